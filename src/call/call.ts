@@ -1,0 +1,72 @@
+import type { JsonFields } from './json-fields.js';
+import type { RequestLine } from './request-line.js';
+
+/** The id of a registered adapter: `responses`, `chat-completions`, `messages`, or whatever else is added. */
+export type ProtocolId = string;
+
+/** The efforts that dialects know, from the least on. */
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** How hard a model is asked to think. A value that no dialect knows is kept as it was written. */
+export type Effort = (typeof EFFORTS)[number] | (string & {});
+
+/** How large a request is, for the estimate of its prompt. */
+export interface BodySize {
+  /** All bytes of the body. */
+  readonly bytes: number;
+  /** Bytes inside long base64 strings: images and files, which are not counted as text. */
+  readonly encodedBytes: number;
+  /** Images of either form, inline or by reference. */
+  readonly images: number;
+}
+
+/** What is read from a body at once and cheaply; everything the engine needs to admit and route the call. */
+export interface CallHead {
+  readonly model: string;
+  readonly stream: boolean;
+  /** The client's limit of output tokens, each answer; undefined when it set none. */
+  readonly outputLimit: number | undefined;
+  /** Answers asked for (`n`); 1 in dialects that know only one. */
+  readonly answers: number;
+  readonly effort: Effort | undefined;
+  readonly size: BodySize;
+  /** Where the interpreted members lie in the body, by path, for surgical edits by the same dialect. */
+  readonly fields: JsonFields;
+}
+
+/** One request for a model's answer. Immutable: what happens to it is kept by whoever makes it happen. */
+export interface Call {
+  /** `req_…`; also the id of its row. The time inside it is when the call arrived. */
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly protocol: ProtocolId;
+  readonly request: RequestLine;
+  readonly ip: string;
+  readonly head: CallHead;
+  readonly body: Uint8Array;
+}
+
+/** Tokens of one call. Totals include their parts, whatever the upstream's dialect says. */
+export interface TokenUsage {
+  /** All prompt tokens, read from cache and written to cache included. */
+  readonly input: number;
+  readonly cacheRead: number;
+  /** Written to a cache of the usual, short lifetime. */
+  readonly cacheWrite: number;
+  /** Written to a cache of one hour. */
+  readonly cacheWrite1h: number;
+  /** All completion tokens, reasoning included. */
+  readonly output: number;
+  readonly reasoning: number;
+}
+
+/** Nothing used; also what a usage that knows only some counts begins with: `{ ...NO_TOKENS, input: 9 }`. */
+export const NO_TOKENS: TokenUsage = {
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWrite1h: 0,
+  output: 0,
+  reasoning: 0,
+};

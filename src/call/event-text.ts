@@ -1,0 +1,40 @@
+import { isJsonObject, type JsonObject } from '../shared/index.js';
+import type { SseEvent } from './sse-event.js';
+
+const OUTPUT_BYTES_PER_TOKEN = 4;
+/** How much of an event's data is looked at: white space may stand in front of what begins it. */
+const MAX_PEEKED_BYTES = 64;
+
+/** Tokens that so many bytes of an answer are, roughly; every piece counts as one at least. */
+export const outputUnits = (bytes: number): number => Math.ceil(bytes / OUTPUT_BYTES_PER_TOKEN);
+
+/** What an event's data is at first sight: a JSON object, the marker `[DONE]`, something else, or absent. */
+export function dataKind(event: SseEvent): 'object' | 'done' | 'other' | 'none' {
+  const at = event.dataAt;
+  if (at === -1) return 'none';
+  if (event.text[at] === '{') return 'object';
+  const data = event.text.slice(at, at + MAX_PEEKED_BYTES).trimStart();
+  if (data.startsWith('{')) return 'object';
+  return data.startsWith('[DONE]') ? 'done' : 'other';
+}
+
+/**
+ * Reads which event it is, among those that a dialect looks at: by its name, else by the first `type` inside that is
+ * one of them, since not every server names its events. Undefined for any other.
+ * @param types the types, as alternatives of a regular expression
+ */
+export function eventTypeReader(types: string): (event: SseEvent) => string | undefined {
+  const name = new RegExp(`^(?:${types})$`);
+  const member = new RegExp(`"type"\\s*:\\s*"(${types})"`);
+  return (event) => (event.name !== undefined && name.test(event.name) ? event.name : member.exec(event.text)?.[1]);
+}
+
+/** The event's data when it is a JSON object; undefined otherwise. */
+export function parseData(event: SseEvent): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(event.data);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,34 @@
+// Owns the vocabulary of a call: its head, signals and frames, the contracts of the adapters, and the tools that
+// adapters are built with: JSON read and edited in place, server-sent events, errors, lists of models.
+// Does not own any dialect, HTTP, time or money. No Nest, no I/O: plain values in, plain values out.
+export { readAnswerFields } from './answer-fields.js';
+export { EFFORTS, NO_TOKENS } from './call.js';
+export type { BodySize, Call, CallHead, Effort, ProtocolId, TokenUsage } from './call.js';
+export { classifyInnerError, classifyUpstream } from './classify-upstream.js';
+export { errorHeaders, messageWithId } from './error-headers.js';
+export { dataKind, eventTypeReader, outputUnits, parseData } from './event-text.js';
+export { Flow } from './flow.js';
+export { readJsonFields, type JsonFields } from './json-fields.js';
+export { jsonInterests } from './json-interests.js';
+export { splice, type JsonEdit } from './json-splice.js';
+export { MemberFinder } from './member-finder.js';
+export { HIDDEN, NO_BYTES, outputIn, PASSED, passUnlessError, unreadableEvent } from './meter-readings.js';
+export { pageOf, renderListedModel, renderModelPage } from './model-page.js';
+export { openAiErrorBody, renderOpenAiError } from './openai-errors.js';
+export type { ListedModel, ProtocolAdapter, RenderedError, StreamTail } from './protocol-adapter.js';
+export { headerOf, type RequestLine } from './request-line.js';
+export { modelEdits, upstreamHeaders } from './rewrite.js';
+export type { CallSignal, Frame } from './signals.js';
+export { smallestRequest } from './smallest-request.js';
+export { KEEP_ALIVE_COMMENT, renderSse, SseEvent } from './sse-event.js';
+export { SseSplitter } from './sse-splitter.js';
+export { countIn, objectIn, withParts } from './token-counts.js';
+export type {
+  MeterReading,
+  StreamMeter,
+  UpstreamAdapter,
+  UpstreamHeaders,
+  UpstreamRequest,
+  UpstreamTarget,
+} from './upstream-adapter.js';
+export { UpstreamRefusal } from './upstream-refusal.js';

@@ -1,0 +1,33 @@
+/** One member that a dialect interprets; the root has the empty path. */
+export interface JsonInterest {
+  /** As errors name it: `stream_options.include_usage`. */
+  readonly path: string;
+  /** The last part of the path. */
+  readonly name: string;
+  readonly members: ReadonlyMap<string, JsonInterest>;
+}
+
+interface Growing extends JsonInterest {
+  readonly members: Map<string, Growing>;
+}
+
+const grow = (path: string, name: string): Growing => ({ path, name, members: new Map() });
+
+/**
+ * The members that a dialect interprets, by path from the document's root, in lower case. A parent of a named member is
+ * interpreted with it. Made once per dialect, not once per call.
+ */
+export function jsonInterests(...paths: readonly string[]): JsonInterest {
+  const root = grow('', '');
+  for (const path of paths) plant(root, path);
+  return root;
+}
+
+function plant(root: Growing, path: string): void {
+  let parent = root;
+  for (const name of path.split('.')) {
+    const child = parent.members.get(name) ?? grow(parent.path === '' ? name : `${parent.path}.${name}`, name);
+    parent.members.set(name, child);
+    parent = child;
+  }
+}

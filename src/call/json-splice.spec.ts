@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { splice, type JsonEdit } from './json-splice.js';
+
+const spliced = (body: string, ...edits: JsonEdit[]): string =>
+  Buffer.from(splice(Buffer.from(body), edits)).toString();
+
+describe('splicing', () => {
+  it('gives the body itself back when there is nothing to do', () => {
+    const body = Buffer.from('{}');
+    expect(splice(body, [])).toBe(body);
+  });
+
+  it('makes edits in any order', () => {
+    expect(spliced('abcdef', { start: 4, end: 5, text: 'E' }, { start: 0, end: 2, text: 'Ä' })).toBe('ÄcdEf');
+  });
+
+  it('keeps the order of insertions at one place, in front of a replacement there', () => {
+    const edits = [
+      { start: 1, end: 1, text: '1' },
+      { start: 1, end: 1, text: '2' },
+    ];
+    expect(spliced('abc', { start: 1, end: 2, text: 'X' }, ...edits)).toBe('a12Xc');
+  });
+
+  it.each([
+    [
+      [
+        { start: 0, end: 3, text: '' },
+        { start: 2, end: 4, text: '' },
+      ],
+    ],
+    [[{ start: 5, end: 7, text: '' }]],
+    [[{ start: 3, end: 2, text: '' }]],
+  ])('refuses edits that overlap or leave the body: %j', (edits) => {
+    expect(() => spliced('abcdef', ...edits)).toThrow(RangeError);
+  });
+
+  it('keeps every byte outside the edits', () => {
+    const cuts = fc.uniqueArray(fc.nat(200), { minLength: 2, maxLength: 10 });
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 200, maxLength: 200 }), cuts, fc.string(), (body, positions, text) => {
+        const sorted = positions.toSorted((one, other) => one - other);
+        const edits: JsonEdit[] = [];
+        let expected = Buffer.alloc(0);
+        let kept = 0;
+        for (let index = 0; index + 1 < sorted.length; index += 2) {
+          const [start = 0, end = 0] = sorted.slice(index, index + 2);
+          edits.push({ start, end, text });
+          expected = Buffer.concat([expected, body.subarray(kept, start), Buffer.from(text)]);
+          kept = end;
+        }
+        expected = Buffer.concat([expected, body.subarray(kept)]);
+        expect(Buffer.compare(splice(body, edits.toReversed()), expected)).toBe(0);
+      }),
+    );
+  });
+});

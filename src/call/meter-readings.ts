@@ -1,0 +1,46 @@
+import { AppError } from '../shared/index.js';
+import { classifyInnerError } from './classify-upstream.js';
+import { outputUnits, parseData } from './event-text.js';
+import { MemberFinder } from './member-finder.js';
+import type { CallSignal } from './signals.js';
+import type { SseEvent } from './sse-event.js';
+import type { MeterReading } from './upstream-adapter.js';
+
+// What the meters of all dialects say alike.
+
+const ERROR = new MemberFinder('error');
+
+/** For a meter that has nothing to add to a stream, or nothing to leave of an event. */
+export const NO_BYTES = new Uint8Array(0);
+
+/** The event is the client's as it is, and says nothing here. */
+export const PASSED: MeterReading = { signals: [], last: false };
+
+/** The event is not for the client, and says nothing here. */
+export const HIDDEN: MeterReading = { signals: [], last: false, replacement: NO_BYTES };
+
+/** For data that is no JSON where the dialect promises it: what the client would miss cannot be known. */
+export const unreadableEvent = (): AppError =>
+  new AppError('upstream_error', 'The upstream sent an event that is no JSON object.', { failover: true });
+
+/**
+ * For an event that the dialect's meter does not know: future events pass, but an error in another dialect's form is
+ * one all the same.
+ * @throws AppError when the event is the upstream's error
+ */
+export function passUnlessError(event: SseEvent): MeterReading {
+  if (!ERROR.hasValue(event.text)) return PASSED;
+  const error = parseData(event)?.['error'];
+  if (error) throw classifyInnerError({ error });
+  return PASSED;
+}
+
+/**
+ * What a whole answer's output comes to, roughly, when the upstream does not report it.
+ * @param texts finds the members whose strings are the answer
+ */
+export function outputIn(body: Uint8Array, texts: MemberFinder): CallSignal {
+  // One character each byte: bytes are what is counted.
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
+  return { type: 'output', units: outputUnits(texts.stringBytes(text)) };
+}

@@ -1,0 +1,52 @@
+import type { AppError, JsonObject } from '../shared/index.js';
+import type { Call, CallHead, ProtocolId } from './call.js';
+import type { RequestLine } from './request-line.js';
+import type { SseEvent } from './sse-event.js';
+
+/** An error as one dialect words it on HTTP. */
+export interface RenderedError {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+}
+
+/** A model as the lists of models show it. */
+export interface ListedModel {
+  readonly id: string;
+  readonly displayName: string;
+  readonly ownedBy: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+}
+
+/** What a stream had said before it failed, so that the failure fits behind it. Absent events were never received. */
+export interface StreamTail {
+  readonly first?: SseEvent | undefined;
+  readonly last?: SseEvent | undefined;
+}
+
+/**
+ * The side that clients speak to. Pure: no I/O, no clock, no ids, no Nest.
+ * Everything it throws is an AppError.
+ */
+export interface ProtocolAdapter {
+  readonly id: ProtocolId;
+  /** Where clients of this dialect post their calls, in the usual form: `/v1/messages`. */
+  readonly callPaths: readonly string[];
+  /** True when this dialect words the errors for such a path and such headers. */
+  claims(request: RequestLine): boolean;
+  /**
+   * Reads the head of a call from its bytes in one pass. The same interpreted member twice, in whatever spelling,
+   * is refused: a byte reader and a JSON parser must never see two different models.
+   * @throws AppError invalid_request naming the member at fault
+   */
+  readHead(request: RequestLine, body: Uint8Array): CallHead;
+  renderError(error: AppError, requestId: string): RenderedError;
+  /** The bytes that end a stream which failed after it began: never a normal end. */
+  renderStreamError(call: Call, error: AppError, tail: StreamTail): Uint8Array;
+  /** What keeps an idle stream alive; `begun` when an event of the answer has been written. */
+  keepAlive(begun: boolean): Uint8Array;
+  /** The list of models. @throws AppError invalid_request when the paging in the request's query is wrong */
+  renderModels(models: readonly ListedModel[], request: RequestLine): JsonObject;
+  renderModel(model: ListedModel): JsonObject;
+}

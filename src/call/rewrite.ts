@@ -1,0 +1,27 @@
+import type { Call } from './call.js';
+import type { JsonEdit } from './json-splice.js';
+import { headerOf } from './request-line.js';
+import type { UpstreamTarget } from './upstream-adapter.js';
+
+// What every dialect does alike when a client's own bytes go up.
+
+/** The model's name as the upstream knows it; nothing when it is the same. */
+export function modelEdits({ head: { model, fields } }: Call, target: UpstreamTarget): readonly JsonEdit[] {
+  return model === target.model ? [] : [fields.assign('model', JSON.stringify(target.model))];
+}
+
+/**
+ * The headers of a request with a JSON body, and those of the client's that are named here. Nothing else of the
+ * client's goes up. What it accepts says nothing: SDKs ask for JSON when they stream.
+ */
+export function upstreamHeaders({ head, request }: Call, ...forwarded: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    accept: head.stream ? 'text/event-stream' : 'application/json',
+  };
+  for (const name of forwarded) {
+    const value = headerOf(request, name);
+    if (value !== undefined) headers[name] = value;
+  }
+  return headers;
+}

@@ -1,0 +1,14 @@
+import type { JsonObject } from '../shared/index.js';
+import type { UpstreamRequest } from './upstream-adapter.js';
+
+/** A request of our own making, for a probe: JSON to a path behind the channel's base address. */
+export const smallestRequest = (
+  path: string,
+  body: JsonObject,
+  headers: Readonly<Record<string, string>> = {},
+): UpstreamRequest => ({
+  path,
+  query: '',
+  headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+  body: Buffer.from(JSON.stringify(body)),
+});

@@ -1,0 +1,77 @@
+import type { AppError } from '../shared/index.js';
+import type { Call, ProtocolId } from './call.js';
+import type { CallSignal } from './signals.js';
+import type { SseEvent } from './sse-event.js';
+
+/** Response headers of an upstream, names in lower case. */
+export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** What an adapter must know of the channel that a call goes to. */
+export interface UpstreamTarget {
+  /** The upstream's own name of the model. */
+  readonly model: string;
+  /**
+   * The output limit that the wallet or the key's quota, whichever holds less, can pay: tokens of each answer.
+   * Undefined when the call goes up with its own bound.
+   */
+  readonly outputLimit: number | undefined;
+  /** The channel's flags: what this upstream can do, as data. */
+  readonly flags: Readonly<Record<string, unknown>>;
+}
+
+/** A request to an upstream, without address and credentials, which the channel adds. */
+export interface UpstreamRequest {
+  /** Behind the channel's base address: `/chat/completions`. */
+  readonly path: string;
+  /** The query to add to the channel's own, without the question mark; may be empty. */
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** What the meter found in one event. */
+export interface MeterReading {
+  readonly signals: readonly CallSignal[];
+  /** The event is the one that ends the answer. */
+  readonly last: boolean;
+  /** What the client gets instead of the event's own bytes; empty when the event is not for the client. */
+  readonly replacement?: Uint8Array;
+}
+
+/** Looks into the events of one stream, in order, without changing them. */
+export interface StreamMeter {
+  /** @throws AppError when the event is the upstream's error */
+  next(event: SseEvent): MeterReading;
+  /** True when the stream may end here: its terminal event, or what the dialect accepts instead, has been seen. */
+  readonly complete: boolean;
+  /** True when nothing that comes now is for the client: there is no use in waiting for it. */
+  readonly closed: boolean;
+  /** What the client still gets when a complete stream ended without an event marked `last`; may be empty. */
+  readonly closing: Uint8Array;
+}
+
+/** The side that speaks to an upstream. Pure: no I/O, no clock, no ids, no Nest. */
+export interface UpstreamAdapter {
+  readonly id: ProtocolId;
+  /** Where an upstream of this dialect usually looks for the credential; a channel may say otherwise. */
+  readonly usualAuth: 'bearer' | 'x-api-key';
+  /**
+   * The request for an upstream of the client's own dialect: the client's bytes with the model's name, and what else
+   * must change, spliced in their places.
+   * @throws AppError insufficient_quota when the affordable limit leaves no valid request
+   */
+  rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest;
+  /** The smallest call this dialect knows, for an operator who asks whether a channel answers. */
+  smallestRequest(model: string): UpstreamRequest;
+  meterStream(call: Call): StreamMeter;
+  /**
+   * Reads the usage of a whole answer; counts its output, roughly, when it reports none.
+   * @throws AppError when the answer is an error in disguise, or no JSON object
+   */
+  meterResponse(call: Call, body: Uint8Array): readonly CallSignal[];
+  /**
+   * What an upstream's refusal means here. The message is scrubbed: no credentials, hosts or organisation ids.
+   * @param body the first part of the answer, parsed when it was JSON, else as text
+   */
+  classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError;
+}

@@ -1,0 +1,74 @@
+/**
+ * Every situation that is answered with an error on purpose. The set is closed: each dialect owns one table
+ * `Record<ErrorKind, …>`, so a new kind does not compile until every dialect can say it.
+ */
+export type ErrorKind =
+  | 'invalid_token'
+  | 'permission_denied'
+  | 'insufficient_quota'
+  | 'invalid_request'
+  | 'context_length_exceeded'
+  | 'model_not_found'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'request_too_large'
+  | 'unsupported_media_type'
+  | 'rate_limit_exceeded'
+  | 'server_is_overloaded'
+  | 'unavailable'
+  | 'upstream_error'
+  | 'upstream_auth'
+  | 'upstream_truncated'
+  | 'timeout'
+  | 'internal'
+  | 'context_canceled';
+
+/** What is said of a field that is wrong; a dialect renders it as `code`. */
+export type FieldFault = 'invalid_value' | 'unsupported_parameter' | 'missing_required_parameter';
+
+/** What an error carries beside its message; each dialect shows what it has a place for. */
+export interface ErrorDetails {
+  /** Path of the request field at fault, as the client wrote it: `messages[0].content`. */
+  readonly param?: string;
+  /** Only with `invalid_request`; `invalid_value` when absent. */
+  readonly fault?: FieldFault;
+  /** When a retry may succeed, in whole seconds. Sent as `Retry-After`, at most 60. */
+  readonly retryAfterSeconds?: number;
+  /** Overrides what the kind says of retrying (`x-should-retry`). */
+  readonly shouldRetry?: boolean;
+  /** True when another channel may answer the same call: set by whoever classified an upstream's failure. */
+  readonly failover?: boolean;
+  /** HTTP status of the upstream that failed, for the attempt's record. Never shown to the client. */
+  readonly upstreamStatus?: number;
+}
+
+/** An error raised on purpose: what went wrong, in words that say what to do. Modules subclass it to give it a name. */
+export class AppError extends Error {
+  constructor(
+    readonly kind: ErrorKind,
+    message: string,
+    readonly details: ErrorDetails = {},
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+
+  /** Any thrown value as an AppError; what was not raised on purpose becomes `internal` with its cause kept for the log. */
+  static from(thrown: unknown): AppError {
+    if (thrown instanceof AppError) return thrown;
+    return new AppError('internal', 'The relay failed to handle this request.', {}, { cause: thrown });
+  }
+}
+
+/** The three phrases that people search for; every other kind stands in the usage log under its own name. */
+const REASONS: Partial<Record<ErrorKind, string>> = {
+  invalid_token: 'Invalid token',
+  insufficient_quota: 'insufficient quota',
+  context_canceled: 'context canceled',
+};
+
+/** What the usage log says of a call that ended with this kind of error. */
+export function errorReason(kind: ErrorKind): string {
+  return REASONS[kind] ?? kind;
+}

@@ -1,0 +1,18 @@
+import { v7 } from 'uuid';
+
+/**
+ * What an id names: an account, a key, a request, a ledger entry, a channel, a price version, a process.
+ * The prefix lets people tell a request from a key at a glance.
+ */
+export type IdPrefix = 'acc' | 'key' | 'req' | 'led' | 'chn' | 'prc' | 'prs';
+
+/** `req_` and 32 hexadecimal digits: a UUIDv7, so that ids sort by the millisecond they were made in. */
+export function newId(prefix: IdPrefix, epochMs: number): string {
+  return `${prefix}_${v7({ msecs: epochMs }).replaceAll('-', '')}`;
+}
+
+/** The millisecond since 1970 that an id was made in; undefined when the text is not one of our ids. */
+export function idTime(id: string): number | undefined {
+  const match = /^[a-z]{3}_([0-9a-f]{12})7[0-9a-f]{19}$/.exec(id);
+  return match?.[1] === undefined ? undefined : Number.parseInt(match[1], 16);
+}

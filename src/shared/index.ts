@@ -1,0 +1,10 @@
+// Small pure helpers that know nothing of the product: errors, money as numbers, ids, JSON, time, secrets.
+// No Nest, no I/O, no import from any other folder.
+export * from './app-error.js';
+export * from './clock.js';
+export * from './error-text.js';
+export * from './ids.js';
+export * from './json.js';
+export * from './nanos.js';
+export * from './secret.js';
+export * from './within.js';

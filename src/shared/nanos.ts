@@ -1,0 +1,32 @@
+/** An amount of money: whole nano-US-dollars (1 USD = 1,000,000,000). Never a float. */
+export type Nanos = bigint & { readonly __unit: 'nano-dollars' };
+
+const PER_DOLLAR = 1_000_000_000n;
+const DECIMAL = /^([+-]?)(\d{1,9})(?:\.(\d{1,9}))?$/;
+
+export const nanos = (amount: bigint): Nanos => amount as Nanos;
+export const ZERO = nanos(0n);
+/** The most that a balance or a quota may be: below the end of a bigint, with room for what is added next. */
+export const MAX_AMOUNT = nanos(9_000_000_000_000_000_000n);
+
+/**
+ * Reads plain decimal dollars (`12`, `0.000001`, `-5`), at most 9 fractional digits and 9 integer ones.
+ * @throws RangeError naming the text when it is anything else: nothing is ever rounded on the way in.
+ */
+export function parseUsd(text: string): Nanos {
+  const match = DECIMAL.exec(text.trim());
+  if (!match)
+    throw new RangeError(
+      `"${text}" is not an amount: write dollars as a plain decimal, at most 9 digits after the point.`,
+    );
+  const [, sign, whole = '0', fraction = ''] = match;
+  const amount = BigInt(whole) * PER_DOLLAR + BigInt(fraction.padEnd(9, '0'));
+  return nanos(sign === '-' ? -amount : amount);
+}
+
+/** Dollars as a plain decimal without trailing zeros: `0`, `1.5`, `-0.000000001`. */
+export function formatUsd(amount: bigint): string {
+  const magnitude = amount < 0n ? -amount : amount;
+  const fraction = (magnitude % PER_DOLLAR).toString().padStart(9, '0').replace(/0+$/, '');
+  return `${amount < 0n ? '-' : ''}${magnitude / PER_DOLLAR}${fraction && `.${fraction}`}`;
+}
