@@ -1,0 +1,94 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { Config } from './config.js';
+
+const SECRET_KEY = 'a test has no secrets'.padEnd(32, '.');
+const config = (variables: Record<string, string | undefined> = {}): Config =>
+  Config.fromEnvironment({ SECRET_KEY, ...variables });
+
+describe('the configuration', () => {
+  it('has the documented defaults', () => {
+    expect(config()).toMatchObject({
+      port: 3000,
+      host: '127.0.0.1',
+      publicUrl: undefined,
+      dataDir: join(process.cwd(), 'data'),
+      databaseUrl: undefined,
+      logLevel: 'info',
+      demo: 'auto',
+      trustedProxies: [],
+      shutdownGraceMs: 30_000,
+      maxBodyBytes: 64 * 1024 * 1024,
+      production: false,
+    });
+  });
+
+  it('takes a variable that is set to nothing as not set', () => {
+    expect(config({ PORT: '', LOG_LEVEL: '', DATABASE_URL: '' })).toMatchObject({ port: 3000, databaseUrl: undefined });
+  });
+
+  it('names every variable that is wrong, in one message', () => {
+    const wrong = {
+      PORT: '70000',
+      HOST: 'h',
+      LOG_LEVEL: 'loud',
+      DEMO: 'maybe',
+      DATABASE_URL: 'mysql://x',
+      SECRET_KEY: 'short',
+    };
+    expect(() => config(wrong)).toThrow(/PORT[^;]*; .*DATABASE_URL[^;]*; .*SECRET_KEY[^;]*; .*LOG_LEVEL[^;]*; .*DEMO/);
+  });
+
+  it.each([
+    ['PORT', 'abc'],
+    ['PORT', '1.5'],
+    ['PUBLIC_URL', 'relay.example.com'],
+    ['MAX_BODY_BYTES', '-1'],
+    ['SHUTDOWN_GRACE_MS', 'soon'],
+  ])('refuses %s=%s', (name, value) => {
+    expect(() => config({ [name]: value })).toThrow(name);
+  });
+
+  it('cuts the slash off the public address and splits the list of proxies', () => {
+    const { publicUrl, trustedProxies } = config({
+      PUBLIC_URL: 'https://relay.example.com/',
+      TRUSTED_PROXIES: '10.0.0.1, 10.0.0.2,',
+    });
+    expect(publicUrl).toBe('https://relay.example.com');
+    expect(trustedProxies).toEqual(['10.0.0.1', '10.0.0.2']);
+  });
+
+  it('is frozen, and prints no secret', () => {
+    const settings = config({ DATABASE_URL: 'postgres://user:hunter2@db/x' });
+    expect(Object.isFrozen(settings)).toBe(true);
+    expect(inspect(settings) + JSON.stringify(settings)).not.toMatch(/hunter2|no secrets/);
+    expect(settings.databaseUrl?.reveal()).toContain('hunter2');
+  });
+
+  describe('the secret key', () => {
+    let dataDir: string;
+    beforeEach(() => (dataDir = mkdtempSync(join(tmpdir(), 'switchboard-config-'))));
+    afterEach(() => rmSync(dataDir, { recursive: true }));
+
+    it('is made on the first run, kept for its owner alone, and the same ever after', () => {
+      const first = Config.fromEnvironment({ DATA_DIR: dataDir }).secretKey.reveal();
+      const file = join(dataDir, 'secret.key');
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(readFileSync(file, 'utf8').trim()).toBe(first);
+      expect(Buffer.from(first, 'base64url')).toHaveLength(32);
+      expect(Config.fromEnvironment({ DATA_DIR: dataDir }).secretKey.reveal()).toBe(first);
+    });
+
+    it('is not taken from a file that holds none', () => {
+      writeFileSync(join(dataDir, 'secret.key'), '');
+      expect(() => Config.fromEnvironment({ DATA_DIR: dataDir })).toThrow('secret.key holds no key');
+    });
+
+    it('must be given where the database is elsewhere, in production', () => {
+      const production = { DATA_DIR: dataDir, DATABASE_URL: 'postgres://db/x', NODE_ENV: 'production' };
+      expect(() => Config.fromEnvironment(production)).toThrow('SECRET_KEY must be set');
+    });
+  });
+});

@@ -1,0 +1,67 @@
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
+import { resolve } from 'node:path';
+import { Secret } from '../shared/index.js';
+import { Environment } from './environment.js';
+import { InvalidEnvironment } from './invalid-environment.js';
+import { secretKeyFrom } from './secret-key.js';
+
+/** The settings of this process: read from the environment once, checked, frozen. `process.env` appears nowhere else. */
+export class Config {
+  readonly port: number;
+  readonly host: string;
+  /** Where people reach the service, without a trailing slash; undefined when nothing but HOST and PORT says it. */
+  readonly publicUrl: string | undefined;
+  /** Absolute. */
+  readonly dataDir: string;
+  /** Undefined: the embedded server. */
+  readonly databaseUrl: Secret | undefined;
+  /** What everything that is encrypted or signed is derived from. */
+  readonly secretKey: Secret;
+  readonly trustedProxies: readonly string[];
+  readonly logLevel: string;
+  readonly demo: 'auto' | 'on' | 'off';
+  readonly shutdownGraceMs: number;
+  readonly maxBodyBytes: number;
+  readonly production: boolean;
+
+  private constructor(
+    environment: Environment,
+    /** A variable that the catalog file names as `env:NAME`; undefined when unset or empty. */
+    readonly variable: (name: string) => string | undefined,
+  ) {
+    this.port = environment.PORT;
+    this.host = environment.HOST;
+    this.publicUrl = environment.PUBLIC_URL?.replace(/\/+$/, '');
+    this.dataDir = resolve(environment.DATA_DIR);
+    this.databaseUrl = environment.DATABASE_URL === undefined ? undefined : new Secret(environment.DATABASE_URL);
+    this.production = environment.NODE_ENV === 'production';
+    this.secretKey = secretKeyFrom(environment, this.dataDir);
+    this.trustedProxies = environment.TRUSTED_PROXIES;
+    this.logLevel = environment.LOG_LEVEL;
+    this.demo = environment.DEMO;
+    this.shutdownGraceMs = environment.SHUTDOWN_GRACE_MS;
+    this.maxBodyBytes = environment.MAX_BODY_BYTES;
+    Object.freeze(this);
+  }
+
+  /** The settings of this process. @throws InvalidEnvironment */
+  static load(): Config {
+    return Config.fromEnvironment(process.env);
+  }
+
+  /**
+   * A variable that is set to nothing counts as not set, as shells and container files leave them.
+   * @throws InvalidEnvironment naming each variable that is wrong
+   */
+  static fromEnvironment(variables: Readonly<Record<string, string | undefined>>): Config {
+    const set = Object.fromEntries(
+      Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
+    );
+    const environment = plainToInstance(Environment, set, { exposeDefaultValues: true });
+    const faults = validateSync(environment).flatMap((fault) => Object.values(fault.constraints ?? {}));
+    if (faults.length > 0)
+      throw new InvalidEnvironment(`These settings in the environment are wrong: ${faults.join('; ')}.`);
+    return new Config(environment, (name) => variables[name] || undefined);
+  }
+}

@@ -1,0 +1,68 @@
+import { Transform, Type } from 'class-transformer';
+import { IsIn, IsInt, IsOptional, IsString, IsUrl, Matches, Max, MaxLength, Min, MinLength } from 'class-validator';
+
+const whole = (): PropertyDecorator => Type(() => Number);
+const MIB = 1024 * 1024;
+
+/** Names separated by commas. */
+const list = (): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) =>
+    String(value)
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter(Boolean),
+  );
+
+/** The variables of the environment that the program reads: names as outside, defaults as documented in the README. */
+export class Environment {
+  @whole()
+  @IsInt()
+  @Min(0)
+  @Max(65_535)
+  readonly PORT: number = 3000;
+
+  @IsString()
+  readonly HOST: string = '127.0.0.1';
+
+  @IsOptional()
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  readonly PUBLIC_URL?: string;
+
+  @IsString()
+  readonly DATA_DIR: string = './data';
+
+  @IsOptional()
+  @Matches(/^postgres(ql)?:\/\//, { message: 'DATABASE_URL must start with postgres:// or postgresql://' })
+  readonly DATABASE_URL?: string;
+
+  @IsOptional()
+  @MinLength(32)
+  @MaxLength(512)
+  readonly SECRET_KEY?: string;
+
+  @list()
+  @IsString({ each: true })
+  readonly TRUSTED_PROXIES: readonly string[] = [];
+
+  @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+  readonly LOG_LEVEL: string = 'info';
+
+  @IsIn(['auto', 'on', 'off'])
+  readonly DEMO: 'auto' | 'on' | 'off' = 'auto';
+
+  @whole()
+  @IsInt()
+  @Min(0)
+  @Max(3_600_000)
+  readonly SHUTDOWN_GRACE_MS: number = 30_000;
+
+  @whole()
+  @IsInt()
+  @Min(1024)
+  @Max(1024 * MIB)
+  readonly MAX_BODY_BYTES: number = 64 * MIB;
+
+  @IsOptional()
+  @IsIn(['development', 'production', 'test'])
+  readonly NODE_ENV?: string;
+}

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { codeOf, Secret } from '../shared/index.js';
+import type { Environment } from './environment.js';
+import { InvalidEnvironment } from './invalid-environment.js';
+
+/** As short as SECRET_KEY may be. */
+const MIN_LENGTH = 32;
+
+/**
+ * SECRET_KEY, or the key generated into `DATA_DIR/secret.key` on the first run.
+ * With a database of its own elsewhere, a production service must be given the key: a generated one would be lost
+ * with the machine, and every stored credential with it.
+ */
+export function secretKeyFrom(environment: Environment, dataDir: string): Secret {
+  if (environment.SECRET_KEY !== undefined) return new Secret(environment.SECRET_KEY);
+  if (environment.DATABASE_URL !== undefined && environment.NODE_ENV === 'production')
+    throw new InvalidEnvironment(
+      'SECRET_KEY must be set (32 characters or more) when DATABASE_URL is set in production.',
+    );
+  return new Secret(readOrCreate(join(dataDir, 'secret.key'), dataDir));
+}
+
+function readOrCreate(file: string, dataDir: string): string {
+  mkdirSync(dataDir, { recursive: true });
+  if (!existsSync(file)) create(file);
+  const key = readFileSync(file, 'utf8').trim();
+  if (key.length < MIN_LENGTH)
+    throw new InvalidEnvironment(
+      `${file} holds no key of ${MIN_LENGTH} characters or more: put the one back that it had, or remove the file if nothing was stored yet.`,
+    );
+  return key;
+}
+
+/** Written whole before it has its name: nobody ever reads half a key. Of two processes that start together, one wins. */
+function create(file: string): void {
+  const unfinished = `${file}.${process.pid}.tmp`;
+  writeFileSync(unfinished, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true });
+  try {
+    linkSync(unfinished, file);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}
