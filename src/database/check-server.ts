@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { codeOf, monotonicMs, reasonOf } from '../shared/index.js';
+import { CONNECT_TIMEOUT_MS, POOL_SIZES } from './pools.js';
+import { withRole } from './connection-url.js';
+import { DatabaseUnusable } from './database.errors.js';
+
+/** How long a start waits for a database that comes up beside it, in ms. */
+const PATIENCE_MS = 10_000;
+const RETRY_MS = 250;
+
+/** The oldest PostgreSQL that the migrations are written for. */
+const OLDEST_VERSION = 15;
+
+/** Errors that a server which is just starting, or being replaced, gives: worth waiting for. */
+const PASSING = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', '57P03']);
+
+/**
+ * Whether this server can carry us: it answers, is new enough, keeps a session on one connection, and has connections
+ * enough for one process.
+ * @throws DatabaseUnusable naming the fault
+ */
+export async function checkServer(url: string, log: (line: string) => void): Promise<void> {
+  const first = await connectWithPatience(url, log);
+  try {
+    await checkVersion(first);
+    await checkSessions(first, url);
+    await checkConnections(first, log);
+  } catch (error) {
+    throw error instanceof DatabaseUnusable ? error : unreachable(error);
+  } finally {
+    await first.end().catch(() => undefined);
+  }
+}
+
+async function connectWithPatience(url: string, log: (line: string) => void): Promise<pg.Client> {
+  const deadline = monotonicMs() + PATIENCE_MS;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await connect(url);
+    } catch (error) {
+      if (!PASSING.has(codeOf(error)) || monotonicMs() > deadline) throw unreachable(error);
+      if (attempt === 1) log(`Waiting for the database: ${reasonOf(error)}.`);
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: withRole(url, 'check'),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  client.on('error', () => undefined); // whatever is asked next rejects
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function checkVersion(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ server_version_num: string }>('SHOW server_version_num');
+  const major = Math.floor(Number(rows[0]?.server_version_num) / 10_000);
+  if (major < OLDEST_VERSION)
+    throw new DatabaseUnusable(`The database is PostgreSQL ${major}; version ${OLDEST_VERSION} or newer is needed.`);
+}
+
+/**
+ * A transaction pooler gives every transaction another connection, which breaks LISTEN, advisory locks, session settings
+ * and named statements. Seen only while the connection just used is taken: hence the second client, in a transaction.
+ */
+async function checkSessions(first: pg.Client, url: string): Promise<void> {
+  const mark = randomUUID();
+  const before = await first.query<{ pid: number }>(
+    `SELECT pg_backend_pid() AS pid, set_config('switchboard.mark', '${mark}', false)`,
+  );
+  const second = await connect(url);
+  try {
+    await second.query('BEGIN');
+    const other = await second.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const after = await first.query<{ pid: number; mark: string | null }>(
+      "SELECT pg_backend_pid() AS pid, current_setting('switchboard.mark', true) AS mark",
+    );
+    const pid = before.rows[0]?.pid;
+    if (pid !== after.rows[0]?.pid || pid === other.rows[0]?.pid || after.rows[0]?.mark !== mark)
+      throw new DatabaseUnusable(
+        'DATABASE_URL leads to a transaction pooler: a session does not keep its connection. Use the address of the server itself, or of a pooler in session mode.',
+      );
+  } finally {
+    await second.end().catch(() => undefined);
+  }
+}
+
+async function checkConnections(client: pg.Client, log: (line: string) => void): Promise<void> {
+  const { rows } = await client.query<{ allowed: string; used: string }>(CONNECTIONS);
+  const allowed = Number(rows[0]?.allowed);
+  const needed = Object.values(POOL_SIZES).reduce((sum, size) => sum + size, 0);
+  if (allowed < needed)
+    throw new DatabaseUnusable(
+      `The database allows ${allowed} connections and one process needs ${needed}: raise max_connections (or the role's limit).`,
+    );
+  const free = allowed - Number(rows[0]?.used);
+  if (free < needed)
+    log(
+      `The database has ${free} of ${allowed} connections free and this process may need ${needed}: raise max_connections.`,
+    );
+}
+
+/** What one role may open at all, and what is open beside ourselves. -1 stands for no limit on a role or database. */
+const CONNECTIONS = `
+  SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+               (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user),
+               (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database())) AS allowed,
+         (SELECT count(*) FROM pg_stat_activity
+           WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()) AS used`;
+
+const unreachable = (error: unknown): DatabaseUnusable =>
+  new DatabaseUnusable(
+    `The database cannot be reached: ${reasonOf(error)}. Check DATABASE_URL and that the server runs.`,
+    error,
+  );

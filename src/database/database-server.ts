@@ -1,0 +1,53 @@
+import { Logger } from '@nestjs/common';
+import type { Config } from '../config/index.js';
+import { checkServer } from './check-server.js';
+import { startEmbedded } from './embedded/index.js';
+
+type Settings = Pick<Config, 'databaseUrl' | 'dataDir'>;
+
+/** The server that this process uses, checked and ready. */
+export class DatabaseServer {
+  private static readonly open = new Set<DatabaseServer>();
+
+  private constructor(
+    /** Holds the password: never log it. */
+    readonly url: string,
+    private readonly letGo: () => Promise<void>,
+  ) {
+    DatabaseServer.open.add(this);
+  }
+
+  /**
+   * The server that DATABASE_URL names, else the embedded one, started or adopted.
+   * @throws DatabaseUnusable
+   */
+  static async use(config: Settings): Promise<DatabaseServer> {
+    const logger = new Logger('Database');
+    const log = (line: string): void => logger.log(line);
+    const server = await DatabaseServer.find(config, log);
+    try {
+      await checkServer(server.url, log);
+      return server;
+    } catch (error) {
+      await server.release();
+      throw error;
+    }
+  }
+
+  /** Lets go of every server still in use, for a process that ends before its modules could be closed. */
+  static async releaseAll(): Promise<void> {
+    await Promise.all([...DatabaseServer.open].map((server) => server.release()));
+  }
+
+  private static async find(config: Settings, log: (line: string) => void): Promise<DatabaseServer> {
+    if (config.databaseUrl !== undefined)
+      return new DatabaseServer(config.databaseUrl.reveal(), () => Promise.resolve());
+    const embedded = await startEmbedded({ dataDir: config.dataDir, log });
+    return new DatabaseServer(embedded.url, () => embedded.release());
+  }
+
+  /** Stops an embedded server when nobody else uses it; does nothing to one that is not ours. Never rejects. */
+  async release(): Promise<void> {
+    if (DatabaseServer.open.delete(this)) await this.letGo();
+  }
+}

@@ -1,0 +1,81 @@
+import { Global, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { Config } from '../config/index.js';
+import { within } from '../shared/index.js';
+import { dataSourceOptions, openDataSource } from './data-source.js';
+import { DatabaseHealth } from './database-health.js';
+import { DatabaseServer } from './database-server.js';
+import { Notifications } from './notifications.js';
+import { DatabasePools } from './pools.js';
+
+/** The server alone: TypeORM's module needs it before anything else exists. */
+@Module({
+  providers: [
+    { provide: DatabaseServer, inject: [Config], useFactory: (config: Config) => DatabaseServer.use(config) },
+  ],
+  exports: [DatabaseServer],
+})
+class DatabaseServerModule {}
+
+const logger = new Logger('Database');
+/** A pool waits for its last query, and a database that has stopped answering never ends it. */
+const CLOSE_MS = 5000;
+
+const typeOrm = TypeOrmModule.forRootAsync({
+  imports: [DatabaseServerModule],
+  inject: [DatabaseServer],
+  useFactory: (server: DatabaseServer) => ({
+    ...dataSourceOptions(server.url),
+    autoLoadEntities: true,
+    // The server was waited for already; what fails now is no better the second time.
+    toRetry: () => false,
+  }),
+  dataSourceFactory: (options) => {
+    if (options === undefined) throw new TypeError('TypeORM was given no options.');
+    return openDataSource(new DataSource(options), (line) => logger.log(line));
+  },
+});
+
+/**
+ * PostgreSQL for the whole program. Everything here is ready, and the schema migrated, when it is injected.
+ * Other modules write what they still hold in `onModuleDestroy` or `beforeApplicationShutdown`; in
+ * `onApplicationShutdown`, where this module closes, the database is no longer theirs.
+ */
+@Global()
+@Module({
+  imports: [DatabaseServerModule, typeOrm],
+  providers: [
+    {
+      provide: DatabasePools,
+      inject: [DatabaseServer, DataSource],
+      useFactory: (server: DatabaseServer, dataSource: DataSource) => new DatabasePools(server.url, dataSource),
+    },
+    {
+      provide: Notifications,
+      inject: [DatabaseServer, DatabasePools],
+      useFactory: async (server: DatabaseServer, pools: DatabasePools) => {
+        const notifications = new Notifications(server.url, pools.general);
+        await notifications.start();
+        return notifications;
+      },
+    },
+    DatabaseHealth,
+  ],
+  exports: [DatabasePools, Notifications, DatabaseHealth],
+})
+export class DatabaseModule implements OnApplicationShutdown {
+  constructor(
+    private readonly server: DatabaseServer,
+    private readonly dataSource: DataSource,
+    private readonly pools: DatabasePools,
+    private readonly notifications: Notifications,
+  ) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.notifications.close();
+    await within(this.pools.close(), CLOSE_MS);
+    if (this.dataSource.isInitialized) await within(this.dataSource.destroy(), CLOSE_MS);
+    await this.server.release();
+  }
+}

@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chownSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { SpawnSyncReturns } from 'node:child_process';
+import { reasonOf } from '../../shared/index.js';
+import { DatabaseUnusable } from '../database.errors.js';
+import type { Binaries } from './binaries.js';
+import { runAs, type SystemUser } from './run-as.js';
+
+/** The owner of everything in the embedded server, and the database that the program uses. */
+export const SUPERUSER = 'postgres';
+
+export const newPassword = (): string => randomBytes(24).toString('base64url');
+
+/**
+ * Makes a data directory. It is made beside its place and moved there when complete, so that a death halfway leaves
+ * nothing that looks like a database.
+ */
+export function createCluster(place: string, password: string, binaries: Binaries, user: SystemUser): void {
+  removeUnfinished(place, user);
+  const workshop = mkdtempSync(unfinishedPrefix(place));
+  try {
+    const passwordFile = join(workshop, 'password');
+    writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
+    if (user.switched) for (const path of [passwordFile, workshop]) chownSync(path, user.uid, user.gid);
+    const data = join(workshop, 'data');
+    const made = runAs(user, binaries.initdb, ['-D', data, '--pwfile', passwordFile, ...INITDB_OPTIONS]);
+    if (made.status !== 0)
+      throw new DatabaseUnusable(`The embedded database could not be made in ${place}: ${complaint(made)}.`);
+    renameSync(data, place);
+  } finally {
+    rmSync(workshop, { recursive: true, force: true });
+  }
+}
+
+/** Passwords always; text in UTF-8, ordered by code point, which is the same on every machine. */
+const INITDB_OPTIONS = [
+  `--username=${SUPERUSER}`,
+  '--auth=scram-sha-256',
+  '--encoding=UTF8',
+  '--locale=C',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+];
+
+/** @throws DatabaseUnusable when another major version of PostgreSQL made it: its files cannot be read by this one */
+export function checkVersion(place: string, binaries: Binaries): void {
+  const made = readFileSync(join(place, 'PG_VERSION'), 'utf8').trim();
+  if (made !== String(binaries.major))
+    throw new DatabaseUnusable(
+      `The embedded database in ${place} was made by PostgreSQL ${made} and this is ${binaries.major}: make a backup with the version of Switchboard that made it, and restore that into a new DATA_DIR.`,
+    );
+}
+
+/** Gives a stopped server's superuser a new password, for when the file that held it is gone. */
+export function resetPassword(place: string, password: string, binaries: Binaries, user: SystemUser): void {
+  const sql = `ALTER ROLE ${SUPERUSER} PASSWORD '${password}'\n`;
+  const done = runAs(user, binaries.postgres, ['--single', '-D', place, 'postgres'], sql);
+  if (done.status !== 0)
+    throw new DatabaseUnusable(
+      `postgres.json is gone and the password of the embedded database in ${place} could not be replaced: ${complaint(done)}.`,
+    );
+}
+
+const unfinishedPrefix = (place: string): string => `${place}-new-`;
+
+function removeUnfinished(place: string, user: SystemUser): void {
+  const prefix = basename(unfinishedPrefix(place));
+  const mine = [process.getuid?.(), user.uid];
+  for (const name of readdirSync(dirname(place)).filter((entry) => entry.startsWith(prefix))) {
+    const path = join(dirname(place), name);
+    if (mine.includes(lstatSync(path, { throwIfNoEntry: false })?.uid)) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+const complaint = ({ error, stderr, status }: SpawnSyncReturns<string>): string =>
+  error === undefined ? stderr.trim().split('\n').at(-1) || `exit ${status}` : reasonOf(error);

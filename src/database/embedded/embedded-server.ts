@@ -1,0 +1,139 @@
+import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf, reasonOf } from '../../shared/index.js';
+import { DatabaseUnusable } from '../database.errors.js';
+import { Keeper } from './keeper.js';
+import { Supervisor, type RunningServer } from './supervisor.js';
+
+export interface EmbeddedOptions {
+  /** Absolute; made when missing. */
+  readonly dataDir: string;
+  readonly log: (line: string) => void;
+}
+
+/** The embedded server as one process uses it: it runs until the last user has released it. */
+export interface EmbeddedServer {
+  /** Holds the password: never log it. */
+  readonly url: string;
+  /** Stops the server if nobody else uses it. Close every connection of this process first. Never rejects. */
+  release(): Promise<void>;
+}
+
+const FIRST_RETRY_MS = 200;
+const LAST_RETRY_MS = 10_000;
+
+/** PostgreSQL's error code. */
+const WRONG_PASSWORD = '28P01';
+
+/**
+ * Starts the embedded server of this DATA_DIR, or adopts the one that runs, and keeps it running: when it dies, it is
+ * started again on the same port. It survives this process's being killed, to be adopted by the next.
+ * @throws DatabaseUnusable one line that says what to do
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  try {
+    const supervisor = new Supervisor(prepare(options.dataDir), options.log);
+    const user = new EmbeddedUser(supervisor, options.log);
+    await user.begin();
+    return user;
+  } catch (error) {
+    if (error instanceof DatabaseUnusable) throw error;
+    throw new DatabaseUnusable(
+      `The embedded database could not be started: ${reasonOf(error)}. DATABASE_URL names another server instead.`,
+      error,
+    );
+  }
+}
+
+/** The real path, so that one installation has one name whatever links lead to it. */
+function prepare(dataDir: string): string {
+  try {
+    // With the default mode: the server's user must be able to pass.
+    mkdirSync(dataDir, { recursive: true });
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+    return realpathSync(dataDir);
+  } catch (error) {
+    throw new DatabaseUnusable(
+      `DATA_DIR (${dataDir}) must be a folder that this user may write: ${reasonOf(error)}.`,
+      error,
+    );
+  }
+}
+
+class EmbeddedUser implements EmbeddedServer {
+  private keeper: Keeper | undefined;
+  private server: RunningServer | undefined;
+  private reviving: Promise<void> | undefined;
+  private readonly released = new AbortController();
+
+  constructor(
+    private readonly supervisor: Supervisor,
+    private readonly log: (line: string) => void,
+  ) {}
+
+  get url(): string {
+    if (this.server === undefined) throw new TypeError('The embedded database has not been started.');
+    return this.server.url;
+  }
+
+  async begin(): Promise<void> {
+    await this.supervisor.exclusively(async () => {
+      const server = await this.supervisor.ensureRunning(this.server?.port);
+      this.keeper = await connectKeeper(server, () => this.lost());
+      if (this.server !== undefined && server.port !== this.server.port)
+        this.log('The embedded database has moved to another port: restart this process.');
+      this.server ??= server;
+    });
+  }
+
+  async release(): Promise<void> {
+    if (this.released.signal.aborted) return;
+    this.released.abort();
+    try {
+      await this.reviving;
+      await this.supervisor.exclusively(() => this.leave());
+    } catch (error) {
+      this.log(`The embedded database was left running: ${reasonOf(error)}`);
+    } finally {
+      await this.keeper?.close();
+    }
+  }
+
+  /** Under the lock: of two that leave at once, the second sees that the first is gone. */
+  private async leave(): Promise<void> {
+    if (this.keeper === undefined) return;
+    const last = await this.keeper.isLastUser();
+    await this.keeper.close();
+    if (last) await this.supervisor.stop();
+  }
+
+  private lost(): void {
+    this.keeper = undefined;
+    if (this.released.signal.aborted) return;
+    this.log('The embedded database has gone; starting it again.');
+    this.reviving = this.revive();
+  }
+
+  private async revive(): Promise<void> {
+    for (let waitMs = FIRST_RETRY_MS; !this.released.signal.aborted; waitMs = Math.min(waitMs * 2, LAST_RETRY_MS)) {
+      try {
+        return await this.begin();
+      } catch (error) {
+        this.log(`The embedded database could not be started again yet: ${reasonOf(error)}`);
+        await sleep(waitMs, undefined, { signal: this.released.signal, ref: false }).catch(() => undefined);
+      }
+    }
+  }
+}
+
+async function connectKeeper({ url, place, pid }: RunningServer, lost: () => void): Promise<Keeper> {
+  try {
+    return await Keeper.connect(url, lost);
+  } catch (error) {
+    if (codeOf(error) !== WRONG_PASSWORD) throw error;
+    throw new DatabaseUnusable(
+      `The embedded database in ${place} does not know the password in postgres.json: stop it (kill -INT ${pid}), remove postgres.json, and start again.`,
+      error,
+    );
+  }
+}

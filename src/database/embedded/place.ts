@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseUnusable } from '../database.errors.js';
+import { canEnter, type SystemUser } from './run-as.js';
+
+const OUTSIDE = '/var/tmp';
+
+/**
+ * Where the data directory lies or will lie: where one is found; for a new one, `DATA_DIR/postgres`, or a folder of our
+ * own below `/var/tmp` when the user cannot reach DATA_DIR (below a home of mode 0700, say).
+ * @param dataDir its real path
+ * @param recorded the place that an earlier run used; an existing database is never left behind for an empty one
+ * @throws DatabaseUnusable when what lies there is not ours, or is out of reach
+ */
+export function findPlace(dataDir: string, recorded: string | undefined, user: SystemUser): string {
+  const inside = join(dataDir, 'postgres');
+  const outside = outsidePlace(dataDir);
+  // What lies inside comes first: in a copy of DATA_DIR, what was recorded is the original's.
+  const known = [inside, recorded, outside].filter((place) => place !== undefined);
+  const place = known.find(holdsCluster) ?? (canEnter(user, dataDir) ? inside : outside);
+  checkOwner(place, user);
+  if (holdsCluster(place) && !canEnter(user, place))
+    throw new DatabaseUnusable(
+      `The embedded database lies in ${place}, which ${user.name} can no longer reach: give the folders above it back their mode (chmod o+x).`,
+    );
+  return place;
+}
+
+/** Named after us and after DATA_DIR, so that two installations never meet. */
+function outsidePlace(dataDir: string): string {
+  const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
+  return join(OUTSIDE, `switchboard-${process.getuid?.() ?? 0}-${hash}`);
+}
+
+export const isOutside = (place: string): boolean => place.startsWith(`${OUTSIDE}/`);
+
+/** Whether a data directory lies there: PostgreSQL writes this file, and ours is only moved into place when complete. */
+export const holdsCluster = (place: string): boolean => existsSync(join(place, 'PG_VERSION'));
+
+/** Anyone may have put something under this name first, above all in `/var/tmp`. */
+function checkOwner(place: string, user: SystemUser): void {
+  const found = lstatOf(place);
+  if (found === undefined) return;
+  const refuse = (fault: string): never => {
+    throw new DatabaseUnusable(
+      `The embedded database cannot use ${place}: ${fault}. Move it away or set it right, then start again.`,
+    );
+  };
+  if (found.isSymbolicLink()) refuse('it is a symbolic link');
+  if (!found.isDirectory()) refuse('it is not a folder');
+  if (found.uid !== user.uid) refuse(`it belongs to uid ${found.uid} and not to ${user.name}`);
+  if ((found.mode & 0o077) !== 0) refuse('others may enter it (its mode must be 0700)');
+}
+
+function lstatOf(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}

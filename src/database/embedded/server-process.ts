@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { monotonicMs, reasonOf } from '../../shared/index.js';
+import { DatabaseUnusable } from '../database.errors.js';
+import { processIdentity } from '../process-identity.js';
+import type { Binaries } from './binaries.js';
+import { readPostmaster } from './postmaster-file.js';
+import { spawnOptions, type SystemUser } from './run-as.js';
+
+/** The log is emptied at a start that finds it larger than this. */
+const MAX_LOG_BYTES = 4 * 1024 * 1024;
+/** Recovery after a crash replays up to `max_wal_size`. */
+const START_MS = 120_000;
+const STOP_MS = 60_000;
+const POLL_MS = 20;
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  password_encryption: 'scram-sha-256',
+  max_connections: '200',
+  shared_buffers: '128MB',
+  max_wal_size: '1GB',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // Neither statements nor the rows they were about belong into a log.
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+};
+
+export interface ServerLaunch {
+  readonly place: string;
+  readonly port: number;
+  readonly logFile: string;
+  readonly binaries: Binaries;
+  readonly user: SystemUser;
+}
+
+/** A start that failed: what the server itself said last. */
+export class ServerDidNotStart extends DatabaseUnusable {
+  constructor(
+    readonly complaint: string,
+    logFile: string,
+  ) {
+    super(`The embedded database did not start: ${complaint} (more in ${logFile}).`);
+  }
+
+  get portIsTaken(): boolean {
+    return /could not create any TCP\/IP sockets/.test(this.complaint);
+  }
+
+  /** Backends of a killed server live on for a moment, and PostgreSQL waits for nobody. */
+  get orphansAreLeaving(): boolean {
+    return /shared memory block|lock file/.test(this.complaint);
+  }
+}
+
+/**
+ * Starts a server in a session of its own, so that neither our death nor a key pressed at our terminal reaches it.
+ * Resolves with its pid when it takes connections.
+ * @throws ServerDidNotStart
+ */
+export async function launchServer(launch: ServerLaunch): Promise<number> {
+  const { logFile, place, port, binaries, user } = launch;
+  const log = openLog(logFile);
+  const settings = Object.entries({ ...SETTINGS, port: String(port) }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
+  const child = spawn(binaries.postgres, ['-D', place, ...settings], {
+    ...spawnOptions(user),
+    detached: true,
+    stdio: ['ignore', log.descriptor, log.descriptor],
+  });
+  let ended: string | undefined;
+  child.once('error', (error) => (ended = reasonOf(error)));
+  child.once('exit', (code, signal) => (ended = `it ended with ${signal ?? `exit code ${code}`}`));
+  child.unref();
+  try {
+    for (const deadline = monotonicMs() + START_MS; monotonicMs() < deadline; await sleep(POLL_MS)) {
+      if (ended !== undefined) throw new ServerDidNotStart(log.complaint() || ended, logFile);
+      const found = readPostmaster(place);
+      if (found !== undefined && found.pid === child.pid && found.ready) return found.pid;
+    }
+    throw new ServerDidNotStart(`it was not ready after ${START_MS / 1000} s`, logFile);
+  } finally {
+    log.close();
+  }
+}
+
+/** Asks a server to roll back what is running, write everything and end; resolves when it is gone. */
+export async function stopServer(pid: number): Promise<void> {
+  const identity = processIdentity(pid);
+  if (identity === undefined) return;
+  process.kill(pid, 'SIGINT');
+  for (const deadline = monotonicMs() + STOP_MS; monotonicMs() < deadline; await sleep(POLL_MS))
+    if (processIdentity(pid) !== identity) return;
+  throw new DatabaseUnusable(`The embedded database (process ${pid}) has not stopped after ${STOP_MS / 1000} s.`);
+}
+
+interface ServerLog {
+  readonly descriptor: number;
+  /** The last fault written since it was opened. */
+  complaint(): string | undefined;
+  close(): void;
+}
+
+function openLog(file: string): ServerLog {
+  const descriptor = openSync(file, 'a+', 0o600);
+  if (fstatSync(descriptor).size > MAX_LOG_BYTES) ftruncateSync(descriptor);
+  const start = fstatSync(descriptor).size;
+  return {
+    descriptor,
+    complaint: () => {
+      const text = Buffer.alloc(Math.min(fstatSync(descriptor).size - start, 64 * 1024));
+      readSync(descriptor, text, 0, text.length, start);
+      const lines = text.toString().trim().split('\n');
+      return (
+        lines.findLast((line) => /\b(FATAL|PANIC): /.test(line))?.replace(/^.*?(FATAL|PANIC): +/, '') ?? lines.at(-1)
+      );
+    },
+    close: () => closeSync(descriptor),
+  };
+}

@@ -1,0 +1,45 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { reasonOf } from '../../shared/index.js';
+import { DatabaseUnusable } from '../database.errors.js';
+import { readJsonFile } from './json-file.js';
+
+/** What is known of the embedded server between runs. */
+export interface ServerState {
+  /** The data directory, absolute. */
+  readonly place: string;
+  readonly port: number;
+  readonly password: string;
+  /** The server's process when it was last started or adopted; null before its first start and after a clean stop. */
+  readonly pid: number | null;
+}
+
+const fileIn = (dataDir: string): string => join(dataDir, 'postgres.json');
+
+/** `DATA_DIR/postgres.json`; undefined when there is none, or nothing in it that we wrote. */
+export function readState(dataDir: string): ServerState | undefined {
+  try {
+    const state = readJsonFile(fileIn(dataDir));
+    return state !== undefined && isServerState(state) ? state : undefined;
+  } catch (error) {
+    throw new DatabaseUnusable(`${fileIn(dataDir)} cannot be read by this user: ${reasonOf(error)}.`, error);
+  }
+}
+
+/** Replaced as a whole, readable by us alone: it holds the password. */
+export function writeState(dataDir: string, state: ServerState): ServerState {
+  const file = fileIn(dataDir);
+  writeFileSync(`${file}.new`, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+  return state;
+}
+
+function isServerState(value: object): value is ServerState {
+  const { place, port, password, pid }: Partial<Record<keyof ServerState, unknown>> = value;
+  return (
+    typeof place === 'string' &&
+    Number.isSafeInteger(port) &&
+    typeof password === 'string' &&
+    (pid === null || Number.isSafeInteger(pid))
+  );
+}

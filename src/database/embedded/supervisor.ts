@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { monotonicMs } from '../../shared/index.js';
+import { DatabaseUnusable } from '../database.errors.js';
+import { findBinaries, type Binaries } from './binaries.js';
+import { checkVersion, createCluster, newPassword, resetPassword, SUPERUSER } from './cluster.js';
+import { findPlace, holdsCluster, isOutside } from './place.js';
+import { freePort } from './ports.js';
+import { disownPostmaster, isServing, readPostmaster, type PostmasterFile } from './postmaster-file.js';
+import { serverUser } from './run-as.js';
+import { launchServer, ServerDidNotStart, stopServer } from './server-process.js';
+import { withLock } from './start-lock.js';
+import { readState, writeState, type ServerState } from './state-file.js';
+
+/** A server that takes connections. */
+export interface RunningServer {
+  readonly url: string;
+  readonly place: string;
+  readonly pid: number;
+  readonly port: number;
+}
+
+/** How long orphans of a killed server may take to leave, and a port to come free again. */
+const PATIENCE_MS = 10_000;
+const RETRY_MS = 200;
+const READY_POLL_MS = 20;
+
+/** Starts, adopts and stops the one server of a DATA_DIR. Every other method must be called inside `exclusively`. */
+export class Supervisor {
+  private readonly user = serverUser();
+  private binaries: Binaries | undefined;
+
+  /** @param dataDir its real path */
+  constructor(
+    private readonly dataDir: string,
+    private readonly log: (line: string) => void,
+  ) {}
+
+  /** One process at a time starts, stops or adopts. */
+  exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
+    return withLock(join(this.dataDir, 'postgres.lock'), work);
+  }
+
+  /** @param port the only one that will do: connections of this process know it. Any, when absent. */
+  async ensureRunning(port?: number): Promise<RunningServer> {
+    const recorded = readState(this.dataDir);
+    const place = findPlace(this.dataDir, recorded?.place, this.user);
+    const serving = await this.readyServer(place);
+    if (serving !== undefined) return this.adopt(place, serving, recorded);
+    this.binaries ??= findBinaries(this.user, this.log);
+    const password = this.prepareCluster(place, recorded, this.binaries);
+    const launched = await this.launch(
+      place,
+      port ?? recorded?.port ?? (await freePort()),
+      this.binaries,
+      port !== undefined,
+    );
+    return this.record({ place, password, ...launched });
+  }
+
+  async stop(): Promise<void> {
+    const state = readState(this.dataDir);
+    const serving = state && servingIn(state.place);
+    if (state === undefined || serving === undefined) return;
+    await stopServer(serving.pid);
+    writeState(this.dataDir, { ...state, pid: null });
+  }
+
+  /** The server that runs there, when it has finished starting. */
+  private async readyServer(place: string): Promise<PostmasterFile | undefined> {
+    for (;;) {
+      const serving = servingIn(place);
+      if (serving === undefined || serving.ready) return serving;
+      await sleep(READY_POLL_MS);
+    }
+  }
+
+  private adopt(place: string, { pid, port }: PostmasterFile, recorded: ServerState | undefined): RunningServer {
+    if (recorded === undefined)
+      throw new DatabaseUnusable(
+        `An embedded database runs in ${place}, but postgres.json, which holds its password, is gone: stop it (kill -INT ${pid}) and start again.`,
+      );
+    return this.record({ place, port, pid, password: recorded.password });
+  }
+
+  /** Makes the data directory if there is none. Returns the password that the server has. */
+  private prepareCluster(place: string, recorded: ServerState | undefined, binaries: Binaries): string {
+    if (holdsCluster(place)) {
+      checkVersion(place, binaries);
+      if (recorded !== undefined) return recorded.password;
+      const password = newPassword();
+      disownPostmaster(place);
+      resetPassword(place, password, binaries, this.user);
+      return password;
+    }
+    if (recorded !== undefined)
+      throw new DatabaseUnusable(
+        `The embedded database lay in ${recorded.place} and is gone: put it back, or remove postgres.json from DATA_DIR to begin with an empty one.`,
+      );
+    if (isOutside(place))
+      this.log(`The embedded database will lie in ${place}: ${this.user.name}, which runs it, cannot reach DATA_DIR.`);
+    const password = newPassword();
+    createCluster(place, password, binaries, this.user);
+    return password;
+  }
+
+  private async launch(
+    place: string,
+    wanted: number,
+    binaries: Binaries,
+    fixed: boolean,
+  ): Promise<{ pid: number; port: number }> {
+    const logFile = join(this.dataDir, 'postgres.log');
+    const deadline = monotonicMs() + PATIENCE_MS;
+    for (let port = wanted; ;) {
+      disownPostmaster(place);
+      try {
+        return { port, pid: await launchServer({ place, port, logFile, binaries, user: this.user }) };
+      } catch (error) {
+        if (!(error instanceof ServerDidNotStart) || monotonicMs() > deadline) throw error;
+        if (!error.portIsTaken && !error.orphansAreLeaving) throw error;
+        if (error.portIsTaken && !fixed) port = await freePort();
+        else await sleep(RETRY_MS);
+      }
+    }
+  }
+
+  private record(state: ServerState & { readonly pid: number }): RunningServer {
+    writeState(this.dataDir, state);
+    const { place, port, pid, password } = state;
+    return { place, port, pid, url: `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres` };
+  }
+}
+
+function servingIn(place: string): PostmasterFile | undefined {
+  const found = readPostmaster(place);
+  return found !== undefined && isServing(found, place) ? found : undefined;
+}

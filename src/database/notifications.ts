@@ -1,0 +1,162 @@
+import { Logger } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { isJsonObject, reasonOf, within } from '../shared/index.js';
+import { ADVISORY_LOCKS } from './advisory-locks.js';
+import { Listener, NOTIFICATION_CHANNEL } from './listener.js';
+
+/** What a statement can be sent through: a pg pool or client, a TypeORM query runner or entity manager. */
+export interface StatementRunner {
+  query(text: string, values?: unknown[]): Promise<unknown>;
+}
+
+export type NotificationHandler = (payload: unknown) => void | Promise<void>;
+
+interface Question {
+  readonly id: string;
+  readonly payload: unknown;
+}
+
+/** How long what is cached may be believed while a process hears of no changes, in ms. */
+export const UNHEARD_CACHE_MS = 1000;
+
+/** PostgreSQL refuses a notification of 8000 bytes or more. */
+const MAX_MESSAGE_BYTES = 7999;
+
+/**
+ * Short messages between the processes that share the database, this one included. A message reaches every process that
+ * listens at that moment, once, in the order of commits; who is away misses it, hence `onReconnect`.
+ * Handlers run one after another per message; what they throw is logged and goes no further.
+ */
+export class Notifications {
+  private readonly logger = new Logger('Notifications');
+  private readonly handlers = new Map<string, Set<NotificationHandler>>();
+  private readonly reconnectHandlers = new Set<() => void>();
+  private readonly listener: Listener;
+
+  constructor(
+    url: string,
+    private readonly general: pg.Pool,
+  ) {
+    this.listener = new Listener(url, {
+      message: (message) => this.dispatch(message),
+      reconnected: () => this.reconnectHandlers.forEach((handler) => void this.guard(handler, 'reconnect')),
+    });
+  }
+
+  /** False while the LISTEN connection is down: what is cached then is believed for `UNHEARD_CACHE_MS`. */
+  get connected(): boolean {
+    return this.listener.connected;
+  }
+
+  /** Connects for the first time. @throws when that fails; later losses are repaired in the background. */
+  async start(): Promise<void> {
+    await this.listener.start();
+  }
+
+  async close(): Promise<void> {
+    await this.listener.close();
+  }
+
+  /** Calls the handler with the payload of every message on this topic. Returns what takes it off again. */
+  on(topic: string, handler: NotificationHandler): () => void {
+    const handlers = this.handlers.get(topic) ?? new Set();
+    this.handlers.set(topic, handlers.add(handler));
+    return () => {
+      handlers.delete(handler);
+      if (handlers.size === 0 && this.handlers.get(topic) === handlers) this.handlers.delete(topic);
+    };
+  }
+
+  /** Calls the handler when listening has begun again after a loss: messages may have been missed, so drop all caches. */
+  onReconnect(handler: () => void): void {
+    this.reconnectHandlers.add(handler);
+  }
+
+  /**
+   * Sends a message to every process. Give the transaction's runner to have it delivered when, and only if, that commits.
+   * @param payload anything JSON can say; with the topic below 8000 bytes
+   */
+  async publish(topic: string, payload?: unknown, runner: StatementRunner = this.general): Promise<void> {
+    const message = JSON.stringify({ topic, payload });
+    if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES)
+      throw new RangeError(
+        `A notification on "${topic}" has ${Buffer.byteLength(message)} bytes; at most ${MAX_MESSAGE_BYTES} can be sent.`,
+      );
+    await runner.query('SELECT pg_notify($1, $2)', [NOTIFICATION_CHANNEL, message]);
+  }
+
+  /** Lets every process on this database see that a server runs here, until this one ends, however it ends. */
+  async announceServer(): Promise<void> {
+    await this.listener.hold(ADVISORY_LOCKS.serverRuns);
+  }
+
+  /**
+   * Asks every running server and returns their answers, in no order. Returns as soon as all have answered, else after
+   * `waitMs` with those that came; at once, with none, when no server runs.
+   */
+  async ask(question: string, payload: unknown, waitMs: number): Promise<unknown[]> {
+    const expected = await this.runningServers();
+    if (expected === 0) return [];
+    const id = randomUUID();
+    const answers: unknown[] = [];
+    let finish = (): void => undefined;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    const off = this.on(answerTopic(id), (answer) => void (answers.push(answer) === expected && finish()));
+    try {
+      await this.publish(questionTopic(question), { id, payload } satisfies Question);
+      await within(finished, waitMs);
+    } finally {
+      off();
+    }
+    return answers;
+  }
+
+  /** Answers a question that other processes ask with `ask`; the answer is anything JSON can say in under 7.9 kB. */
+  answer(question: string, handler: (payload: unknown) => unknown): () => void {
+    return this.on(questionTopic(question), async (asked) => {
+      if (isQuestion(asked)) await this.publish(answerTopic(asked.id), await handler(asked.payload));
+    });
+  }
+
+  private async runningServers(): Promise<number> {
+    const { rows } = await this.general.query<{ holders: string }>(COUNT_HOLDERS, [ADVISORY_LOCKS.serverRuns]);
+    return Number(rows[0]?.holders);
+  }
+
+  private async dispatch(message: string): Promise<void> {
+    const { topic, payload } = read(message);
+    for (const handler of this.handlers.get(topic) ?? []) await this.guard(() => handler(payload), topic);
+  }
+
+  private async guard(handler: () => void | Promise<void>, topic: string): Promise<void> {
+    try {
+      await handler();
+    } catch (error) {
+      this.logger.error(`A handler of "${topic}" failed: ${reasonOf(error)}`);
+    }
+  }
+}
+
+const questionTopic = (question: string): string => `ask:${question}`;
+const answerTopic = (id: string): string => `answer:${id}`;
+
+/** A key of one bigint shows in `pg_locks` with its low half in `objid` and `objsubid` 1. */
+const COUNT_HOLDERS = `
+  SELECT count(*) AS holders FROM pg_locks
+   WHERE locktype = 'advisory' AND classid = 0 AND objid = $1::bigint::oid AND objsubid = 1 AND granted
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
+const isQuestion = (asked: unknown): asked is Question => isJsonObject(asked) && typeof asked['id'] === 'string';
+
+/** What somebody else sends on our channel is a message without a topic. */
+function read(message: string): { topic: string; payload: unknown } {
+  try {
+    const parsed: unknown = JSON.parse(message);
+    return isJsonObject(parsed) ? { topic: String(parsed['topic']), payload: parsed['payload'] } : NO_TOPIC;
+  } catch {
+    return NO_TOPIC;
+  }
+}
+
+const NO_TOPIC = { topic: '', payload: undefined };
