@@ -1,0 +1,33 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { AccountRole, AccountState } from './account.js';
+
+@Entity('accounts')
+export class AccountEntity {
+  @PrimaryColumn('text')
+  readonly id: string;
+
+  @Column('text')
+  readonly email: string;
+
+  @Column('text', { default: '' })
+  readonly name: string;
+
+  /** Argon2id in its own notation. Not selected unless asked for. */
+  @Column('text', { name: 'password_hash', select: false })
+  readonly passwordHash: string;
+
+  @Column('text', { default: 'user' })
+  readonly role: AccountRole;
+
+  @Column('text', { default: 'enabled' })
+  readonly state: AccountState;
+
+  @Column('text', { name: 'group_name', nullable: true })
+  readonly groupName: string | null;
+
+  @Column('timestamptz', { name: 'verified_at', nullable: true })
+  readonly verifiedAt: Date | null;
+
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
+  readonly createdAt: Date;
+}

@@ -1,0 +1,31 @@
+import { AppError } from '../shared/index.js';
+
+export class AccountExists extends AppError {
+  constructor(email: string) {
+    super('invalid_request', `There is already an account with the e-mail address ${email}.`, { param: 'email' });
+  }
+}
+
+export class AccountNotFound extends AppError {
+  constructor(email: string) {
+    super('not_found', `There is no account with the e-mail address ${email}.`, { param: 'email' });
+  }
+}
+
+export class InvalidAccount extends AppError {
+  static forEmail(text: string): InvalidAccount {
+    return new InvalidAccount('email', `"${text}" is not an e-mail address.`);
+  }
+
+  static forName(): InvalidAccount {
+    return new InvalidAccount('name', 'A name has at most 100 characters and no line breaks or control characters.');
+  }
+
+  static forPassword(): InvalidAccount {
+    return new InvalidAccount('password', 'A password has 12 to 128 characters.');
+  }
+
+  constructor(param: string, message: string) {
+    super('invalid_request', message, { param });
+  }
+}

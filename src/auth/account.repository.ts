@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { AccountEntity } from './account.entity.js';
+import type { AccountState } from './account.js';
+
+/** What a new row says; everything else takes the default of its column. */
+export type NewAccountRow = Pick<
+  AccountEntity,
+  'id' | 'email' | 'name' | 'passwordHash' | 'role' | 'groupName' | 'verifiedAt'
+>;
+
+@Injectable()
+export class AccountRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.dataSource.transaction(work);
+  }
+
+  /** False, and nothing is written, when the address is taken. */
+  async insert(account: NewAccountRow, manager: EntityManager): Promise<boolean> {
+    const insert = manager.createQueryBuilder().insert().into(AccountEntity).values(account);
+    const { raw } = await insert.orIgnore().returning('id').execute();
+    return (raw as unknown[]).length === 1;
+  }
+
+  find(email: string): Promise<AccountEntity | null> {
+    return this.dataSource.getRepository(AccountEntity).findOneBy({ email });
+  }
+
+  /** Oldest first. */
+  list(): Promise<readonly AccountEntity[]> {
+    return this.dataSource.getRepository(AccountEntity).find({ order: { id: 'ASC' } });
+  }
+
+  async setState(id: string, state: AccountState, manager: EntityManager): Promise<void> {
+    await manager.update(AccountEntity, { id }, { state });
+  }
+
+  /** Waits for accounts that are being made, and makes others wait until the transaction ends. */
+  async lockAll(manager: EntityManager): Promise<void> {
+    await manager.query('LOCK TABLE accounts IN SHARE ROW EXCLUSIVE MODE');
+  }
+
+  /** Whether there is any account, as the given transaction sees it. */
+  any(manager?: EntityManager): Promise<boolean> {
+    return (manager ?? this.dataSource.manager).exists(AccountEntity);
+  }
+}

@@ -1,0 +1,51 @@
+import type { Secret } from '../shared/index.js';
+import type { AccountEntity } from './account.entity.js';
+
+export type AccountRole = 'user' | 'admin';
+export type AccountState = 'enabled' | 'disabled';
+
+/** Somebody who owns keys and a wallet. */
+export interface Account {
+  readonly id: string;
+  /** Lower case. */
+  readonly email: string;
+  readonly name: string;
+  readonly role: AccountRole;
+  readonly state: AccountState;
+  /** The group that calls are billed under unless the key names another; undefined: `default`. */
+  readonly groupName: string | undefined;
+  /** When the address was shown to be theirs; undefined: not yet. */
+  readonly verifiedAt: Date | undefined;
+  readonly createdAt: Date;
+}
+
+/** What is asked for when an account is made. */
+export interface NewAccount {
+  readonly email: string;
+  readonly name?: string | undefined;
+  /** 12 to 128 characters; a random one is made when absent. */
+  readonly password?: Secret | undefined;
+  readonly role?: AccountRole | undefined;
+  /** Whether the address needs no proof any more. */
+  readonly verified?: boolean | undefined;
+  readonly groupName?: string | undefined;
+}
+
+/** What was made. */
+export interface CreatedAccount {
+  readonly id: string;
+  readonly email: string;
+  /** Only when it was made here; it is kept nowhere. */
+  readonly generatedPassword: Secret | undefined;
+}
+
+export const accountOf = (row: AccountEntity): Account => ({
+  id: row.id,
+  email: row.email,
+  name: row.name,
+  role: row.role,
+  state: row.state,
+  groupName: row.groupName ?? undefined,
+  verifiedAt: row.verifiedAt ?? undefined,
+  createdAt: row.createdAt,
+});

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CatalogEditor } from './catalog.editor.js';
+import { CatalogReader } from './catalog.reader.js';
+import { CatalogRepository } from './catalog.repository.js';
+import { CatalogService } from './catalog.service.js';
+import { GroupEntity } from './group.entity.js';
+import { ModelEntity } from './model.entity.js';
+import { PriceVersionEntity } from './price-version.entity.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([GroupEntity, ModelEntity, PriceVersionEntity])],
+  providers: [CatalogRepository, CatalogReader, CatalogService, CatalogEditor],
+  exports: [CatalogService, CatalogEditor],
+})
+export class CatalogModule {}

@@ -1,0 +1,41 @@
+import type { Pricing } from './pricing.js';
+
+/** What a model or an upstream can do, as data: `{ vision: true, thinkingMode: 'budget', stopMax: 4 }`. */
+export type FlagValue = boolean | number | string | readonly string[];
+export type Flags = Readonly<Record<string, FlagValue>>;
+
+export interface CatalogGroup {
+  readonly name: string;
+  /** What a call's price is multiplied by, in millionths: 0.8 is 800_000n. */
+  readonly multiplier: bigint;
+  readonly description: string;
+}
+
+export interface CatalogModel {
+  readonly name: string;
+  readonly displayName: string;
+  readonly ownedBy: string;
+  /** Tokens of prompt and answer together. */
+  readonly contextWindow: number;
+  readonly maxOutputTokens: number;
+  /** Names of the groups that may call it; some may be switched off. */
+  readonly groups: readonly string[];
+  readonly capabilities: Flags;
+  /** False for a model that was switched off: kept so that pages can name it, never callable. */
+  readonly enabled: boolean;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  /** The prices in force when this catalog was read, and the id of their row. */
+  readonly pricing: Pricing;
+  readonly priceVersionId: string;
+}
+
+/** Everything there is to call and what it costs, as of one version. Immutable: a change is a new one. */
+export interface Catalog {
+  /** `catalog_state.version` when this was read; admission compares it with the row. */
+  readonly version: bigint;
+  /** Only groups that are switched on. */
+  readonly groups: ReadonlyMap<string, CatalogGroup>;
+  /** All models, those switched off too: see `enabled`. */
+  readonly models: ReadonlyMap<string, CatalogModel>;
+}

@@ -1,0 +1,17 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+@Entity('groups')
+export class GroupEntity {
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'groups_pkey' })
+  name: string;
+
+  /** A decimal, as PostgreSQL writes it: `0.800000`. */
+  @Column({ type: 'numeric', precision: 12, scale: 6, default: 1 })
+  multiplier: string;
+
+  @Column({ type: 'text', default: '' })
+  description: string;
+
+  @Column({ type: 'boolean', default: true })
+  enabled: boolean;
+}

@@ -1,0 +1,140 @@
+import { formatUsd, type Nanos, parseUsd, ZERO } from '../shared/index.js';
+
+/** The kinds of tokens that can have a price of their own. Counts of a call are disjoint over them. */
+export const TOKEN_CLASSES = [
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'output',
+  'reasoning',
+  'image_input',
+  'audio_input',
+  'audio_output',
+] as const;
+export type TokenClass = (typeof TOKEN_CLASSES)[number];
+
+/** The class whose price a class has when a tier does not price it itself. */
+const PRICED_AS: Readonly<Record<Exclude<TokenClass, 'input' | 'output'>, TokenClass>> = {
+  cache_read: 'input',
+  cache_write_5m: 'input',
+  cache_write_1h: 'cache_write_5m',
+  reasoning: 'output',
+  image_input: 'input',
+  audio_input: 'input',
+  audio_output: 'output',
+};
+
+/** Nano-dollars per one million tokens of each class: $1.25 is 1_250_000_000n. */
+export type TierPrices = Readonly<Record<TokenClass, bigint>>;
+
+export interface PriceTier {
+  /** The tier prices whole calls whose prompt has this many tokens or more, cached ones included. */
+  readonly fromPromptTokens: number;
+  readonly prices: TierPrices;
+}
+
+/** What a model costs, exactly. */
+export interface Pricing {
+  /** Nothing is charged at all: the catalog says `prices: free`, and no request fee. */
+  readonly costsNothing: boolean;
+  /** For each call. */
+  readonly requestFee: Nanos;
+  /** Millionths, by reasoning effort; an effort that is not here counts as 1_000_000n. */
+  readonly effortMultipliers: ReadonlyMap<string, bigint>;
+  /** At least one, ascending; the first begins at 0. */
+  readonly tiers: readonly PriceTier[];
+}
+
+/** Prices as they are written and stored: US dollars per one million tokens as plain decimals. */
+export type TierDefinition = {
+  readonly from_prompt_tokens: number;
+  readonly input: string;
+  readonly output: string;
+} & {
+  readonly [tokens in Exclude<TokenClass, 'input' | 'output'>]?: string;
+};
+
+export interface PricingDefinition {
+  /** Tokens cost nothing; a request fee is charged even so. */
+  readonly free: boolean;
+  readonly request_fee: string;
+  readonly effort_multipliers: Readonly<Record<string, string>>;
+  /** Empty when free. */
+  readonly tiers: readonly TierDefinition[];
+}
+
+const MILLIONTH = 1_000n;
+const ONE = 1_000_000n;
+const FREE_TIER: TierDefinition = { from_prompt_tokens: 0, input: '0', output: '0' };
+
+/**
+ * Reads a multiplier into millionths: `0.8` is 800_000n.
+ * @throws RangeError when it is no plain decimal from 0 to under a million with at most 6 digits after the point
+ */
+export function parseMultiplier(text: string): bigint {
+  const amount = parseUsd(text);
+  const multiplier = amount / MILLIONTH;
+  if (amount < 0n || amount % MILLIONTH !== 0n || multiplier >= ONE * ONE)
+    throw new RangeError(`"${text}" is not a multiplier: write a plain decimal, at most 6 digits after the point.`);
+  return multiplier;
+}
+
+/** `800_000n` as `0.8`. */
+export const formatMultiplier = (millionths: bigint): string => formatUsd(millionths * MILLIONTH);
+
+/** @throws RangeError naming the number that is no plain decimal */
+export function parsePricing(definition: PricingDefinition): Pricing {
+  const tiers = definition.free ? [FREE_TIER] : definition.tiers;
+  const multipliers = Object.entries(definition.effort_multipliers);
+  const requestFee = parseUsd(definition.request_fee);
+  return {
+    costsNothing: definition.free && requestFee === ZERO,
+    requestFee,
+    effortMultipliers: new Map(multipliers.map(([effort, multiplier]) => [effort, parseMultiplier(multiplier)])),
+    tiers: tiers.map((tier) => ({ fromPromptTokens: tier.from_prompt_tokens, prices: parsePrices(tier) })),
+  };
+}
+
+function parsePrices(tier: TierDefinition): TierPrices {
+  const own = (text: string | undefined, otherwise: bigint): bigint =>
+    text === undefined ? otherwise : parseUsd(text);
+  const input = parseUsd(tier.input);
+  const output = parseUsd(tier.output);
+  const cacheWrite5m = own(tier.cache_write_5m, input);
+  return {
+    input,
+    cache_read: own(tier.cache_read, input),
+    cache_write_5m: cacheWrite5m,
+    cache_write_1h: own(tier.cache_write_1h, cacheWrite5m),
+    output,
+    reasoning: own(tier.reasoning, output),
+    image_input: own(tier.image_input, input),
+    audio_input: own(tier.audio_input, input),
+    audio_output: own(tier.audio_output, output),
+  };
+}
+
+/** Prices of a model that costs nothing. */
+export const FREE_PRICING: Pricing = parsePricing({ free: true, request_fee: '0', effort_multipliers: {}, tiers: [] });
+
+/**
+ * The prices in one line for people. Two pricings that charge the same are the same text, however they were written:
+ * what stands at its default is left out.
+ */
+export function describePricing(pricing: Pricing): string {
+  const multipliers = [...pricing.effortMultipliers]
+    .filter(([, multiplier]) => multiplier !== ONE)
+    .map(([effort, multiplier]) => `effort ${effort} × ${formatMultiplier(multiplier)}`)
+    .toSorted();
+  const fee = pricing.requestFee === ZERO ? [] : [`request_fee ${formatUsd(pricing.requestFee)}`];
+  return [...(pricing.costsNothing ? ['free'] : pricing.tiers.map(describeTier)), ...fee, ...multipliers].join('; ');
+}
+
+function describeTier({ fromPromptTokens, prices }: PriceTier): string {
+  const own = TOKEN_CLASSES.filter((name) => {
+    return name === 'input' || name === 'output' || prices[name] !== prices[PRICED_AS[name]];
+  });
+  const text = own.map((name) => `${name} ${formatUsd(prices[name])}`).join(', ');
+  return fromPromptTokens === 0 ? text : `from ${fromPromptTokens} prompt tokens ${text}`;
+}

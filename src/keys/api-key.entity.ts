@@ -1,0 +1,51 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { nanosColumn } from '../database/index.js';
+import type { Nanos } from '../shared/index.js';
+import type { KeyState } from './caller.js';
+
+@Entity('api_keys')
+export class ApiKeyEntity {
+  @PrimaryColumn('text')
+  readonly id: string;
+
+  @Column('text', { name: 'account_id' })
+  readonly accountId: string;
+
+  @Column('text')
+  readonly name: string;
+
+  /** SHA-256 of the secret. Not selected unless asked for. */
+  @Column('bytea', { name: 'secret_hash', select: false })
+  readonly secretHash: Buffer;
+
+  @Column('text')
+  readonly hint: string;
+
+  @Column('text', { default: 'enabled' })
+  readonly state: KeyState;
+
+  @Column('text', { name: 'group_name', nullable: true })
+  readonly groupName: string | null;
+
+  @Column('text', { array: true, nullable: true })
+  readonly models: readonly string[] | null;
+
+  @Column('timestamptz', { name: 'expires_at', nullable: true })
+  readonly expiresAt: Date | null;
+
+  /** Null: unlimited. */
+  @Column({ ...nanosColumn, nullable: true })
+  readonly quota: Nanos | null;
+
+  @Column({ ...nanosColumn, default: 0 })
+  readonly used: Nanos;
+
+  @Column({ ...nanosColumn, default: 0 })
+  readonly held: Nanos;
+
+  @Column('integer', { default: 1 })
+  readonly version: number;
+
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
+  readonly createdAt: Date;
+}

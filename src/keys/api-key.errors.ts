@@ -1,0 +1,85 @@
+import { AppError, formatUsd, MAX_AMOUNT, type Nanos } from '../shared/index.js';
+import type { Caller } from './caller.js';
+
+/** No key, or none that we issued, which is the fault when no other is given. The message starts `Invalid token`. */
+export class InvalidToken extends AppError {
+  constructor(fault = 'this key is not known here. Check that it is complete and belongs to this service.') {
+    super('invalid_token', `Invalid token: ${fault}`);
+  }
+}
+
+/** A key that we issued but do not accept now. The caller is known, so the refusal can be put on their record. */
+export class RefusedKey extends AppError {
+  constructor(
+    reason: string,
+    readonly caller: Caller,
+  ) {
+    super('invalid_token', `Invalid token: ${reason}`);
+  }
+}
+
+export class KeyNotFound extends AppError {
+  constructor(id: string) {
+    super('not_found', `There is no key ${id}.`);
+  }
+}
+
+export class KeyIsDeleted extends AppError {
+  constructor(id: string) {
+    super('invalid_request', `The key ${id} is deleted; a deleted key cannot be changed. Create a new one.`);
+  }
+}
+
+export class SecretNotImportable extends AppError {
+  constructor() {
+    super(
+      'invalid_request',
+      'This secret cannot be taken over: it must start with sk- and have 32 to 512 printable ASCII characters without blanks.',
+    );
+  }
+}
+
+/** The message says no more than that: whose key it is is not for whoever holds the secret to learn. */
+export class SecretAlreadyKnown extends AppError {
+  constructor() {
+    super(
+      'invalid_request',
+      'This secret is already known here, or was before its key was deleted. Import another one.',
+    );
+  }
+}
+
+export class InvalidKeyName extends AppError {
+  constructor() {
+    super(
+      'invalid_request',
+      'The name of a key must have 1 to 100 characters and no line breaks or control characters.',
+      {
+        param: 'name',
+      },
+    );
+  }
+}
+
+export class QuotaNotPossible extends AppError {
+  static unlimited(id: string): QuotaNotPossible {
+    return new QuotaNotPossible(
+      `The key ${id} has no quota: it is limited by the wallet alone, so nothing can be added.`,
+    );
+  }
+
+  static belowUse(quota: Nanos, amount: Nanos, used: Nanos, held: Nanos): QuotaNotPossible {
+    return new QuotaNotPossible(
+      `A quota of $${formatUsd(quota)} cannot be changed by $${formatUsd(amount)}: ` +
+        `$${formatUsd(used)} is used and $${formatUsd(held)} is on hold for running calls.`,
+    );
+  }
+
+  static outOfRange(): QuotaNotPossible {
+    return new QuotaNotPossible(`A quota must lie between $0 and $${formatUsd(MAX_AMOUNT)}.`);
+  }
+
+  constructor(message: string) {
+    super('invalid_request', message, { param: 'quota' });
+  }
+}

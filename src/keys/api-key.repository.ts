@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { type Nanos, nanos } from '../shared/index.js';
+import { ApiKeyEntity } from './api-key.entity.js';
+import type { KeyState } from './caller.js';
+
+/** What a new row says; everything else takes the default of its column. */
+export type NewApiKeyRow = Pick<
+  ApiKeyEntity,
+  'id' | 'accountId' | 'name' | 'secretHash' | 'hint' | 'groupName' | 'models' | 'expiresAt' | 'quota'
+>;
+
+interface DescribedKey {
+  readonly accountId: string;
+  readonly name: string;
+  readonly group: string;
+  /** Undefined: unlimited. */
+  readonly quota: Nanos | undefined;
+  readonly used: Nanos;
+  readonly held: Nanos;
+}
+
+type DescribedRow = Record<'accountId' | 'name' | 'group' | 'used' | 'held', string> & { quota: string | null };
+
+const DESCRIBE = `
+  SELECT k.account_id AS "accountId", k.name, coalesce(k.group_name, a.group_name, 'default') AS "group",
+         k.quota, k.used, k.held
+    FROM api_keys k JOIN accounts a ON a.id = k.account_id
+   WHERE k.id = $1`;
+
+const money = (text: string): Nanos => nanos(BigInt(text));
+
+/** The keys as their owners and the operator manage them. What every call reads is in `caller.repository.ts`. */
+@Injectable()
+export class ApiKeyRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.dataSource.transaction(work);
+  }
+
+  /** False, and nothing is written, when the secret is already known. */
+  async insert(key: NewApiKeyRow, manager: EntityManager): Promise<boolean> {
+    const insert = manager
+      .createQueryBuilder()
+      .insert()
+      .into(ApiKeyEntity)
+      .values({ ...key, models: key.models && [...key.models] });
+    const { raw } = await insert.orIgnore().returning('id').execute();
+    return (raw as unknown[]).length === 1;
+  }
+
+  /** Oldest first, deleted ones included. */
+  listOf(accountId: string): Promise<readonly ApiKeyEntity[]> {
+    return this.dataSource.getRepository(ApiKeyEntity).find({ where: { accountId }, order: { id: 'ASC' } });
+  }
+
+  find(id: string): Promise<ApiKeyEntity | null> {
+    return this.dataSource.getRepository(ApiKeyEntity).findOneBy({ id });
+  }
+
+  /** A key with the group that its calls are billed under. */
+  async describe(id: string): Promise<DescribedKey | undefined> {
+    const [row] = await this.dataSource.query<DescribedRow[]>(DESCRIBE, [id]);
+    if (!row) return undefined;
+    const { quota, used, held, ...names } = row;
+    return { ...names, quota: quota === null ? undefined : money(quota), used: money(used), held: money(held) };
+  }
+
+  /** Held until the transaction ends; calls under this key wait that long for their admission. */
+  lock(id: string, manager: EntityManager): Promise<ApiKeyEntity | null> {
+    return manager.findOne(ApiKeyEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
+  }
+
+  async setState(id: string, state: KeyState, manager: EntityManager): Promise<void> {
+    await manager.update(ApiKeyEntity, { id }, { state, version: () => 'version + 1' });
+  }
+
+  async setQuota(id: string, quota: Nanos, manager: EntityManager): Promise<void> {
+    await manager.update(ApiKeyEntity, { id }, { quota, version: () => 'version + 1' });
+  }
+}

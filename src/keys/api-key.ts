@@ -1,0 +1,60 @@
+import type { Nanos, Secret } from '../shared/index.js';
+import type { ApiKeyEntity } from './api-key.entity.js';
+import type { KeyState } from './caller.js';
+
+/** What is asked for when a key is made; what is left out is unlimited. */
+export interface NewApiKey {
+  readonly accountId: string;
+  readonly name: string;
+  readonly quota?: Nanos | undefined;
+  readonly groupName?: string | undefined;
+  readonly models?: readonly string[] | undefined;
+  readonly expiresAt?: Date | undefined;
+}
+
+/** The only time that a secret is seen. */
+export interface CreatedApiKey {
+  readonly id: string;
+  readonly secret: Secret;
+  readonly hint: string;
+}
+
+/** A key as its owner sees it. Money in nano-dollars; a quota that is undefined is unlimited. */
+export interface ApiKey {
+  readonly id: string;
+  readonly name: string;
+  readonly state: KeyState;
+  readonly hint: string;
+  readonly quota: Nanos | undefined;
+  readonly used: Nanos;
+  readonly held: Nanos;
+  readonly groupName: string | undefined;
+  readonly models: readonly string[] | undefined;
+  readonly expiresAt: Date | undefined;
+  readonly createdAt: Date;
+}
+
+/** What a key's holder may know of it: `GET /v1/key`. */
+export interface KeyDescription {
+  readonly name: string;
+  readonly group: string;
+  readonly quota: Nanos | undefined;
+  readonly used: Nanos;
+  readonly held: Nanos;
+  readonly walletBalance: Nanos;
+  readonly walletHeld: Nanos;
+}
+
+export const apiKeyOf = (row: ApiKeyEntity): ApiKey => ({
+  id: row.id,
+  name: row.name,
+  state: row.state,
+  hint: row.hint,
+  quota: row.quota ?? undefined,
+  used: row.used,
+  held: row.held,
+  groupName: row.groupName ?? undefined,
+  models: row.models ?? undefined,
+  expiresAt: row.expiresAt ?? undefined,
+  createdAt: row.createdAt,
+});

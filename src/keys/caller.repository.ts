@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import type { AccountState } from '../auth/index.js';
+import { DatabasePools } from '../database/index.js';
+import type { Caller, KeyState } from './caller.js';
+
+/** Everything that every call must know of its key, in one row. */
+const SELECT_CALLERS = `
+  SELECT k.id, k.name, k.state, k.version, k.expires_at, k.account_id, k.models, k.secret_hash,
+         a.state AS account_state, coalesce(k.group_name, a.group_name, 'default') AS group_name
+    FROM api_keys k JOIN accounts a ON a.id = k.account_id`;
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly state: KeyState;
+  readonly version: number;
+  readonly expires_at: Date | null;
+  readonly account_id: string;
+  readonly models: readonly string[] | null;
+  readonly secret_hash: Buffer;
+  readonly account_state: AccountState;
+  readonly group_name: string;
+}
+
+/** The hot path's view of keys: read only, through named statements. */
+@Injectable()
+export class CallerRepository {
+  constructor(private readonly pools: DatabasePools) {}
+
+  /** One answer for each hash, in order; undefined where we issued no such key. */
+  async findByHashes(hashes: readonly Buffer[]): Promise<readonly (Caller | undefined)[]> {
+    const text = `${SELECT_CALLERS} WHERE k.secret_hash = ANY ($1::bytea[])`;
+    const { rows } = await this.pools.admission.query<Row>({ name: 'callers-by-hash', text, values: [hashes] });
+    const callers = new Map(rows.map((row) => [row.secret_hash.toString('base64'), callerOf(row)]));
+    return hashes.map((hash) => callers.get(hash.toString('base64')));
+  }
+
+  async findById(keyId: string): Promise<Caller | undefined> {
+    const text = `${SELECT_CALLERS} WHERE k.id = $1`;
+    const { rows } = await this.pools.admission.query<Row>({ name: 'caller-by-id', text, values: [keyId] });
+    return rows[0] && callerOf(rows[0]);
+  }
+}
+
+const callerOf = (row: Row): Caller => ({
+  keyId: row.id,
+  keyName: row.name,
+  keyState: row.state,
+  keyVersion: row.version,
+  expiresAt: row.expires_at?.getTime(),
+  accountId: row.account_id,
+  accountState: row.account_state,
+  groupName: row.group_name,
+  models: row.models === null ? undefined : new Set(row.models),
+});

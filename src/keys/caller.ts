@@ -1,0 +1,21 @@
+import type { AccountState } from '../auth/index.js';
+
+/** A deleted key keeps its row: whoever still sends it is told so, and it can never be issued again. */
+export type KeyState = 'enabled' | 'disabled' | 'deleted';
+
+/** Who makes a call: a key that we issued, in whatever state, and the account that pays for it. */
+export interface Caller {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly keyState: KeyState;
+  /** Raised by every change of the key; admission refuses a caller that is older than the row. */
+  readonly keyVersion: number;
+  /** Milliseconds since 1970; undefined: never. */
+  readonly expiresAt: number | undefined;
+  readonly accountId: string;
+  readonly accountState: AccountState;
+  /** The group that calls are billed under: the key's, else the account's, else `default`. */
+  readonly groupName: string;
+  /** The models this key may use; undefined: all. */
+  readonly models: ReadonlySet<string> | undefined;
+}

@@ -1,0 +1,93 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** The keys that a request offers, and what is wrong with it when none of them is one that we issued. */
+export interface Credentials {
+  /** Well-formed keys, each once, in the order they are tried. Whether we issued them is not known here. */
+  readonly candidates: readonly string[];
+  /** Why a carrier could not be read, or that there was none; undefined when all that were sent could be. */
+  readonly fault: string | undefined;
+}
+
+type Reading = { readonly key: string } | { readonly fault: string } | undefined;
+
+const SEND = 'Send "Authorization: Bearer sk-…", with one blank and the key as it was shown.';
+/** Besides Authorization: what Messages clients send, and what Azure's send. Tried in this order. */
+const KEY_HEADERS = ['x-api-key', 'api-key'] as const;
+/** Schemes that may be repeated in a message. Anything else in that place may well be the secret itself. */
+const FOREIGN_SCHEME = /^(?:basic|digest|negotiate|ntlm|token|apikey|key|aws4-hmac-sha256)$/i;
+
+/**
+ * Reads the keys of a request from its headers: never from its query, never from its body.
+ * @param rawHeaders names and values in turn, as Node lists them: `headers` shows only the first of two Authorizations
+ */
+export function readCredentials(headers: IncomingHttpHeaders, rawHeaders: readonly string[]): Credentials {
+  const readings = [readAuthorization(headers, rawHeaders), ...KEY_HEADERS.map((name) => readKeyHeader(name, headers))];
+  const sent = readings.filter((reading) => reading !== undefined);
+  const candidates = new Set(sent.flatMap((reading) => ('key' in reading ? [reading.key] : [])));
+  const faults = sent.flatMap((reading) => ('fault' in reading ? [reading.fault] : []));
+  return { candidates: [...candidates], fault: sent.length === 0 ? `no key was sent. ${SEND}` : faults[0] };
+}
+
+function readAuthorization(headers: IncomingHttpHeaders, rawHeaders: readonly string[]): Reading {
+  if (timesSent('authorization', rawHeaders) > 1)
+    return { fault: `the Authorization header was sent twice. Send it once: "Authorization: Bearer sk-…".` };
+  if (headers.authorization === undefined) return undefined;
+  const value = trimmed(headers.authorization);
+  const fault = faultOf(value);
+  return fault === undefined ? { key: value.slice(value.indexOf(' ') + 1) } : { fault: `${fault}. ${SEND}` };
+}
+
+/** What is wrong with the value of an Authorization header, without repeating any part that may be secret. */
+function faultOf(value: string): string | undefined {
+  if (value === '') return 'the Authorization header is empty';
+  if (!/^[\x20-\x7e\t]*$/.test(value)) return 'the Authorization header holds characters that are not ASCII';
+  if (value.includes('\t')) return 'the Authorization header holds a tab';
+  const blank = value.indexOf(' ');
+  const scheme = blank < 0 ? value : value.slice(0, blank);
+  if (!/^bearer$/i.test(scheme)) return schemeFault(scheme, blank >= 0);
+  return blank < 0 ? 'no key follows the word Bearer' : keyFault(value.slice(blank + 1));
+}
+
+function schemeFault(scheme: string, keyFollows: boolean): string {
+  if (FOREIGN_SCHEME.test(scheme)) return `the Authorization header says ${scheme} where Bearer is expected`;
+  return keyFollows
+    ? 'the Authorization header does not start with the word Bearer'
+    : 'the Authorization header does not say Bearer before the key';
+}
+
+function keyFault(key: string): string | undefined {
+  if (key.startsWith(' ')) return 'there is more than one blank between Bearer and the key';
+  if (/^bearer /i.test(key)) return 'the Authorization header says Bearer twice';
+  if (key.includes(' ')) return 'something follows the key in the Authorization header';
+  if (/^["'`]/.test(key)) return 'there are quotation marks around the key';
+  return undefined;
+}
+
+function readKeyHeader(name: (typeof KEY_HEADERS)[number], headers: IncomingHttpHeaders): Reading {
+  const value = headers[name];
+  if (value === undefined) return undefined;
+  const key = trimmed(String(value));
+  if (key === '') return { fault: `the ${name} header is empty. ${SEND}` };
+  // A header that was sent twice arrives as one, joined by a comma and a blank.
+  if (!/^[\x21-\x7e]+$/.test(key))
+    return { fault: `the ${name} header holds blanks or characters that are not ASCII. ${SEND}` };
+  if (/^["'`]/.test(key)) return { fault: `there are quotation marks around the key in the ${name} header. ${SEND}` };
+  return { key };
+}
+
+/**
+ * Blanks and tabs at either end are no part of a header's value (RFC 9110, 5.5). A loop, since a pattern for the end
+ * takes quadratic time over long runs of blanks.
+ */
+function trimmed(value: string): string {
+  let [start, end] = [0, value.length];
+  while (start < end && isBlank(value[start])) start += 1;
+  while (end > start && isBlank(value[end - 1])) end -= 1;
+  return value.slice(start, end);
+}
+
+const isBlank = (character: string | undefined): boolean => character === ' ' || character === '\t';
+
+function timesSent(name: string, rawHeaders: readonly string[]): number {
+  return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name).length;
+}

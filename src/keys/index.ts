@@ -1,0 +1,19 @@
+// API keys: making, importing, changing them; who holds a secret, from memory where possible; the headers that carry a
+// key, passport's bearer strategy and the guard of /v1. Does not own what a call costs: `used` and `held` of a key are
+// written by admission and settlement.
+export type { ApiKey, CreatedApiKey, KeyDescription, NewApiKey } from './api-key.js';
+export {
+  InvalidKeyName,
+  KeyIsDeleted,
+  KeyNotFound,
+  QuotaNotPossible,
+  RefusedKey,
+  SecretAlreadyKnown,
+  SecretNotImportable,
+} from './api-key.errors.js';
+export { ApiKeyGuard } from './api-key.guard.js';
+export { ApiKeyService } from './api-key.service.js';
+export type { Caller } from './caller.js';
+export { KeyAuthenticator } from './key-authenticator.js';
+export { KeyDirectory } from './key-directory.js';
+export { KeysModule } from './keys.module.js';

@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../shared/index.js';
+import { InvalidToken, RefusedKey } from './api-key.errors.js';
+import type { Caller } from './caller.js';
+import type { Credentials } from './credentials.js';
+import { KeyDirectory } from './key-directory.js';
+
+/** Decides who a request comes from. */
+@Injectable()
+export class KeyAuthenticator {
+  constructor(
+    private readonly directory: KeyDirectory,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The caller behind the first key that we issued; a carrier that cannot be read does not spoil one that can.
+   * @throws RefusedKey when that key or its account may not be used now
+   * @throws InvalidToken when we issued none of them, or none was sent
+   * @throws AppError `unavailable` when the database does not answer
+   */
+  async authenticate({ candidates, fault }: Credentials): Promise<Caller> {
+    for (const secret of candidates) {
+      const caller = await this.directory.find(secret);
+      if (caller) return this.accept(caller);
+    }
+    throw new InvalidToken(fault);
+  }
+
+  /**
+   * The caller as its row says now, for whoever found it outdated.
+   * @throws RefusedKey when the key or its account may not be used any more
+   */
+  async renew({ keyId }: Caller): Promise<Caller> {
+    const caller = await this.directory.reload(keyId);
+    if (caller === undefined) throw new InvalidToken('this key is not known here any more.');
+    return this.accept(caller);
+  }
+
+  private accept(caller: Caller): Caller {
+    const { keyState, accountState, expiresAt } = caller;
+    if (keyState === 'deleted') throw new RefusedKey('this key was deleted. Use another one.', caller);
+    if (keyState === 'disabled')
+      throw new RefusedKey('this key is disabled. Enable it again or use another one.', caller);
+    if (accountState === 'disabled')
+      throw new RefusedKey('the account of this key is disabled. Ask the operator.', caller);
+    if (expiresAt !== undefined && expiresAt <= this.clock.now())
+      throw new RefusedKey(`this key expired at ${new Date(expiresAt).toISOString()}. Use another one.`, caller);
+    return caller;
+  }
+}

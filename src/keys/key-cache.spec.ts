@@ -1,0 +1,83 @@
+import type { Caller } from './caller.js';
+import { KeyCache } from './key-cache.js';
+
+const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
+  keyId: 'key_1',
+  keyName: 'key',
+  keyState: 'enabled',
+  keyVersion: 1,
+  expiresAt: undefined,
+  accountId: 'acc_1',
+  accountState: 'enabled',
+  groupName: 'default',
+  models: undefined,
+  ...overrides,
+});
+
+describe('KeyCache', () => {
+  it('gives back what was put, known or unknown', () => {
+    const cache = new KeyCache();
+    const caller = aCaller();
+    cache.put('known', caller, 0);
+    cache.put('unknown', undefined, 0);
+    expect(cache.get('known', 1)?.caller).toBe(caller);
+    expect(cache.get('unknown', 1)).toEqual({ caller: undefined, since: 0 });
+    expect(cache.get('never seen', 1)).toBeUndefined();
+  });
+
+  it('believes an unknown hash for 30 seconds and a known one for a minute', () => {
+    const cache = new KeyCache();
+    cache.put('known', aCaller(), 0);
+    cache.put('unknown', undefined, 0);
+    expect(cache.get('unknown', 29_999)).toBeDefined();
+    expect(cache.get('unknown', 30_000)).toBeUndefined();
+    expect(cache.get('known', 59_999)).toBeDefined();
+    expect(cache.get('known', 60_000)).toBeUndefined();
+  });
+
+  it('believes nothing that is older than the caller says', () => {
+    const cache = new KeyCache();
+    cache.put('known', aCaller(), 0);
+    expect(cache.get('known', 999, 1000)).toBeDefined();
+    expect(cache.get('known', 1000, 1000)).toBeUndefined();
+  });
+
+  it('forgets a changed key, and that any hash is unknown, but no other key', () => {
+    const cache = new KeyCache();
+    cache.put('one', aCaller({ keyId: 'key_1' }), 0);
+    cache.put('two', aCaller({ keyId: 'key_2' }), 0);
+    cache.put('unknown', undefined, 0);
+    cache.forgetKey('key_1');
+    expect(['one', 'two', 'unknown'].map((hash) => cache.get(hash, 1) !== undefined)).toEqual([false, true, false]);
+  });
+
+  it('forgets all keys of an account', () => {
+    const cache = new KeyCache();
+    cache.put('one', aCaller({ keyId: 'key_1' }), 0);
+    cache.put('two', aCaller({ keyId: 'key_2' }), 0);
+    cache.put('other', aCaller({ keyId: 'key_3', accountId: 'acc_2' }), 0);
+    cache.forgetAccount('acc_1');
+    expect(['one', 'two', 'other'].map((hash) => cache.get(hash, 1) !== undefined)).toEqual([false, false, true]);
+  });
+
+  it('never holds more than its limits, and unknown hashes never push out known ones', () => {
+    const cache = new KeyCache({ known: 2, unknown: 2 });
+    cache.put('one', aCaller(), 0);
+    for (let index = 0; index < 10; index++) cache.put(`stranger ${index}`, undefined, 0);
+    const strangers = Array.from({ length: 10 }, (_, index) => cache.get(`stranger ${index}`, 1));
+    expect(strangers.filter(Boolean)).toHaveLength(2);
+    expect(cache.get('one', 1)).toBeDefined();
+    cache.put('two', aCaller(), 0);
+    cache.put('three', aCaller(), 0);
+    expect(['one', 'two', 'three'].map((hash) => cache.get(hash, 1) !== undefined)).toEqual([false, true, true]);
+  });
+
+  it('keeps its other entries when one is renewed', () => {
+    const cache = new KeyCache({ known: 2, unknown: 2 });
+    cache.put('one', aCaller(), 0);
+    cache.put('two', aCaller(), 0);
+    cache.put('two', aCaller(), 5);
+    expect(cache.get('one', 6)).toBeDefined();
+    expect(cache.get('two', 6)?.since).toBe(5);
+  });
+});

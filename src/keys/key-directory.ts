@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import { Batcher, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../database/index.js';
+import { AppError, Clock } from '../shared/index.js';
+import { hashSecret } from './api-key.secret.js';
+import { CallerRepository } from './caller.repository.js';
+import type { Caller } from './caller.js';
+import { KeyCache } from './key-cache.js';
+
+/**
+ * Who holds a secret. Answers come from memory where they can; a change of a key or an account reaches every process as
+ * a notification and takes effect at once. Nothing correct depends on it: admission checks the rows themselves.
+ */
+@Injectable()
+export class KeyDirectory {
+  private readonly cache = new KeyCache();
+  /** Lookups under way, by hash: many first calls under one key are one query. */
+  private pending = new Map<string, Promise<Caller | undefined>>();
+  /** One query at a time, whatever number of strangers tries keys; the other connections stay free. */
+  private readonly lookups: Batcher<Buffer, Caller | undefined>;
+  /** Raised by whatever makes earlier answers stale, those of queries under way included. */
+  private generation = 0;
+
+  constructor(
+    private readonly callers: CallerRepository,
+    private readonly notifications: Notifications,
+    private readonly clock: Clock,
+  ) {
+    this.lookups = new Batcher((hashes) => this.callers.findByHashes(hashes), {
+      maxBatch: 256,
+      retryAlone: () => false,
+    });
+    notifications.on(TOPICS.key, (payload) => this.forget(idIn(payload)));
+    notifications.on(TOPICS.account, (payload) => this.stale(() => this.cache.forgetAccount(idIn(payload))));
+    notifications.onReconnect(() => this.stale(() => this.cache.clear()));
+  }
+
+  /**
+   * The caller behind a secret, whatever the state of key and account; undefined when we issued no such key.
+   * @throws AppError `unavailable` when the database does not answer
+   */
+  find(secret: string): Promise<Caller | undefined> {
+    const hash = hashSecret(secret);
+    const name = hash.toString('base64');
+    const cached = this.cache.get(name, this.clock.now(), this.notifications.connected ? undefined : UNHEARD_CACHE_MS);
+    if (cached) return Promise.resolve(cached.caller);
+    const pending = this.pending.get(name) ?? this.load(hash, name);
+    this.pending.set(name, pending);
+    return pending;
+  }
+
+  /** Drops what is known of a key, as when admission found its version outdated. */
+  forget(keyId: string): void {
+    this.stale(() => this.cache.forgetKey(keyId));
+  }
+
+  /**
+   * The caller as its row says now; undefined when there is no such key. What was cached of it is dropped.
+   * @throws AppError `unavailable` when the database does not answer
+   */
+  reload(keyId: string): Promise<Caller | undefined> {
+    this.forget(keyId);
+    return this.callers.findById(keyId).catch(refuse);
+  }
+
+  private async load(hash: Buffer, name: string): Promise<Caller | undefined> {
+    const { generation, pending } = this;
+    try {
+      const caller = await this.lookups.submit(hash);
+      if (generation === this.generation) this.cache.put(name, caller, this.clock.now());
+      return caller;
+    } catch (error) {
+      return refuse(error);
+    } finally {
+      pending.delete(name);
+    }
+  }
+
+  /** Answers that are still on their way may be from before the change: they are neither kept nor shared any further. */
+  private stale(forget: () => void): void {
+    forget();
+    this.generation += 1;
+    this.pending = new Map();
+  }
+}
+
+function refuse(cause: unknown): never {
+  throw new AppError(
+    'unavailable',
+    'The key could not be checked because the database does not answer. Try again in a moment.',
+    { retryAfterSeconds: 1 },
+    { cause },
+  );
+}
+
+/** The id in a notification of ours; an unreadable one names nothing. */
+function idIn(payload: unknown): string {
+  const { id } = (payload ?? {}) as { id?: unknown };
+  return typeof id === 'string' ? id : '';
+}

@@ -1,0 +1,26 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { WalletModule } from '../wallet/index.js';
+import { ApiKeyEntity } from './api-key.entity.js';
+import { ApiKeyGuard } from './api-key.guard.js';
+import { ApiKeyRepository } from './api-key.repository.js';
+import { ApiKeyService } from './api-key.service.js';
+import { BearerStrategy } from './bearer.strategy.js';
+import { CallerRepository } from './caller.repository.js';
+import { KeyAuthenticator } from './key-authenticator.js';
+import { KeyDirectory } from './key-directory.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([ApiKeyEntity]), WalletModule],
+  providers: [
+    ApiKeyRepository,
+    CallerRepository,
+    ApiKeyService,
+    KeyDirectory,
+    KeyAuthenticator,
+    BearerStrategy,
+    ApiKeyGuard,
+  ],
+  exports: [ApiKeyService, ApiKeyGuard, KeyAuthenticator, KeyDirectory],
+})
+export class KeysModule {}

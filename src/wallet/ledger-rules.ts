@@ -1,0 +1,88 @@
+/** A figure that is stored, and how it follows from other rows. The query returns the rows where the two differ. */
+export interface LedgerRule {
+  /** Reads before the subject: "The balance of wallet acc_…". */
+  readonly what: string;
+  /** Reads before the figure that was computed. */
+  readonly source: string;
+  readonly unit: 'usd' | 'count';
+  /** Returns `subject`, `stored`, `expected`. */
+  readonly sql: string;
+}
+
+/**
+ * The subjects for which two queries, each of `subject` and `figure`, do not say the same. Who is missing in one counts
+ * as 0 there: the full join also finds ledger lines of an account that has no wallet at all.
+ */
+const differing = (stored: string, computed: string): string => `
+  SELECT subject, coalesce(s.figure, 0)::text AS stored, coalesce(c.figure, 0)::text AS expected
+    FROM (${stored}) AS s FULL JOIN (${computed}) AS c USING (subject)
+   WHERE coalesce(s.figure, 0) <> coalesce(c.figure, 0) ORDER BY subject`;
+
+/** Every stored figure of money. Sums are numeric in PostgreSQL and whole by nature. */
+export const LEDGER_RULES: readonly LedgerRule[] = [
+  {
+    what: 'The balance of wallet',
+    source: 'its ledger lines sum to',
+    unit: 'usd',
+    sql: differing(
+      'SELECT account_id AS subject, balance AS figure FROM wallets',
+      `SELECT substr(ledger_account, 8) AS subject, sum(amount) AS figure
+         FROM ledger_lines WHERE ledger_account LIKE 'wallet:%' GROUP BY 1`,
+    ),
+  },
+  {
+    what: 'The sum of ledger entry',
+    source: 'every entry sums to',
+    unit: 'usd',
+    sql: `
+      SELECT entry_id AS subject, sum(amount)::text AS stored, '0' AS expected
+        FROM ledger_lines GROUP BY entry_id HAVING sum(amount) <> 0 ORDER BY 1`,
+  },
+  {
+    what: 'What is on hold in wallet',
+    source: 'its open calls hold',
+    unit: 'usd',
+    sql: differing(
+      'SELECT account_id AS subject, held AS figure FROM wallets',
+      'SELECT account_id AS subject, sum(hold) AS figure FROM open_calls GROUP BY 1',
+    ),
+  },
+  {
+    what: 'The number of holds on wallet',
+    source: 'the number of its open calls is',
+    unit: 'count',
+    sql: differing(
+      'SELECT account_id AS subject, holds AS figure FROM wallets',
+      'SELECT account_id AS subject, count(*) AS figure FROM open_calls GROUP BY 1',
+    ),
+  },
+  {
+    what: 'What is on hold on key',
+    source: 'its open calls hold',
+    unit: 'usd',
+    sql: differing(
+      'SELECT id AS subject, held AS figure FROM api_keys',
+      'SELECT key_id AS subject, sum(hold) AS figure FROM open_calls GROUP BY 1',
+    ),
+  },
+  {
+    what: 'What is used on key',
+    source: 'its calls cost',
+    unit: 'usd',
+    sql: differing(
+      'SELECT id AS subject, used AS figure FROM api_keys',
+      'SELECT key_id AS subject, sum(cost) AS figure FROM calls GROUP BY 1',
+    ),
+  },
+  {
+    what: 'What the ledger took for calls from account',
+    source: 'its calls cost',
+    unit: 'usd',
+    sql: differing(
+      `SELECT substr(l.ledger_account, 8) AS subject, -sum(l.amount) AS figure
+         FROM ledger_entries e JOIN ledger_lines l ON l.entry_id = e.id
+        WHERE e.kind = 'call' AND l.ledger_account LIKE 'wallet:%' GROUP BY 1`,
+      'SELECT account_id AS subject, sum(cost) AS figure FROM calls GROUP BY 1',
+    ),
+  },
+];

@@ -1,0 +1,38 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { nanosColumn } from '../database/index.js';
+import type { Nanos } from '../shared/index.js';
+
+export type LedgerEntryKind = 'credit' | 'debit' | 'call';
+
+/** Why money moved. Never changed. */
+@Entity('ledger_entries')
+export class LedgerEntryEntity {
+  @PrimaryColumn('text')
+  readonly id: string;
+
+  @Column('text')
+  readonly kind: LedgerEntryKind;
+
+  @Column('text', { name: 'call_id', nullable: true })
+  readonly callId: string | null;
+
+  @Column('text', { default: '' })
+  readonly reason: string;
+
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
+  readonly createdAt: Date;
+}
+
+/** One side of an entry; the lines of an entry sum to zero. Never changed. */
+@Entity('ledger_lines')
+export class LedgerLineEntity {
+  @PrimaryColumn('text', { name: 'entry_id' })
+  readonly entryId: string;
+
+  /** `wallet:<account id>` or a house account. */
+  @PrimaryColumn('text', { name: 'ledger_account' })
+  readonly ledgerAccount: string;
+
+  @Column(nanosColumn)
+  readonly amount: Nanos;
+}

@@ -1,0 +1,35 @@
+import { AppError, formatUsd, MAX_AMOUNT, type Nanos } from '../shared/index.js';
+
+export class WalletNotFound extends AppError {
+  constructor(accountId: string) {
+    super('not_found', `The account ${accountId} has no wallet.`);
+  }
+}
+
+/** A debit that would take what is not there, or what running calls may still use. */
+export class DebitTooLarge extends AppError {
+  constructor(debit: Nanos, free: Nanos, held: Nanos) {
+    const onHold = held > 0n ? ` ($${formatUsd(held)} more is on hold for running calls)` : '';
+    super(
+      'invalid_request',
+      `A debit of $${formatUsd(debit)} is not possible: only $${formatUsd(free)} is free${onHold}.`,
+      {
+        param: 'amount',
+      },
+    );
+  }
+}
+
+export class AmountNotPossible extends AppError {
+  static zero(): AmountNotPossible {
+    return new AmountNotPossible('The amount must not be 0.');
+  }
+
+  static balanceOutOfRange(): AmountNotPossible {
+    return new AmountNotPossible(`A balance cannot exceed $${formatUsd(MAX_AMOUNT)}.`);
+  }
+
+  constructor(message: string) {
+    super('invalid_request', message, { param: 'amount' });
+  }
+}
