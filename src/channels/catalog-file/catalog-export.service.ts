@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { CatalogEditor } from '../../catalog/index.js';
+import { AppError } from '../../shared/index.js';
+import { ChannelEditor } from '../channel.editor.js';
+import type { ChannelEntity, StoredCredential } from '../channel.entity.js';
+import { CredentialVault } from '../credential-vault.js';
+import { channelEntry, groupEntry, modelEntry } from './entries-from-definitions.js';
+import { renderCatalog } from './render-catalog.js';
+
+export interface ExportedCatalog {
+  /** The catalog file, with `***` in the place of every stored secret. */
+  readonly text: string;
+  /** The same file with the secrets themselves. @throws AppError naming the channel whose secret cannot be opened */
+  readonly withSecrets: () => string;
+}
+
+/** Writes the catalog file that would make the catalog what it is. What is switched off is not in it. */
+@Injectable()
+export class CatalogExport {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly catalog: CatalogEditor,
+    private readonly channels: ChannelEditor,
+    private readonly vault: CredentialVault,
+  ) {}
+
+  async export(): Promise<ExportedCatalog> {
+    const [definitions, channels] = await this.dataSource.transaction('REPEATABLE READ', async (manager) => [
+      await this.catalog.definitions(manager),
+      await this.channels.stored(manager),
+    ]);
+    const render = (credential: (stored: StoredCredential, channel: ChannelEntity) => string): string =>
+      renderCatalog({
+        groups: definitions.groups.map(groupEntry),
+        models: definitions.models.map(modelEntry),
+        channels: channels.map((channel) =>
+          channelEntry(
+            channel,
+            channel.credentials.map((stored) => credential(stored, channel)),
+          ),
+        ),
+      });
+    return {
+      text: render((stored) => ('env' in stored ? `env:${stored.env}` : '***')),
+      withSecrets: () =>
+        render((stored, channel) => ('env' in stored ? `env:${stored.env}` : this.open(stored.sealed, channel))),
+    };
+  }
+
+  private open(sealed: string, { id, name }: ChannelEntity): string {
+    try {
+      return this.vault.open(sealed, id).reveal();
+    } catch (error) {
+      throw new AppError('internal', `Channel ${name}: ${AppError.from(error).message}.`, {}, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,247 @@
+import { Type } from 'class-transformer';
+import { ValidateNested } from 'class-validator';
+import { EFFORTS } from '../../call/index.js';
+import type { Flags } from '../../catalog/index.js';
+import { AUTH_FORMS, type AuthForm } from '../channel.js';
+import { BaseUrl, Credentials, FlagList, FlagMap, Headers, ModelNames, Query } from './channel-fields.js';
+import {
+  Decimal,
+  Field,
+  isMapping,
+  Label,
+  Mapping,
+  Mappings,
+  Name,
+  Names,
+  OneOf,
+  Optional,
+  Text,
+  UnlessItSays,
+  Whole,
+} from './fields.js';
+import { textOf } from './numeral.js';
+
+// The catalog file as it is written: names and defaults are those of its documentation. Decimals stay text.
+const PRICE_DIGITS = 9;
+const MULTIPLIER_DIGITS = 6;
+const MAX_TOKENS = 1_000_000_000;
+const ONE_DAY_MS = 86_400_000;
+
+export class GroupEntry {
+  @Name()
+  readonly name: string;
+
+  @Optional()
+  @Decimal(MULTIPLIER_DIGITS, 6)
+  readonly multiplier?: string | null;
+
+  @Optional()
+  @Text()
+  readonly description?: string | null;
+}
+
+/** Dollars per one million tokens. */
+export class TierEntry {
+  @Optional()
+  @Whole(0, MAX_TOKENS)
+  readonly from_prompt_tokens?: number | null;
+
+  @Decimal(PRICE_DIGITS)
+  readonly input: string;
+
+  @Decimal(PRICE_DIGITS)
+  readonly output: string;
+
+  @Optional()
+  @Decimal(PRICE_DIGITS)
+  readonly cache_read?: string | null;
+
+  @Optional()
+  @Decimal(PRICE_DIGITS)
+  readonly cache_write_5m?: string | null;
+
+  @Optional()
+  @Decimal(PRICE_DIGITS)
+  readonly cache_write_1h?: string | null;
+
+  @Optional()
+  @Decimal(PRICE_DIGITS)
+  readonly reasoning?: string | null;
+
+  @Optional()
+  @Decimal(PRICE_DIGITS)
+  readonly image_input?: string | null;
+
+  @Optional()
+  @Decimal(PRICE_DIGITS)
+  readonly audio_input?: string | null;
+
+  @Optional()
+  @Decimal(PRICE_DIGITS)
+  readonly audio_output?: string | null;
+}
+
+export class ModelEntry {
+  @Name()
+  readonly name: string;
+
+  @Optional()
+  @Label()
+  readonly display_name?: string | null;
+
+  @Optional()
+  @Text()
+  readonly owned_by?: string | null;
+
+  @Whole(1, MAX_TOKENS)
+  readonly context_window: number;
+
+  @Whole(1, MAX_TOKENS)
+  readonly max_output_tokens: number;
+
+  @Optional()
+  @Names()
+  readonly groups?: readonly string[] | null;
+
+  @Optional()
+  @FlagList()
+  readonly capabilities?: Flags | null;
+
+  @Optional()
+  @EffortMultipliers()
+  readonly effort_multipliers?: Readonly<Record<string, string>> | null;
+
+  @Optional()
+  @Decimal(PRICE_DIGITS)
+  readonly request_fee?: string | null;
+
+  @UnlessItSays('free')
+  @Mappings(tierFault)
+  @ValidateNested({ each: true })
+  @Type(() => TierEntry)
+  readonly prices: readonly TierEntry[] | 'free';
+}
+
+export class TimeoutsEntry {
+  @Optional()
+  @Whole(1, ONE_DAY_MS)
+  readonly connect_ms?: number | null;
+
+  @Optional()
+  @Whole(1, ONE_DAY_MS)
+  readonly first_event_ms?: number | null;
+
+  @Optional()
+  @Whole(1, ONE_DAY_MS)
+  readonly idle_ms?: number | null;
+
+  @Optional()
+  @Whole(1, ONE_DAY_MS)
+  readonly total_ms?: number | null;
+}
+
+export class ChannelEntry {
+  @Label()
+  readonly name: string;
+
+  @Name()
+  readonly protocol: string;
+
+  @BaseUrl()
+  readonly base_url: string;
+
+  @Optional()
+  @OneOf(AUTH_FORMS)
+  readonly auth?: AuthForm | null;
+
+  @Optional()
+  @Query()
+  readonly query?: Readonly<Record<string, string>> | null;
+
+  @Optional()
+  @Credentials()
+  readonly credentials?: readonly string[] | null;
+
+  @ModelNames()
+  readonly models: Readonly<Record<string, readonly string[]>>;
+
+  @Optional()
+  @Names()
+  readonly groups?: readonly string[] | null;
+
+  @Optional()
+  @Whole(0, 1_000)
+  readonly tier?: number | null;
+
+  @Optional()
+  @Whole(0, 1_000_000)
+  readonly weight?: number | null;
+
+  @Optional()
+  @Whole(1, 1_000_000)
+  readonly max_concurrency?: number | null;
+
+  @Optional()
+  @Mapping()
+  @ValidateNested()
+  @Type(() => TimeoutsEntry)
+  readonly timeouts?: TimeoutsEntry | null;
+
+  @Optional()
+  @Headers()
+  readonly headers?: Readonly<Record<string, string>> | null;
+
+  @Optional()
+  @FlagMap()
+  readonly flags?: Flags | null;
+}
+
+export class CatalogFileDto {
+  @Optional()
+  @Mappings()
+  @ValidateNested({ each: true })
+  @Type(() => GroupEntry)
+  readonly groups?: readonly GroupEntry[] | null;
+
+  @Optional()
+  @Mappings()
+  @ValidateNested({ each: true })
+  @Type(() => ModelEntry)
+  readonly models?: readonly ModelEntry[] | null;
+
+  @Optional()
+  @Mappings()
+  @ValidateNested({ each: true })
+  @Type(() => ChannelEntry)
+  readonly channels?: readonly ChannelEntry[] | null;
+}
+
+/** Tiers in ascending order, the first from 0. */
+function tierFault(tiers: unknown): string | undefined {
+  const starts = (tiers as readonly TierEntry[]).map((tier) => tier.from_prompt_tokens ?? 0);
+  if (starts.length === 0) return 'must have at least one tier, or say "free"';
+  if (starts[0] !== 0) return 'must begin with a tier of from_prompt_tokens 0';
+  return starts.every((start, index) => index === 0 || start > (starts[index - 1] ?? 0))
+    ? undefined
+    : 'must be ordered by from_prompt_tokens, each larger than the one before';
+}
+
+function EffortMultipliers(): PropertyDecorator {
+  return Field(
+    'areMultipliers',
+    (value) => {
+      if (!isMapping(value)) return 'must be a mapping from efforts to multipliers';
+      const odd = Object.entries(value).find(
+        ([effort, multiplier]) =>
+          !(EFFORTS as readonly string[]).includes(effort) || !/^\d{1,6}(\.\d{1,6})?$/.test(String(multiplier)),
+      );
+      return (
+        odd && `must map ${EFFORTS.join(', ')} to decimals of at most 6 digits after the point; ${odd[0]} does not`
+      );
+    },
+    (value) =>
+      isMapping(value)
+        ? Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, textOf(entry)]))
+        : value,
+  );
+}

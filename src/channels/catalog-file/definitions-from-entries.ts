@@ -1,0 +1,86 @@
+import { DEFAULT_GROUP, type GroupDefinition, type ModelDefinition, type TierDefinition } from '../../catalog/index.js';
+import { formatUsd, parseUsd, Secret } from '../../shared/index.js';
+import { type ChannelDefinition, type CredentialDefinition, DEFAULT_TIMEOUTS } from '../channel-definition.js';
+import type { AuthForm } from '../channel.js';
+import type { ChannelEntry, GroupEntry, ModelEntry, TierEntry } from './catalog-file.dto.js';
+
+// What an entry of the file means: a field that is left out has its documented default.
+
+/** The ids of the upstream adapters, and where an upstream of each usually looks for the credential. */
+export type UsualAuth = ReadonlyMap<string, AuthForm>;
+
+/** `0.80` as `0.8`: however a number was written, it is stored in one form. */
+const canonical = (decimal: string | null | undefined, otherwise: string): string =>
+  formatUsd(parseUsd(decimal ?? otherwise));
+
+export const groupFrom = (entry: GroupEntry): GroupDefinition => ({
+  name: entry.name,
+  multiplier: canonical(entry.multiplier, '1'),
+  description: entry.description ?? '',
+});
+
+export const modelFrom = (entry: ModelEntry): ModelDefinition => ({
+  name: entry.name,
+  displayName: entry.display_name ?? entry.name,
+  ownedBy: entry.owned_by ?? '',
+  contextWindow: entry.context_window,
+  maxOutputTokens: entry.max_output_tokens,
+  groups: [...new Set(entry.groups ?? [DEFAULT_GROUP])],
+  capabilities: entry.capabilities ?? {},
+  pricing: {
+    free: entry.prices === 'free',
+    request_fee: canonical(entry.request_fee, '0'),
+    effort_multipliers: mapValues(entry.effort_multipliers ?? {}, (multiplier) => canonical(multiplier, '1')),
+    tiers: entry.prices === 'free' ? [] : entry.prices.map(tierFrom),
+  },
+});
+
+function tierFrom({ from_prompt_tokens, ...prices }: TierEntry): TierDefinition {
+  const own = Object.entries(prices).filter((price): price is [string, string] => typeof price[1] === 'string');
+  const written = Object.fromEntries(own.map(([name, price]) => [name, canonical(price, '0')]));
+  return {
+    ...written,
+    from_prompt_tokens: from_prompt_tokens ?? 0,
+    input: canonical(prices.input, '0'),
+    output: canonical(prices.output, '0'),
+  };
+}
+
+export const channelFrom = (entry: ChannelEntry, protocols: UsualAuth): ChannelDefinition => ({
+  name: entry.name,
+  protocol: entry.protocol,
+  baseUrl: entry.base_url.replace(/\/+$/, ''),
+  auth: authOf(entry, protocols),
+  query: entry.query ?? {},
+  credentials: (entry.credentials ?? []).map(credentialFrom),
+  models: entry.models,
+  groups: [...new Set(entry.groups ?? [DEFAULT_GROUP])],
+  tier: entry.tier ?? 1,
+  weight: entry.weight ?? 100,
+  maxConcurrency: entry.max_concurrency ?? undefined,
+  timeouts: {
+    connectMs: entry.timeouts?.connect_ms ?? DEFAULT_TIMEOUTS.connectMs,
+    firstEventMs: entry.timeouts?.first_event_ms ?? DEFAULT_TIMEOUTS.firstEventMs,
+    idleMs: entry.timeouts?.idle_ms ?? DEFAULT_TIMEOUTS.idleMs,
+    totalMs: entry.timeouts?.total_ms ?? DEFAULT_TIMEOUTS.totalMs,
+  },
+  headers: Object.fromEntries(Object.entries(entry.headers ?? {}).map(([name, text]) => [name.toLowerCase(), text])),
+  flags: entry.flags ?? {},
+});
+
+/** A protocol that nobody speaks has an error of its own: here it counts as one with a bearer token. */
+export const authOf = ({ auth, protocol }: ChannelEntry, protocols: UsualAuth): AuthForm =>
+  auth ?? protocols.get(protocol) ?? 'bearer';
+
+/** The variable that a credential names, without `env:`. */
+export const variableOf = (credential: string): string | undefined =>
+  credential.startsWith('env:') ? credential.slice('env:'.length) : undefined;
+
+function credentialFrom(credential: string): CredentialDefinition {
+  if (credential === '***') return 'keep';
+  const env = variableOf(credential);
+  return env === undefined ? { secret: new Secret(credential) } : { env };
+}
+
+const mapValues = <From, To>(values: Readonly<Record<string, From>>, to: (value: From) => To): Record<string, To> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, to(value)]));

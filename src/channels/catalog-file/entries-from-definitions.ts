@@ -1,0 +1,74 @@
+import type { Flags, GroupDefinition, ModelDefinition } from '../../catalog/index.js';
+import { formatUsd, parseUsd } from '../../shared/index.js';
+import type { ChannelEntity } from '../channel.entity.js';
+import { Numeral } from './numeral.js';
+
+// Entries of the catalog file as they are written out: what stands at its default and would only be noise is left out.
+
+type Entry = Readonly<Record<string, unknown>>;
+
+export const groupEntry = ({ name, multiplier, description }: GroupDefinition): Entry => ({
+  name,
+  multiplier: decimal(multiplier),
+  ...given('description', description),
+});
+
+export const modelEntry = (model: ModelDefinition): Entry => ({
+  name: model.name,
+  display_name: model.displayName,
+  owned_by: model.ownedBy,
+  context_window: model.contextWindow,
+  max_output_tokens: model.maxOutputTokens,
+  groups: model.groups,
+  ...given('capabilities', capabilities(model.capabilities)),
+  ...given('effort_multipliers', mapped(model.pricing.effort_multipliers, decimal)),
+  ...(model.pricing.request_fee === '0' ? {} : { request_fee: decimal(model.pricing.request_fee) }),
+  prices: model.pricing.free ? 'free' : model.pricing.tiers.map(tierEntry),
+});
+
+const tierEntry = ({ from_prompt_tokens, ...prices }: ModelDefinition['pricing']['tiers'][number]): Entry => ({
+  from_prompt_tokens,
+  ...mapped(prices, decimal),
+});
+
+export const channelEntry = (channel: ChannelEntity, credentials: readonly string[]): Entry => ({
+  name: channel.name,
+  protocol: channel.protocol,
+  base_url: channel.baseUrl,
+  auth: channel.auth,
+  ...given('query', channel.query),
+  ...given('credentials', credentials),
+  models: modelNames(channel.models),
+  groups: channel.groups,
+  tier: channel.tier,
+  weight: channel.weight,
+  ...(channel.maxConcurrency === null ? {} : { max_concurrency: channel.maxConcurrency }),
+  timeouts: {
+    connect_ms: channel.timeouts.connectMs,
+    first_event_ms: channel.timeouts.firstEventMs,
+    idle_ms: channel.timeouts.idleMs,
+    total_ms: channel.timeouts.totalMs,
+  },
+  ...given('headers', channel.headers),
+  ...given('flags', channel.flags),
+});
+
+function modelNames(models: ChannelEntity['models']): unknown {
+  const names = Object.keys(models).toSorted();
+  if (names.every((name) => models[name]?.join() === name)) return names;
+  return Object.fromEntries(names.map((name) => [name, models[name]?.length === 1 ? models[name][0] : models[name]]));
+}
+
+const capabilities = (flags: Flags): unknown[] =>
+  Object.keys(flags)
+    .toSorted()
+    .map((name) => (flags[name] === true ? name : { [name]: flags[name] }));
+
+const decimal = (text: string): Numeral => new Numeral(formatUsd(parseUsd(text)));
+
+const mapped = (values: Readonly<Record<string, string>>, to: (value: string) => unknown): Entry =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, to(value)]));
+
+/** The field, unless it is empty. */
+const given = (name: string, value: object | string): Entry =>
+  (typeof value === 'string' ? value : Object.keys(value)).length === 0 ? {} : { [name]: value };

@@ -1,0 +1,41 @@
+import { plainToInstance } from 'class-transformer';
+import { type ValidationError, validateSync } from 'class-validator';
+import { CatalogDocument } from './catalog-document.js';
+import { CatalogFileDto } from './catalog-file.dto.js';
+import { isMapping } from './fields.js';
+import type { Fault, InvalidCatalog } from './invalid-catalog.js';
+
+/** A catalog file whose every entry has the right form; whether its names fit together is not known yet. */
+export interface CatalogFile {
+  readonly entries: CatalogFileDto;
+  /** The error that tells of further faults with their lines in this file. */
+  readonly refusal: (faults: readonly Fault[]) => InvalidCatalog;
+}
+
+/**
+ * @param fileName how messages name the file
+ * @throws InvalidCatalog with all faults of form at once
+ */
+export function readCatalogFile(text: string, fileName: string): CatalogFile {
+  const document = new CatalogDocument(text, fileName);
+  if (!isMapping(document.content))
+    throw document.refusal([{ path: '', message: 'must hold at least one of groups, models and channels' }]);
+  const entries = plainToInstance(CatalogFileDto, document.content);
+  const errors = validateSync(entries, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
+  const faults = errors.flatMap((error) => faultsOf(error, ''));
+  if (faults.length > 0) throw document.refusal(faults);
+  return { entries, refusal: (more) => document.refusal(more) };
+}
+
+function faultsOf({ property, constraints, children }: ValidationError, parent: string): Fault[] {
+  const path = /^\d+$/.test(property) ? `${parent}[${property}]` : parent === '' ? property : `${parent}.${property}`;
+  const inner = children?.flatMap((child) => faultsOf(child, path)) ?? [];
+  const message = constraints && messageOf(constraints);
+  return message === undefined ? inner : [{ path, message }, ...inner];
+}
+
+/** The checks are ours and word their own message; the library adds two of its own. */
+function messageOf(constraints: Readonly<Record<string, string>>): string | undefined {
+  if ('whitelistValidation' in constraints) return 'is not a field of the catalog file';
+  return Object.entries(constraints).find(([name]) => name !== 'nestedValidation')?.[1];
+}

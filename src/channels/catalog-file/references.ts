@@ -1,0 +1,77 @@
+import { type CatalogNames, DEFAULT_GROUP } from '../../catalog/index.js';
+import type { CatalogFileDto, ChannelEntry } from './catalog-file.dto.js';
+import { authOf, type UsualAuth } from './definitions-from-entries.js';
+import type { Fault } from './invalid-catalog.js';
+
+/** What names in the file may refer to beside the file itself. */
+interface Surroundings {
+  /** Undefined when what is stored is about to be switched off: then only the file counts. */
+  readonly stored: CatalogNames | undefined;
+  readonly protocols: UsualAuth;
+}
+
+/** Names that may be referred to, and what is said of any other. */
+interface Known {
+  readonly names: ReadonlySet<string>;
+  readonly otherwise: string;
+}
+
+interface Named {
+  readonly name: string;
+}
+
+/** Whether the names in a file fit together, with each other and with what there is. */
+export function referenceFaults(file: CatalogFileDto, { stored, protocols }: Surroundings): readonly Fault[] {
+  const otherwise = stored === undefined ? 'not in this file' : 'neither in this file nor stored';
+  const groups = { names: new Set([DEFAULT_GROUP, ...(stored?.groups ?? []), ...namesOf(file.groups)]), otherwise };
+  const models = { names: new Set([...(stored?.models ?? []), ...namesOf(file.models)]), otherwise };
+  return [
+    ...repeated('groups', file.groups),
+    ...repeated('models', file.models),
+    ...repeated('channels', file.channels),
+    ...(file.models ?? []).flatMap((model, index) => unknownGroups(`models[${index}]`, model.groups, groups)),
+    ...(file.channels ?? []).flatMap((channel, index) => [
+      ...unknownGroups(`channels[${index}]`, channel.groups, groups),
+      ...unknownModels(`channels[${index}]`, channel, models),
+      ...unknownProtocol(`channels[${index}]`, channel, protocols),
+      ...credentialFaults(`channels[${index}]`, channel, protocols),
+    ]),
+  ];
+}
+
+const namesOf = (entries: readonly Named[] | null | undefined): string[] => entries?.map(({ name }) => name) ?? [];
+
+function repeated(kind: string, entries: readonly Named[] | null | undefined): Fault[] {
+  const names = namesOf(entries);
+  return names.flatMap((name, index) => {
+    const first = names.indexOf(name);
+    return first === index
+      ? []
+      : [{ path: `${kind}[${index}].name`, message: `is the name of ${kind}[${first}] already` }];
+  });
+}
+
+const unknownGroups = (path: string, groups: readonly string[] | null | undefined, known: Known): Fault[] =>
+  (groups ?? []).flatMap((name, index) =>
+    known.names.has(name)
+      ? []
+      : [{ path: `${path}.groups[${index}]`, message: `names the group "${name}", which is ${known.otherwise}` }],
+  );
+
+const unknownModels = (path: string, { models }: ChannelEntry, known: Known): Fault[] =>
+  Object.keys(models).flatMap((name) =>
+    known.names.has(name)
+      ? []
+      : [{ path: `${path}.models`, message: `names the model "${name}", which is ${known.otherwise}` }],
+  );
+
+const unknownProtocol = (path: string, { protocol }: ChannelEntry, known: UsualAuth): Fault[] =>
+  known.has(protocol) ? [] : [{ path: `${path}.protocol`, message: `must be one of ${[...known.keys()].join(', ')}` }];
+
+function credentialFaults(path: string, channel: ChannelEntry, protocols: UsualAuth): Fault[] {
+  const none = (channel.credentials ?? []).length === 0;
+  if ((authOf(channel, protocols) === 'none') === none) return [];
+  return none
+    ? [{ path: `${path}.credentials`, message: 'is missing: give at least one, or say `auth: none`' }]
+    : [{ path: `${path}.credentials`, message: 'must be empty with `auth: none`' }];
+}

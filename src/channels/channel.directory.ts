@@ -1,0 +1,138 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { ProtocolId } from '../call/index.js';
+import { type Catalog, type CatalogFollower, CatalogService } from '../catalog/index.js';
+import { Notifications } from '../database/index.js';
+import type { ChannelEntity } from './channel.entity.js';
+import type { Channel } from './channel.js';
+import { ChannelRepository } from './channel.repository.js';
+import { ChannelSnapshot } from './channel-snapshot.js';
+import { CredentialReader } from './credential-reader.js';
+import { answerEnvironmentQuestions } from './environment-question.js';
+import { Random } from './random.js';
+import { weightedOrder } from './weighted-order.js';
+
+/** A channel that is not stored. It serves every group. */
+export type FallbackChannel = Omit<Channel, 'groups'>;
+
+interface Fallback {
+  readonly channels: readonly FallbackChannel[];
+  readonly active: () => boolean;
+}
+
+const NO_CHANNELS = new ChannelSnapshot([]);
+
+/** The channels in memory, read together with the catalog and always of its version. */
+@Injectable()
+export class ChannelDirectory implements OnModuleInit, CatalogFollower {
+  private readonly logger = new Logger('Channels');
+  private stored = NO_CHANNELS;
+  private withFallback = NO_CHANNELS;
+  private fallback: Fallback | undefined;
+  private groups: readonly string[] = [];
+  private serves = false;
+  /** What was complained of already, so that a reload does not say it again. */
+  private complaints: ReadonlySet<string> = new Set();
+
+  constructor(
+    private readonly catalog: CatalogService,
+    private readonly repository: ChannelRepository,
+    private readonly reader: CredentialReader,
+    private readonly notifications: Notifications,
+    private readonly random: Random,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.catalog.follow(this);
+  }
+
+  /** Called by the catalog, in its transaction. */
+  async read(catalog: Catalog, manager: EntityManager): Promise<() => void> {
+    const entities = (await this.repository.all(manager)).filter(({ enabled }) => enabled);
+    const snapshot = new ChannelSnapshot(entities.map((entity) => this.channelOf(entity)));
+    return () => {
+      this.stored = snapshot;
+      this.groups = [...catalog.groups.keys()];
+      this.extend();
+      this.complain();
+    };
+  }
+
+  /** The dialects in which the group's usable channels serve the model, in alphabetical order; none: nowhere to be had. */
+  protocolsFor(group: string, model: string): readonly ProtocolId[] {
+    return [
+      ...new Set(
+        this.current()
+          .serving(group, model)
+          .map(({ protocol }) => protocol),
+      ),
+    ].toSorted();
+  }
+
+  /** The usable channels of the group that serve the model, in the order to try them: by tier, then by chance. */
+  candidates(group: string, model: string): readonly Channel[] {
+    return weightedOrder(this.current().serving(group, model), this.random);
+  }
+
+  /** Public names of the models that at least one usable channel of the group serves, whatever the catalog says of them. */
+  modelsOf(group: string): ReadonlySet<string> {
+    return this.current().modelsOf(group);
+  }
+
+  /** Every channel that is switched on, by name; those with an `unavailableReason` too. */
+  all(): readonly Channel[] {
+    return this.current().all;
+  }
+
+  /** Whether a channel is stored and switched on; fallback channels do not count. */
+  get hasStored(): boolean {
+    return this.stored.all.length > 0;
+  }
+
+  /**
+   * Channels that exist in memory only, for as long as `active` says so, and in every group. Offered once; `active` is
+   * asked at every look and must be cheap.
+   */
+  offerFallback(channels: readonly FallbackChannel[], active: () => boolean): void {
+    this.fallback = { channels, active };
+    this.extend();
+  }
+
+  /**
+   * This process serves calls from now on: it tells operators which variables its environment has, and warns of channels
+   * that it cannot call. The command line does neither, because its environment is not the server's.
+   */
+  serve(): void {
+    this.serves = true;
+    answerEnvironmentQuestions(this.notifications, (names) => this.reader.missing(names));
+    this.complain();
+  }
+
+  private current(): ChannelSnapshot {
+    return this.fallback?.active() === true ? this.withFallback : this.stored;
+  }
+
+  private extend(): void {
+    const added = this.fallback?.channels.map((channel): Channel => ({ ...channel, groups: this.groups })) ?? [];
+    this.withFallback = new ChannelSnapshot([...this.stored.all, ...added]);
+  }
+
+  private channelOf(entity: ChannelEntity): Channel {
+    const { enabled: _, createdAt: __, ...columns } = entity;
+    return {
+      ...columns,
+      models: new Map(Object.entries(entity.models)),
+      maxConcurrency: entity.maxConcurrency ?? undefined,
+      ...this.reader.read(entity),
+    };
+  }
+
+  private complain(): void {
+    if (!this.serves) return;
+    const complaints = this.stored.all.flatMap(({ name, unavailableReason }) =>
+      unavailableReason === undefined ? [] : [`Channel ${name} is out: ${unavailableReason}.`],
+    );
+    for (const complaint of complaints) if (!this.complaints.has(complaint)) this.logger.warn(complaint);
+    this.complaints = new Set(complaints);
+  }
+}

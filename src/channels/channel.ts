@@ -1,0 +1,47 @@
+import type { ProtocolId } from '../call/index.js';
+import type { Flags } from '../catalog/index.js';
+import type { Secret } from '../shared/index.js';
+
+/** Where an upstream looks for the credential: a bearer token, the header of that name, or nowhere. */
+export const AUTH_FORMS = ['bearer', 'x-api-key', 'api-key', 'none'] as const;
+export type AuthForm = (typeof AUTH_FORMS)[number];
+
+export interface ChannelTimeouts {
+  readonly connectMs: number;
+  /** From the request to the first event of the answer. */
+  readonly firstEventMs: number;
+  /** Between two chunks of the answer. */
+  readonly idleMs: number;
+  /** The whole attempt. */
+  readonly totalMs: number;
+}
+
+/** An account at an upstream, ready to be called. Immutable; a change of the catalog makes another one of the same id. */
+export interface Channel {
+  /** `chn_…` */
+  readonly id: string;
+  readonly name: string;
+  /** The id of the upstream adapter that speaks to it. */
+  readonly protocol: ProtocolId;
+  /** What stands before `/responses` and the like, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly auth: AuthForm;
+  /** Added to every address. */
+  readonly query: Readonly<Record<string, string>>;
+  /** By a model's public name, what this upstream calls it: one name or several that do as well. */
+  readonly models: ReadonlyMap<string, readonly string[]>;
+  readonly groups: readonly string[];
+  /** Lower is tried first. */
+  readonly tier: number;
+  /** The share of calls among channels of one tier; 0 is tried only after all others. */
+  readonly weight: number;
+  readonly maxConcurrency: number | undefined;
+  readonly timeouts: ChannelTimeouts;
+  /** Added to every request; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly flags: Flags;
+  /** Empty when auth is `none`, or when the channel is not usable. */
+  readonly credentials: readonly Secret[];
+  /** Why the channel cannot be called from this process; undefined when it can. */
+  readonly unavailableReason: string | undefined;
+}

@@ -1,0 +1,30 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CatalogModule } from '../catalog/index.js';
+import { CatalogExport } from './catalog-file/catalog-export.service.js';
+import { CatalogImport } from './catalog-file/catalog-import.service.js';
+import { ChannelDirectory } from './channel.directory.js';
+import { ChannelEditor } from './channel.editor.js';
+import { ChannelEntity } from './channel.entity.js';
+import { ChannelRepository } from './channel.repository.js';
+import { CredentialReader } from './credential-reader.js';
+import { CredentialVault } from './credential-vault.js';
+import { Random } from './random.js';
+import { UpstreamClient } from './upstream-client.js';
+
+@Module({
+  imports: [CatalogModule, TypeOrmModule.forFeature([ChannelEntity])],
+  providers: [
+    ChannelRepository,
+    CredentialVault,
+    CredentialReader,
+    Random,
+    ChannelDirectory,
+    ChannelEditor,
+    CatalogImport,
+    CatalogExport,
+    UpstreamClient,
+  ],
+  exports: [ChannelDirectory, UpstreamClient, CatalogImport, CatalogExport],
+})
+export class ChannelsModule {}

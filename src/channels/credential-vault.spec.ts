@@ -1,0 +1,50 @@
+import { Config } from '../config/index.js';
+import { Secret } from '../shared/index.js';
+import { CredentialVault, UnreadableCredential } from './credential-vault.js';
+
+const vaultUnder = (secretKey: string): CredentialVault =>
+  new CredentialVault(Config.fromEnvironment({ SECRET_KEY: secretKey }));
+
+const KEY = 'k'.repeat(32);
+const CHANNEL = 'chn_1';
+const secret = new Secret('sk-upstream-ключ');
+
+describe('CredentialVault', () => {
+  const vault = vaultUnder(KEY);
+
+  it('opens what it sealed, in another process of the same key too', () => {
+    const sealed = vault.seal(secret, CHANNEL);
+    expect(vault.open(sealed, CHANNEL).reveal()).toBe(secret.reveal());
+    expect(vaultUnder(KEY).open(sealed, CHANNEL).reveal()).toBe(secret.reveal());
+  });
+
+  it('never seals to the same text twice, and never shows the secret in it', () => {
+    const texts = [vault.seal(secret, CHANNEL), vault.seal(secret, CHANNEL)];
+    expect(new Set(texts).size).toBe(2);
+    for (const text of texts) expect(Buffer.from(text.slice(3), 'base64url').includes('sk-upstream')).toBe(false);
+  });
+
+  it('refuses a text of which any byte was changed', () => {
+    const sealed = vault.seal(secret, CHANNEL);
+    const bytes = Buffer.from(sealed.slice(3), 'base64url');
+    for (let index = 0; index < bytes.length; index++) {
+      const tampered = Buffer.from(bytes);
+      tampered[index]! ^= 1;
+      expect(() => vault.open(`v1.${tampered.toString('base64url')}`, CHANNEL)).toThrow(UnreadableCredential);
+    }
+  });
+
+  it('refuses a text that was cut, is empty, or is of another version', () => {
+    const sealed = vault.seal(secret, CHANNEL);
+    for (const text of [sealed.slice(0, -4), 'v1.', '', `v2.${sealed.slice(3)}`, `${sealed}.x`])
+      expect(() => vault.open(text, CHANNEL)).toThrow(UnreadableCredential);
+  });
+
+  it('refuses a text that was sealed for another channel', () => {
+    expect(() => vault.open(vault.seal(secret, CHANNEL), 'chn_2')).toThrow(UnreadableCredential);
+  });
+
+  it('refuses a text that was sealed under another SECRET_KEY, and says so', () => {
+    expect(() => vaultUnder('o'.repeat(32)).open(vault.seal(secret, CHANNEL), CHANNEL)).toThrow(/SECRET_KEY/);
+  });
+});

@@ -1,0 +1,115 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Observable, type Subscriber } from 'rxjs';
+import { type Dispatcher, Pool, interceptors } from 'undici';
+import type { Flow, UpstreamHeaders, UpstreamRequest } from '../call/index.js';
+import type { Secret } from '../shared/index.js';
+import type { Channel } from './channel.js';
+import { addressOf, headersFor } from './upstream-address.js';
+import { connectionError } from './upstream.errors.js';
+
+/** What comes back from an upstream, in this order: one head, any number of chunks, completion. */
+export type UpstreamPart =
+  | { readonly type: 'head'; readonly status: number; readonly headers: UpstreamHeaders }
+  | { readonly type: 'chunk'; readonly bytes: Buffer };
+
+/** Requests to upstreams over pooled connections, one pool for each origin and time limit of connecting. */
+@Injectable()
+export class UpstreamClient implements OnApplicationShutdown {
+  private readonly pools = new Map<string, Dispatcher>();
+
+  /**
+   * Sends the request when subscribed to. Unsubscribing aborts it at once and closes its socket; pausing the flow stops
+   * reading from the socket. Errors are AppErrors that allow another channel to be tried.
+   */
+  open(
+    channel: Channel,
+    credential: Secret | undefined,
+    request: UpstreamRequest,
+    flow: Flow,
+  ): Observable<UpstreamPart> {
+    return new Observable((subscriber) => {
+      const address = addressOf(channel, request);
+      const exchange = new Exchange(subscriber, flow);
+      this.poolFor(address.origin, channel.timeouts.connectMs).dispatch(
+        {
+          path: address.path,
+          method: 'POST',
+          headers: headersFor(channel, credential, request),
+          body: request.body,
+          headersTimeout: channel.timeouts.firstEventMs,
+          bodyTimeout: channel.timeouts.idleMs,
+        },
+        exchange,
+      );
+      return () => exchange.leave();
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([...this.pools.values()].map((pool) => pool.destroy()));
+    this.pools.clear();
+  }
+
+  private poolFor(origin: string, connectMs: number): Dispatcher {
+    const name = `${origin} ${connectMs}`;
+    const known = this.pools.get(name);
+    if (known !== undefined) return known;
+    const pool = new Pool(origin, {
+      // Leaving must close one socket and touch no other call, hence no shared HTTP/2 connection.
+      allowH2: false,
+      pipelining: 1,
+      connect: { timeout: connectMs },
+      keepAliveTimeout: 30_000,
+    }).compose(interceptors.decompress({ skipStatusCodes: [], skipErrorResponses: false }));
+    this.pools.set(name, pool);
+    return pool;
+  }
+}
+
+/** One request and its answer, as the HTTP client tells of them. */
+class Exchange implements Dispatcher.DispatchHandler {
+  private controller: Dispatcher.DispatchController | undefined;
+  private detach = (): void => undefined;
+  private over = false;
+
+  constructor(
+    private readonly subscriber: Subscriber<UpstreamPart>,
+    private readonly flow: Flow,
+  ) {}
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    // Nobody listened any more before there was a connection to be had.
+    if (this.over) controller.abort(new NobodyListens());
+    else this.detach = this.flow.attach(controller);
+  }
+
+  onResponseStart(_: unknown, status: number, headers: UpstreamHeaders): void {
+    if (status >= 200) this.subscriber.next({ type: 'head', status, headers });
+  }
+
+  onResponseData(_: unknown, bytes: Buffer): void {
+    this.subscriber.next({ type: 'chunk', bytes });
+  }
+
+  onResponseEnd(): void {
+    this.over = true;
+    this.subscriber.complete();
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    this.over = true;
+    this.subscriber.error(connectionError(error));
+  }
+
+  /** Ends the exchange where it is; one that has ended already keeps its connection for the next request. */
+  leave(): void {
+    this.detach();
+    if (this.over) return;
+    this.over = true;
+    this.controller?.abort(new NobodyListens());
+  }
+}
+
+/** Why a request is aborted; the HTTP client wants a reason and nobody reads it. */
+class NobodyListens extends Error {}
