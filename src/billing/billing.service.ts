@@ -1,0 +1,122 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { Call } from '../call/index.js';
+import { CatalogService } from '../catalog/index.js';
+import { Batcher, isOutage } from '../database/index.js';
+import { type Caller, KeyAuthenticator } from '../keys/index.js';
+import { AppError, Clock, monotonicMs, newId } from '../shared/index.js';
+import { AdmissionOutdated, AdmissionUnavailable, InsufficientQuota } from './billing.errors.js';
+import { type AdmissionRequest, type AdmissionResult, BillingRepository } from './billing.repository.js';
+import type { CallRow, RefusedCall } from './call-row.js';
+import { finishedRow, refusedRow } from './finished-row.js';
+import type { Ending } from './ending.js';
+import { affordableOutput } from './hold.js';
+import { admissionRequest, termsOf } from './plan.js';
+import { SettlementQueue } from './settlement-queue.js';
+import { type Admission, type BillingDesk, type Planner, Ticket } from './ticket.js';
+
+/** How long a failure waits to be in the log before it is told, in ms. */
+const FAILURE_PATIENCE_MS = 1500;
+
+/** Opens a ticket for each call; admits and settles tickets in batches. */
+@Injectable()
+export class BillingService implements BillingDesk {
+  private readonly logger = new Logger('Call');
+  private readonly processId: string;
+  private readonly admissions: Batcher<AdmissionRequest, AdmissionResult>;
+
+  constructor(
+    repository: BillingRepository,
+    private readonly settlements: SettlementQueue,
+    private readonly catalog: CatalogService,
+    private readonly keys: KeyAuthenticator,
+    private readonly clock: Clock,
+  ) {
+    this.processId = newId('prs', clock.now());
+    // In an outage all of a batch fail at once: one after the other they would wait for each other's time to run out.
+    this.admissions = new Batcher((batch: readonly AdmissionRequest[]) => repository.admit(batch), {
+      retryAlone: (error) => !isOutage(error),
+    });
+  }
+
+  open(call: Call, caller: Caller, startedMs: number): Ticket {
+    return new Ticket(call, caller, this, startedMs);
+  }
+
+  /**
+   * Records a call that was refused before its body was read, or because of what its body says. Never rejects: without
+   * a database the row waits until it is back, and the client is told the refusal all the same.
+   */
+  async refuse(refused: RefusedCall, error: AppError): Promise<void> {
+    const row = refusedRow(refused, error, newId('led', this.clock.now()), sinceMs(refused.startedMs));
+    await this.record(row, error, FAILURE_PATIENCE_MS).catch(() => undefined);
+  }
+
+  /** @throws InsufficientQuota, AdmissionUnavailable, RefusedKey, or what the plan throws */
+  async admit(call: Call, caller: Caller, plan: Planner): Promise<Admission> {
+    let current = plan(caller);
+    for (let attempt = 1; ; attempt += 1) {
+      const { request, hold } = admissionRequest(call, current, this.processId);
+      const result = await this.place(request);
+      if (result.outcome === 'admitted') {
+        const granted = { granted: result.hold, ceiling: hold.ceiling };
+        return {
+          plan: current,
+          snapshot: request.snapshot,
+          outputLimit: affordableOutput(call.head, current.model, termsOf(call, current), granted),
+        };
+      }
+      if (result.outcome === 'wallet' || result.outcome === 'key')
+        throw new InsufficientQuota(result.outcome, result, hold);
+      // The key or the catalog has changed since this process read it: read both anew, once.
+      if (attempt > 1) throw new AdmissionOutdated();
+      const [renewed] = await Promise.all([this.keys.renew(caller), this.catalog.reload().catch(unavailable)]);
+      current = plan(renewed);
+    }
+  }
+
+  /**
+   * Writes the finished row. A failure is told after a short while even if it could not be recorded yet; the end of an
+   * answer is not.
+   * @throws SettlementUnavailable when a success was not recorded in time
+   */
+  async settle(ticket: Ticket, ending: Ending): Promise<void> {
+    const row = finishedRow(ticket, ending, newId('led', this.clock.now()), sinceMs(ticket.startedMs));
+    if (ending.status === 'succeeded') await this.record(row, undefined);
+    else await this.record(row, ending.error, FAILURE_PATIENCE_MS).catch(() => undefined);
+  }
+
+  private place(request: AdmissionRequest): Promise<AdmissionResult> {
+    return this.admissions.submit(request).catch(unavailable);
+  }
+
+  private async record(row: CallRow, error: AppError | undefined, patienceMs?: number): Promise<void> {
+    const collected = await this.settlements.settle(row, patienceMs);
+    this.logger.log(logLine(row, collected), 'call');
+    if (error?.kind === 'internal')
+      this.logger.error({ err: error.cause ?? error, request_id: row.id }, 'A call failed.');
+  }
+}
+
+function unavailable(cause: unknown): never {
+  throw new AdmissionUnavailable(cause);
+}
+
+const sinceMs = (startedMs: number): number => Math.round(monotonicMs() - startedMs);
+
+/** One line for each finished call: never its body, its headers or its key. */
+function logLine(row: CallRow, collected: bigint | undefined): object {
+  return {
+    request_id: row.id,
+    key_id: row.key_id,
+    model: row.model,
+    group: row.group_name,
+    channel: row.channel,
+    status: row.status,
+    ...(row.error_reason !== '' && { reason: row.error_reason }),
+    first_token_ms: row.first_token_ms,
+    duration_ms: row.duration_ms,
+    prompt_tokens: row.prompt_tokens,
+    completion_tokens: row.completion_tokens,
+    cost_nanos: (collected ?? 0n).toString(),
+  };
+}

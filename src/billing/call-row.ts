@@ -1,0 +1,63 @@
+import type { ProtocolId } from '../call/index.js';
+import type { Caller } from '../keys/index.js';
+import type { BillingBasis, CallStatus } from './ending.js';
+
+/** One request that went to an upstream: a row of `call_attempts`, times in milliseconds. */
+export interface AttemptRow {
+  readonly call_id: string;
+  readonly ordinal: number;
+  readonly created_at: string;
+  readonly channel: string;
+  readonly protocol: string;
+  readonly upstream_model: string;
+  readonly upstream_status: number | null;
+  readonly outcome: string;
+  readonly headers_ms: number | null;
+  readonly first_token_ms: number | null;
+  readonly duration_ms: number;
+}
+
+/** A finished call as settlement writes it: the columns of `calls`, and what moves the money. Amounts in nanos. */
+export interface CallRow {
+  readonly id: string;
+  readonly created_at: string;
+  readonly account_id: string;
+  readonly key_id: string;
+  readonly model: string;
+  readonly group_name: string;
+  readonly protocol: string;
+  readonly upstream_protocol: string;
+  readonly channel: string;
+  readonly stream: boolean;
+  readonly effort: string;
+  readonly status: CallStatus;
+  readonly error_reason: string;
+  readonly error_message: string;
+  readonly prompt_tokens: number | null;
+  readonly cached_tokens: number | null;
+  readonly cache_write_tokens: number | null;
+  readonly completion_tokens: number | null;
+  readonly reasoning_tokens: number | null;
+  readonly cost: string;
+  readonly billing_basis: BillingBasis;
+  readonly first_token_ms: number | null;
+  readonly duration_ms: number;
+  readonly attempts: number;
+  readonly ip: string;
+  readonly snapshot: object | null;
+  readonly lines: object | null;
+  /** Whether a hold may have been placed for it: then settlement looks for one to release. */
+  readonly opened: boolean;
+  readonly entry_id: string;
+  readonly tries: readonly AttemptRow[];
+}
+
+/** A call that was refused before it could be read. */
+export interface RefusedCall {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly protocol: ProtocolId;
+  readonly ip: string;
+  readonly caller: Pick<Caller, 'accountId' | 'keyId' | 'groupName'>;
+  readonly startedMs: number;
+}

@@ -1,0 +1,59 @@
+import type { TokenUsage } from '../call/index.js';
+import { AppError } from '../shared/index.js';
+import { type Ending, type Progress, chargeFor } from './ending.js';
+
+const reported: TokenUsage = { input: 90, output: 20, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 };
+const progress = (overrides: Partial<Progress>): Progress => ({
+  usage: undefined,
+  outputUnits: 0,
+  begun: false,
+  upstreamAnswered: false,
+  ...overrides,
+});
+const left: Ending = { status: 'cancelled', error: new AppError('context_canceled', 'context canceled') };
+const failed: Ending = { status: 'failed', error: new AppError('upstream_error', 'failed') };
+
+describe('what is charged at each ending', () => {
+  it('finished with a report: the report', () => {
+    expect(chargeFor({ status: 'succeeded' }, progress({ usage: reported, begun: true }), 100)).toEqual({
+      basis: 'reported',
+      usage: reported,
+    });
+  });
+
+  it('finished without a report: what was counted', () => {
+    const charge = chargeFor({ status: 'succeeded' }, progress({ outputUnits: 7, begun: true }), 100);
+    expect(charge).toMatchObject({ basis: 'estimated', usage: { input: 100, output: 7 } });
+  });
+
+  it('client left after output began: the report so far, else prompt and streamed tokens', () => {
+    expect(chargeFor(left, progress({ begun: true, outputUnits: 7, upstreamAnswered: true }), 100)).toMatchObject({
+      basis: 'partial',
+      usage: { input: 100, output: 7 },
+    });
+    expect(
+      chargeFor(left, progress({ begun: true, usage: { ...reported, output: 1 }, outputUnits: 7 }), 100),
+    ).toMatchObject({ basis: 'partial', usage: { input: 90, output: 7 } });
+  });
+
+  it('client left before the upstream answered: nothing; after its headers: the prompt', () => {
+    expect(chargeFor(left, progress({}), 100)).toEqual({ basis: 'free', usage: undefined });
+    expect(chargeFor(left, progress({ upstreamAnswered: true }), 100)).toMatchObject({
+      basis: 'partial',
+      usage: { input: 100, output: 0 },
+    });
+  });
+
+  it('upstream failed before any output: nothing; mid-stream: as if the client had left', () => {
+    expect(chargeFor(failed, progress({ upstreamAnswered: true }), 100).basis).toBe('free');
+    expect(chargeFor(failed, progress({ begun: true, outputUnits: 7 }), 100)).toMatchObject({
+      basis: 'partial',
+      usage: { input: 100, output: 7 },
+    });
+  });
+
+  it('refused: nothing', () => {
+    const refused: Ending = { status: 'refused', error: new AppError('model_not_found', 'unknown') };
+    expect(chargeFor(refused, progress({}), 100)).toEqual({ basis: 'free', usage: undefined });
+  });
+});

@@ -1,0 +1,54 @@
+import { NO_TOKENS, type TokenUsage } from '../call/index.js';
+import type { AppError } from '../shared/index.js';
+
+export type CallStatus = 'succeeded' | 'failed' | 'cancelled' | 'refused';
+export type BillingBasis = 'reported' | 'estimated' | 'partial' | 'free';
+
+/** How a call came to its end. */
+export type Ending =
+  { readonly status: 'succeeded' } | { readonly status: 'cancelled' | 'failed' | 'refused'; readonly error: AppError };
+
+/** What had been seen of an answer when the call ended. */
+export interface Progress {
+  /** The upstream's latest report. */
+  readonly usage: TokenUsage | undefined;
+  /** Output tokens counted in passing. */
+  readonly outputUnits: number;
+  /** Content has gone to the client. */
+  readonly begun: boolean;
+  /** The upstream had answered with its headers, so it has read the prompt. */
+  readonly upstreamAnswered: boolean;
+}
+
+/** What is charged for, and why. Usage is undefined when nothing is charged. */
+export interface Charge {
+  readonly basis: BillingBasis;
+  readonly usage: TokenUsage | undefined;
+}
+
+const FREE: Charge = { basis: 'free', usage: undefined };
+
+/** The written billing rule for every ending. */
+export function chargeFor(ending: Ending, progress: Progress, likelyPromptTokens: number): Charge {
+  const counted = { ...NO_TOKENS, input: likelyPromptTokens, output: progress.outputUnits };
+  switch (ending.status) {
+    case 'succeeded':
+      return progress.usage === undefined
+        ? { basis: 'estimated', usage: counted }
+        : { basis: 'reported', usage: progress.usage };
+    case 'refused':
+      return FREE;
+    case 'failed':
+      return progress.begun ? partial(progress, counted) : FREE;
+    case 'cancelled':
+      return progress.begun || progress.upstreamAnswered ? partial(progress, counted) : FREE;
+    default:
+      return ending satisfies never;
+  }
+}
+
+/** The report so far, but never less output than was seen: some upstreams report the prompt first and output last. */
+function partial({ usage, outputUnits }: Progress, counted: TokenUsage): Charge {
+  if (usage === undefined) return { basis: 'partial', usage: counted };
+  return { basis: 'partial', usage: { ...usage, output: Math.max(usage.output, outputUnits) } };
+}

@@ -1,0 +1,121 @@
+import type { TokenUsage } from '../call/index.js';
+import { type AppError, errorReason, formatUsd } from '../shared/index.js';
+import type { CallRow, RefusedCall } from './call-row.js';
+import { type Ending, chargeFor } from './ending.js';
+import { likelyPromptTokens } from './hold.js';
+import { termsOf } from './plan.js';
+import { costOf, costTerms } from './price.js';
+import type { Ticket } from './ticket.js';
+
+/** The row of a call that was read, whether admitted or not, as it ended. */
+export function finishedRow(ticket: Ticket, ending: Ending, entryId: string, durationMs: number): CallRow {
+  const { call, admission, caller } = ticket;
+  const { head } = call;
+  const lastAttempt = ticket.attempts.at(-1);
+  return {
+    ...blank(call.id, call.createdAt, entryId),
+    account_id: caller.accountId,
+    key_id: caller.keyId,
+    model: head.model,
+    group_name: admission?.plan.group.name ?? caller.groupName,
+    protocol: call.protocol,
+    upstream_protocol: lastAttempt?.protocol ?? '',
+    channel: lastAttempt?.channel ?? '',
+    stream: head.stream,
+    effort: head.effort ?? '',
+    status: ending.status,
+    ...(ending.status !== 'succeeded' && fault(ending.error)),
+    ...billed(ticket, ending),
+    first_token_ms: head.stream && ending.status !== 'failed' ? rounded(ticket.firstTokenMs) : null,
+    duration_ms: durationMs,
+    attempts: ticket.attempts.length,
+    ip: call.ip,
+    opened: ticket.mayHold,
+    tries: ticket.attempts.map((attempt) => attempt.row()),
+  };
+}
+
+/** The row of a call that was refused before it was read: nothing is known of what it asked for. */
+export function refusedRow(refused: RefusedCall, error: AppError, entryId: string, durationMs: number): CallRow {
+  return {
+    ...blank(refused.id, refused.createdAt, entryId),
+    account_id: refused.caller.accountId,
+    key_id: refused.caller.keyId,
+    group_name: refused.caller.groupName,
+    protocol: refused.protocol,
+    status: error.kind === 'context_canceled' ? 'cancelled' : 'refused',
+    ...fault(error),
+    duration_ms: durationMs,
+    ip: refused.ip,
+  };
+}
+
+function billed(ticket: Ticket, ending: Ending): Partial<CallRow> {
+  const { call, admission } = ticket;
+  if (admission === undefined) return {};
+  const { plan, snapshot } = admission;
+  const progress = { ...ticket.progress(), upstreamAnswered: ticket.attempts.at(-1)?.answered ?? false };
+  const charge = chargeFor(ending, progress, likelyPromptTokens(call.head.size, plan.model.contextWindow));
+  if (charge.usage === undefined) return { billing_basis: charge.basis, snapshot };
+  const terms = termsOf(call, plan);
+  return {
+    billing_basis: charge.basis,
+    cost: costOf(terms, charge.usage).toString(),
+    ...tokenColumns(charge.usage),
+    snapshot,
+    lines: costTerms(terms.pricing, charge.usage).map(({ item, quantity, price }) => ({
+      item,
+      quantity,
+      price: formatUsd(price),
+    })),
+  };
+}
+
+const tokenColumns = (usage: TokenUsage): Partial<CallRow> => ({
+  prompt_tokens: usage.input,
+  cached_tokens: usage.cacheRead,
+  cache_write_tokens: usage.cacheWrite + usage.cacheWrite1h,
+  completion_tokens: usage.output,
+  reasoning_tokens: usage.reasoning,
+});
+
+const fault = (error: AppError): Pick<CallRow, 'error_reason' | 'error_message'> => ({
+  error_reason: errorReason(error.kind),
+  error_message: error.message,
+});
+
+const rounded = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms));
+
+/** A row of which nothing is known yet but its id: refused, free, without tokens. */
+const blank = (id: string, createdAt: number, entryId: string): CallRow => ({
+  id,
+  created_at: new Date(createdAt).toISOString(),
+  account_id: '',
+  key_id: '',
+  model: '',
+  group_name: '',
+  protocol: '',
+  upstream_protocol: '',
+  channel: '',
+  stream: false,
+  effort: '',
+  status: 'refused',
+  error_reason: '',
+  error_message: '',
+  prompt_tokens: null,
+  cached_tokens: null,
+  cache_write_tokens: null,
+  completion_tokens: null,
+  reasoning_tokens: null,
+  cost: '0',
+  billing_basis: 'free',
+  first_token_ms: null,
+  duration_ms: 0,
+  attempts: 0,
+  ip: '',
+  snapshot: null,
+  lines: null,
+  opened: false,
+  entry_id: entryId,
+  tries: [],
+});

@@ -1,0 +1,161 @@
+import { type MonoTypeOperatorFunction, type Observable, concatMap, defer, map, of, tap } from 'rxjs';
+import type { Call, CallSignal, Frame, ProtocolId, TokenUsage } from '../call/index.js';
+import type { Caller } from '../keys/index.js';
+import { AppError, monotonicMs } from '../shared/index.js';
+import { AttemptLog } from './attempt-log.js';
+import { AdmissionUnavailable } from './billing.errors.js';
+import type { Ending, Progress } from './ending.js';
+import type { BillingPlan } from './plan.js';
+
+/** What admission granted. */
+export interface Admission {
+  readonly plan: BillingPlan;
+  /** The prices that the call was admitted under, as its row will show them. */
+  readonly snapshot: object;
+  /** The output limit, for each answer, that must go upstream because wallet or key cannot cover the call's own bound. */
+  readonly outputLimit: number | undefined;
+}
+
+/** Makes the plan of a call from the catalog as it stands and the caller as it is now. @throws AppError when there is none */
+export type Planner = (caller: Caller) => BillingPlan;
+
+/**
+ * What a ticket needs done: by the billing service, in batches with all other calls. Named here so that a ticket does not
+ * know the service that makes it.
+ */
+export interface BillingDesk {
+  admit(call: Call, caller: Caller, plan: Planner): Promise<Admission>;
+  settle(ticket: Ticket, ending: Ending): Promise<void>;
+}
+
+/**
+ * One call's way through billing: new → admitting → open → settled. The outcome is fixed by whoever settles first;
+ * everything later changes nothing. It ends exactly once, whatever happens and whoever leaves.
+ */
+export class Ticket {
+  /** Requests that went to upstreams, in order. */
+  readonly attempts: AttemptLog[] = [];
+  /** Milliseconds from the call's arrival to the first content that left for the client. */
+  firstTokenMs: number | undefined;
+  private admittedMs = 0;
+  private granted: Admission | undefined;
+  private mayHoldMoney = false;
+  private usage: TokenUsage | undefined;
+  private outputUnits = 0;
+  private begun = false;
+  private admitting: Promise<Admission> | undefined;
+  private settling: Promise<void> | undefined;
+
+  constructor(
+    readonly call: Call,
+    readonly caller: Caller,
+    private readonly desk: BillingDesk,
+    /** When the call arrived, by the monotonic clock. */
+    readonly startedMs: number,
+  ) {}
+
+  /** What admission granted; undefined before, and when it refused. */
+  get admission(): Admission | undefined {
+    return this.granted;
+  }
+
+  /** Milliseconds that admission took. */
+  get admitMs(): number {
+    return this.admittedMs;
+  }
+
+  /** True from when a hold is asked for until it is surely refused: its settlement must look for a hold to release. */
+  get mayHold(): boolean {
+    return this.mayHoldMoney;
+  }
+
+  /**
+   * Places the hold. `plan` is asked again when the catalog or the key had changed meanwhile.
+   * @throws AppError when the call is refused; the refusal must still be settled, as every ending
+   */
+  admit(plan: Planner): Promise<Admission> {
+    const begun = monotonicMs();
+    this.mayHoldMoney = true;
+    this.admitting = this.desk.admit(this.call, this.caller, plan).then(
+      (admission) => {
+        this.admittedMs = monotonicMs() - begun;
+        this.granted = admission;
+        return admission;
+      },
+      (error: unknown) => {
+        // Without an answer from the database nobody knows whether the hold was placed.
+        this.mayHoldMoney = error instanceof AdmissionUnavailable;
+        throw error;
+      },
+    );
+    return this.admitting;
+  }
+
+  /** Puts a request to an upstream on record; its log is the caller's to keep up. */
+  beginAttempt(channel: { readonly name: string; readonly protocol: ProtocolId }, upstreamModel: string): AttemptLog {
+    const attempt = new AttemptLog(this.call, this.attempts.length + 1, channel.name, channel.protocol, upstreamModel);
+    this.attempts.push(attempt);
+    return attempt;
+  }
+
+  /** Watches the frames of the answer: first content, output, usage. */
+  watch(): MonoTypeOperatorFunction<Frame> {
+    return tap((frame: Frame) => frame.signals.forEach((signal) => this.note(signal)));
+  }
+
+  /** Lets the last frame go only when the call is settled: who has seen the end of an answer finds it in the log. */
+  settleBeforeEnd(): MonoTypeOperatorFunction<Frame> {
+    return concatMap((frame: Frame): Observable<Frame> => {
+      if (!frame.last) return of(frame);
+      return defer(() => this.settle({ status: 'succeeded' })).pipe(map(() => frame));
+    });
+  }
+
+  /** Settles a call that failed, before its failure is told. A refusal is one that came before admission. */
+  async fail(failure: AppError): Promise<void> {
+    const settled = this.settle({ status: this.granted === undefined ? 'refused' : 'failed', error: failure });
+    // The database is gone: the row waits until it is back, the client need not.
+    if (failure instanceof AdmissionUnavailable) settled.catch(() => undefined);
+    else await settled;
+  }
+
+  /**
+   * Called when nobody listens any more. Nothing happens when the call has ended already; else the client has left:
+   * a hold that is still being placed is waited for, so that none is ever leaked.
+   */
+  abandon(): void {
+    if (this.settling !== undefined) return;
+    const left = new AppError('context_canceled', 'context canceled: the client closed the connection.');
+    void Promise.allSettled([this.admitting])
+      .then(() => this.settle({ status: 'cancelled', error: left }))
+      // The queue has logged it and goes on trying: there is nobody left to tell.
+      .catch(() => undefined);
+  }
+
+  /** What has been seen of the answer so far. */
+  progress(): Omit<Progress, 'upstreamAnswered'> {
+    return { usage: this.usage, outputUnits: this.outputUnits, begun: this.begun };
+  }
+
+  private note(signal: CallSignal): void {
+    switch (signal.type) {
+      case 'content':
+        this.begun = true;
+        this.firstTokenMs ??= monotonicMs() - this.startedMs;
+        break;
+      case 'output':
+        this.outputUnits += signal.units;
+        break;
+      case 'usage':
+        this.usage = signal.usage;
+        break;
+      default:
+        signal satisfies never;
+    }
+  }
+
+  private settle(ending: Ending): Promise<void> {
+    this.settling ??= this.desk.settle(this, ending);
+    return this.settling;
+  }
+}
