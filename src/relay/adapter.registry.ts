@@ -1,0 +1,71 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import type { ProtocolAdapter, ProtocolId, RequestLine, UpstreamAdapter } from '../call/index.js';
+import { Protocol, Upstream } from './protocol.decorator.js';
+
+/** Words what no dialect claims: most clients read this shape. */
+const USUAL: ProtocolId = 'chat-completions';
+
+/** Every dialect the program speaks, collected from the modules once, when it starts. */
+@Injectable()
+export class AdapterRegistry implements OnModuleInit {
+  private readonly logger = new Logger('Adapters');
+  private protocols: ReadonlyMap<ProtocolId, ProtocolAdapter> = new Map();
+  private upstreams: ReadonlyMap<ProtocolId, UpstreamAdapter> = new Map();
+
+  constructor(private readonly discovery: DiscoveryService) {}
+
+  /** @throws Error when two adapters of a side have the same id, or none words what no dialect claims */
+  onModuleInit(): void {
+    this.protocols = this.collect<ProtocolAdapter>('client', Protocol);
+    this.upstreams = this.collect<UpstreamAdapter>('upstream', Upstream);
+    this.logger.log(
+      `Clients speak ${[...this.protocols.keys()].join(', ')}; upstreams speak ${[...this.upstreams.keys()].join(', ')}.`,
+    );
+  }
+
+  /** Every address that a call can be posted to, in its usual form. */
+  get callPaths(): readonly string[] {
+    return [...this.protocols.values()].flatMap((protocol) => protocol.callPaths);
+  }
+
+  /** By the id of an upstream adapter, where an upstream of it usually looks for the credential. */
+  get usualAuth(): ReadonlyMap<ProtocolId, UpstreamAdapter['usualAuth']> {
+    return new Map([...this.upstreams].map(([id, { usualAuth }]) => [id, usualAuth]));
+  }
+
+  /** @throws RangeError when no such adapter is registered */
+  protocol(id: ProtocolId): ProtocolAdapter {
+    return found(this.protocols.get(id), id);
+  }
+
+  /** @throws RangeError when no such adapter is registered */
+  upstream(id: ProtocolId): UpstreamAdapter {
+    return found(this.upstreams.get(id), id);
+  }
+
+  /** The dialect that words errors and lists for this request: by its path; by its headers where dialects share one. */
+  claimant(request: RequestLine): ProtocolAdapter {
+    for (const line of [{ ...request, headers: {} }, request])
+      for (const protocol of this.protocols.values()) if (protocol.claims(line)) return protocol;
+    return this.protocol(USUAL);
+  }
+
+  private collect<Adapter extends { readonly id: ProtocolId }>(
+    side: string,
+    decorator: typeof Protocol,
+  ): ReadonlyMap<ProtocolId, Adapter> {
+    const adapters = new Map<ProtocolId, Adapter>();
+    for (const { instance } of this.discovery.getProviders({ metadataKey: decorator.KEY })) {
+      const adapter = instance as Adapter;
+      if (adapters.has(adapter.id)) throw new Error(`Two ${side} adapters have the id "${adapter.id}".`);
+      adapters.set(adapter.id, adapter);
+    }
+    return adapters;
+  }
+}
+
+function found<Adapter>(adapter: Adapter | undefined, id: ProtocolId): Adapter {
+  if (adapter === undefined) throw new RangeError(`No adapter is registered as "${id}".`);
+  return adapter;
+}

@@ -1,0 +1,14 @@
+// Owns the path of a call: which dialects there are, the request's body, the plan, the attempts at upstreams, the lane
+// that the answer takes, and its writing to the client. Also what a key can ask of itself, and stray addresses.
+// Does not own what is on the wire (protocols), what a call costs (billing), or how an upstream is reached (channels).
+export { AdapterRegistry } from './adapter.registry.js';
+export { isApiRequest } from './api-request.js';
+export { CallRoute } from './call.guard.js';
+export { ChannelProbe, type ProbeResult } from './channel-probe.js';
+export { usualForm } from './path-forms.js';
+export { Protocol, Upstream } from './protocol.decorator.js';
+export { RelayModule } from './relay.module.js';
+export { RelayService } from './relay.service.js';
+export { RelayTimings } from './relay-timings.js';
+export { noteArrival, requestLineOf } from './request-facts.js';
+export { RunState } from './run-state.js';

@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import type { BillingPlan } from '../billing/index.js';
+import type { Call, ListedModel, ProtocolId } from '../call/index.js';
+import { CatalogService } from '../catalog/index.js';
+import { type Channel, ChannelDirectory } from '../channels/index.js';
+import type { Caller } from '../keys/index.js';
+import { AppError } from '../shared/index.js';
+
+/** Which models a caller may use, and which channels can answer. */
+@Injectable()
+export class ModelAccess {
+  constructor(
+    private readonly catalog: CatalogService,
+    private readonly channels: ChannelDirectory,
+  ) {}
+
+  /**
+   * What a call is to be billed as.
+   * @throws AppError when the model is unknown, not this key's, or nowhere to be had
+   */
+  plan(call: Call, caller: Caller): BillingPlan {
+    const { version, groups, models } = this.catalog.current();
+    const group = groups.get(caller.groupName);
+    const model = models.get(call.head.model);
+    if (model === undefined || !model.enabled) throw unknownModel(call.head.model);
+    if (caller.models !== undefined && !caller.models.has(model.name))
+      throw new AppError('permission_denied', `This key may not use the model "${model.name}".`, { param: 'model' });
+    if (group === undefined || !model.groups.includes(group.name))
+      throw unknownModel(call.head.model, ` in the group "${caller.groupName}" of this key`);
+    this.requireChannel(call.protocol, group.name, model.name);
+    return { caller, model, group, catalogVersion: version };
+  }
+
+  /** Channels that speak the client's own dialect, the one to try first in front. */
+  candidates(protocol: ProtocolId, group: string, model: string): readonly Channel[] {
+    return this.channels.candidates(group, model).filter((channel) => channel.protocol === protocol);
+  }
+
+  /** The models that the caller can call now, newest first, then by name. */
+  listed(caller: Caller): readonly ListedModel[] {
+    const served = this.channels.modelsOf(caller.groupName);
+    const { models } = this.catalog.current();
+    return [...models.values()]
+      .filter((model) => model.enabled && model.groups.includes(caller.groupName) && served.has(model.name))
+      .filter((model) => caller.models?.has(model.name) ?? true)
+      .map(({ name, displayName, ownedBy, createdAt }) => ({ id: name, displayName, ownedBy, createdAt }))
+      .toSorted((one, other) => other.createdAt - one.createdAt || one.id.localeCompare(other.id));
+  }
+
+  /** @throws AppError model_not_found when the caller has no such model */
+  find(caller: Caller, id: string): ListedModel {
+    const model = this.listed(caller).find((listed) => listed.id === id);
+    if (model === undefined) throw unknownModel(id);
+    return model;
+  }
+
+  private requireChannel(protocol: ProtocolId, group: string, model: string): void {
+    const spoken = this.channels.protocolsFor(group, model);
+    if (spoken.includes(protocol)) return;
+    if (spoken.length === 0) throw noChannel(model);
+    throw new AppError(
+      'invalid_request',
+      `The model "${model}" cannot be called through this endpoint yet: its channels speak ${spoken.join(', ')}.`,
+      { param: 'model' },
+    );
+  }
+}
+
+export const noChannel = (model: string): AppError =>
+  new AppError(
+    'server_is_overloaded',
+    `No channel can serve the model "${model}" at present. Try again in a few seconds, or ask the operator.`,
+    { retryAfterSeconds: 10 },
+  );
+
+const unknownModel = (name: string, where = ''): AppError =>
+  new AppError(
+    'model_not_found',
+    `The model "${name}" does not exist${where}. GET /v1/models lists those this key may use.`,
+    {
+      param: 'model',
+    },
+  );

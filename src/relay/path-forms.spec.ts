@@ -1,0 +1,51 @@
+import { usualForm } from './path-forms.js';
+
+describe('tolerated forms of addresses (case 108)', () => {
+  const post = (url: string, headers = {}): string => usualForm(url, 'POST', headers);
+
+  it.each([
+    ['/v1/messages', '/v1/messages'],
+    ['/messages', '/v1/messages'],
+    ['/v1/v1/messages', '/v1/messages'],
+    ['/v1/messages/', '/v1/messages'],
+    ['/v1/v1/messages?beta=true', '/v1/messages?beta=true'],
+    ['/v1/messages/v1/messages', '/v1/messages'],
+    ['/v1/messages/messages', '/v1/messages'],
+    ['/v1/messages/count_tokens', '/v1/messages/count_tokens'],
+    ['/v1/messages/v1/messages/count_tokens', '/v1/messages/count_tokens'],
+    ['/chat/completions', '/v1/chat/completions'],
+    ['/v1/chat/completions/chat/completions', '/v1/chat/completions'],
+    ['/v1/responses/v1/responses', '/v1/responses'],
+    ['/v1/responses/resp_1', '/v1/responses/resp_1'],
+    ['/v1/responses/resp_1/input_items', '/v1/responses/resp_1/input_items'],
+    ['/v1/messages/v1/models', '/v1/models'],
+    ['/models/vendor/m', '/v1/models/vendor/m'],
+    ['/v1/models/vendor%2Fm', '/v1/models/vendor%2Fm'],
+    ['/v1/models/messages', '/v1/models/messages'],
+    ['/key', '/v1/key'],
+    ['http://relay.example/messages?beta=true', '/v1/messages?beta=true'],
+    ['/v1/models/100%zz', '/v1/models/100%25zz'],
+  ])('%s is %s', (url, usual) => {
+    expect(post(url)).toBe(usual);
+  });
+
+  it.each(['/', '/v1', '/v1/', '/v1/v1'])('a post to the base address %s goes by its headers', (url) => {
+    expect(post(url)).toBe('/v1');
+    expect(post(url, { 'anthropic-version': '2023-06-01' })).toBe('/v1/messages');
+    expect(post(url, { 'vendor-version': '2023-06-01' })).toBe('/v1/messages');
+    expect(post(url, { 'x-api-key': 'sk' })).toBe('/v1/messages');
+  });
+
+  it.each(['/keys', '/wallet', '/v1/files', '/messages-archive', '/pricing/messages', '/'])(
+    '%s is left as it is',
+    (url) => {
+      expect(usualForm(url, 'GET', {})).toBe(url);
+    },
+  );
+
+  it('takes no longer over a run of slashes than over any other address', () => {
+    const begun = performance.now();
+    usualForm(`/${'/'.repeat(15_000)}x`, 'GET', {});
+    expect(performance.now() - begun).toBeLessThan(50);
+  });
+});

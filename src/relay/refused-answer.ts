@@ -1,0 +1,57 @@
+import type { Subscriber } from 'rxjs';
+import { type Frame, type UpstreamAdapter, type UpstreamHeaders, classifyInnerError } from '../call/index.js';
+import { AppError, isJsonObject } from '../shared/index.js';
+import type { AnswerSink } from './answer-sink.js';
+
+/** More than this of an error's body is not looked at. */
+const MAX_BYTES = 64 * 1024;
+
+/** An answer that is none: an error status, or a body of another form than was asked for. */
+export class RefusedAnswer implements AnswerSink {
+  private chunks: Uint8Array[] = [];
+  private size = 0;
+
+  constructor(
+    private readonly out: Subscriber<Frame>,
+    private readonly adapter: UpstreamAdapter,
+    private readonly status: number,
+    private readonly headers: UpstreamHeaders,
+  ) {}
+
+  chunk(bytes: Uint8Array): void {
+    this.chunks.push(bytes);
+    this.size += bytes.length;
+    if (this.size > MAX_BYTES) this.end();
+  }
+
+  end(): void {
+    this.out.error(this.errorIn(parsed(Buffer.concat(this.chunks).subarray(0, MAX_BYTES))));
+  }
+
+  fail(error: unknown): void {
+    this.out.error(error);
+  }
+
+  stop(): void {
+    this.chunks = [];
+  }
+
+  private errorIn(body: unknown): AppError {
+    if (this.status < 200 || this.status >= 300) return this.adapter.classifyError(this.status, this.headers, body);
+    // A success that says it is an error is one; a success of the wrong form is the upstream's fault.
+    if (isJsonObject(body) && isJsonObject(body['error'])) return classifyInnerError(body);
+    return new AppError('upstream_error', 'The upstream answered in another form than was asked for.', {
+      failover: true,
+    });
+  }
+}
+
+function parsed(bytes: Buffer): unknown {
+  const text = bytes.toString('utf8');
+  try {
+    return JSON.parse(text);
+  } catch {
+    // An error page or plain text: classified by its status, quoted at most.
+    return text;
+  }
+}

@@ -1,0 +1,38 @@
+import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { BillingModule } from '../billing/index.js';
+import { CatalogModule } from '../catalog/index.js';
+import { ChannelsModule } from '../channels/index.js';
+import { KeysModule } from '../keys/index.js';
+import { AdapterRegistry } from './adapter.registry.js';
+import { Attempts } from './attempts.js';
+import { BareAddressController } from './bare-address.controller.js';
+import { CallGuard } from './call.guard.js';
+import { ChannelProbe } from './channel-probe.js';
+import { ModelAccess } from './model-access.js';
+import { ModelsController } from './models.controller.js';
+import { HealthController } from './health.controller.js';
+import { RelayTimings } from './relay-timings.js';
+import { RelayService } from './relay.service.js';
+import { Replies } from './replies.js';
+import { RunState } from './run-state.js';
+import { StrayController, StrayGuard } from './stray.controller.js';
+
+@Module({
+  imports: [DiscoveryModule, CatalogModule, KeysModule, ChannelsModule, BillingModule],
+  controllers: [ModelsController, BareAddressController, HealthController, StrayController],
+  providers: [
+    AdapterRegistry,
+    Attempts,
+    CallGuard,
+    ChannelProbe,
+    ModelAccess,
+    RelayService,
+    RelayTimings,
+    Replies,
+    RunState,
+    StrayGuard,
+  ],
+  exports: [AdapterRegistry, BillingModule, CallGuard, ChannelProbe, KeysModule, RelayService, RunState],
+})
+export class RelayModule {}

@@ -1,0 +1,49 @@
+import type { FastifyRequest } from 'fastify';
+import type { RequestLine } from '../call/index.js';
+import type { Caller } from '../keys/index.js';
+import { idTime, monotonicMs } from '../shared/index.js';
+
+/** What is known of a request from its first moment on. */
+export interface Arrival {
+  /** Milliseconds since 1970, as inside the request's id. */
+  readonly createdAt: number;
+  /** By the monotonic clock. */
+  readonly startedMs: number;
+  /** Whom it came from; a socket that has closed does not tell any more. */
+  readonly ip: string;
+}
+
+const arrivals = new WeakMap<FastifyRequest, Arrival>();
+
+/** For the server's first hook. */
+export function noteArrival(request: FastifyRequest): void {
+  const createdAt = idTime(request.id);
+  if (createdAt === undefined) throw new TypeError(`A request was given "${request.id}" as its id.`);
+  // The framework's types do not know that a client may be gone already.
+  const ip = (request.ip as string | undefined) ?? '';
+  arrivals.set(request, { createdAt, startedMs: monotonicMs(), ip });
+}
+
+export function arrivalOf(request: FastifyRequest): Arrival {
+  const arrival = arrivals.get(request);
+  if (arrival === undefined) throw new TypeError('A request passed by the server without its first hook.');
+  return arrival;
+}
+
+export function requestLineOf(request: FastifyRequest): RequestLine {
+  const { url, method, headers } = request;
+  const mark = url.indexOf('?');
+  return {
+    method,
+    path: mark < 0 ? url : url.slice(0, mark),
+    query: mark < 0 ? '' : url.slice(mark + 1),
+    headers,
+  };
+}
+
+/** Who the key guard let in. Only behind that guard. */
+export function callerOf(request: FastifyRequest): Caller {
+  const { user } = request as FastifyRequest & { user?: Caller };
+  if (user === undefined) throw new TypeError('A route without the key guard asked for its caller.');
+  return user;
+}

@@ -1,0 +1,58 @@
+import {
+  All,
+  Controller,
+  NotFoundException,
+  Req,
+  Res,
+  UseGuards,
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+} from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Config } from '../config/index.js';
+import { ApiKeyGuard } from '../keys/index.js';
+import { AppError } from '../shared/index.js';
+import { AdapterRegistry } from './adapter.registry.js';
+import { isApiRequest } from './api-request.js';
+import { requestLineOf } from './request-facts.js';
+
+/** Programs that lost their way must show a key first: to a stranger every unknown address is `Invalid token`. */
+@Injectable()
+export class StrayGuard implements CanActivate {
+  constructor(private readonly keys: ApiKeyGuard) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (!isApiRequest(request) || request.method === 'HEAD') return true;
+    return this.keys.canActivate(context);
+  }
+}
+
+/** Every address that nothing else answers. */
+@Controller()
+@UseGuards(StrayGuard)
+export class StrayController {
+  constructor(
+    private readonly config: Config,
+    private readonly adapters: AdapterRegistry,
+  ) {}
+
+  @All('*')
+  answer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    if (!isApiRequest(request)) throw new NotFoundException();
+    const { path, method } = requestLineOf(request);
+    if (!this.adapters.callPaths.includes(path)) throw this.notFound(request);
+    void reply.header('allow', 'POST, OPTIONS');
+    throw new AppError('method_not_allowed', `${path} takes POST, not ${method}.`);
+  }
+
+  private notFound(request: FastifyRequest): AppError {
+    const { path, method } = requestLineOf(request);
+    const base = this.config.publicUrl ?? `http://${request.host}`;
+    return new AppError(
+      'not_found',
+      `There is nothing at ${method} ${path}. The base address is ${base}/v1 for OpenAI clients and ${base} for Anthropic clients; calls go to ${this.adapters.callPaths.join(', ')}.`,
+    );
+  }
+}

@@ -1,0 +1,157 @@
+import type { Subscriber } from 'rxjs';
+import {
+  type CallSignal,
+  type Frame,
+  type MeterReading,
+  NO_BYTES,
+  PASSED,
+  type SseEvent,
+  SseSplitter,
+  type StreamMeter,
+} from '../call/index.js';
+import { AppError } from '../shared/index.js';
+import type { Answer } from './answer.js';
+import type { AnswerSink } from './answer-sink.js';
+import type { RelayTimings } from './relay-timings.js';
+
+const MAX_PRELUDE_BYTES = 64 * 1024;
+/** What is left of lines that only separate: no event, and nothing for a client. */
+const EMPTY_LINES = 2;
+
+/**
+ * A stream on its way to a client of the same dialect: whole events, untouched but for line ends that some clients
+ * cannot read, all of one upstream chunk in one frame. Holds back the prelude until content comes, and the end until it
+ * is complete.
+ */
+export class VerbatimStream implements AnswerSink {
+  private readonly splitter = new SseSplitter();
+  private prelude: Uint8Array[] = [];
+  private preludeSignals: CallSignal[] = [];
+  private preludeBytes = 0;
+  private preludeTimer: NodeJS.Timeout | undefined;
+  private ending: Uint8Array[] | undefined;
+  private endingSignals: CallSignal[] = [];
+  private lingerTimer: NodeJS.Timeout | undefined;
+  /** An event of the answer itself has come. */
+  private spoken = false;
+  private over = false;
+
+  constructor(
+    private readonly out: Subscriber<Frame>,
+    private readonly meter: StreamMeter,
+    private readonly answer: Answer,
+    private readonly timings: RelayTimings,
+  ) {}
+
+  chunk(bytes: Uint8Array): void {
+    this.guarded(() => this.pass(this.splitter.next(bytes)));
+  }
+
+  end(): void {
+    this.guarded(() => {
+      this.pass(this.splitter.end());
+      if (this.ending === undefined && !this.meter.complete)
+        throw new AppError('upstream_truncated', 'The upstream closed the stream before its answer was complete.', {
+          failover: true,
+        });
+      this.complete();
+    });
+  }
+
+  /** The connection broke, which is nothing to a client whose answer is complete. */
+  fail(error: unknown): void {
+    if (this.ending === undefined && !this.meter.complete) this.out.error(error);
+    else this.complete();
+  }
+
+  stop(): void {
+    clearTimeout(this.preludeTimer);
+    clearTimeout(this.lingerTimer);
+  }
+
+  private pass(events: readonly SseEvent[]): void {
+    const bytes: Uint8Array[] = [];
+    const signals: CallSignal[] = [];
+    try {
+      for (const event of events) {
+        if (this.over || this.meter.closed) break;
+        // A comment says nothing of the answer: it passes where it stands, and begins nothing.
+        const reading = event.isComment ? PASSED : this.read(event);
+        if (reading.last) this.ending ??= [];
+        const shown = reading.replacement ?? event.wire;
+        if (shown.length > EMPTY_LINES) (this.ending ?? bytes).push(shown);
+        (this.ending ? this.endingSignals : signals).push(...reading.signals);
+      }
+    } finally {
+      // What came before a failure in the same chunk is still the client's.
+      this.release(bytes, signals);
+    }
+    if (this.ending !== undefined) this.linger();
+  }
+
+  private read(event: SseEvent): MeterReading {
+    const reading = this.meter.next(event);
+    this.answer.tail = { first: this.answer.tail.first ?? event, last: event };
+    if (reading.replacement?.length !== 0) this.spoken = true;
+    return reading;
+  }
+
+  private release(bytes: Uint8Array[], signals: CallSignal[]): void {
+    if (bytes.length === 0 && signals.length === 0) return;
+    if (this.answer.committed) return this.emit(bytes, signals);
+    this.prelude.push(...bytes);
+    this.preludeSignals.push(...signals);
+    this.preludeBytes += bytes.reduce((sum, { length }) => sum + length, 0);
+    if (signals.some(({ type }) => type === 'content') || this.preludeBytes > MAX_PRELUDE_BYTES) this.commit();
+    else if (this.spoken) this.preludeTimer ??= setTimeout(() => this.commit(), this.timings.preludeMs);
+  }
+
+  private commit(): void {
+    clearTimeout(this.preludeTimer);
+    const [bytes, signals] = [this.prelude, this.preludeSignals];
+    this.prelude = [];
+    this.preludeSignals = [];
+    this.emit(bytes, signals);
+  }
+
+  private emit(bytes: readonly Uint8Array[], signals: readonly CallSignal[]): void {
+    this.answer.committed = true;
+    this.out.next({ bytes: join(bytes), signals, last: false });
+  }
+
+  /**
+   * The answer is complete. What its dialect may still send behind it is waited for, so that it passes too; then only for
+   * the upstream's end, so that its connection can be used again.
+   */
+  private linger(): void {
+    if (this.meter.closed) this.finish();
+    this.lingerTimer ??= setTimeout(() => this.complete(), this.timings.lingerMs);
+  }
+
+  private complete(): void {
+    this.finish();
+    this.out.complete();
+  }
+
+  private finish(): void {
+    if (this.over) return;
+    this.over = true;
+    clearTimeout(this.preludeTimer);
+    const bytes = [...this.prelude, ...(this.ending ?? [this.meter.closing])];
+    this.answer.committed = true;
+    this.out.next({ bytes: join(bytes), signals: [...this.preludeSignals, ...this.endingSignals], last: true });
+  }
+
+  private guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.stop();
+      this.out.error(error);
+    }
+  }
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  return parts.length === 1 ? (parts[0] ?? NO_BYTES) : Buffer.concat(parts);
+}

@@ -1,0 +1,84 @@
+import type { Subscriber } from 'rxjs';
+import { type Call, type CallSignal, type Frame, type UpstreamAdapter, outputUnits } from '../call/index.js';
+import type { Answer } from './answer.js';
+import type { AnswerSink } from './answer-sink.js';
+
+/** Up to this size an answer is kept whole, so that a late failure is still an HTTP error and may be tried elsewhere. */
+const MAX_WHOLE_BYTES = 8 * 1024 * 1024;
+/** Where usage stands in answers too long to keep: near the end, in every dialect; with some servers in front. */
+const EDGE_BYTES = 64 * 1024;
+
+/** An unstreamed answer on its way to a client of the same dialect: one frame, or chunks when it is very long. */
+export class VerbatimWhole implements AnswerSink {
+  private chunks: Uint8Array[] = [];
+  private size = 0;
+  /** Of an answer too long to keep. */
+  private beginning: Buffer | undefined;
+
+  constructor(
+    private readonly out: Subscriber<Frame>,
+    private readonly adapter: UpstreamAdapter,
+    private readonly call: Call,
+    private readonly answer: Answer,
+  ) {}
+
+  chunk(bytes: Uint8Array): void {
+    this.chunks.push(bytes);
+    this.size += bytes.length;
+    if (this.size > MAX_WHOLE_BYTES) this.passOn();
+  }
+
+  end(): void {
+    const bytes = Buffer.concat(this.chunks);
+    try {
+      const signals = this.signalsOf(bytes);
+      this.answer.committed = true;
+      this.out.next({ bytes, signals, last: true });
+      this.out.complete();
+    } catch (error) {
+      this.out.error(error);
+    }
+  }
+
+  fail(error: unknown): void {
+    this.out.error(error);
+  }
+
+  stop(): void {
+    this.chunks = [];
+  }
+
+  private signalsOf(bytes: Buffer): readonly CallSignal[] {
+    if (this.beginning === undefined) return this.adapter.meterResponse(this.call, bytes);
+    const usage = usagePart(bytes) ?? usagePart(this.beginning);
+    // The client has most of it: what cannot be read any more is charged by its size.
+    if (usage === undefined) return [{ type: 'output', units: outputUnits(this.size) }];
+    return this.adapter.meterResponse(this.call, usage);
+  }
+
+  /** Lets go of all but the last bytes, which are kept back for the settlement and hold the usage. */
+  private passOn(): void {
+    const bytes = Buffer.concat(this.chunks);
+    const cut = Math.max(0, bytes.length - EDGE_BYTES);
+    this.chunks = [bytes.subarray(cut)];
+    if (cut === 0) return;
+    this.beginning ??= Buffer.from(bytes.subarray(0, EDGE_BYTES));
+    const signals = this.answer.committed ? [] : [{ type: 'content' } as const];
+    this.answer.committed = true;
+    this.out.next({ bytes: bytes.subarray(0, cut), signals, last: false });
+  }
+}
+
+/** The usage that stands in this piece of an answer, as an object of its own; undefined when it is not there. */
+function usagePart(piece: Buffer): Buffer | undefined {
+  const text = piece.toString('latin1');
+  const start = [...text.matchAll(/"usage"\s*:\s*\{/g)].at(-1)?.index;
+  if (start === undefined) return undefined;
+  let depth = 0;
+  // Strings are skipped whole: what stands in them closes nothing.
+  for (const { 0: token, index } of text.slice(start).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {
+    if (token === '{') depth += 1;
+    else if (token === '}' && --depth === 0) return Buffer.from(`{${text.slice(start, start + index + 1)}}`, 'latin1');
+  }
+  return undefined;
+}
