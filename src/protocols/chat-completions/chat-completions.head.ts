@@ -1,0 +1,46 @@
+import { jsonInterests, readJsonFields, type CallHead, type JsonFields } from '../../call/index.js';
+
+/** The dialect's own id, for channels and the usage log. */
+export const CHAT_COMPLETIONS = 'chat-completions';
+
+/** The two names of the output limit; servers exist that know only one of them. */
+export const OUTPUT_LIMITS = ['max_completion_tokens', 'max_tokens'] as const;
+export const INCLUDE_USAGE = 'stream_options.include_usage';
+
+const MAX_ANSWERS = 128;
+const INTERESTS = jsonInterests(
+  'model',
+  'messages',
+  'stream',
+  'n',
+  'reasoning_effort',
+  'stream_options',
+  INCLUDE_USAGE,
+  ...OUTPUT_LIMITS,
+);
+
+/** @throws AppError invalid_request naming the member at fault */
+export function readChatHead(body: Uint8Array): CallHead {
+  const fields = readJsonFields(body, INTERESTS);
+  const model = fields.requireString('model', { maxLength: 256 });
+  fields.requireKind('messages', 'array');
+  // Read where a fault can still be refused: whoever metres the answer relies on it.
+  fields.value(INCLUDE_USAGE);
+  return {
+    model,
+    stream: fields.optionalBoolean('stream') ?? false,
+    outputLimit: readOutputLimit(fields),
+    answers: fields.optionalInteger('n', { min: 1, max: MAX_ANSWERS }) ?? 1,
+    effort: fields.optionalString('reasoning_effort', { maxLength: 64 }),
+    size: fields.size,
+    fields,
+  };
+}
+
+/** The larger one when a client sets both: which of them an upstream obeys is not known here. */
+function readOutputLimit(fields: JsonFields): number | undefined {
+  const limits = OUTPUT_LIMITS.map((name) => fields.optionalInteger(name, { min: 0 })).filter(
+    (limit) => limit !== undefined,
+  );
+  return limits.length === 0 ? undefined : Math.max(...limits);
+}

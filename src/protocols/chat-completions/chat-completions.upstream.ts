@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import {
+  classifyUpstream,
+  jsonInterests,
+  modelEdits,
+  outputIn,
+  readAnswerFields,
+  smallestRequest,
+  splice,
+  upstreamHeaders,
+  type Call,
+  type CallSignal,
+  type JsonEdit,
+  type StreamMeter,
+  type UpstreamAdapter,
+  type UpstreamHeaders,
+  type UpstreamRequest,
+  type UpstreamTarget,
+} from '../../call/index.js';
+import { Upstream } from '../../relay/index.js';
+import type { AppError } from '../../shared/index.js';
+import { CHAT_COMPLETIONS, INCLUDE_USAGE, OUTPUT_LIMITS } from './chat-completions.head.js';
+import { ChatCompletionsMeter, TEXTS } from './chat-completions.meter.js';
+import { chatUsage } from './chat-completions.usage.js';
+
+const ANSWER = jsonInterests('usage', 'error');
+const USUAL_LIMIT = 'max_tokens';
+
+/** OpenAI's Chat Completions, as its many servers speak it. */
+@Injectable()
+@Upstream()
+export class ChatCompletionsUpstream implements UpstreamAdapter {
+  readonly id = CHAT_COMPLETIONS;
+  readonly usualAuth = 'bearer';
+
+  rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
+    const edits = [...modelEdits(call, target), ...usageEdits(call, target), ...limitEdits(call, target)];
+    return {
+      path: '/chat/completions',
+      query: '',
+      headers: upstreamHeaders(call, 'openai-beta'),
+      body: splice(call.body, edits),
+    };
+  }
+
+  smallestRequest(model: string): UpstreamRequest {
+    return smallestRequest('/chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }] });
+  }
+
+  meterStream(call: Call): StreamMeter {
+    return new ChatCompletionsMeter(call);
+  }
+
+  meterResponse(_call: Call, body: Uint8Array): readonly CallSignal[] {
+    const usage = chatUsage(readAnswerFields(body, ANSWER).object('usage'));
+    return [usage === undefined ? outputIn(body, TEXTS) : { type: 'usage', usage }];
+  }
+
+  classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
+    return classifyUpstream(status, headers, body);
+  }
+}
+
+/** A stream reports its usage only when asked to. What the client did not ask for is hidden on the way back. */
+function usageEdits({ head: { stream, fields } }: Call, target: UpstreamTarget): readonly JsonEdit[] {
+  if (!stream || target.flags['includeUsage'] === false) return [];
+  const options = fields.field('stream_options');
+  if (options?.kind === 'object') {
+    return fields.value(INCLUDE_USAGE) === true ? [] : [fields.assign(INCLUDE_USAGE, 'true')];
+  }
+  // Anything else than null is the upstream's to refuse.
+  if (options !== undefined && options.kind !== 'null') return [];
+  return [fields.assign('stream_options', '{"include_usage":true}')];
+}
+
+/** Lowers the limits that the client set; sets one, under the name that this upstream knows, when it set none. */
+function limitEdits({ head: { fields } }: Call, { outputLimit, flags }: UpstreamTarget): readonly JsonEdit[] {
+  if (outputLimit === undefined) return [];
+  const given = OUTPUT_LIMITS.filter((name) => fields.has(name));
+  if (given.length === 0) {
+    const name = OUTPUT_LIMITS.find((known) => known === flags['maxTokensField']) ?? USUAL_LIMIT;
+    return [fields.assign(name, String(outputLimit))];
+  }
+  return given
+    .filter((name) => Number(fields.value(name)) > outputLimit)
+    .map((name) => fields.assign(name, String(outputLimit)));
+}

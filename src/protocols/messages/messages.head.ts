@@ -1,0 +1,53 @@
+import { jsonInterests, readJsonFields, type CallHead, type Effort, type JsonFields } from '../../call/index.js';
+
+/** The dialect's own id, for channels and the usage log. */
+export const MESSAGES = 'messages';
+
+export const THINKING_BUDGET = 'thinking.budget_tokens';
+const INTERESTS = jsonInterests(
+  'model',
+  'messages',
+  'max_tokens',
+  'stream',
+  'output_config.effort',
+  'thinking.type',
+  THINKING_BUDGET,
+);
+
+/** The effort that a budget of thinking tokens amounts to: the first row that it does not exceed. */
+const BUDGETS: readonly (readonly [maxTokens: number, effort: Effort])[] = [
+  [4_096, 'low'],
+  [16_384, 'medium'],
+  [32_768, 'high'],
+  [Infinity, 'xhigh'],
+];
+
+/** @throws AppError invalid_request naming the member at fault */
+export function readMessagesHead(body: Uint8Array): CallHead {
+  const fields = readJsonFields(body, INTERESTS);
+  const model = fields.requireString('model', { maxLength: 256 });
+  const outputLimit = fields.optionalInteger('max_tokens', { min: 0 });
+  if (outputLimit === undefined) throw fields.missing('max_tokens');
+  fields.requireKind('messages', 'array');
+  return {
+    model,
+    stream: fields.optionalBoolean('stream') ?? false,
+    outputLimit,
+    answers: 1,
+    effort: fields.optionalString('output_config.effort', { maxLength: 64 }) ?? effortOfThinking(fields),
+    size: fields.size,
+    fields,
+  };
+}
+
+/** The tokens that the client lets the model think before it answers; undefined when it sets no such budget. */
+export function thinkingBudget(fields: JsonFields): number | undefined {
+  if (fields.optionalString('thinking.type') !== 'enabled') return undefined;
+  return fields.optionalInteger(THINKING_BUDGET, { min: 0 });
+}
+
+function effortOfThinking(fields: JsonFields): Effort | undefined {
+  if (fields.optionalString('thinking.type') === 'disabled') return 'none';
+  const budget = thinkingBudget(fields);
+  return budget === undefined ? undefined : BUDGETS.find(([maxTokens]) => budget <= maxTokens)?.[1];
+}

@@ -1,0 +1,93 @@
+import {
+  classifyInnerError,
+  dataKind,
+  eventTypeReader,
+  HIDDEN,
+  MemberFinder,
+  NO_BYTES,
+  objectIn,
+  outputUnits,
+  parseData,
+  passUnlessError,
+  unreadableEvent,
+  type CallSignal,
+  type MeterReading,
+  type SseEvent,
+  type StreamMeter,
+} from '../../call/index.js';
+import { isJsonObject, type JsonObject } from '../../shared/index.js';
+import { MessagesUsage } from './messages.usage.js';
+
+/** Members whose strings are the answer. */
+export const TEXTS = new MemberFinder('text', 'thinking', 'partial_json');
+
+const typeOf = eventTypeReader('message_(?:start|delta|stop)|content_block_(?:start|delta)|error');
+
+/** Looks at the events of one answer and changes none. */
+export class MessagesMeter implements StreamMeter {
+  readonly closing = NO_BYTES;
+  readonly #usage = new MessagesUsage();
+  #begun = false;
+  #over = false;
+
+  get complete(): boolean {
+    return this.#over;
+  }
+
+  get closed(): boolean {
+    return this.#over;
+  }
+
+  next(event: SseEvent): MeterReading {
+    const kind = dataKind(event);
+    // The marker is another dialect's; some servers send it here as well.
+    if (this.#over || kind === 'done') return HIDDEN;
+    if (kind === 'other') throw unreadableEvent();
+    switch (typeOf(event)) {
+      case 'content_block_delta':
+        return { signals: this.#delta(event.text), last: false };
+      case 'content_block_start':
+        return { signals: this.#block(event), last: false };
+      case 'message_start':
+        return { signals: this.#report(objectIn(read(event), 'message')['usage']), last: false };
+      case 'message_delta':
+        return { signals: this.#report(read(event)['usage']), last: false };
+      case 'message_stop':
+        this.#over = true;
+        return { signals: [], last: true };
+      case 'error':
+        throw classifyInnerError(parseData(event));
+      default:
+        return passUnlessError(event);
+    }
+  }
+
+  #delta(text: string): CallSignal[] {
+    const bytes = TEXTS.stringBytes(text);
+    const output: CallSignal[] = bytes === 0 ? [] : [{ type: 'output', units: outputUnits(bytes) }];
+    return [...this.#content(), ...output];
+  }
+
+  /** A text or a thought that begins is empty yet; any other block is content by itself. */
+  #block(event: SseEvent): CallSignal[] {
+    const type = objectIn(read(event), 'content_block')['type'];
+    return type === 'text' || type === 'thinking' ? [] : this.#content();
+  }
+
+  #content(): CallSignal[] {
+    if (this.#begun) return [];
+    this.#begun = true;
+    return [{ type: 'content' }];
+  }
+
+  #report(reported: unknown): CallSignal[] {
+    const usage = this.#usage.merge(isJsonObject(reported) ? reported : undefined);
+    return usage === undefined ? [] : [{ type: 'usage', usage }];
+  }
+}
+
+function read(event: SseEvent): JsonObject {
+  const data = parseData(event);
+  if (data === undefined) throw unreadableEvent();
+  return data;
+}

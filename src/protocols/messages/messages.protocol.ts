@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import {
+  KEEP_ALIVE_COMMENT,
+  pageOf,
+  renderListedModel,
+  renderModelPage,
+  renderSse,
+  type Call,
+  type CallHead,
+  type ListedModel,
+  type ProtocolAdapter,
+  type RenderedError,
+  type RequestLine,
+} from '../../call/index.js';
+import { Protocol } from '../../relay/index.js';
+import type { AppError, JsonObject } from '../../shared/index.js';
+import { renderMessagesError, renderMessagesErrorEvent } from './messages.errors.js';
+import { MESSAGES, readMessagesHead } from './messages.head.js';
+import { versionHeaderOf } from './messages.version.js';
+
+const PING = renderSse('ping', '{"type":"ping"}');
+const MODELS_ON_A_PAGE = 20;
+
+/** Where calls are posted. */
+export const MESSAGES_PATH = '/v1/messages';
+
+/** Anthropic's Messages, as clients speak it. */
+@Injectable()
+@Protocol()
+export class MessagesProtocol implements ProtocolAdapter {
+  readonly id = MESSAGES;
+  readonly callPaths = [MESSAGES_PATH] as const;
+
+  /** Clients of this dialect name its version wherever they go, also where dialects share a path. */
+  claims(request: RequestLine): boolean {
+    if (/^\/v1\/messages(?:\/|$)/.test(request.path)) return true;
+    return /^\/v1(?:\/|$)/.test(request.path) && versionHeaderOf(request) !== undefined;
+  }
+
+  readHead(_request: RequestLine, body: Uint8Array): CallHead {
+    return readMessagesHead(body);
+  }
+
+  renderError(error: AppError, requestId: string): RenderedError {
+    return renderMessagesError(error, requestId);
+  }
+
+  renderStreamError(call: Call, error: AppError): Uint8Array {
+    return renderMessagesErrorEvent(error, call.id);
+  }
+
+  /** Before `message_start` no event may come. */
+  keepAlive(begun: boolean): Uint8Array {
+    return begun ? PING : KEEP_ALIVE_COMMENT;
+  }
+
+  renderModels(models: readonly ListedModel[], request: RequestLine): JsonObject {
+    return renderModelPage(pageOf(models, request, MODELS_ON_A_PAGE));
+  }
+
+  renderModel(model: ListedModel): JsonObject {
+    return renderListedModel(model);
+  }
+}

@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import {
+  classifyUpstream,
+  jsonInterests,
+  modelEdits,
+  outputIn,
+  readAnswerFields,
+  smallestRequest,
+  splice,
+  upstreamHeaders,
+  type Call,
+  type CallSignal,
+  type JsonEdit,
+  type StreamMeter,
+  type UpstreamAdapter,
+  type UpstreamHeaders,
+  type UpstreamRequest,
+  type UpstreamTarget,
+} from '../../call/index.js';
+import { Upstream } from '../../relay/index.js';
+import { AppError } from '../../shared/index.js';
+import { MESSAGES, THINKING_BUDGET, thinkingBudget } from './messages.head.js';
+import { MessagesMeter, TEXTS } from './messages.meter.js';
+import { MessagesUsage } from './messages.usage.js';
+import { versionHeaderOf } from './messages.version.js';
+
+const USUAL_VERSION = '2023-06-01';
+const ANSWER = jsonInterests('usage', 'error');
+
+/** Anthropic's Messages, as its servers speak it. */
+@Injectable()
+@Upstream()
+export class MessagesUpstream implements UpstreamAdapter {
+  readonly id = MESSAGES;
+  readonly usualAuth = 'x-api-key';
+
+  rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
+    return {
+      path: '/messages',
+      query: new URLSearchParams(call.request.query).get('beta') === 'true' ? 'beta=true' : '',
+      headers: {
+        ...upstreamHeaders(call, 'anthropic-beta'),
+        'anthropic-version': versionHeaderOf(call.request) ?? USUAL_VERSION,
+      },
+      body: splice(call.body, [...modelEdits(call, target), ...limitEdits(call, target)]),
+    };
+  }
+
+  smallestRequest(model: string): UpstreamRequest {
+    const body = { model, max_tokens: 1, messages: [{ role: 'user', content: 'Hi' }] };
+    return smallestRequest('/messages', body, { 'anthropic-version': USUAL_VERSION });
+  }
+
+  meterStream(): StreamMeter {
+    return new MessagesMeter();
+  }
+
+  meterResponse(_call: Call, body: Uint8Array): readonly CallSignal[] {
+    const usage = new MessagesUsage().merge(readAnswerFields(body, ANSWER).object('usage'));
+    return [usage === undefined ? outputIn(body, TEXTS) : { type: 'usage', usage }];
+  }
+
+  classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
+    return classifyUpstream(status, headers, body);
+  }
+}
+
+/** @throws AppError insufficient_quota when thinking would use up all that can be paid, which no upstream accepts */
+function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly JsonEdit[] {
+  if (outputLimit === undefined || outputLimit >= (head.outputLimit ?? Infinity)) return [];
+  const budget = thinkingBudget(head.fields);
+  if (budget !== undefined && outputLimit <= budget) {
+    const message = `insufficient quota: what is left pays for ${outputLimit} output tokens, no more than ${THINKING_BUDGET} (${budget}) takes. Lower it or add credit.`;
+    throw new AppError('insufficient_quota', message, { param: THINKING_BUDGET });
+  }
+  return [head.fields.assign('max_tokens', String(outputLimit))];
+}

@@ -1,0 +1,103 @@
+import {
+  classifyInnerError,
+  dataKind,
+  eventTypeReader,
+  HIDDEN,
+  jsonInterests,
+  MemberFinder,
+  NO_BYTES,
+  objectIn,
+  outputUnits,
+  parseData,
+  PASSED,
+  passUnlessError,
+  readAnswerFields,
+  unreadableEvent,
+  type CallSignal,
+  type MeterReading,
+  type SseEvent,
+  type StreamMeter,
+} from '../../call/index.js';
+import { responsesUsage } from './responses.usage.js';
+
+const DELTA = new MemberFinder('delta');
+/** Items and parts inside an event have types of another form. */
+const typeOf = eventTypeReader('response\\.[a-z_.]+|error');
+/** What a terminal event must be asked; the whole answer lies in it and is not decoded. */
+const TERMINAL = jsonInterests('response.usage', 'error');
+/** Items that are empty when they are added; any other is content by itself. */
+const EMPTY_ITEMS: ReadonlySet<unknown> = new Set(['message', 'reasoning']);
+
+/** Looks at the events of one answer and changes none. */
+export class ResponsesMeter implements StreamMeter {
+  readonly closing = NO_BYTES;
+  #begun = false;
+  /** The terminal event has come. */
+  #over = false;
+  /** And the marker behind it. */
+  #marked = false;
+
+  get complete(): boolean {
+    return this.#over;
+  }
+
+  /** Behind the terminal event a marker is still to come. */
+  get closed(): boolean {
+    return this.#marked;
+  }
+
+  next(event: SseEvent): MeterReading {
+    const kind = dataKind(event);
+    if (this.#marked) return HIDDEN;
+    if (kind === 'done') return this.#marker();
+    // What stands between the terminal event and the marker is new, and the client's to judge.
+    if (this.#over) return PASSED;
+    if (kind === 'other') throw unreadableEvent();
+    const type = typeOf(event) ?? '';
+    if (type.endsWith('.delta')) return { signals: this.#delta(event.text), last: false };
+    switch (type) {
+      case 'response.output_item.added':
+        return { signals: this.#item(event), last: false };
+      case 'response.output_item.done':
+        return { signals: this.#content(), last: false };
+      case 'response.completed':
+      case 'response.incomplete':
+        this.#over = true;
+        return { signals: usageSignals(event), last: true };
+      case 'response.failed':
+        throw classifyInnerError({ error: objectIn(parseData(event), 'response')['error'] ?? {} });
+      case 'error':
+        throw classifyInnerError(parseData(event));
+      default:
+        return passUnlessError(event);
+    }
+  }
+
+  /** Behind the terminal event the marker ends the answer with it; anywhere else it says nothing here. */
+  #marker(): MeterReading {
+    this.#marked = this.#over;
+    return this.#over ? { signals: [], last: true } : HIDDEN;
+  }
+
+  #delta(text: string): CallSignal[] {
+    const bytes = DELTA.stringBytes(text);
+    const output: CallSignal[] = bytes === 0 ? [] : [{ type: 'output', units: outputUnits(bytes) }];
+    return [...this.#content(), ...output];
+  }
+
+  #item(event: SseEvent): CallSignal[] {
+    return EMPTY_ITEMS.has(objectIn(parseData(event), 'item')['type']) ? [] : this.#content();
+  }
+
+  #content(): CallSignal[] {
+    if (this.#begun) return [];
+    this.#begun = true;
+    return [{ type: 'content' }];
+  }
+}
+
+function usageSignals(event: SseEvent): CallSignal[] {
+  const fields = readAnswerFields(Buffer.from(event.data), TERMINAL);
+  const usage = responsesUsage(fields.object('response.usage'));
+  return usage === undefined ? [] : [{ type: 'usage', usage }];
+}

@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import {
+  classifyInnerError,
+  classifyUpstream,
+  jsonInterests,
+  MemberFinder,
+  modelEdits,
+  outputIn,
+  readAnswerFields,
+  smallestRequest,
+  splice,
+  upstreamHeaders,
+  type Call,
+  type CallSignal,
+  type JsonEdit,
+  type StreamMeter,
+  type UpstreamAdapter,
+  type UpstreamHeaders,
+  type UpstreamRequest,
+  type UpstreamTarget,
+} from '../../call/index.js';
+import { Upstream } from '../../relay/index.js';
+import type { AppError } from '../../shared/index.js';
+import { OUTPUT_LIMIT, RESPONSES } from './responses.head.js';
+import { ResponsesMeter } from './responses.meter.js';
+import { responsesUsage } from './responses.usage.js';
+
+const ANSWER = jsonInterests('usage', 'status', 'error');
+/** Members whose strings are the answer. */
+const TEXTS = new MemberFinder('text', 'refusal', 'arguments', 'input');
+/** The vendor refuses less. */
+const MIN_OUTPUT_TOKENS = 16;
+
+/** OpenAI's Responses, as its servers speak it. */
+@Injectable()
+@Upstream()
+export class ResponsesUpstream implements UpstreamAdapter {
+  readonly id = RESPONSES;
+  readonly usualAuth = 'bearer';
+
+  rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
+    return {
+      path: '/responses',
+      query: '',
+      headers: upstreamHeaders(call, 'openai-beta'),
+      body: splice(call.body, [...modelEdits(call, target), ...limitEdits(call, target)]),
+    };
+  }
+
+  smallestRequest(model: string): UpstreamRequest {
+    return smallestRequest('/responses', { model, input: 'Hi', max_output_tokens: MIN_OUTPUT_TOKENS, store: false });
+  }
+
+  meterStream(): StreamMeter {
+    return new ResponsesMeter();
+  }
+
+  meterResponse(_call: Call, body: Uint8Array): readonly CallSignal[] {
+    const fields = readAnswerFields(body, ANSWER);
+    if (fields.value('status') === 'failed') throw classifyInnerError({});
+    const usage = responsesUsage(fields.object('usage'));
+    return [usage === undefined ? outputIn(body, TEXTS) : { type: 'usage', usage }];
+  }
+
+  classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
+    return classifyUpstream(status, headers, body);
+  }
+}
+
+function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly JsonEdit[] {
+  if (outputLimit === undefined || outputLimit >= (head.outputLimit ?? Infinity)) return [];
+  return [head.fields.assign(OUTPUT_LIMIT, String(Math.max(MIN_OUTPUT_TOKENS, outputLimit)))];
+}
