@@ -1,0 +1,25 @@
+import { Module } from '@nestjs/common';
+import { ConfigModule } from './config/index.js';
+import { DatabaseModule } from './database/index.js';
+import { DemoModule } from './demo/index.js';
+import { ErrorFilter } from './error.filter.js';
+import { OnboardingModule } from './onboarding/index.js';
+import * as protocols from './protocols/index.js';
+import { RelayModule } from './relay/index.js';
+import { UsageModule } from './usage/index.js';
+
+/** The composition root: the only file that knows every module. */
+@Module({
+  imports: [
+    ConfigModule,
+    DatabaseModule,
+    UsageModule,
+    OnboardingModule,
+    DemoModule,
+    ...Object.values(protocols),
+    // Last: it answers every address that nothing else does.
+    RelayModule,
+  ],
+  providers: [ErrorFilter],
+})
+export class AppModule {}

@@ -1,0 +1,59 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule } from './app.module.js';
+import { CatalogService } from './catalog/index.js';
+import { ChannelDirectory } from './channels/index.js';
+import type { Config } from './config/index.js';
+import { configureApp, createAdapter } from './configure-app.js';
+import { DatabaseServer, Notifications } from './database/index.js';
+import { DEMO_MODEL } from './demo/index.js';
+import { Onboarding } from './onboarding/index.js';
+import { removePidFile, writePidFile } from './pid-file.js';
+import { PinoLogger } from './pino.logger.js';
+import { ChannelProbe } from './relay/index.js';
+import { codeOf, reasonOf } from './shared/index.js';
+import { stopOnSignals } from './shutdown.js';
+import { welcome } from './welcome.js';
+
+/** Starts the service, which then runs until it is told to stop. @throws whatever keeps it from starting */
+export async function boot(config: Config): Promise<void> {
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule, createAdapter(config), {
+    bodyParser: false,
+    abortOnError: false,
+    logger: new PinoLogger(config.logLevel),
+  });
+  configureApp(app);
+  await listen(app, config);
+  writePidFile(config.dataDir);
+  stopOnSignals(app, config, () => removePidFile(config.dataDir));
+  await app.get(Notifications).announceServer();
+  app.get(ChannelDirectory).serve();
+  app.get(ChannelProbe).answerQuestions();
+  const address = config.publicUrl ?? (await app.getUrl());
+  const demoAnswers = app.get(CatalogService).current().models.has(DEMO_MODEL);
+  process.stdout.write(welcome(address, await app.get(Onboarding).firstRun(), demoAnswers));
+}
+
+/** @throws when the port is not to be had; the application is closed then, in order */
+async function listen(app: NestFastifyApplication, { port, host }: Config): Promise<void> {
+  try {
+    await app.listen(port, host);
+  } catch (error) {
+    await app.close();
+    if (codeOf(error) !== 'EADDRINUSE') throw error;
+    throw new Error(`Port ${port} of ${host} is taken: set PORT to another one, or stop what listens there.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Ends the process, with one line that says why, when it cannot start. */
+export async function bootOrEnd(start: () => Promise<void>): Promise<void> {
+  try {
+    await start();
+  } catch (error) {
+    process.stderr.write(`error: ${reasonOf(error)}\n`);
+    await DatabaseServer.releaseAll();
+    process.exit(1);
+  }
+}

@@ -1,0 +1,21 @@
+import { Command } from 'commander';
+import { accountCommands } from './account.commands.js';
+import { catalogCommands } from './catalog.commands.js';
+import { keyCommands } from './key.commands.js';
+import { ledgerCommands } from './ledger.commands.js';
+import { usageCommands } from './usage.commands.js';
+import type { WithApp } from './with-app.js';
+
+/** All commands. Parsing throws a CommanderError where the program would otherwise end. */
+export function buildProgram(withApp: WithApp): Command {
+  const program = new Command('switchboard')
+    .description("The operator's command line. Works with a running or a stopped service.")
+    .exitOverride()
+    .showHelpAfterError('(--help says what it takes)');
+  accountCommands(program, withApp);
+  keyCommands(program, withApp);
+  catalogCommands(program, withApp);
+  ledgerCommands(program, withApp);
+  usageCommands(program, withApp);
+  return program;
+}

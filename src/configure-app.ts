@@ -1,0 +1,102 @@
+import { Logger } from '@nestjs/common';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { renderOpenAiError } from './call/index.js';
+import type { Config } from './config/index.js';
+import { ErrorFilter } from './error.filter.js';
+import { isApiRequest, noteArrival, usualForm } from './relay/index.js';
+import { AppError, newId } from './shared/index.js';
+
+/** What a browser on another site may send to the API and see of its answers. The API never looks at cookies. */
+const CROSS_ORIGIN = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
+  'access-control-allow-headers': '*, authorization',
+  'access-control-expose-headers':
+    'request-id, x-request-id, retry-after, retry-after-ms, x-should-retry, x-relay-warnings, x-relay-output-limit',
+  'access-control-max-age': '86400',
+} as const;
+
+const API_PATH = /^\/v1(?:[/?]|$)/;
+/** A type and a subtype; the framework refuses anything else in words of its own. */
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+ *(?:;|$)/;
+
+/** What is so broken that it never becomes a request, by the parser's word for it. */
+const BROKEN: Readonly<Record<string, readonly [status: number, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'The headers of this request are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request was not complete in time.'],
+};
+
+/** The server below Nest: request ids, tolerated forms of addresses, and whose word is taken for a client's address. */
+export function createAdapter(config: Config): FastifyAdapter {
+  return new FastifyAdapter({
+    genReqId: () => newId('req', Date.now()),
+    rewriteUrl: ({ url, method, headers }: IncomingMessage) => usualForm(url ?? '/', method ?? 'GET', headers),
+    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+    clientErrorHandler: refuseBroken,
+  });
+}
+
+/** Fastify's hooks and Nest's global pieces: the same for the program and for its tests. */
+export function configureApp(app: NestFastifyApplication): void {
+  const server = app.getHttpAdapter().getInstance();
+  // No body is read before the key is checked: whoever needs one reads it from the socket.
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  server.addHook('onRequest', (request, reply, done) => {
+    noteArrival(request);
+    if (isApiRequest(request))
+      void reply.headers({ 'x-request-id': request.id, 'request-id': request.id, ...CROSS_ORIGIN });
+    // A body is JSON whatever it is called: `curl -d` says it is a form.
+    if (API_PATH.test(request.url) || !MEDIA_TYPE.test(request.headers['content-type'] ?? ''))
+      delete request.raw.headers['content-type'];
+    // A browser asks first, and asks without a key.
+    if (request.method === 'OPTIONS') void reply.headers(CROSS_ORIGIN).status(204).send();
+    else done();
+  });
+  logOtherRequests(server);
+  app.useGlobalFilters(app.get(ErrorFilter));
+}
+
+/** Whether an answer is being written on the socket; Node keeps the message it is writing there. */
+function isAnswering(socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean {
+  return socket._httpMessage?.headersSent === true;
+}
+
+/** There is no path that would tell a dialect, so this is in the shape that most clients read. */
+function refuseBroken({ code }: Error & { readonly code?: string }, socket: Socket): void {
+  if (code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) return void socket.destroy();
+  const [status, message] = BROKEN[code ?? ''] ?? [400, 'This is not a valid HTTP request.'];
+  const id = newId('req', Date.now());
+  const body = JSON.stringify(renderOpenAiError(new AppError('invalid_request', message), id).body);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${id}`,
+    `request-id: ${id}`,
+    'x-should-retry: false',
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/** Calls have a log line of their own; every other request to the API gets a short one. */
+function logOtherRequests(server: FastifyInstance): void {
+  const logger = new Logger('Request');
+  server.addHook('onResponse', (request, reply, done) => {
+    if (API_PATH.test(request.url) && (request.method !== 'POST' || reply.statusCode >= 400))
+      logger.log({
+        request_id: request.id,
+        method: request.method,
+        path: request.url.split('?', 1)[0],
+        status: reply.statusCode,
+        duration_ms: Math.round(reply.elapsedTime),
+      });
+    done();
+  });
+}

@@ -1,0 +1,6 @@
+// Owns the built-in demo upstream, so that the first call works without any vendor's account: a small HTTP server on
+// loopback that speaks the three dialects, its model and its channels, offered while no other channel exists.
+// Only the welcome text knows its model's name.
+export { DEMO_MODEL } from './demo.routes.js';
+export { DemoModule } from './demo.module.js';
+export { type DemoPace, type DemoUpstream, startDemoUpstream } from './demo.server.js';

@@ -1,0 +1,12 @@
+import 'reflect-metadata';
+import { boot, bootOrEnd } from './boot.js';
+import { Config } from './config/index.js';
+import { describeSeed, seedDatabase } from './dev/index.js';
+
+// As main.ts, on a database with seed data.
+await bootOrEnd(async () => {
+  const config = Config.load();
+  const outcome = await seedDatabase();
+  await boot(config);
+  process.stdout.write(describeSeed(outcome));
+});

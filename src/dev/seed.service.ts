@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../config/index.js';
+import { Clock } from '../shared/index.js';
+import { type MadeAccount, SeedAccounts } from './seed.accounts.js';
+import { SeedCalls } from './seed.calls.js';
+import { SeedCatalog } from './seed.catalog.js';
+import { SeededRandom } from './seeded-random.js';
+
+/** What became of the seed; `calls` is the number that was made now. */
+export type SeedOutcome =
+  | { readonly state: 'made'; readonly calls: number }
+  /** It had been made before: nothing was added. */
+  | { readonly state: 'present' }
+  /** The database is somebody's: accounts whose passwords everybody knows have no place in it. */
+  | { readonly state: 'withheld'; readonly reason: string };
+
+/** Fills a database with what a month of use would leave in it, once. */
+@Injectable()
+export class Seed {
+  constructor(
+    private readonly config: Config,
+    private readonly clock: Clock,
+    private readonly people: SeedAccounts,
+    private readonly catalog: SeedCatalog,
+    private readonly calls: SeedCalls,
+  ) {}
+
+  /** A run that was broken off is not taken up again: what it had made is there and exact, the rest is missing. */
+  async run(): Promise<SeedOutcome> {
+    if (this.config.production) return { state: 'withheld', reason: 'NODE_ENV is production' };
+    const found = await this.people.found();
+    if (found === 'seed') return { state: 'present' };
+    if (found === 'others') return { state: 'withheld', reason: 'this database has accounts of its own' };
+    await this.catalog.applyIfNone();
+    await this.calls.makeRoom();
+    const accounts = await this.people.make();
+    const now = this.clock.now();
+    const months = accounts.map((account, index) => this.month(account, new SeededRandom(index + 1), now));
+    return { state: 'made', calls: (await Promise.all(months)).reduce((sum, calls) => sum + calls, 0) };
+  }
+
+  private async month(account: MadeAccount, random: SeededRandom, now: number): Promise<number> {
+    const played = await this.calls.play(account, random, now);
+    await this.people.switchOff(account);
+    return played + (await this.calls.refuse(account, random, now));
+  }
+}

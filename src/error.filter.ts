@@ -1,0 +1,96 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isDatabaseOutage } from './database/index.js';
+import { AdapterRegistry, isApiRequest, requestLineOf } from './relay/index.js';
+import { AppError, type ErrorKind } from './shared/index.js';
+
+/** What the framework's own refusals mean here. */
+const KIND_BY_STATUS: Readonly<Record<number, ErrorKind>> = {
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'request_too_large',
+  415: 'unsupported_media_type',
+  429: 'rate_limit_exceeded',
+  503: 'server_is_overloaded',
+};
+
+/** The status of a page that says no; programs are told by their dialect's own table. */
+const PAGE_STATUS: Readonly<Record<ErrorKind, number>> = {
+  invalid_token: 401,
+  permission_denied: 403,
+  insufficient_quota: 402,
+  invalid_request: 400,
+  context_length_exceeded: 400,
+  model_not_found: 404,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limit_exceeded: 429,
+  server_is_overloaded: 503,
+  unavailable: 503,
+  upstream_error: 502,
+  upstream_auth: 502,
+  upstream_truncated: 502,
+  timeout: 504,
+  internal: 500,
+  context_canceled: 499,
+};
+
+/**
+ * Where errors become HTTP answers: worded by the dialect that the request belongs to, or as a page. A stream that has
+ * begun tells its own end; what is too broken to be a request is refused in configure-app.ts.
+ */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger('Error');
+
+  constructor(private readonly adapters: AdapterRegistry) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const error = appErrorOf(thrown);
+    // Whoever made an AppError of it has logged it with its call.
+    if (error.kind === 'internal' && !(thrown instanceof AppError))
+      this.logger.error({ err: thrown, request_id: request.id }, 'A request failed.');
+    // The client has left, or a stream has told the failure itself: there is nothing to answer.
+    if (reply.sent || reply.raw.destroyed) return;
+    if (!request.raw.complete) void reply.header('connection', 'close');
+    if (request.method === 'HEAD') return void reply.status(PAGE_STATUS[error.kind]).send();
+    if (isApiRequest(request)) this.answerProgram(error, request, reply);
+    else this.answerPerson(error, request, reply);
+  }
+
+  private answerProgram(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
+    const { status, headers, body } = this.adapters.claimant(requestLineOf(request)).renderError(error, request.id);
+    void reply.status(status).headers(headers).type('application/json; charset=utf-8').send(body);
+  }
+
+  private answerPerson(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
+    const text = error.kind === 'not_found' ? 'There is no page at this address.' : error.message;
+    void reply
+      .status(PAGE_STATUS[error.kind])
+      .type('text/plain; charset=utf-8')
+      .send(`${text} (request id: ${request.id})\n`);
+  }
+}
+
+function appErrorOf(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  if (isDatabaseOutage(thrown))
+    return new AppError('unavailable', 'The database does not answer. Try again in a moment.', {
+      retryAfterSeconds: 1,
+    });
+  const status = thrown instanceof HttpException ? thrown.getStatus() : statusCodeOf(thrown);
+  if (status === undefined || status < 400) return AppError.from(thrown);
+  const kind = KIND_BY_STATUS[status] ?? (status < 500 ? 'invalid_request' : 'internal');
+  if (kind === 'internal') return AppError.from(thrown);
+  return new AppError(kind, thrown instanceof Error ? thrown.message : 'The request was refused.');
+}
+
+/** Fastify's own errors carry their status. */
+function statusCodeOf(thrown: unknown): number | undefined {
+  const status = (thrown as { statusCode?: unknown } | undefined)?.statusCode;
+  return typeof status === 'number' ? status : undefined;
+}

@@ -1,0 +1,5 @@
+import 'reflect-metadata';
+import { boot, bootOrEnd } from './boot.js';
+import { Config } from './config/index.js';
+
+await bootOrEnd(() => boot(Config.load()));

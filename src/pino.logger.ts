@@ -1,0 +1,61 @@
+import type { LoggerService } from '@nestjs/common';
+import { type Logger as Pino, pino } from 'pino';
+
+/** Who tells how the framework puts itself together: of no interest unless that fails. */
+const FRAMEWORK = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
+
+/** Who complains when the start fails, which is told in one line by whoever started it. */
+const STARTING = new Set(['ExceptionHandler', 'TypeOrmModule']);
+
+/**
+ * Nest's logger over pino: one JSON line an entry on stdout. A message is a text, or an object whose members stand on
+ * the line; then a text may follow it. What is logged never holds bodies, headers or keys.
+ */
+export class PinoLogger implements LoggerService {
+  private readonly pino: Pino;
+
+  constructor(level: string) {
+    this.pino = pino({
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    });
+  }
+
+  log(message: unknown, ...rest: unknown[]): void {
+    this.write(FRAMEWORK.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
+  }
+
+  error(message: unknown, ...rest: unknown[]): void {
+    this.write(STARTING.has(String(rest.at(-1))) ? 'debug' : 'error', message, rest);
+  }
+
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.write('warn', message, rest);
+  }
+
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
+  }
+
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.write('trace', message, rest);
+  }
+
+  fatal(message: unknown, ...rest: unknown[]): void {
+    this.write('fatal', message, rest);
+  }
+
+  /** Nest appends the context, the name of who logs, as the last argument. */
+  private write(
+    level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal',
+    message: unknown,
+    rest: unknown[],
+  ): void {
+    const context = rest.at(-1);
+    if (typeof message === 'object' && message !== null)
+      this.pino[level]({ context, ...message }, rest.length > 1 ? String(rest[0]) : undefined);
+    else this.pino[level]({ context, ...(rest.length > 1 && { detail: rest.slice(0, -1) }) }, String(message));
+  }
+}
