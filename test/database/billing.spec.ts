@@ -1,0 +1,234 @@
+import type { TestingModule } from '@nestjs/testing';
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { BillingModule } from '../../src/billing/index.js';
+import { type AdmissionRequest, BillingRepository } from '../../src/billing/billing.repository.js';
+import type { CallRow } from '../../src/billing/call-row.js';
+import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
+import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
+import { newId, parseUsd } from '../../src/shared/index.js';
+import { LedgerCheck, WalletModule, WalletService } from '../../src/wallet/index.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { startOn } from '../support/modules.js';
+
+describe('admission and settlement', () => {
+  let database: TestDatabase;
+  let app: TestingModule;
+  let billing: BillingRepository;
+  let sql: DataSource;
+  let accountId: string;
+  let keyId: string;
+
+  beforeEach(async () => {
+    database = await freshDatabase();
+    app = await startOn(database, [BillingModule, WalletModule, KeysModule, OnboardingModule]);
+    billing = app.get(BillingRepository, { strict: false });
+    sql = app.get(DataSource);
+    ({ id: accountId } = await app
+      .get(Onboarding)
+      .createAccount({ email: 'ann@example.com' }, { amount: parseUsd('1'), reason: 'test' }));
+    keyId = (await app.get(ApiKeyService).create({ accountId, name: 'k' })).id;
+  });
+  afterEach(async () => {
+    await app.close();
+    await database.drop();
+  });
+
+  /** A call that wants to hold exactly so much, unless said otherwise. */
+  const asking = (amount: bigint, overrides: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
+    id: newId('req', Date.now()),
+    created_at: new Date().toISOString(),
+    account_id: accountId,
+    key_id: keyId,
+    key_version: 1,
+    catalog_version: '1',
+    process_id: 'prc_test',
+    model: 'm',
+    facts: {},
+    snapshot: {},
+    prompt: '0',
+    minimum: amount.toString(),
+    base: amount.toString(),
+    ceiling: amount.toString(),
+    ...overrides,
+  });
+
+  const finished = (request: AdmissionRequest, cost: bigint, overrides: Partial<CallRow> = {}): CallRow => ({
+    id: request.id,
+    created_at: request.created_at,
+    account_id: request.account_id,
+    key_id: request.key_id,
+    model: 'm',
+    group_name: 'default',
+    protocol: 'responses',
+    upstream_protocol: 'responses',
+    channel: 'c',
+    stream: false,
+    effort: '',
+    status: 'succeeded',
+    error_reason: '',
+    error_message: '',
+    prompt_tokens: 1,
+    cached_tokens: 0,
+    cache_write_tokens: 0,
+    completion_tokens: 1,
+    reasoning_tokens: 0,
+    cost: cost.toString(),
+    billing_basis: 'reported',
+    first_token_ms: null,
+    duration_ms: 1,
+    attempts: 1,
+    ip: '',
+    snapshot: {},
+    lines: [],
+    opened: true,
+    entry_id: newId('led', Date.now()),
+    tries: [],
+    ...overrides,
+  });
+
+  const wallet = (): Promise<unknown> => app.get(WalletService).balanceOf(accountId);
+  const outcomes = async (batch: AdmissionRequest[]): Promise<string[]> =>
+    (await billing.admit(batch)).map(({ outcome }) => outcome);
+  const exact = { exact: true, differences: [] };
+  const checked = (): Promise<unknown> => app.get(LedgerCheck).run();
+
+  it('admits call by call in order of arrival: one that does not fit takes nothing from those behind it', async () => {
+    const [some, tooMuch, rest, none] = [asking(600_000_000n), asking(500_000_000n), asking(400_000_000n), asking(1n)];
+    await expect(outcomes([some, tooMuch, rest, none])).resolves.toEqual(['admitted', 'wallet', 'admitted', 'wallet']);
+    await expect(wallet()).resolves.toEqual({ balance: 1_000_000_000n, held: 1_000_000_000n, holds: 2, owed: 0n });
+    await expect(checked()).resolves.toEqual(exact);
+  });
+
+  it('tells a refused call what was free and what running calls hold', async () => {
+    await billing.admit([asking(600_000_000n)]);
+    const [refused] = await billing.admit([asking(500_000_000n)]);
+    expect(refused).toEqual({ outcome: 'wallet', hold: 0n, free: 400_000_000n, onHold: 600_000_000n, holds: 1 });
+  });
+
+  it('grants less than was asked for, down to the minimum, and between base and ceiling an eighth of what is free', async () => {
+    const wide = { prompt: '1000', minimum: '2000', base: '10000', ceiling: '900000000' };
+    const [eighth] = await billing.admit([asking(0n, wide)]);
+    expect(eighth).toMatchObject({ outcome: 'admitted', hold: 125_001_000n });
+    const [least] = await billing.admit([asking(0n, { minimum: '2000', base: '2000000000', ceiling: '2000000000' })]);
+    expect(least).toMatchObject({ outcome: 'admitted', hold: 874_999_000n });
+  });
+
+  it('holds against the quota of a key as against the wallet, and says which of the two refused', async () => {
+    const small = (await app.get(ApiKeyService).create({ accountId, name: 'small', quota: parseUsd('0.1') })).id;
+    const batch = [asking(60_000_000n, { key_id: small }), asking(60_000_000n, { key_id: small }), asking(60_000_000n)];
+    await expect(outcomes(batch)).resolves.toEqual(['admitted', 'key', 'admitted']);
+  });
+
+  it('refuses a key or account that was disabled meanwhile, and sends back what is based on old versions', async () => {
+    await expect(outcomes([asking(1n, { key_version: 0 })])).resolves.toEqual(['stale']);
+    await expect(outcomes([asking(1n, { catalog_version: '0' })])).resolves.toEqual(['stale']);
+    await sql.query(`UPDATE accounts SET state = 'disabled'`);
+    await expect(outcomes([asking(1n)])).resolves.toEqual(['account_state']);
+    await sql.query(`UPDATE api_keys SET expires_at = now()`);
+    await expect(outcomes([asking(1n), asking(1n, { key_id: 'key_unknown' })])).resolves.toEqual([
+      'key_state',
+      'key_state',
+    ]);
+    await expect(wallet()).resolves.toMatchObject({ held: 0n, holds: 0 });
+  });
+
+  it('settles a call: releases the hold, takes the cost, raises the use of the key, writes row, attempts and ledger', async () => {
+    const request = asking(500_000_000n);
+    await billing.admit([request]);
+    const attempt = {
+      call_id: request.id,
+      ordinal: 1,
+      created_at: request.created_at,
+      channel: 'c',
+      protocol: 'responses',
+      upstream_model: 'up',
+      upstream_status: 200,
+      outcome: 'succeeded',
+      headers_ms: 3,
+      first_token_ms: null,
+      duration_ms: 9,
+    };
+    await expect(billing.settle([finished(request, 30_000_000n, { tries: [attempt] })])).resolves.toEqual([
+      30_000_000n,
+    ]);
+    await expect(wallet()).resolves.toEqual({ balance: 970_000_000n, held: 0n, holds: 0, owed: 0n });
+    const [row] = await sql.query('SELECT cost, uncollected, status FROM calls WHERE id = $1', [request.id]);
+    expect(row).toEqual({ cost: '30000000', uncollected: '0', status: 'succeeded' });
+    const [tried] = await sql.query('SELECT channel, outcome FROM call_attempts WHERE call_id = $1', [request.id]);
+    expect(tried).toEqual({ channel: 'c', outcome: 'succeeded' });
+    await expect(sql.query('SELECT used, held FROM api_keys')).resolves.toEqual([{ used: '30000000', held: '0' }]);
+    await expect(sql.query('SELECT id FROM open_calls')).resolves.toEqual([]);
+    await expect(checked()).resolves.toEqual(exact);
+  });
+
+  it('settles once: a second settlement of the same call changes nothing (M6)', async () => {
+    const request = asking(500_000_000n);
+    await billing.admit([request]);
+    await expect(billing.settle([finished(request, 30_000_000n)])).resolves.toEqual([30_000_000n]);
+    await expect(billing.settle([finished(request, 30_000_000n)])).resolves.toEqual([undefined]);
+    await expect(wallet()).resolves.toMatchObject({ balance: 970_000_000n });
+    await expect(checked()).resolves.toEqual(exact);
+  });
+
+  it('collects at most the hold and what is free; the rest is noted as uncollected (M1)', async () => {
+    const [one, other] = [asking(300_000_000n), asking(500_000_000n)];
+    await billing.admit([one, other]);
+    await expect(billing.settle([finished(one, 900_000_000n)])).resolves.toEqual([500_000_000n]);
+    await expect(wallet()).resolves.toEqual({ balance: 500_000_000n, held: 500_000_000n, holds: 1, owed: 0n });
+    await expect(sql.query('SELECT cost, uncollected FROM calls')).resolves.toEqual([
+      { cost: '500000000', uncollected: '400000000' },
+    ]);
+    await expect(checked()).resolves.toEqual(exact);
+  });
+
+  it('writes a refused call without touching any money', async () => {
+    const refused = finished(asking(0n), 0n, { opened: false, status: 'refused', billing_basis: 'free' });
+    await expect(billing.settle([refused])).resolves.toEqual([0n]);
+    await expect(wallet()).resolves.toMatchObject({ balance: 1_000_000_000n });
+    await expect(sql.query('SELECT status FROM calls')).resolves.toEqual([{ status: 'refused' }]);
+  });
+
+  it('keeps text that has a NUL, and text that only looks like one', async () => {
+    const refused = finished(asking(0n), 0n, {
+      opened: false,
+      status: 'refused',
+      billing_basis: 'free',
+      error_message: String.raw`a${'\0'}b \u0000 \\u0000 "c`,
+    });
+    await billing.settle([refused]);
+    await expect(sql.query('SELECT error_message FROM calls')).resolves.toEqual([
+      { error_message: String.raw`ab \u0000 \\u0000 "c` },
+    ]);
+  });
+
+  it('lets the balance of a wallet be no number that is not the sum of its entries, whatever runs at once', async () => {
+    const second = await app
+      .get(Onboarding)
+      .createAccount({ email: 'bob@example.com' }, { amount: parseUsd('1'), reason: 'test' });
+    const secondKey = (await app.get(ApiKeyService).create({ accountId: second.id, name: 'k' })).id;
+    // Two accounts in every batch, in opposite orders, from many connections: without ordered locks this deadlocks.
+    const rounds = Array.from({ length: 60 }, async (_, round) => {
+      const mine = asking(20_000_000n);
+      const theirs = asking(20_000_000n, { account_id: second.id, key_id: secondKey });
+      const batch = round % 2 === 0 ? [mine, theirs] : [theirs, mine];
+      const results = await billing.admit(batch);
+      const admitted = batch.filter((_request, index) => results[index]?.outcome === 'admitted');
+      await billing.settle(admitted.map((request) => finished(request, BigInt(round) * 1_000_000n)));
+    });
+    await Promise.all(rounds);
+    await expect(checked()).resolves.toEqual(exact);
+    await expect(wallet()).resolves.toMatchObject({ held: 0n, holds: 0 });
+  });
+
+  it('refuses by the database itself a balance below zero and a change of the ledger', async () => {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await expect(client.query('UPDATE wallets SET balance = -1')).rejects.toThrow('wallet_balance_is_not_negative');
+    await expect(client.query('UPDATE wallets SET held = 2000000000')).rejects.toThrow('wallet_held_is_within_balance');
+    await expect(client.query('UPDATE api_keys SET quota = 1, used = 2')).rejects.toThrow('key_use_is_within_quota');
+    await expect(client.query('UPDATE ledger_lines SET amount = 1')).rejects.toThrow('append-only');
+    await expect(client.query('DELETE FROM ledger_entries')).rejects.toThrow('append-only');
+    await client.end();
+  });
+});

@@ -1,0 +1,494 @@
+import { Global, type INestApplicationContext, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { CatalogModule, CatalogService, type FallbackModel, FREE_PRICING } from '../../src/catalog/index.js';
+import {
+  CatalogExport,
+  CatalogImport,
+  ChannelDirectory,
+  ChannelsModule,
+  DEFAULT_TIMEOUTS,
+  type FallbackChannel,
+  InvalidCatalog,
+} from '../../src/channels/index.js';
+import { Config } from '../../src/config/index.js';
+import { DatabaseModule, Notifications } from '../../src/database/index.js';
+import { Clock } from '../../src/shared/index.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+
+const PROTOCOLS = new Map([
+  ['responses', 'bearer'],
+  ['chat-completions', 'bearer'],
+  ['messages', 'x-api-key'],
+] as const);
+const UPSTREAM_SECRET = 'sk-upstream-secret-1';
+
+/** A whole catalog with something in every field. */
+const CATALOG = `
+groups:
+  - { name: default, multiplier: 1 }
+  - { name: saver, multiplier: 0.8, description: Slower channels at a discount }
+models:
+  - name: big
+    display_name: Big One
+    owned_by: acme
+    context_window: 400000
+    max_output_tokens: 128000
+    groups: [default, saver]
+    capabilities: [vision, tools, thinkingMode: budget]
+    effort_multipliers: { high: 1.5 }
+    request_fee: 0.000000001
+    prices:
+      - { from_prompt_tokens: 0, input: 1.25, cache_read: 0.125, output: 10 }
+      - { from_prompt_tokens: 272000, input: 2.50, cache_read: 0.25, output: 15.123456789 }
+  - { name: small, context_window: 8000, max_output_tokens: 1000, prices: free }
+channels:
+  - name: main
+    protocol: responses
+    base_url: https://upstream.example/v1/
+    query: { api-version: "2026-01-01" }
+    credentials: [env:MAIN_KEY, ${UPSTREAM_SECRET}]
+    models: { big: big-2026-08, small: [small-a, small-b] }
+    groups: [default, saver]
+    tier: 2
+    weight: 50
+    max_concurrency: 200
+    timeouts: { idle_ms: 60000 }
+    headers: { X-Extra: value }
+    flags: { includeUsage: true, maxOutput: 8192, efforts: [low, high] }
+  - { name: spare, protocol: chat-completions, base_url: "http://127.0.0.1:9", auth: none, models: [small] }
+`;
+
+const aFallbackModel: FallbackModel = {
+  name: 'demo',
+  displayName: 'Demo',
+  ownedBy: '',
+  contextWindow: 1,
+  maxOutputTokens: 1,
+  capabilities: {},
+  enabled: true,
+  createdAt: 0,
+  pricing: FREE_PRICING,
+  priceVersionId: 'demo',
+};
+const aFallbackChannel: FallbackChannel = {
+  id: 'demo',
+  name: 'demo',
+  protocol: 'messages',
+  baseUrl: 'http://127.0.0.1:9',
+  auth: 'none',
+  query: {},
+  models: new Map([['demo', ['demo']]]),
+  tier: 1,
+  weight: 1,
+  maxConcurrency: undefined,
+  timeouts: DEFAULT_TIMEOUTS,
+  headers: {},
+  flags: {},
+  credentials: [],
+  unavailableReason: undefined,
+};
+
+describe('the catalog', () => {
+  let database: TestDatabase;
+  let sql: pg.Client;
+  const programs: INestApplicationContext[] = [];
+
+  const boot = async (
+    variables: Record<string, string> = { MAIN_KEY: 'sk-main' },
+  ): Promise<INestApplicationContext> => {
+    const environment = { DATABASE_URL: database.url, SECRET_KEY: 'k'.repeat(32), ...variables };
+    @Global()
+    @Module({
+      providers: [{ provide: Config, useValue: Config.fromEnvironment(environment) }, Clock],
+      exports: [Config, Clock],
+    })
+    class Settled {}
+    @Module({ imports: [Settled, DatabaseModule, CatalogModule, ChannelsModule] })
+    class Program {}
+    const program = await NestFactory.createApplicationContext(Program, { logger: false, abortOnError: false });
+    programs.push(program);
+    return program;
+  };
+  const apply = (program: INestApplicationContext, text: string, prune = false): Promise<readonly string[]> =>
+    program.get(CatalogImport).apply(text, { fileName: 'catalog.yaml', prune, protocols: PROTOCOLS });
+  const exported = async (program: INestApplicationContext): Promise<string> =>
+    (await program.get(CatalogExport).export()).text;
+  const version = async (): Promise<number> =>
+    Number((await sql.query('SELECT version FROM catalog_state')).rows[0].version);
+  const priceVersions = async (model: string): Promise<number> =>
+    Number((await sql.query('SELECT count(*) FROM price_versions WHERE model = $1', [model])).rows[0].count);
+
+  beforeEach(async () => {
+    database = await freshDatabase();
+    sql = new pg.Client({ connectionString: database.url });
+    await sql.connect();
+  });
+  afterEach(async () => {
+    await Promise.all(programs.splice(0).map((program) => program.close()));
+    await sql.end();
+    await database.drop();
+  });
+
+  it('is what the applied file says, exactly', async () => {
+    const program = await boot();
+    expect(await apply(program, CATALOG)).toEqual([
+      'group saver: added',
+      'model big: added',
+      'model small: added',
+      'channel main: added',
+      'channel spare: added',
+    ]);
+    await program.get(CatalogService).reload();
+    const { groups, models } = program.get(CatalogService).current();
+    expect(groups.get('saver')).toEqual({
+      name: 'saver',
+      multiplier: 800_000n,
+      description: 'Slower channels at a discount',
+    });
+    expect(models.get('big')).toMatchObject({
+      displayName: 'Big One',
+      ownedBy: 'acme',
+      contextWindow: 400_000,
+      maxOutputTokens: 128_000,
+      groups: ['default', 'saver'],
+      capabilities: { vision: true, tools: true, thinkingMode: 'budget' },
+      enabled: true,
+      createdAt: expect.any(Number),
+      priceVersionId: expect.stringMatching(/^prc_/),
+      pricing: { costsNothing: false, requestFee: 1n, effortMultipliers: new Map([['high', 1_500_000n]]) },
+    });
+    expect(models.get('big')?.pricing.tiers[1]?.prices.output).toBe(15_123_456_789n);
+    expect(models.get('small')?.pricing).toEqual(FREE_PRICING);
+  });
+
+  it('has the channels of the file with their credentials, those of the environment included', async () => {
+    const program = await boot();
+    await apply(program, CATALOG);
+    const directory = program.get(ChannelDirectory);
+    await program.get(CatalogService).reload();
+    const [main] = directory.candidates('saver', 'big');
+    expect(main).toMatchObject({
+      id: expect.stringMatching(/^chn_/),
+      name: 'main',
+      protocol: 'responses',
+      baseUrl: 'https://upstream.example/v1',
+      auth: 'bearer',
+      query: { 'api-version': '2026-01-01' },
+      models: new Map([
+        ['big', ['big-2026-08']],
+        ['small', ['small-a', 'small-b']],
+      ]),
+      tier: 2,
+      weight: 50,
+      maxConcurrency: 200,
+      timeouts: { ...DEFAULT_TIMEOUTS, idleMs: 60_000 },
+      headers: { 'x-extra': 'value' },
+      flags: { includeUsage: true, maxOutput: 8192, efforts: ['low', 'high'] },
+      unavailableReason: undefined,
+    });
+    expect(main?.credentials.map((secret) => secret.reveal())).toEqual(['sk-main', UPSTREAM_SECRET]);
+    expect(directory.candidates('default', 'small').map(({ name }) => name)).toEqual(['spare', 'main']);
+    expect([...directory.modelsOf('saver')].toSorted()).toEqual(['big', 'small']);
+    expect([...directory.modelsOf('default')].toSorted()).toEqual(['big', 'small']);
+    expect([...directory.modelsOf('nobody')]).toEqual([]);
+  });
+
+  it('keeps upstream secrets out of the database in the clear', async () => {
+    await apply(await boot(), CATALOG);
+    const { rows } = await sql.query('SELECT row_to_json(channels)::text AS row FROM channels');
+    expect(rows.map(({ row }) => row).join()).not.toContain(UPSTREAM_SECRET);
+  });
+
+  it('does not change when the same file is applied again', async () => {
+    const program = await boot();
+    await apply(program, CATALOG);
+    const before = await version();
+    expect(await apply(program, CATALOG)).toEqual([]);
+    expect(await apply(program, CATALOG, true)).toEqual([]);
+    expect(await version()).toBe(before);
+    expect(await priceVersions('big')).toBe(1);
+  });
+
+  it('does not change when its own export is applied', async () => {
+    const program = await boot();
+    await apply(program, CATALOG);
+    const text = await exported(program);
+    expect(await apply(program, text)).toEqual([]);
+    expect(await apply(program, text, true)).toEqual([]);
+    expect(await exported(program)).toBe(text);
+  });
+
+  it('is exported without secrets, and can be carried to another database with them', async () => {
+    const program = await boot();
+    await apply(program, CATALOG);
+    const { text, withSecrets } = await program.get(CatalogExport).export();
+    expect(text).toContain('env:MAIN_KEY');
+    expect(text).not.toContain(UPSTREAM_SECRET);
+    await Promise.all(programs.splice(0).map((one) => one.close()));
+    await sql.end();
+    await database.drop();
+    database = await freshDatabase();
+    sql = new pg.Client({ connectionString: database.url });
+    await sql.connect();
+    const elsewhere = await boot();
+    await expect(apply(elsewhere, text)).rejects.toThrow(
+      'The channel main has no stored secret that "***" could keep.',
+    );
+    expect(await apply(elsewhere, withSecrets())).toContain('channel main: added');
+    expect(await exported(elsewhere)).toBe(text);
+  });
+
+  it('tells what changed, an entry being replaced whole', async () => {
+    const program = await boot();
+    await apply(program, CATALOG);
+    const text = `
+groups: [{ name: saver, multiplier: 0.7 }]
+models:
+  - { name: small, display_name: Small, context_window: 9000, max_output_tokens: 1000, prices: [{ input: 1, output: 2 }] }
+channels:
+  - { name: main, protocol: responses, base_url: "https://other.example", credentials: [env:MAIN_KEY], models: [big] }
+`;
+    expect(await apply(program, text)).toEqual([
+      'group saver: multiplier 0.8 → 0.7',
+      'group saver: description Slower channels at a discount → (none)',
+      'model small: display_name small → Small',
+      'model small: context_window 8000 → 9000',
+      'model small: prices free → input 1, output 2',
+      'channel main: base_url https://upstream.example/v1 → https://other.example',
+      'channel main: query changed',
+      'channel main: credentials changed',
+      'channel main: models big as big-2026-08, small as small-a or small-b → big',
+      'channel main: groups default, saver → default',
+      'channel main: tier 2 → 1',
+      'channel main: weight 50 → 100',
+      'channel main: max_concurrency 200 → (none)',
+      'channel main: idle_ms 60000 → 300000',
+      'channel main: headers changed',
+      'channel main: flags efforts ["low","high"], includeUsage, maxOutput 8192 → (none)',
+    ]);
+  });
+
+  it('never tells a secret that was replaced by another', async () => {
+    const program = await boot();
+    await apply(program, CATALOG);
+    const lines = await apply(program, CATALOG.replace(UPSTREAM_SECRET, 'sk-upstream-secret-2'));
+    expect(lines).toEqual(['channel main: credentials changed']);
+  });
+
+  it('keeps the secret where the file says ***, and refuses it where there is none', async () => {
+    const program = await boot();
+    await apply(program, CATALOG);
+    await apply(program, CATALOG.replace(UPSTREAM_SECRET, '***').replace('weight: 50', 'weight: 60'));
+    await program.get(CatalogService).reload();
+    const [main] = program.get(ChannelDirectory).candidates('saver', 'big');
+    expect(main?.weight).toBe(60);
+    expect(main?.credentials.map((secret) => secret.reveal())).toEqual(['sk-main', UPSTREAM_SECRET]);
+    await expect(
+      apply(program, CATALOG.replace('name: main', 'name: other').replace(UPSTREAM_SECRET, '***')),
+    ).rejects.toThrow('channel other');
+    await expect(apply(program, CATALOG.replace(UPSTREAM_SECRET, '***, ***'))).rejects.toThrow('channel main');
+  });
+
+  it('has a new price version when the price differs, and none when only its spelling does', async () => {
+    const program = await boot();
+    await apply(program, CATALOG);
+    await apply(program, CATALOG.replace('input: 1.25,', 'input: 1.250, reasoning: 10.0,'));
+    expect(await priceVersions('big')).toBe(1);
+    const lines = await apply(program, CATALOG.replace('input: 1.25,', 'input: 1.5,'));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^model big: prices input 1\.25, .* → input 1\.5, /);
+    expect(await priceVersions('big')).toBe(2);
+    await program.get(CatalogService).reload();
+    expect(program.get(CatalogService).current().models.get('big')?.pricing.tiers[0]?.prices.input).toBe(
+      1_500_000_000n,
+    );
+  });
+
+  it('never changes a price version once made', async () => {
+    await apply(await boot(), CATALOG);
+    await expect(sql.query("UPDATE price_versions SET pricing = '{}'")).rejects.toThrow('append-only');
+    await expect(sql.query('DELETE FROM price_versions')).rejects.toThrow('append-only');
+  });
+
+  it('switches off, with prune, what the file does not name, and on again when it is named', async () => {
+    const program = await boot();
+    await apply(program, CATALOG);
+    const rest = 'models: [{ name: small, context_window: 8000, max_output_tokens: 1000, prices: free }]';
+    expect(await apply(program, rest)).toEqual([]);
+    expect(await apply(program, rest, true)).toEqual([
+      'group saver: switched off',
+      'model big: switched off',
+      'channel main: switched off',
+      'channel spare: switched off',
+    ]);
+    await program.get(CatalogService).reload();
+    const { groups, models } = program.get(CatalogService).current();
+    expect([...groups.keys()]).toEqual(['default']);
+    expect([models.get('big')?.enabled, models.get('small')?.enabled]).toEqual([false, true]);
+    expect(program.get(ChannelDirectory).all()).toEqual([]);
+    expect(await exported(program)).not.toContain('big');
+    expect(await apply(program, CATALOG)).toEqual([
+      'group saver: switched on again',
+      'model big: switched on again',
+      'channel main: switched on again',
+      'channel spare: switched on again',
+    ]);
+  });
+
+  it('does not count what is about to be switched off as there', async () => {
+    const program = await boot();
+    await apply(program, CATALOG);
+    const channels = CATALOG.slice(CATALOG.indexOf('channels:'));
+    expect(await apply(program, channels)).toEqual([]);
+    await expect(apply(program, channels, true)).rejects.toThrow('names the model "big", which is not in this file');
+  });
+
+  it('stays as it was when any part of a file is refused', async () => {
+    const program = await boot();
+    await apply(program, CATALOG);
+    const [before, text] = [await version(), await exported(program)];
+    const changed = CATALOG.replace('0.8', '0.5').replace('input: 1.25', 'input: 9');
+    await expect(apply(program, changed.replace(UPSTREAM_SECRET, '***, ***'))).rejects.toThrow('channel main');
+    await expect(apply(program, changed.replace('protocol: responses', 'protocol: soap'))).rejects.toThrow(
+      InvalidCatalog,
+    );
+    expect(await version()).toBe(before);
+    expect(await exported(program)).toBe(text);
+    expect(await priceVersions('big')).toBe(1);
+  });
+
+  it('takes files that are applied at the same moment one after the other', async () => {
+    const [one, other] = await Promise.all([boot(), boot()]);
+    const prices = Array.from({ length: 10 }, (_, index) => `input: ${index + 2},`);
+    await apply(one, CATALOG);
+    const results = await Promise.all(
+      prices.map((price, index) => apply(index % 2 ? one : other, CATALOG.replace('input: 1.25,', price))),
+    );
+    expect(results.every((lines) => lines.length === 1)).toBe(true);
+    expect(await priceVersions('big')).toBe(11);
+    expect(await version()).toBe(1 + 1 + prices.length);
+    const last = results.map(([line]) => line ?? '');
+    await one.get(CatalogService).reload();
+    const inForce = one.get(CatalogService).current().models.get('big')?.pricing.tiers[0]?.prices.input ?? 0n;
+    // Each change names what it replaced: only the last one's price was never replaced.
+    expect(last.filter((line) => line.includes(`prices input ${inForce / 1_000_000_000n},`))).toEqual([]);
+  });
+
+  it('is seen by another process within a second of a change', async () => {
+    const [here, there] = [await boot(), await boot()];
+    await apply(here, CATALOG);
+    await eventually(() => expect(there.get(CatalogService).current().models.has('big')).toBe(true), 1000);
+    expect(there.get(ChannelDirectory).candidates('saver', 'big')).toHaveLength(1);
+    expect(there.get(CatalogService).current().version).toBe(BigInt(await version()));
+  });
+
+  it('is read again when notifications come back, and each second while they are away', async () => {
+    const [here, there] = [await boot(), await boot()];
+    const cut = setInterval(
+      () =>
+        void sql.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '% listen'",
+        ),
+      20,
+    );
+    try {
+      await eventually(() => expect(there.get(Notifications).connected).toBe(false));
+      await apply(here, CATALOG);
+      await eventually(() => expect(there.get(CatalogService).current().models.has('big')).toBe(true), 2500);
+    } finally {
+      clearInterval(cut);
+    }
+  });
+
+  it('is current for whoever awaited a reload, however many do at once', async () => {
+    const [here, there] = [await boot(), await boot()];
+    const catalog = there.get(CatalogService);
+    for (let multiplier = 2; multiplier < 7; multiplier++) {
+      const early = catalog.reload();
+      await apply(here, `groups: [{ name: saver, multiplier: ${multiplier} }]`);
+      await Promise.all([catalog.reload(), catalog.reload(), early]);
+      expect(catalog.current().groups.get('saver')?.multiplier).toBe(BigInt(multiplier) * 1_000_000n);
+    }
+  });
+
+  it('refuses a variable that the running server does not have, naming it and the channel', async () => {
+    const server = await boot({});
+    await server.get(Notifications).announceServer();
+    server.get(ChannelDirectory).serve();
+    await expect(apply(await boot(), CATALOG)).rejects.toThrow(
+      "catalog.yaml:24: channels[0].credentials of main name MAIN_KEY, which is not set in the running server's environment",
+    );
+    expect(await version()).toBe(1);
+  });
+
+  it('takes a variable that the running server has, whatever the environment of the command line', async () => {
+    const server = await boot();
+    await server.get(Notifications).announceServer();
+    server.get(ChannelDirectory).serve();
+    expect(await apply(await boot({}), CATALOG)).toContain('channel main: added');
+  });
+
+  it('takes a channel out where its variable is missing, and says why', async () => {
+    await apply(await boot(), CATALOG);
+    const without = await boot({});
+    const directory = without.get(ChannelDirectory);
+    expect(directory.candidates('saver', 'big')).toEqual([]);
+    expect([...directory.modelsOf('saver')]).toEqual([]);
+    expect(directory.all().find(({ name }) => name === 'main')).toMatchObject({
+      credentials: [],
+      unavailableReason: 'the variable MAIN_KEY is not set in the environment of the program that would send it',
+    });
+    expect(directory.hasStored).toBe(true);
+  });
+
+  it('takes a channel out whose secret was stored under another SECRET_KEY', async () => {
+    await apply(await boot(), CATALOG);
+    const other = await boot({ MAIN_KEY: 'sk-main', SECRET_KEY: 'o'.repeat(32) });
+    expect(
+      other
+        .get(ChannelDirectory)
+        .all()
+        .find(({ name }) => name === 'main')?.unavailableReason,
+    ).toContain('SECRET_KEY');
+    await expect(
+      other
+        .get(CatalogExport)
+        .export()
+        .then(({ withSecrets }) => withSecrets()),
+    ).rejects.toThrow('Channel main');
+  });
+
+  it('has fallback models and channels in every group, for as long as they are wanted', async () => {
+    const program = await boot();
+    const [catalog, directory] = [program.get(CatalogService), program.get(ChannelDirectory)];
+    const active = (): boolean => !directory.hasStored;
+    catalog.offerFallback([aFallbackModel], active);
+    directory.offerFallback([aFallbackChannel], active);
+    await apply(program, 'groups: [{ name: saver }]');
+    await catalog.reload();
+    expect(catalog.current().models.get('demo')?.groups).toEqual(['default', 'saver']);
+    expect(directory.candidates('saver', 'demo').map(({ name }) => name)).toEqual(['demo']);
+    expect(directory.hasStored).toBe(false);
+    await apply(program, CATALOG);
+    await catalog.reload();
+    expect(catalog.current().models.has('demo')).toBe(false);
+    expect(directory.candidates('saver', 'demo')).toEqual([]);
+  });
+
+  it('can be each of the examples, and all of them together', async () => {
+    const program = await boot();
+    const folder = join(import.meta.dirname, '../../examples');
+    const files = readdirSync(folder).toSorted();
+    expect(files).toEqual(['anthropic.yaml', 'ollama.yaml', 'openai.yaml', 'openrouter.yaml']);
+    for (const file of files) {
+      const lines = await apply(program, readFileSync(join(folder, file), 'utf8'));
+      expect(lines.length).toBeGreaterThan(2);
+      expect(lines.every((line) => line.endsWith(': added'))).toBe(true);
+    }
+    expect(await apply(program, await exported(program), true)).toEqual([]);
+  });
+});

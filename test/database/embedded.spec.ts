@@ -1,0 +1,274 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chownSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { processIdentity, startEmbedded, type EmbeddedServer } from '../../src/database/index.js';
+import { readState, type ServerState } from '../../src/database/embedded/state-file.js';
+import { eventually } from '../support/eventually.js';
+import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
+
+const isRoot = process.getuid?.() === 0;
+const asRoot = isRoot ? it : it.skip;
+
+describe('The embedded database', () => {
+  let dataDir: string;
+  const used: EmbeddedServer[] = [];
+  const children: ChildProcessWithoutNullStreams[] = [];
+  const lines: string[] = [];
+
+  const start = async (): Promise<EmbeddedServer> => {
+    const server = await startEmbedded({ dataDir, log: (line) => void lines.push(line) });
+    used.push(server);
+    return server;
+  };
+  const stateFile = (): string => join(dataDir, 'postgres.json');
+  const state = (): ServerState => {
+    const found = readState(dataDir);
+    if (found === undefined) throw new Error('There is no postgres.json.');
+    return found;
+  };
+  const serverPid = (): number => state().pid ?? Number.NaN;
+  const runs = (pid: number): boolean => processIdentity(pid) !== undefined;
+  const kill = async (pid: number): Promise<void> => {
+    process.kill(pid, 'SIGKILL');
+    await eventually(() => expect(runs(pid)).toBe(false));
+  };
+  const query = async (url: string, sql: string): Promise<Record<string, unknown>[]> => {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return (await client.query<Record<string, unknown>>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  const startProcess = async (): Promise<{ child: ChildProcessWithoutNullStreams; url: string }> => {
+    const program = fileURLToPath(new URL('../support/embedded-user.mjs', import.meta.url));
+    const child = spawn(process.execPath, [program, dataDir], { stdio: 'pipe' });
+    children.push(child);
+    for await (const url of createInterface(child.stdout)) return { child, url };
+    throw new Error('The process ended without printing an address.');
+  };
+  const leave = async (child: ChildProcessWithoutNullStreams): Promise<void> => {
+    const gone = once(child, 'exit');
+    child.stdin.end();
+    await gone;
+  };
+
+  beforeAll(() => {
+    dataDir = temporaryDataDir();
+  });
+  afterEach(async () => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+    for (const server of used.splice(0)) await server.release();
+    lines.length = 0;
+  });
+  afterAll(() => removeDataDir(dataDir));
+
+  it('is made on the first start, and stopped when the only process that uses it lets go', async () => {
+    const server = await start();
+    const { place, port, password, pid } = state();
+    expect(server.url).toBe(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`);
+    expect(place).toBe(join(dataDir, 'postgres'));
+    expect(statSync(place).mode & 0o777).toBe(0o700);
+    expect(statSync(stateFile()).mode & 0o777).toBe(0o600);
+    expect(await query(server.url, 'SHOW listen_addresses')).toEqual([{ listen_addresses: '127.0.0.1' }]);
+    expect(await query(server.url, 'SHOW timezone')).toEqual([{ TimeZone: 'UTC' }]);
+    await server.release();
+    expect(runs(Number(pid))).toBe(false);
+    expect(state().pid).toBeNull();
+  });
+
+  it('lets nobody in without the password', async () => {
+    const { url } = await start();
+    const wrong = new URL(url);
+    wrong.password = 'guessed';
+    await expect(query(wrong.href, 'SELECT 1')).rejects.toThrow('password authentication failed');
+    wrong.password = '';
+    await expect(query(wrong.href, 'SELECT 1')).rejects.toThrow(/password/);
+  });
+
+  it('keeps its port, its password and its contents over a restart', async () => {
+    const first = await start();
+    await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await first.release();
+    const second = await start();
+    expect(second.url).toBe(first.url);
+    expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+  });
+
+  it('is adopted by whoever starts while it runs, and stopped by the last to let go', async () => {
+    const first = await start();
+    const pid = serverPid();
+    const { child, url } = await startProcess();
+    expect(url).toBe(first.url);
+    expect(serverPid()).toBe(pid);
+    await first.release();
+    expect(runs(pid)).toBe(true);
+    await leave(child);
+    expect(runs(pid)).toBe(false);
+  });
+
+  it('stops once, and only when both are gone, when two let go at the same time', async () => {
+    const [first, second] = [await start(), await start()];
+    const pid = serverPid();
+    await Promise.all([first.release(), second.release()]);
+    expect(runs(pid)).toBe(false);
+  });
+
+  it('outlives a process that is killed, and is adopted by the next', async () => {
+    const { child, url } = await startProcess();
+    const pid = serverPid();
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(runs(pid)).toBe(true);
+    const next = await start();
+    expect(next.url).toBe(url);
+    expect(serverPid()).toBe(pid);
+    await next.release();
+    expect(runs(pid)).toBe(false);
+  });
+
+  it('recovers when it was killed together with the process that used it', async () => {
+    const { child, url } = await startProcess();
+    await query(url, 'CREATE TABLE survives AS SELECT generate_series(1, 1000) AS n');
+    const pid = serverPid();
+    child.kill('SIGKILL');
+    await kill(pid);
+    const next = await start();
+    expect(serverPid()).not.toBe(pid);
+    expect(await query(next.url, 'SELECT count(*) FROM survives')).toEqual([{ count: '1000' }]);
+  });
+
+  it('is started again, on the same port, when it is killed under a process that uses it', async () => {
+    const { url } = await start();
+    const pid = serverPid();
+    await kill(pid);
+    await eventually(async () => expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]), 20_000);
+    await eventually(() => expect(serverPid()).not.toBe(pid));
+    expect(lines).toContain('The embedded database has gone; starting it again.');
+  });
+
+  it('runs once when several processes start at the same time', async () => {
+    const started = await Promise.all([startProcess(), startProcess(), startProcess()]);
+    expect(new Set(started.map(({ url }) => url)).size).toBe(1);
+    const pid = serverPid();
+    await Promise.all(started.map(({ child }) => leave(child)));
+    expect(runs(pid)).toBe(false);
+  });
+
+  it('moves to another port when its own is taken', async () => {
+    await (await start()).release();
+    const { port } = state();
+    const stranger = createServer().listen(port, '127.0.0.1');
+    await once(stranger, 'listening');
+    try {
+      const server = await start();
+      expect(state().port).not.toBe(port);
+      expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    } finally {
+      stranger.close();
+    }
+  });
+
+  it('starts over a postmaster.pid whose number by now belongs to another process', async () => {
+    await kill(await leftRunning());
+    const file = join(state().place, 'postmaster.pid');
+    const bystander = spawn('sleep', ['60'], isRoot ? { uid: statSync(file).uid } : {});
+    try {
+      const [, ...rest] = readFileSync(file, 'utf8').split('\n');
+      writeFileSync(file, [bystander.pid, ...rest].join('\n'));
+      const server = await start();
+      expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    } finally {
+      bystander.kill();
+    }
+  });
+
+  it('starts over a lock that a dead process left behind', async () => {
+    writeFileSync(join(dataDir, 'postgres.lock'), JSON.stringify({ pid: process.pid, identity: 'an earlier process' }));
+    await expect(start()).resolves.toBeDefined();
+  });
+
+  it('gives itself a new password when the file with the old one is gone', async () => {
+    const before = await start();
+    await before.release();
+    const { password } = state();
+    rmSync(stateFile());
+    const server = await start();
+    expect(state().password).not.toBe(password);
+    expect(await query(server.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+  });
+
+  it('says what to do when it was made by another version of PostgreSQL', async () => {
+    const file = join(state().place, 'PG_VERSION');
+    const version = readFileSync(file, 'utf8');
+    writeFileSync(file, '15\n');
+    await expect(start()).rejects.toThrow(/made by PostgreSQL 15 and this is 18: make a backup/);
+    writeFileSync(file, version);
+  });
+
+  it('is not replaced by an empty one when its folder is gone', async () => {
+    const { place } = state();
+    renameSync(place, `${place}.away`);
+    await expect(start()).rejects.toThrow(/is gone: put it back, or remove postgres.json/);
+    renameSync(`${place}.away`, place);
+  });
+
+  it('does not follow a symbolic link in its place', async () => {
+    const { place } = state();
+    renameSync(place, `${place}.away`);
+    symlinkSync(`${place}.away`, place);
+    await expect(start()).rejects.toThrow('it is a symbolic link');
+    rmSync(place);
+    renameSync(`${place}.away`, place);
+  });
+
+  asRoot('does not use a folder that belongs to somebody else', async () => {
+    const { place } = state();
+    const { uid, gid } = statSync(place);
+    chownSync(place, 12_345, 12_345);
+    await expect(start()).rejects.toThrow('it belongs to uid 12345');
+    chownSync(place, uid, gid);
+  });
+
+  asRoot('lies below /var/tmp when the user that runs it cannot reach DATA_DIR', async () => {
+    const reachable = dataDir;
+    dataDir = mkdtempSync(join(tmpdir(), 'switchboard-closed-'));
+    try {
+      const server = await start();
+      const { place } = state();
+      expect(place).toMatch(/^\/var\/tmp\/switchboard-0-[0-9a-f]{16}$/);
+      expect(statSync(place).mode & 0o777).toBe(0o700);
+      await server.release();
+      chownSync(place, 12_345, 12_345);
+      await expect(start()).rejects.toThrow('it belongs to uid 12345');
+      rmSync(place, { recursive: true });
+    } finally {
+      rmSync(dataDir, { recursive: true });
+      dataDir = reachable;
+    }
+  });
+
+  async function leftRunning(): Promise<number> {
+    const { child } = await startProcess();
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    return serverPid();
+  }
+});

@@ -1,0 +1,81 @@
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { dataSourceOptions } from '../../src/database/data-source.js';
+import { migrate } from '../../src/database/index.js';
+import { emptyDatabase, freshDatabase, type TestDatabase } from '../support/database.js';
+
+class CreateFirst1700000000001 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('CREATE TABLE first (id int)');
+    await runner.query('SELECT pg_sleep(0.2)');
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('forward only'));
+  }
+}
+
+class FailHalfway1700000000002 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('CREATE TABLE second (id int)');
+    await runner.query('SELECT 1 / 0');
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('forward only'));
+  }
+}
+
+describe('Migrations', () => {
+  let database: TestDatabase;
+  const open: DataSource[] = [];
+
+  const connect = async (migrations?: (new () => MigrationInterface)[]): Promise<DataSource> => {
+    const dataSource = new DataSource({ ...dataSourceOptions(database.url), ...(migrations && { migrations }) });
+    open.push(dataSource);
+    return dataSource.initialize();
+  };
+  const tables = async (dataSource: DataSource): Promise<string[]> => {
+    const rows: { tablename: string }[] = await dataSource.query(
+      "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations' ORDER BY 1",
+    );
+    return rows.map(({ tablename }) => tablename);
+  };
+
+  beforeEach(async () => {
+    database = await emptyDatabase();
+  });
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((dataSource) => dataSource.destroy()));
+    await database.drop();
+  });
+
+  it('run once when two processes migrate at the same time, with one log line for each', async () => {
+    const lines: string[] = [];
+    const sources = await Promise.all([connect([CreateFirst1700000000001]), connect([CreateFirst1700000000001])]);
+    await Promise.all(sources.map((dataSource) => migrate(dataSource, (line) => void lines.push(line))));
+    expect(lines).toEqual(['Migrated: CreateFirst1700000000001.']);
+  });
+
+  it('say nothing when there is nothing to do', async () => {
+    const fresh = await freshDatabase();
+    const dataSource = await new DataSource(dataSourceOptions(fresh.url)).initialize();
+    const lines: string[] = [];
+    await migrate(dataSource, (line) => void lines.push(line));
+    await dataSource.destroy();
+    await fresh.drop();
+    expect(lines).toEqual([]);
+  });
+
+  it('leave nothing of the one that fails, keep what ran before it, and let the next process try', async () => {
+    const dataSource = await connect([CreateFirst1700000000001, FailHalfway1700000000002]);
+    await expect(migrate(dataSource, () => undefined)).rejects.toThrow('division by zero');
+    expect(await tables(dataSource)).toEqual(['first']);
+    await expect(migrate(await connect([CreateFirst1700000000001]), () => undefined)).resolves.toBeUndefined();
+  });
+
+  it('take an empty database to the schema of this version', async () => {
+    const dataSource = await connect();
+    await migrate(dataSource, () => undefined);
+    expect(await dataSource.showMigrations()).toBe(false);
+  });
+});

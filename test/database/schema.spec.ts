@@ -1,0 +1,52 @@
+import type { TestingModule } from '@nestjs/testing';
+import { DataSource } from 'typeorm';
+import { AppModule } from '../../src/app.module.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { compileOn } from '../support/modules.js';
+
+/** Constraints and indexes are written in the migrations alone, where their names read as sentences. */
+const OF_MIGRATIONS_ALONE = /DROP CONSTRAINT|DROP INDEX/;
+
+describe('the schema', () => {
+  let database: TestDatabase;
+  let app: TestingModule;
+  beforeEach(async () => {
+    database = await freshDatabase();
+    app = await compileOn(database, { imports: [AppModule] });
+  });
+  afterEach(async () => {
+    await app.close();
+    await database.drop();
+  });
+
+  it('is what the entities say: tables, columns, types, defaults', async () => {
+    const sql = app.get(DataSource);
+    expect(sql.entityMetadatas.map(({ tableName }) => tableName).toSorted()).toEqual([
+      'accounts',
+      'api_keys',
+      'channels',
+      'groups',
+      'ledger_entries',
+      'ledger_lines',
+      'models',
+      'price_versions',
+      'wallets',
+    ]);
+    const { upQueries } = await sql.driver.createSchemaBuilder().log();
+    expect(upQueries.map(({ query }) => query).filter((query) => !OF_MIGRATIONS_ALONE.test(query))).toEqual([]);
+    // Proof that a difference would be seen.
+    await sql.query('ALTER TABLE accounts ALTER COLUMN name DROP NOT NULL');
+    const drifted = await sql.driver.createSchemaBuilder().log();
+    expect(drifted.upQueries.map(({ query }) => query).join()).toContain('"accounts"');
+  });
+
+  it('has partitions for this month and three months ahead, and none that takes just anything', async () => {
+    const sql = app.get(DataSource);
+    const partitions: { name: string; bound: string }[] = await sql.query(
+      `SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid
+        WHERE inhparent = 'calls'::regclass ORDER BY 1`,
+    );
+    expect(partitions).toHaveLength(4);
+    expect(partitions.filter(({ bound }) => bound === 'DEFAULT')).toEqual([]);
+  });
+});

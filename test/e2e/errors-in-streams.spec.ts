@@ -1,0 +1,227 @@
+import {
+  OVERLOADED,
+  plain,
+  RATE_LIMITED,
+  type Situation,
+  TIMEOUT,
+  TRUNCATED,
+  UPSTREAM_ERROR,
+} from '../support/api-errors.js';
+import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { RelayApp, type StoredCall } from '../support/relay-app.js';
+import {
+  bytes,
+  destroy,
+  type Dialect,
+  encodeEvents,
+  end,
+  errorAnswer,
+  errorEvents,
+  eventsIn,
+  gate,
+  hang,
+  type JsonObject,
+  type Script,
+  sse,
+  streamHead,
+  waitFor,
+} from '../support/scripted-upstream.js';
+import { type ReadEvent, readEvents } from '../support/stream-text.js';
+
+const PRELUDE_MS = 100;
+const KEEP_ALIVE_MS = 150;
+const IDLE_MS = 300;
+
+/** Serves `impatient` from an upstream that may not be silent for long. */
+const impatient = (baseUrl: string): string => `
+models:
+  - { name: impatient, context_window: 200000, max_output_tokens: 64000, groups: [default],
+      prices: [{ from_prompt_tokens: 0, input: 1, output: 10 }] }
+channels:
+${DIALECTS.map((protocol) => `  - { name: impatient-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], models: { impatient: x }, timeouts: { idle_ms: ${IDLE_MS} } }`).join('\n')}
+`;
+
+/** The answer up to its first piece of text. */
+function untilContent(dialect: Dialect): ReturnType<typeof eventsIn> {
+  const events = eventsIn(dialect, { text: ['Hello ', 'there'], usage: { prompt: 100 } });
+  const first = events.findIndex((event) => JSON.stringify(event.data).includes('Hello '));
+  return events.slice(0, first + 1);
+}
+
+describe('errors of an upstream when a stream has begun (case 98, §5.4)', () => {
+  let relay: RelayApp;
+  beforeAll(async () => {
+    relay = await RelayApp.start({ preludeMs: PRELUDE_MS, keepAliveMs: KEEP_ALIVE_MS });
+    await relay.applyCatalog(impatient(relay.upstream.url));
+  });
+  afterAll(() => relay.close());
+  afterEach(() => relay.upstream.reset());
+
+  interface Failed {
+    readonly id: string;
+    readonly row: StoredCall;
+    /** What the client got before the error: the upstream's bytes, untouched. */
+    readonly before: string;
+    readonly ending: readonly ReadEvent[];
+  }
+
+  /**
+   * Streams the script to a client; it must come as a stream, begin with these bytes and leave one failed row.
+   * `begun` opens when the first byte has come.
+   */
+  async function stream(
+    dialect: Dialect,
+    script: Script,
+    before: string,
+    { model = 'm', begun = gate() } = {},
+  ): Promise<Failed> {
+    const caller = await relay.caller();
+    relay.upstream.script(script);
+    const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model, stream: true }));
+    begun.open();
+    const text = await response.text();
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+    expect(text.startsWith(before)).toBe(true);
+    const row = await relay.onlyCall(caller);
+    expect(row.id).toBe(response.headers.get('x-request-id'));
+    expect(row).toMatchObject({ status: 'failed', stream: true, attempts: 1, first_token_ms: null });
+    expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
+    return { id: row.id, row, before, ending: readEvents(text.slice(before.length)) };
+  }
+
+  /** The words of the one error at the end, without the request's id; no clean end of whatever dialect is near it. */
+  function expectEnding(dialect: Dialect, { id, before, ending }: Failed, situation: Situation): string {
+    if (dialect === 'responses') return expectFailedResponse(before, ending, situation, id);
+    expect(ending).toHaveLength(1);
+    const [{ event, data } = { event: '', data: '' }] = ending;
+    const body = JSON.parse(data) as { error: { message: string } };
+    const { message } = body.error;
+    if (dialect === 'chat-completions') {
+      const [, type, code] = situation.openai;
+      expect(event).toBeUndefined();
+      expect(body).toEqual({ error: { message, type, param: null, code } });
+    } else {
+      expect(event).toBe('error');
+      expect(body).toEqual({ type: 'error', error: { type: situation.messages[1], message }, request_id: id });
+    }
+    return plain(message, id);
+  }
+
+  /** Codex repeats only turns that failed with a code that it knows (§5.5), so all but these few are `server_error`. */
+  const codexCode = ({ openai: [, , code] }: Situation): string =>
+    ['rate_limit_exceeded', 'server_is_overloaded'].includes(code ?? '') ? (code ?? '') : 'server_error';
+
+  function expectFailedResponse(
+    before: string,
+    ending: readonly ReadEvent[],
+    situation: Situation,
+    id: string,
+  ): string {
+    const code = codexCode(situation);
+    const sent = readEvents(before).map(({ data }) => JSON.parse(data) as JsonObject);
+    const created = sent[0]?.['response'] as JsonObject | undefined;
+    expect(ending.map(({ event, data }) => event ?? data)).toEqual(['error', 'response.failed', '[DONE]']);
+    const [error, failed] = ending.slice(0, 2).map(({ data }) => JSON.parse(data) as JsonObject);
+    const { message } = error as { message: string };
+    // Flat for one SDK, nested for Open Responses and another.
+    const nested = { type: situation.openai[1], code, message, param: null };
+    expect(error).toEqual({ type: 'error', sequence_number: sent.length, code, message, param: null, error: nested });
+    expect(failed).toMatchObject({
+      type: 'response.failed',
+      sequence_number: sent.length + 1,
+      response: { object: 'response', status: 'failed', error: { code, message } },
+    });
+    if (created) expect(failed).toMatchObject({ response: { id: created['id'], created_at: created['created_at'] } });
+    return plain(message, id);
+  }
+
+  describe.each(DIALECTS)('of %s', (dialect) => {
+    const events = untilContent(dialect);
+    const content = encodeEvents(events).toString();
+
+    const faults: [string, Script, Situation][] = [
+      ['ends', end(), TRUNCATED],
+      ['breaks', destroy('close'), UPSTREAM_ERROR],
+      ['is reset', destroy(), UPSTREAM_ERROR],
+      ['reports an error', sse(errorEvents(dialect, 'Boom.', events.length)), UPSTREAM_ERROR],
+      ['breaks off in the middle of an event', [bytes('event: x\ndata: {"type":"x'), end()], TRUNCATED],
+    ];
+    it.each(faults)(
+      'an upstream that %s after first content ends the stream as failed, and never as complete',
+      async (...fault) => {
+        const [, script, situation] = fault;
+        const begun = gate();
+        const failed = await stream(dialect, [streamHead(), sse(events), waitFor(begun), script], content, { begun });
+        const message = expectEnding(dialect, failed, situation);
+        expect(message).not.toMatch(/127\.0\.0\.1|ECONN|socket/);
+        expect(failed.row).toMatchObject({
+          error_reason: situation.reason,
+          error_message: message,
+          billing_basis: 'partial',
+        });
+        expect(Number(failed.row['completion_tokens'])).toBeGreaterThan(0);
+        expect(BigInt(failed.row['cost'] as string)).toBeGreaterThan(0n);
+        expect(await relay.attempts(failed.id)).toMatchObject([{ upstream_status: 200, outcome: situation.reason }]);
+      },
+    );
+
+    it('an upstream that falls silent after first content is an error once its time is over', async () => {
+      const failed = await stream(dialect, [streamHead(), sse(events), hang()], content, { model: 'impatient' });
+      // The silence was long enough for keep-alives.
+      const ending = failed.ending.filter(({ event }) => event !== 'ping');
+      expectEnding(dialect, { ...failed, ending }, TIMEOUT);
+      expect(failed.row).toMatchObject({ error_reason: 'timeout', billing_basis: 'partial' });
+    });
+
+    it('a client that has seen nothing but keep-alives is told in the stream (case 30)', async () => {
+      const refusals: [Script, Situation][] = [
+        [errorAnswer(dialect, 500), UPSTREAM_ERROR],
+        [errorAnswer(dialect, 503), OVERLOADED],
+        [errorAnswer(dialect, 429, undefined, { 'retry-after': 3600 }), RATE_LIMITED],
+      ];
+      for (const [answer, situation] of refusals) {
+        const begun = gate();
+        const failed = await stream(dialect, [waitFor(begun), answer], ': keepalive\n\n', { begun });
+        expectEnding(dialect, { ...failed, before: '' }, situation);
+        expect(failed.row).toMatchObject({ error_reason: situation.reason, billing_basis: 'free', cost: '0' });
+      }
+    });
+
+    it('a client that has seen the prelude is told in the stream', async () => {
+      const prelude = events.slice(0, 1);
+      const begun = gate();
+      const script = [streamHead(), sse(prelude), waitFor(begun), end()];
+      const failed = await stream(dialect, script, encodeEvents(prelude).toString(), { begun });
+      expectEnding(dialect, failed, TRUNCATED);
+      // Nothing of an answer was seen, so nothing is charged.
+      expect(failed.row).toMatchObject({ error_reason: 'upstream_truncated', billing_basis: 'free', cost: '0' });
+    });
+
+    it('events that came in one piece with the error are still delivered', async () => {
+      const piece = Buffer.concat([encodeEvents(events), encodeEvents(errorEvents(dialect, 'Boom.', events.length))]);
+      const failed = await stream(dialect, [streamHead(), bytes(piece), end()], content);
+      expectEnding(dialect, failed, UPSTREAM_ERROR);
+      expect(failed.row).toMatchObject({ billing_basis: 'partial' });
+    });
+  });
+
+  it('an error that Messages reports in a stream keeps its kind', async () => {
+    const events = untilContent('messages');
+    const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
+    const script = [streamHead(), sse([...events, { event: 'error', data: error }]), end()];
+    expectEnding('messages', await stream('messages', script, encodeEvents(events).toString()), OVERLOADED);
+  });
+
+  it('charges what the upstream had reported when it failed', async () => {
+    const events = untilContent('messages');
+    const { row } = await stream('messages', [streamHead(), sse(events), end()], encodeEvents(events).toString());
+    // 100 × $1/M, and output at $10/M for each token that was seen.
+    expect(row).toMatchObject({ prompt_tokens: '100' });
+    expect(Number(row['cost'])).toBe(100_000 + Number(row['completion_tokens']) * 10_000);
+  });
+
+  it('leaves the ledger exact', async () => {
+    expect(await relay.ledger()).toEqual({ exact: true, differences: [] });
+  });
+});

@@ -1,0 +1,248 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { expectError, INVALID_REQUEST, OVERLOADED, TRUNCATED, UPSTREAM_ERROR } from '../support/api-errors.js';
+import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
+import {
+  answerIn,
+  bytes,
+  destroy,
+  type Dialect,
+  encodeEvents,
+  end,
+  errorAnswer,
+  errorEvents,
+  eventsIn,
+  gate,
+  hang,
+  head,
+  jsonAnswer,
+  type Script,
+  sse,
+  streamHead,
+  waitFor,
+} from '../support/scripted-upstream.js';
+
+const PRELUDE_MS = 100;
+const KEEP_ALIVE_MS = 150;
+
+/** `two` has two channels, one behind the other; `half-dead` as well, the first where nobody listens; `four` has four. */
+const tiers = (baseUrl: string, deadUrl: string): string => `
+models:
+${['two', 'half-dead', 'four']
+  .map(
+    (name) => `
+  - { name: ${name}, context_window: 200000, max_output_tokens: 64000, groups: [default],
+      prices: [{ from_prompt_tokens: 0, input: 1, output: 10 }] }`,
+  )
+  .join('')}
+channels:
+${DIALECTS.flatMap((protocol) => [
+  channel(protocol, 'first', 1, baseUrl, 'two: first-name, four: a'),
+  channel(protocol, 'second', 2, baseUrl, 'two: second-name, half-dead: second-name, four: b'),
+  channel(protocol, 'third', 3, baseUrl, 'four: c'),
+  channel(protocol, 'fourth', 4, baseUrl, 'four: d'),
+  channel(protocol, 'dead', 1, deadUrl, 'half-dead: first-name'),
+]).join('\n')}
+`;
+
+const channel = (protocol: Dialect, name: string, tier: number, url: string, models: string): string =>
+  `  - { name: ${name}-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [${name}-secret], tier: ${tier}, models: { ${models} } }`;
+
+async function findDeadUrl(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return `http://127.0.0.1:${port}/v1`;
+}
+
+describe('failover to another channel', () => {
+  let relay: RelayApp;
+  beforeAll(async () => {
+    relay = await RelayApp.start({ preludeMs: PRELUDE_MS, keepAliveMs: KEEP_ALIVE_MS });
+    await relay.applyCatalog(tiers(relay.upstream.url, await findDeadUrl()));
+  });
+  afterAll(() => relay.close());
+  afterEach(() => relay.upstream.reset());
+
+  /**
+   * Calls while the upstream plays these scripts one after the other, and gives the answer and the row it left.
+   * `begun` opens when the first byte has come.
+   */
+  async function call(
+    dialect: Dialect,
+    scripts: readonly Script[],
+    { model = 'two', stream = true, begun = gate() } = {},
+  ): Promise<{ response: Response; text: string; row: StoredCall; caller: TestCaller }> {
+    const caller = await relay.caller();
+    relay.upstream.reset();
+    relay.upstream.scriptNext(...scripts);
+    // So that no byte of a stream is the relay's business.
+    const options = dialect === 'chat-completions' && stream ? { stream_options: { include_usage: true } } : {};
+    const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model, stream, ...options }));
+    begun.open();
+    const text = await response.clone().text();
+    const row = await relay.onlyCall(caller);
+    expect(row.id).toBe(response.headers.get('x-request-id'));
+    expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
+    return { response, text, row, caller };
+  }
+
+  const outcomes = async ({ id }: StoredCall): Promise<unknown[]> =>
+    (await relay.attempts(id)).map((attempt) => [attempt['channel'], attempt['upstream_status'], attempt['outcome']]);
+
+  describe.each(DIALECTS)('of %s', (dialect) => {
+    const events = eventsIn(dialect, { text: ['Hello ', 'there'] });
+    const prelude = events.slice(0, dialect === 'responses' ? 2 : 1);
+    const first = `first-${dialect}`;
+    const second = `second-${dialect}`;
+    const good = answerIn(dialect, { text: ['Hello ', 'there'] });
+    const reported = sse(errorEvents(dialect, 'Boom.'));
+
+    it.each<[string, Script, number | null, string]>([
+      ['500', errorAnswer(dialect, 500), 500, 'upstream_error'],
+      ['503', errorAnswer(dialect, 503), 503, 'server_is_overloaded'],
+      ['429', errorAnswer(dialect, 429), 429, 'rate_limit_exceeded'],
+      ['401', errorAnswer(dialect, 401), 401, 'upstream_auth'],
+      ['402', errorAnswer(dialect, 402), 402, 'server_is_overloaded'],
+      ['408', errorAnswer(dialect, 408), 408, 'timeout'],
+      ['409', errorAnswer(dialect, 409), 409, 'upstream_error'],
+      ['a model unknown there', jsonAnswer(404, { error: { code: 'model_not_found' } }), 404, 'upstream_error'],
+      ['a reset connection', destroy(), null, 'upstream_error'],
+      ['a page', [head(200, { 'content-type': 'text/html' }), bytes('<html>'), end()], 200, 'upstream_error'],
+      ['an error in a 200 (case 22)', jsonAnswer(200, { error: { type: 'server_error' } }), 200, 'upstream_error'],
+    ])('%s on the first channel is mended by the second (case 101)', async (_, script, status, outcome) => {
+      for (const stream of [false, true]) {
+        const { response, text, row } = await call(dialect, [script, good], { stream });
+        expect(response.status).toBe(200);
+        expect(text).toBe(relay.upstream.lastSent.toString());
+        expect(row).toMatchObject({ status: 'succeeded', billing_basis: 'reported', attempts: 2, channel: second });
+        expect(await outcomes(row)).toEqual([
+          [first, status, outcome],
+          [second, 200, 'succeeded'],
+        ]);
+        expect(relay.upstream.requests.map(({ json }) => json['model'])).toEqual(['first-name', 'second-name']);
+      }
+    });
+
+    it.each<[string, Script, string]>([
+      ['begins with an error', reported, 'upstream_error'],
+      ['has an error behind its prelude', [sse(prelude), reported], 'upstream_error'],
+      ['breaks behind its prelude', [sse(prelude), destroy('close')], 'upstream_error'],
+      ['ends behind its prelude', sse(prelude), 'upstream_truncated'],
+    ])('a stream that %s is mended by the second channel (case 101)', async (_, script, outcome) => {
+      const { text, row } = await call(dialect, [[streamHead(), script, end()], good]);
+      // One prelude, the second channel's: nothing of the first answer has been let go.
+      expect(text).toBe(relay.upstream.lastSent.toString());
+      expect(row).toMatchObject({ status: 'succeeded', attempts: 2, channel: second });
+      expect(await outcomes(row)).toEqual([
+        [first, 200, outcome],
+        [second, 200, 'succeeded'],
+      ]);
+    });
+
+    it('a channel where nobody listens is no obstacle', async () => {
+      const { text, row } = await call(dialect, [good], { model: 'half-dead' });
+      expect(text).toBe(relay.upstream.lastSent.toString());
+      expect(await outcomes(row)).toEqual([
+        [`dead-${dialect}`, null, 'upstream_error'],
+        [second, 200, 'succeeded'],
+      ]);
+    });
+
+    it('keep-alives do not count: another channel may still answer behind them (case 102)', async () => {
+      const begun = gate();
+      const { text, row } = await call(dialect, [[waitFor(begun), errorAnswer(dialect, 500)], good], { begun });
+      expect(text).toMatch(/^: keepalive\n\n/);
+      expect(text.replace(/^(?:: keepalive\n\n)+/, '')).toBe(relay.upstream.lastSent.toString());
+      expect(row).toMatchObject({ status: 'succeeded', attempts: 2, channel: second });
+    });
+
+    const content = events.findIndex(({ data }) => JSON.stringify(data).includes('Hello ')) + 1;
+    it.each([
+      ['first content', events.slice(0, content)],
+      ['a prelude that was written', prelude],
+    ])('no other channel is tried behind %s (case 102)', async (_, before) => {
+      for (const fault of [end(), destroy('close'), sse(errorEvents(dialect, 'Boom.', before.length))]) {
+        const begun = gate();
+        const script = [streamHead(), sse(before), waitFor(begun), fault];
+        const { response, text, row } = await call(dialect, [script, good], { begun });
+        expect(response.status).toBe(200);
+        expect(text.startsWith(encodeEvents(before).toString())).toBe(true);
+        expect(text).toContain('error');
+        expect(row).toMatchObject({ status: 'failed', attempts: 1, channel: first });
+        expect(relay.upstream.requests).toHaveLength(1);
+      }
+    });
+
+    it.each([400, 413, 422])('no other channel is tried when the request is at fault: %i', async (status) => {
+      for (const stream of [false, true]) {
+        const { response, row } = await call(dialect, [errorAnswer(dialect, status), good], { stream });
+        expect(response.status).toBe(status === 413 ? 413 : 400);
+        expect(row).toMatchObject({ status: 'failed', attempts: 1, channel: first });
+        expect(relay.upstream.requests).toHaveLength(1);
+      }
+    });
+
+    it('tells the last failure when all channels fail, and asks none of them twice', async () => {
+      const { response, row } = await call(dialect, [errorAnswer(dialect, 500), errorAnswer(dialect, 503), good]);
+      await expectError(dialect, response, OVERLOADED);
+      expect(row).toMatchObject({ status: 'failed', attempts: 2, billing_basis: 'free', cost: '0' });
+      expect(await outcomes(row)).toEqual([
+        [first, 500, 'upstream_error'],
+        [second, 503, 'server_is_overloaded'],
+      ]);
+    });
+
+    it('stops at a channel that says that the request is at fault', async () => {
+      const { response, row } = await call(dialect, [errorAnswer(dialect, 500), errorAnswer(dialect, 400), good]);
+      await expectError(dialect, response, INVALID_REQUEST);
+      expect(row).toMatchObject({ status: 'failed', error_reason: 'invalid_request', attempts: 2 });
+    });
+
+    it('tries few channels, because clients try again themselves', async () => {
+      const failing = Array.from({ length: 4 }, () => errorAnswer(dialect, 500));
+      const { response, row } = await call(dialect, failing, { model: 'four' });
+      await expectError(dialect, response, UPSTREAM_ERROR);
+      expect(Number(row['attempts'])).toBeLessThan(4);
+      expect(relay.upstream.requests).toHaveLength(Number(row['attempts']));
+    });
+
+    it('a client that leaves during the second attempt cancels that one', async () => {
+      const caller = await relay.caller();
+      relay.upstream.scriptNext(errorAnswer(dialect, 500), [streamHead(), sse(events.slice(0, content)), hang()]);
+      const client = new AbortController();
+      const response = await fetch(`${relay.url}${PATHS[dialect]}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${caller.key}` },
+        body: JSON.stringify(aRequest(dialect, { model: 'two', stream: true })),
+        signal: client.signal,
+      });
+      await response.body?.getReader().read();
+      await relay.upstream.nextRequest();
+      const request = await relay.upstream.nextRequest();
+      client.abort();
+      expect(await request.closed).toBe('left');
+      const row = await relay.onlyCall(caller);
+      expect(row).toMatchObject({ status: 'cancelled', attempts: 2, channel: second, billing_basis: 'partial' });
+      expect(await outcomes(row)).toEqual([
+        [first, 500, 'upstream_error'],
+        [second, 200, 'cancelled'],
+      ]);
+      expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
+    });
+  });
+
+  it('a stream without a clean end on the last channel is truncated', async () => {
+    const broken = [streamHead(), end()];
+    const { response, row } = await call('chat-completions', [broken, broken]);
+    await expectError('chat-completions', response, TRUNCATED);
+    expect(row).toMatchObject({ attempts: 2, error_reason: 'upstream_truncated' });
+  });
+
+  it('leaves the ledger exact', async () => {
+    expect(await relay.ledger()).toEqual({ exact: true, differences: [] });
+  });
+});

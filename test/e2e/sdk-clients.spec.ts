@@ -1,0 +1,370 @@
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { DIALECTS } from '../support/dialects.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import {
+  answerIn,
+  delay,
+  destroy,
+  type Dialect,
+  end,
+  eventsIn,
+  type Script,
+  sse,
+  streamHead,
+  THINKING_SIGNATURE,
+  TIME_CALL,
+  WEATHER_CALL,
+} from '../support/scripted-upstream.js';
+
+const IMAGE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const SCHEMA = {
+  type: 'object' as const,
+  properties: { city: { type: 'string' }, '10': {}, '2': {} },
+  required: ['city'],
+};
+const USAGE = { prompt: 1000, cacheRead: 400, completion: 200, reasoning: 50 };
+
+type ApiError = InstanceType<typeof OpenAI.APIError>;
+
+/** One exchange as the SDK's `fetch` saw it. */
+interface Exchange {
+  readonly sent: string;
+  readonly answer: Promise<string>;
+}
+
+/** What a client made of an answer, whichever client it was. */
+interface Understood {
+  readonly text: string;
+  readonly calls: readonly string[];
+  readonly tokens: readonly number[];
+}
+
+describe('the official SDKs', () => {
+  let relay: RelayApp;
+  let caller: TestCaller;
+  let exchanges: Exchange[];
+  beforeAll(async () => (relay = await RelayApp.start()));
+  beforeEach(async () => {
+    caller = await relay.caller({ credit: '1000' });
+    exchanges = [];
+  });
+  afterAll(() => relay.close());
+  afterEach(() => relay.upstream.reset());
+
+  /** Fetches, and notes what really went over the wire both ways. */
+  const watched = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const response = await fetch(url, init);
+    exchanges.push({
+      sent: typeof init?.body === 'string' ? init.body : '',
+      answer: response
+        .clone()
+        .text()
+        .catch(() => 'broken'),
+    });
+    return response;
+  };
+  const openai = (apiKey = caller.key): OpenAI => new OpenAI({ baseURL: `${relay.url}/v1`, apiKey, fetch: watched });
+  const anthropic = (apiKey = caller.key): Anthropic => new Anthropic({ baseURL: relay.url, apiKey, fetch: watched });
+
+  const chatRequest = {
+    model: 'm',
+    messages: [
+      { role: 'system' as const, content: 'Be brief.' },
+      {
+        role: 'user' as const,
+        content: [
+          { type: 'text' as const, text: 'What is the weather here? ☃ 😀' },
+          { type: 'image_url' as const, image_url: { url: `data:image/png;base64,${IMAGE}` } },
+        ],
+      },
+    ],
+    tools: [{ type: 'function' as const, function: { name: 'get_weather', parameters: SCHEMA } }],
+    max_completion_tokens: 100,
+  };
+  const responsesRequest = {
+    model: 'm',
+    instructions: 'Be brief.',
+    input: [
+      {
+        role: 'user' as const,
+        content: [
+          { type: 'input_text' as const, text: 'What is the weather here? ☃ 😀' },
+          { type: 'input_image' as const, image_url: `data:image/png;base64,${IMAGE}`, detail: 'auto' as const },
+        ],
+      },
+    ],
+    tools: [{ type: 'function' as const, name: 'get_weather', parameters: SCHEMA, strict: false }],
+    max_output_tokens: 100,
+  };
+  const messagesRequest = {
+    model: 'm',
+    max_tokens: 100,
+    system: 'Be brief.',
+    messages: [
+      {
+        role: 'user' as const,
+        content: [
+          { type: 'text' as const, text: 'What is the weather here? ☃ 😀' },
+          {
+            type: 'image' as const,
+            source: { type: 'base64' as const, media_type: 'image/png' as const, data: IMAGE },
+          },
+        ],
+      },
+      {
+        role: 'assistant' as const,
+        content: [
+          { type: 'thinking' as const, thinking: 'Hm.', signature: THINKING_SIGNATURE },
+          { type: 'text' as const, text: 'Well' },
+        ],
+      },
+      { role: 'user' as const, content: 'Yes?' },
+    ],
+    tools: [{ name: 'get_weather', input_schema: SCHEMA }],
+  };
+
+  const wholeChat = async (): Promise<Understood> =>
+    understandChat(await openai().chat.completions.create(chatRequest));
+  const wholeResponse = async (): Promise<Understood> =>
+    understandResponse(await openai().responses.create(responsesRequest));
+  const wholeMessage = async (): Promise<Understood> =>
+    understandMessage(await anthropic().messages.create(messagesRequest));
+
+  const streamedChat = async (): Promise<Understood> => {
+    let text = '';
+    const calls: string[] = [];
+    for await (const { choices, usage } of await openai().chat.completions.create({ ...chatRequest, stream: true })) {
+      // Many programs take the first choice of each chunk blindly.
+      const { delta } = choices[0]!;
+      expect(usage ?? null).toBeNull();
+      text += delta.content ?? '';
+      for (const call of delta.tool_calls ?? [])
+        calls[call.index] = (calls[call.index] ?? `${call.function?.name} `) + (call.function?.arguments ?? '');
+    }
+    return { text, calls, tokens: [1000, 200] };
+  };
+  const streamedResponse = async (): Promise<Understood> => {
+    let last: OpenAI.Responses.Response | undefined;
+    let text = '';
+    for await (const event of await openai().responses.create({ ...responsesRequest, stream: true })) {
+      if (event.type === 'response.output_text.delta') text += event.delta;
+      if (event.type === 'response.completed') last = event.response;
+    }
+    return { ...understandResponse(last!), text };
+  };
+  const streamedMessage = async (): Promise<Understood> => {
+    let text = '';
+    const calls: string[] = [];
+    const tokens = [0, 0];
+    for await (const event of await anthropic().messages.create({ ...messagesRequest, stream: true })) {
+      if (event.type === 'message_start') tokens[0] = promptOf(event.message.usage);
+      if (event.type === 'message_delta') tokens[1] = event.usage.output_tokens;
+      if (event.type === 'content_block_start' && event.content_block.type === 'tool_use')
+        calls[event.index - 1] = `${event.content_block.name} `;
+      if (event.type !== 'content_block_delta') continue;
+      if (event.delta.type === 'text_delta') text += event.delta.text;
+      if (event.delta.type === 'input_json_delta') calls[event.index - 1] += event.delta.partial_json;
+    }
+    return { text, calls: calls.map((call) => (call.endsWith(' ') ? `${call}{}` : call)), tokens };
+  };
+
+  const helpedChat = async (): Promise<Understood> =>
+    understandChat(
+      await openai()
+        .chat.completions.stream({ ...chatRequest, stream_options: { include_usage: true } })
+        .finalChatCompletion(),
+    );
+  const helpedResponse = async (): Promise<Understood> =>
+    understandResponse(await openai().responses.stream(responsesRequest).finalResponse());
+  const helpedMessage = async (): Promise<Understood> =>
+    understandMessage(await anthropic().messages.stream(messagesRequest).finalMessage());
+
+  it.each<[string, Dialect, () => Promise<Understood>]>([
+    ['openai chat', 'chat-completions', wholeChat],
+    ['openai chat, streamed', 'chat-completions', streamedChat],
+    ['openai chat, with the stream helper', 'chat-completions', helpedChat],
+    ['openai responses', 'responses', wholeResponse],
+    ['openai responses, streamed', 'responses', streamedResponse],
+    ['openai responses, with the stream helper', 'responses', helpedResponse],
+    ['anthropic messages', 'messages', wholeMessage],
+    ['anthropic messages, streamed', 'messages', streamedMessage],
+    ['anthropic messages, with the stream helper', 'messages', helpedMessage],
+  ])('send tools and images up unchanged and understand what comes back, byte by byte: %s', async (_, dialect, ask) => {
+    relay.upstream.script(
+      answerIn(dialect, { text: ['Let me ', 'see. ☃'], toolCalls: [WEATHER_CALL, TIME_CALL], usage: USAGE }),
+    );
+    expect(await ask()).toEqual({
+      text: 'Let me see. ☃',
+      calls: ['get_weather {"city":"Oslo"}', 'get_time {}'],
+      tokens: [1000, 200],
+    });
+
+    expect(exchanges).toHaveLength(1);
+    const { sent, answer } = exchanges[0]!;
+    const request = await relay.upstream.nextRequest();
+    expect(request.body.toString().replace(forcedUsage(dialect, sent), '')).toBe(
+      sent.replace('"model":"m"', '"model":"vendor-m-2026"'),
+    );
+    expect(await answer).toBe(withoutForcedUsage(dialect, sent, relay.upstream.lastSent.toString()));
+    expect(await relay.onlyCall(caller)).toMatchObject({
+      status: 'succeeded',
+      billing_basis: 'reported',
+      prompt_tokens: '1000',
+      completion_tokens: '200',
+    });
+  });
+
+  it('list the models of the key, each in its own words, and find one whose name has a slash', async () => {
+    const listed = (await openai().models.list()).data;
+    expect(listed.map(({ id }) => id).toSorted()).toEqual(['fee', 'free', 'm', 'only-chat', 'vendor/with-slash']);
+    expect(listed.find(({ id }) => id === 'm')).toMatchObject({ object: 'model', owned_by: 'tests' });
+    const ids: string[] = [];
+    for await (const model of anthropic().models.list({ limit: 2 })) {
+      expect(model).toMatchObject({ type: 'model', display_name: model.id });
+      ids.push(model.id);
+    }
+    expect(ids.toSorted()).toEqual(['fee', 'free', 'm', 'only-chat', 'vendor/with-slash']);
+    expect((await openai().models.retrieve('vendor/with-slash')).id).toBe('vendor/with-slash');
+    expect((await anthropic().models.retrieve('vendor/with-slash')).id).toBe('vendor/with-slash');
+  });
+
+  describe('raise errors of the right class, at once', () => {
+    const failing: Readonly<Record<Dialect, (model: string, key: string, stream: boolean) => Promise<unknown>>> = {
+      'chat-completions': (model, key, stream) =>
+        openai(key).chat.completions.create({ ...chatRequest, model, stream }),
+      responses: (model, key, stream) => openai(key).responses.create({ ...responsesRequest, model, stream }),
+      messages: (model, key, stream) => anthropic(key).messages.create({ ...messagesRequest, model, stream }),
+    };
+    /** What the call rejects with, after a single request: the SDKs' own retries would only repeat the refusal. */
+    async function errorOf(dialect: Dialect, model: string, key: string): Promise<ApiError> {
+      for (const stream of [true, false]) {
+        exchanges = [];
+        const outcome = await failing[dialect](model, key, stream).catch((error: unknown) => error);
+        expect(exchanges).toHaveLength(1);
+        expect(outcome).toBeInstanceOf(dialect === 'messages' ? Anthropic.APIError : OpenAI.APIError);
+        if (!stream) return outcome as ApiError;
+      }
+      throw new Error('unreachable');
+    }
+
+    it.each(DIALECTS)('401 for a key that is none: %s', async (dialect) => {
+      const error = await errorOf(dialect, 'm', 'sk-nobody');
+      expect(error).toBeInstanceOf(dialect === 'messages' ? Anthropic.AuthenticationError : OpenAI.AuthenticationError);
+      expect(error.message).toMatch(/401 .*Invalid token/);
+      expect(error.requestID).toMatch(/^req_/);
+    });
+
+    it.each(DIALECTS)('404 for a model that is none: %s', async (dialect) => {
+      const error = await errorOf(dialect, 'nobody', caller.key);
+      expect(error).toBeInstanceOf(dialect === 'messages' ? Anthropic.NotFoundError : OpenAI.NotFoundError);
+      expect(error.message).toMatch(/404 .*The model \\?"nobody\\?" does not exist/);
+      if (dialect !== 'messages') expect(error).toMatchObject({ code: 'model_not_found', param: 'model' });
+    });
+
+    it.each(DIALECTS)('429 insufficient_quota, and 402 billing_error, for an empty wallet: %s', async (dialect) => {
+      const poor = await relay.caller({ credit: '0' });
+      const error = await errorOf(dialect, 'm', poor.key);
+      expect(error.message).toMatch(/insufficient quota/);
+      if (dialect === 'messages') expect(error).toMatchObject({ status: 402, type: 'billing_error' });
+      else {
+        expect(error).toBeInstanceOf(OpenAI.RateLimitError);
+        expect(error).toMatchObject({ status: 429, code: 'insufficient_quota', type: 'insufficient_quota' });
+      }
+    });
+
+    it.each(DIALECTS)('429 of an upstream, which is worth another try: %s', async (dialect) => {
+      relay.upstream.scriptNext((request) => [limited(request.dialect!), end()]);
+      relay.upstream.script(answerIn(dialect));
+      await failing[dialect]('m', caller.key, false);
+      expect(exchanges).toHaveLength(2);
+    });
+  });
+
+  describe('do not take an answer that breaks for a whole one (cases 98 and 99)', () => {
+    const reading: Readonly<Record<string, [Dialect, () => Promise<unknown>]>> = {
+      'openai chat, streamed': ['chat-completions', streamedChat],
+      'openai chat, with the stream helper': ['chat-completions', helpedChat],
+      'openai responses, streamed': ['responses', streamedResponse],
+      'openai responses, with the stream helper': ['responses', helpedResponse],
+      'anthropic messages, streamed': ['messages', streamedMessage],
+      'anthropic messages, with the stream helper': ['messages', helpedMessage],
+    };
+    const breaks: Readonly<Record<string, Script>> = {
+      'the connection breaks': [delay(20), destroy()],
+      'the upstream ends early': end(),
+    };
+
+    it.each(Object.keys(reading).flatMap((client) => Object.keys(breaks).map((how) => [client, how] as const)))(
+      '%s: %s',
+      async (client, how) => {
+        const [dialect, read] = reading[client]!;
+        const events = eventsIn(dialect, { text: ['Let me ', 'see.'] });
+        relay.upstream.script([streamHead(), sse(events.slice(0, -3)), breaks[how]!]);
+        const outcome = await read().catch((error: unknown) => error);
+        expect(outcome).toBeInstanceOf(dialect === 'messages' ? Anthropic.APIError : OpenAI.APIError);
+        const { requestID, message } = outcome as ApiError;
+        expect(message).toMatch(/upstream/i);
+        const row = await relay.onlyCall(caller);
+        // The id in the message finds the call in the log.
+        expect(message).toContain(`(request id: ${row.id})`);
+        expect(requestID).toBe(row.id);
+        expect(row).toMatchObject({ status: 'failed', billing_basis: 'partial' });
+        // No SDK asks again once a stream has begun, nor does the relay.
+        expect(relay.upstream.requests).toHaveLength(1);
+      },
+    );
+  });
+});
+
+/** What the relay puts into a stream's request when the client has not asked for usage itself. */
+function forcedUsage(dialect: Dialect, sent: string): RegExp {
+  const forced =
+    dialect === 'chat-completions' && sent.includes('"stream":true') && !sent.includes('"include_usage":true');
+  return forced ? /"stream_options":\{"include_usage":true\},/ : /(?!)/;
+}
+
+/** What of an upstream's answer is meant for the client: not the usage that only the relay has asked for. */
+function withoutForcedUsage(dialect: Dialect, sent: string, answer: string): string {
+  if (forcedUsage(dialect, sent).source === '(?!)') return answer;
+  return answer
+    .split(/(?<=\n\n)/)
+    .filter((event) => !event.includes('"choices":[]'))
+    .join('');
+}
+
+/** A rate limit that is over at once. */
+function limited(dialect: Dialect): Script {
+  const error = { type: 'rate_limit_error', message: 'Slow down.' };
+  const body = dialect === 'messages' ? { type: 'error', error } : { error };
+  return [
+    { type: 'head', status: 429, headers: { 'content-type': 'application/json', 'retry-after': '1' } },
+    { type: 'bytes', bytes: Buffer.from(JSON.stringify(body)) },
+  ];
+}
+
+function understandChat({ choices, usage }: OpenAI.ChatCompletion): Understood {
+  const { message } = choices[0]!;
+  const calls = (message.tool_calls ?? []).map((call) =>
+    call.type === 'function' ? `${call.function.name} ${call.function.arguments}` : call.type,
+  );
+  return { text: message.content ?? '', calls, tokens: [usage!.prompt_tokens, usage!.completion_tokens] };
+}
+
+function understandResponse({ output, output_text, usage }: OpenAI.Responses.Response): Understood {
+  const calls = output.flatMap((item) => (item.type === 'function_call' ? [`${item.name} ${item.arguments}`] : []));
+  return { text: output_text, calls, tokens: [usage!.input_tokens, usage!.output_tokens] };
+}
+
+function understandMessage({ content, usage }: Anthropic.Message): Understood {
+  return {
+    text: content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(''),
+    calls: content.flatMap((block) =>
+      block.type === 'tool_use' ? [`${block.name} ${JSON.stringify(block.input)}`] : [],
+    ),
+    tokens: [promptOf(usage), usage.output_tokens],
+  };
+}
+
+const promptOf = (usage: Anthropic.Usage): number =>
+  usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);

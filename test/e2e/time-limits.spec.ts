@@ -1,0 +1,202 @@
+import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
+import {
+  answerIn,
+  bytes,
+  delay,
+  type Dialect,
+  encodeEvents,
+  endlessStream,
+  eventsIn,
+  hang,
+  head,
+  type Script,
+  sse,
+  streamHead,
+} from '../support/scripted-upstream.js';
+import { readData, readEvents } from '../support/stream-text.js';
+
+const LIMIT_MS = 300;
+const PRELUDE_MS = 50;
+/** A limit is kept when the call is over not much later; what the machine is busy with besides is not the relay's. */
+const SOON_MS = LIMIT_MS + 1500;
+
+/** One channel of each dialect that has too little patience of each kind, and one behind it that answers. */
+const catalogFor = (baseUrl: string): string => {
+  const models = ['slow-start', 'idle', 'endless', 'slow-then-good'];
+  const limits = {
+    'slow-start': 'first_event_ms',
+    idle: 'idle_ms',
+    endless: 'total_ms',
+    'slow-then-good': 'first_event_ms',
+  };
+  const channel = (dialect: string, model: string, extra: string): string =>
+    `  - { name: ${model}-${dialect}${extra.includes('tier') ? '-2' : ''}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], models: [${model}], ${extra} }`;
+  return `
+models:
+${models
+  .map(
+    (name) =>
+      `  - { name: ${name}, context_window: 100000, max_output_tokens: 1000, prices: [{ input: 1, output: 10 }] }`,
+  )
+  .join('\n')}
+channels:
+${DIALECTS.flatMap((dialect) => [
+  ...Object.entries(limits).map(([model, limit]) => channel(dialect, model, `timeouts: { ${limit}: ${LIMIT_MS} }`)),
+  channel(dialect, 'slow-then-good', 'tier: 2, headers: { x-second: "yes" }'),
+]).join('\n')}`;
+};
+
+describe('an upstream that takes too long', () => {
+  let relay: RelayApp;
+  let caller: TestCaller;
+  beforeAll(async () => {
+    relay = await RelayApp.start({ preludeMs: PRELUDE_MS });
+    await relay.applyCatalog(catalogFor(relay.upstream.url));
+  });
+  beforeEach(async () => (caller = await relay.caller()));
+  afterAll(() => relay.close());
+  afterEach(() => relay.upstream.reset());
+
+  interface Late {
+    readonly status: number;
+    readonly text: string;
+    readonly row: StoredCall;
+    readonly tookMs: number;
+  }
+
+  async function ask(dialect: Dialect, model: string, script: Script, stream: boolean): Promise<Late> {
+    relay.upstream.script(script);
+    const begunAt = performance.now();
+    const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model, stream }));
+    const text = await response.text();
+    const tookMs = performance.now() - begunAt;
+    return { status: response.status, text, tookMs, row: await relay.onlyCall(caller) };
+  }
+
+  /** The upstream's socket was closed as well. */
+  const expectUpstreamLeft = async (): Promise<void> =>
+    expect(await (await relay.upstream.nextRequest()).closed).toBe('left');
+
+  /** The failure of a running stream, as each dialect words a timeout. */
+  function expectTimeoutIn(dialect: Dialect, tail: string, sequence: number): void {
+    const data = readData(tail);
+    if (dialect === 'chat-completions')
+      expect(data).toMatchObject([{ error: { type: 'server_error', code: 'timeout' } }]);
+    else if (dialect === 'messages') expect(data).toMatchObject([{ type: 'error', error: { type: 'timeout_error' } }]);
+    else {
+      expect(data).toMatchObject([
+        { type: 'error', sequence_number: sequence, code: 'server_error' },
+        { type: 'response.failed', sequence_number: sequence + 1, response: { error: { code: 'server_error' } } },
+        '[DONE]',
+      ]);
+    }
+    expect(tail).toContain(`(request id: `);
+  }
+
+  describe.each(DIALECTS)('%s', (dialect) => {
+    const { all, three } = beginning(dialect);
+
+    it('to go on after three deltas ends the stream with an error, and is paid for what it said (case 105)', async () => {
+      const { text, row, tookMs } = await ask(dialect, 'idle', [streamHead(), sse(three), hang()], true);
+      const written = encodeEvents(three).toString();
+      expect(text.slice(0, written.length)).toBe(written);
+      expectTimeoutIn(dialect, text.slice(written.length), three.length);
+      expect(tookMs).toBeLessThan(SOON_MS);
+      expect(tookMs).toBeGreaterThan(LIMIT_MS * 0.9);
+      expect(row).toMatchObject({ status: 'failed', error_reason: 'timeout', billing_basis: 'partial' });
+      expect(Number(row['completion_tokens'])).toBeGreaterThan(0);
+      await expectUpstreamLeft();
+    });
+
+    it('but says something now and then is waited for (case 105)', async () => {
+      const script = all.map((event) => [sse([event]), delay(LIMIT_MS / 6)]);
+      const { text, row } = await ask(dialect, 'idle', [streamHead(), script], true);
+      expect(text).toBe(encodeEvents(all).toString());
+      expect(row).toMatchObject({ status: 'succeeded' });
+    });
+
+    it.each<[string, Script, boolean]>([
+      ['sends no head', [hang()], true],
+      ['sends no head of a whole answer', [hang()], false],
+      ['sends a head and no event', [streamHead(), hang()], true],
+      [
+        'sends comments and no event',
+        [streamHead(), Array.from({ length: 200 }, () => [delay(20), bytes(': PROCESSING\n\n')])],
+        true,
+      ],
+    ])('to begin is a 504, and costs nothing: it %s', async (_, script, stream) => {
+      const { status, text, row, tookMs } = await ask(dialect, 'slow-start', script, stream);
+      expect(status).toBe(504);
+      const error = {
+        message: expect.stringContaining('did not begin to answer in time'),
+        type: 'server_error',
+        code: 'timeout',
+      };
+      const { type, message } = { ...error, type: 'timeout_error' };
+      expect(JSON.parse(text)).toMatchObject({ error: dialect === 'messages' ? { type, message } : error });
+      expect(tookMs).toBeLessThan(SOON_MS);
+      expect(tookMs).toBeGreaterThan(LIMIT_MS * 0.9);
+      expect(row).toMatchObject({ status: 'failed', error_reason: 'timeout', billing_basis: 'free', cost: '0' });
+      expect(await relay.wallet(caller)).toMatchObject({ balance: '10', held: '0' });
+      await expectUpstreamLeft();
+    });
+
+    it('may take longer over the rest than it may to begin', async () => {
+      const { text, row } = await ask(
+        dialect,
+        'slow-start',
+        [streamHead(), sse(three), delay(2 * LIMIT_MS), sse(all.slice(three.length))],
+        true,
+      );
+      expect(text).toBe(encodeEvents(all).toString());
+      expect(row).toMatchObject({ status: 'succeeded' });
+    });
+
+    it.each([[[hang()]], [[streamHead(), hang()]]])('to begin is left for the next channel', async (script) => {
+      const second = answerIn(dialect);
+      const { status, text, row } = await ask(
+        dialect,
+        'slow-then-good',
+        (request) => (request.headers['x-second'] === 'yes' ? second : script),
+        true,
+      );
+      expect(status).toBe(200);
+      const sent = readEvents(relay.upstream.lastSent).filter(({ data }) => !data.includes('"choices":[]'));
+      expect(readEvents(text)).toEqual(sent);
+      expect(row).toMatchObject({ status: 'succeeded', attempts: 2, channel: `slow-then-good-${dialect}-2` });
+      expect(await relay.attempts(row.id)).toMatchObject([{ outcome: 'timeout' }, { outcome: 'succeeded' }]);
+    });
+
+    it('over the whole of its answer is cut short', async () => {
+      const { text, row, tookMs } = await ask(dialect, 'endless', endlessStream(dialect, { gapMs: 5 }), true);
+      expect(tookMs).toBeLessThan(SOON_MS);
+      expect(text).toContain('took too long over its answer');
+      expect(row).toMatchObject({ status: 'failed', error_reason: 'timeout', billing_basis: 'partial' });
+      await expectUpstreamLeft();
+    });
+
+    it('over the whole of an answer that is not streamed is a 504', async () => {
+      const trickle = [
+        head(200, { 'content-type': 'application/json' }),
+        Array.from({ length: 500 }, () => [bytes(' '), delay(5)]),
+      ];
+      const { status, row } = await ask(dialect, 'endless', trickle, false);
+      expect(status).toBe(504);
+      expect(row).toMatchObject({ status: 'failed', error_reason: 'timeout', cost: '0' });
+      await expectUpstreamLeft();
+    });
+  });
+});
+
+/** An answer in four deltas, and what of it comes before the fourth. */
+function beginning(dialect: Dialect): { all: ReturnType<typeof eventsIn>; three: ReturnType<typeof eventsIn> } {
+  const all = eventsIn(dialect, { text: ['One, ', 'two, ', 'three, ', 'four'] });
+  return {
+    all,
+    three: all.slice(
+      0,
+      all.findIndex(({ data }) => JSON.stringify(data).includes('four')),
+    ),
+  };
+}

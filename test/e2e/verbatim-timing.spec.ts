@@ -1,0 +1,353 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { eventually } from '../support/eventually.js';
+import { RawClient } from '../support/raw-client.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import {
+  bytes,
+  chunkEvery,
+  cutAt,
+  delay,
+  destroy,
+  type Dialect,
+  encodeEvent,
+  encodeEvents,
+  end,
+  errorAnswer,
+  eventsIn,
+  gate,
+  hang,
+  type Script,
+  type ScriptedEvent,
+  sse,
+  streamHead,
+  waitFor,
+} from '../support/scripted-upstream.js';
+import { readData, readEvents } from '../support/stream-text.js';
+
+const COMMENT = ': keepalive\n\n';
+const KEEP_ALIVE_MS = 50;
+const PRELUDE_MS = 250;
+const LONG_PRELUDE_MS = 5000;
+const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
+
+/** The events of an answer: those before its first content, and the others. Without the upstream's own pings. */
+function parts(dialect: Dialect): { all: ScriptedEvent[]; prelude: ScriptedEvent[]; content: ScriptedEvent[] } {
+  const all = eventsIn(dialect, { text: ['Hel', 'lo ', 'there'] }).filter(({ event }) => event !== 'ping');
+  const first = all.findIndex(({ data }) => JSON.stringify(data).includes('Hel'));
+  return { all, prelude: all.slice(0, first), content: all.slice(first) };
+}
+
+/** What the client of each dialect is told when the upstream has failed and the stream cannot be taken back (case 98). */
+function expectFailure(dialect: Dialect, tail: string, sequence: number): void {
+  const said = { message: expect.stringMatching(/\(request id: req_\w+\)$/) };
+  const events = readEvents(tail);
+  const data = readData(tail);
+  if (dialect === 'chat-completions') {
+    expect(events.map(({ event }) => event)).toEqual([undefined]);
+    expect(data).toEqual([{ error: { ...said, type: 'server_error', param: null, code: expect.any(String) } }]);
+  } else if (dialect === 'messages') {
+    expect(events.map(({ event }) => event)).toEqual(['error']);
+    expect(data).toMatchObject([{ type: 'error', error: { ...said, type: 'api_error' } }]);
+  } else {
+    expect(events.map(({ event, data: text }) => event ?? text)).toEqual(['error', 'response.failed', '[DONE]']);
+    const flat = { code: 'server_error', ...said, param: null };
+    expect(data[0]).toEqual({
+      type: 'error',
+      sequence_number: sequence,
+      ...flat,
+      error: { type: 'server_error', ...flat },
+    });
+    expect(data[1]).toMatchObject({
+      type: 'response.failed',
+      sequence_number: sequence + 1,
+      response: { status: 'failed', error: { code: 'server_error', ...said } },
+    });
+  }
+}
+
+describe('when the relay writes', () => {
+  let relay: RelayApp;
+  let caller: TestCaller;
+
+  const use = (timings: Parameters<typeof RelayApp.start>[0]): void => {
+    beforeAll(async () => (relay = await RelayApp.start(timings)));
+    beforeEach(async () => (caller = await relay.caller()));
+    afterAll(() => relay.close());
+    afterEach(() => {
+      RawClient.closeAll();
+      relay.upstream.reset();
+    });
+  };
+
+  const ask = (dialect: Dialect, script: Script, stream = true): Promise<RawClient> => {
+    relay.upstream.script(script);
+    return RawClient.post({
+      url: relay.url,
+      path: PATHS[dialect],
+      key: caller.key,
+      body: aRequest(dialect, { stream }),
+    });
+  };
+
+  describe('as a stream comes', () => {
+    use({});
+    describe.each(DIALECTS)('%s', (dialect) => {
+      it('writes each event at once and whole, as the upstream does (case 23)', async () => {
+        const { all, prelude, content } = parts(dialect);
+        const client = await ask(dialect, [streamHead(), all.map((event) => [sse([event]), delay(10)]), end()]);
+        await client.complete();
+        const [first = '', ...others] = client.chunks.map(String);
+        // The end may wait for what belongs to it: a marker, or the end of the upstream's body.
+        const expected = content.map((event) => encodeEvent(event).toString());
+        expect(first).toBe(encodeEvents(prelude).toString() + expected.shift());
+        const last = dialect === 'responses' ? expected.splice(-2).join('') : expected.pop();
+        expect(others).toEqual([...expected, last]);
+      });
+
+      it.each([
+        ['one byte', (stream: Buffer) => [chunkEvery(1), bytes(stream)]],
+        ['a few bytes', (stream: Buffer) => [chunkEvery(37), bytes(stream)]],
+        ['all but a byte', (stream: Buffer) => [cutAt(1, stream.length - 1), bytes(stream)]],
+        ['all', (stream: Buffer) => bytes(stream)],
+      ])('writes no event in two, though the upstream writes %s at a time (case 23)', async (_, script) => {
+        const stream = encodeEvents(parts(dialect).all);
+        const client = await ask(dialect, [streamHead(), script(stream), end()]);
+        expect((await client.complete()).toString()).toBe(stream.toString());
+        for (const chunk of client.chunks.map(String)) expect(chunk).toMatch(/^(?:event|data): (?:.|\n)*\n\n$/);
+      });
+
+      it('sends no head before the upstream has sent an event, and then both at once (case 30)', async () => {
+        const [head, event] = [gate(), gate()];
+        const client = await ask(dialect, [
+          waitFor(head),
+          streamHead(),
+          waitFor(event),
+          sse(parts(dialect).all),
+          end(),
+        ]);
+        await sleep(60);
+        expect(client.answered).toBe(false);
+        head.open();
+        await sleep(100);
+        expect(client.answered).toBe(false);
+        event.open();
+        expect((await client.head).status).toBe(200);
+        expect((await client.complete()).toString()).toBe(relay.upstream.lastSent.toString());
+      });
+    });
+  });
+
+  describe('while nothing comes', () => {
+    use({ keepAliveMs: KEEP_ALIVE_MS, preludeMs: 20 });
+    describe.each(DIALECTS)('%s', (dialect) => {
+      const begunPing = dialect === 'messages' ? PING : COMMENT;
+
+      it('keeps the client alive before and within an answer, and costs no sequence number (cases 24 and 30)', async () => {
+        const { all, prelude, content } = parts(dialect);
+        const [start, more] = [gate(), gate()];
+        const client = await ask(dialect, [
+          waitFor(start),
+          streamHead(),
+          sse([...prelude, ...content.slice(0, 1)]),
+          waitFor(more),
+          sse(content.slice(1)),
+          end(),
+        ]);
+        const begunAt = performance.now();
+        await eventually(() => expect(client.chunks.length).toBeGreaterThanOrEqual(3));
+        expect(performance.now() - begunAt).toBeGreaterThan(2.5 * KEEP_ALIVE_MS);
+        expect((await client.head).status).toBe(200);
+        expect((await client.head).headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+        const before = client.chunks.length;
+        expect(new Set(client.chunks.map(String))).toEqual(new Set([COMMENT]));
+
+        start.open();
+        await eventually(() => expect(client.chunks.length).toBeGreaterThanOrEqual(before + 5));
+        more.open();
+        const body = await client.complete();
+        const pings = client.chunks
+          .slice(before)
+          .map(String)
+          .filter((chunk) => chunk === begunPing);
+        expect(pings.length).toBeGreaterThanOrEqual(3);
+        expect(body.toString().replaceAll(COMMENT, '').replaceAll(begunPing, '')).toBe(encodeEvents(all).toString());
+        if (dialect === 'responses') {
+          const numbers = readData(body).map((data) => (data === '[DONE]' ? -1 : data['sequence_number']));
+          expect(numbers).toEqual([...all.slice(1).keys(), -1]);
+        }
+        expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded' });
+      });
+
+      it('does not write a keep-alive into an event that has half arrived (case 24)', async () => {
+        const { all, prelude } = parts(dialect);
+        const stream = encodeEvents(all);
+        const half = encodeEvents(prelude).length + 20;
+        const more = gate();
+        const client = await ask(dialect, [
+          streamHead(),
+          bytes(stream.subarray(0, half)),
+          waitFor(more),
+          bytes(stream.subarray(half)),
+          end(),
+        ]);
+        await eventually(() => expect(client.text).toContain(begunPing));
+        more.open();
+        expect((await client.complete()).toString().replaceAll(begunPing, '').replaceAll(COMMENT, '')).toBe(
+          stream.toString(),
+        );
+      });
+
+      it('sends nothing of the kind to a client that asked for no stream (case 24)', async () => {
+        const whole = await ask(dialect, [delay(3 * KEEP_ALIVE_MS), errorAnswer(dialect, 400)], false);
+        expect((await whole.head).status).toBe(400);
+        expect(whole.text).not.toContain('keepalive');
+        whole.close();
+      });
+
+      it('tells a failure of the upstream inside the stream once a keep-alive has gone out (cases 30 and 98)', async () => {
+        const fail = gate();
+        const client = await ask(dialect, [waitFor(fail), errorAnswer(dialect, 500)]);
+        expect((await client.head).status).toBe(200);
+        await eventually(() => expect(client.text).toContain(COMMENT));
+        fail.open();
+        await client.ended;
+        client.close();
+        expectFailure(dialect, client.text.replaceAll(COMMENT, ''), 0);
+        expect(await relay.onlyCall(caller)).toMatchObject({
+          status: 'failed',
+          error_reason: 'upstream_error',
+          cost: '0',
+        });
+      });
+    });
+  });
+
+  describe('what comes before the first content', () => {
+    use({ preludeMs: PRELUDE_MS });
+    describe.each(DIALECTS)('%s', (dialect) => {
+      const { all, prelude, content } = parts(dialect);
+
+      it('waits for content, but not for longer than the prelude may', async () => {
+        const client = await ask(dialect, [streamHead(), sse(prelude), hang()]);
+        await relay.upstream.nextRequest();
+        const sentAt = performance.now();
+        await sleep(PRELUDE_MS / 2);
+        expect(client.answered).toBe(false);
+        await client.head;
+        expect(performance.now() - sentAt).toBeGreaterThan(PRELUDE_MS * 0.9);
+        expect(performance.now() - sentAt).toBeLessThan(PRELUDE_MS + 1500);
+        await eventually(() => expect(client.text).toBe(encodeEvents(prelude).toString()));
+        client.close();
+      });
+
+      it('commits the relay when it has waited long enough: the failure is told inside the stream (case 98)', async () => {
+        const client = await ask(dialect, [streamHead(), sse(prelude), delay(PRELUDE_MS + 200), destroy()]);
+        expect((await client.head).status).toBe(200);
+        await client.ended;
+        client.close();
+        const written = encodeEvents(prelude).toString();
+        expect(client.text.slice(0, written.length)).toBe(written);
+        expectFailure(dialect, client.text.slice(written.length), prelude.length);
+      });
+
+      it('tells a failure behind content with the next sequence number, and no clean end (case 98)', async () => {
+        const [some, missing] = [[...prelude, ...content.slice(0, 2)], content.slice(2)];
+        const client = await ask(dialect, [streamHead(), sse(some), delay(30), destroy()]);
+        await client.ended;
+        client.close();
+        const written = encodeEvents(some).toString();
+        expect(client.text.slice(0, written.length)).toBe(written);
+        expectFailure(dialect, client.text.slice(written.length), some.length);
+        expect(client.text).not.toContain(encodeEvent(missing.at(-2)!).toString());
+        expect(await relay.onlyCall(caller)).toMatchObject({ status: 'failed', billing_basis: 'partial' });
+      });
+
+      it('does not begin with comments: a failure behind them is still an HTTP error', async () => {
+        const comment = bytes(': PROCESSING\n\n');
+        const client = await ask(dialect, [
+          streamHead(),
+          comment,
+          delay(PRELUDE_MS + 200),
+          comment,
+          delay(30),
+          destroy(),
+        ]);
+        expect((await client.head).status).toBe(dialect === 'messages' ? 500 : 502);
+        client.close();
+      });
+
+      it('keeps the order of all that follows it', async () => {
+        const client = await ask(dialect, [streamHead(), sse(prelude), delay(PRELUDE_MS + 50), sse(content), end()]);
+        expect((await client.complete()).toString()).toBe(encodeEvents(all).toString());
+      });
+    });
+  });
+
+  describe('what comes before the first content, and need not wait', () => {
+    use({ preludeMs: LONG_PRELUDE_MS });
+    describe.each(DIALECTS)('%s', (dialect) => {
+      const { prelude, content } = parts(dialect);
+
+      it('goes out with the first content at once', async () => {
+        const begunAt = performance.now();
+        const client = await ask(dialect, [streamHead(), sse(prelude), sse(content.slice(0, 1)), hang()]);
+        await eventually(() => expect(client.chunks).toHaveLength(1));
+        expect(performance.now() - begunAt).toBeLessThan(LONG_PRELUDE_MS / 2);
+        expect(client.text).toBe(encodeEvents([...prelude, ...content.slice(0, 1)]).toString());
+        client.close();
+      });
+
+      it('goes out at once when it is larger than 64 KiB', async () => {
+        const large = prelude.map((event, index) =>
+          index > 0 || typeof event.data === 'string'
+            ? event
+            : { ...event, data: { ...event.data, echo: 'x'.repeat(70_000) } },
+        );
+        const begunAt = performance.now();
+        const client = await ask(dialect, [streamHead(), sse(large), hang()]);
+        await client.head;
+        expect(performance.now() - begunAt).toBeLessThan(LONG_PRELUDE_MS / 2);
+        client.close();
+      });
+
+      it('is forgotten when the upstream fails behind it: the client gets an HTTP error', async () => {
+        const client = await ask(dialect, [streamHead(), sse(prelude), delay(30), destroy()]);
+        expect((await client.head).status).toBe(dialect === 'messages' ? 500 : 502);
+        await client.complete();
+        expect(client.text).toMatch(/^\{.*"error":/);
+        expect(await relay.onlyCall(caller)).toMatchObject({ status: 'failed', cost: '0', billing_basis: 'free' });
+      });
+    });
+  });
+
+  describe('while events flow', () => {
+    const LONG_MS = 500;
+    use({ keepAliveMs: LONG_MS });
+
+    it.each(DIALECTS)('no keep-alive comes between them (case 24): %s', async (dialect) => {
+      const events = eventsIn(dialect, { text: Array.from({ length: 15 }, (_, index) => `${index} `) });
+      const client = await ask(dialect, [
+        streamHead(),
+        events.map((event) => [sse([event]), delay(LONG_MS / 8)]),
+        end(),
+      ]);
+      expect((await client.complete()).toString()).toBe(encodeEvents(events).toString());
+    });
+  });
+
+  describe('a failure behind a prelude that was never told', () => {
+    use({ keepAliveMs: 50, preludeMs: 1000 });
+
+    it.each(DIALECTS)('is the first thing that the client hears: %s (cases 25, 30 and 98)', async (dialect) => {
+      const go = gate();
+      const { prelude } = parts(dialect);
+      const client = await ask(dialect, [waitFor(go), streamHead(), sse(prelude), delay(30), destroy()]);
+      await client.head;
+      go.open();
+      await client.ended;
+      client.close();
+      expectFailure(dialect, client.text.replaceAll(COMMENT, ''), 0);
+    });
+  });
+});

@@ -1,0 +1,50 @@
+import type { DataSource } from 'typeorm';
+
+export interface CallRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly createdAt: string;
+  readonly cost: bigint;
+  readonly status: string;
+  readonly errorReason: string;
+  readonly promptTokens: number | null;
+  readonly firstTokenMs: number | null;
+  readonly ip: string;
+}
+
+/** Writes a finished call as settlement leaves it, with whatever the test says of it. */
+export async function aCallRow(
+  sql: DataSource,
+  overrides: Partial<CallRow> & Pick<CallRow, 'id' | 'accountId' | 'keyId'>,
+): Promise<void> {
+  const row: CallRow = {
+    createdAt: new Date().toISOString(),
+    cost: 1_500_000n,
+    status: 'succeeded',
+    errorReason: '',
+    promptTokens: 100,
+    firstTokenMs: 250,
+    ip: '127.0.0.1',
+    ...overrides,
+  };
+  await sql.query(
+    `INSERT INTO calls (id, created_at, account_id, key_id, model, group_name, protocol, upstream_protocol, channel, stream,
+       effort, status, error_reason, error_message, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens,
+       reasoning_tokens, cost, uncollected, billing_basis, first_token_ms, duration_ms, attempts, ip)
+     VALUES ($1, $2, $3, $4, 'gpt-5.5', 'default', 'responses', 'messages', 'main', true,
+       'low', $5, $6, '', $7, 40, 0, 20, 5, $8, 0, 'reported', $9, 900, 1, $10)`,
+    [
+      row.id,
+      row.createdAt,
+      row.accountId,
+      row.keyId,
+      row.status,
+      row.errorReason,
+      row.promptTokens,
+      row.cost,
+      row.firstTokenMs,
+      row.ip,
+    ],
+  );
+}

@@ -1,0 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Repeats an expectation until it holds, and gives what it returned; fails with its last complaint after `withinMs`. */
+export async function eventually<Result>(
+  expectation: () => Result | Promise<Result>,
+  withinMs = 5000,
+): Promise<Result> {
+  for (const deadline = performance.now() + withinMs; ; await sleep(10)) {
+    try {
+      return await expectation();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+  }
+}

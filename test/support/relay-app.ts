@@ -1,0 +1,175 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import { DataSource } from 'typeorm';
+import { AppModule } from '../../src/app.module.js';
+import { CatalogService } from '../../src/catalog/index.js';
+import { CatalogImport, ChannelDirectory } from '../../src/channels/index.js';
+import { Config } from '../../src/config/index.js';
+import { configureApp, createAdapter } from '../../src/configure-app.js';
+import { ApiKeyService } from '../../src/keys/index.js';
+import { Onboarding } from '../../src/onboarding/index.js';
+import { AdapterRegistry, RelayTimings } from '../../src/relay/index.js';
+import { formatUsd, parseUsd } from '../../src/shared/index.js';
+import { LedgerCheck, WalletService } from '../../src/wallet/index.js';
+import { eventually } from './eventually.js';
+import { freshDatabase } from './database.js';
+import { ScriptedUpstream } from './scripted-upstream.js';
+
+/** A row of `calls` as the tests read it: names as in the database, amounts as text. */
+export type StoredCall = Readonly<Record<string, unknown>> & { readonly id: string; readonly status: string };
+
+export interface TestCaller {
+  readonly accountId: string;
+  readonly email: string;
+  readonly keyId: string;
+  /** `sk-…` */
+  readonly key: string;
+}
+
+export interface CallerOptions {
+  readonly credit?: string;
+  readonly quota?: string;
+  readonly models?: readonly string[];
+  readonly group?: string;
+}
+
+/** `$1` per million in, `$10` out on `m`; `free` costs nothing; `fee` costs $0.02 a call; `only-<dialect>` are served by one. */
+export const catalogFor = (baseUrl: string): string => `
+groups:
+  - { name: default, multiplier: 1 }
+  - { name: saver, multiplier: 0.8 }
+models:
+  - { name: m, context_window: 200000, max_output_tokens: 64000, groups: [default, saver], owned_by: tests,
+      prices: [{ from_prompt_tokens: 0, input: 1, cache_read: 0.1, output: 10 }] }
+  - { name: free, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }
+  - { name: fee, context_window: 200000, max_output_tokens: 64000, groups: [default], request_fee: 0.02,
+      prices: [{ from_prompt_tokens: 0, input: 0, output: 0 }] }
+  - { name: vendor/with-slash, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }
+  - { name: only-chat, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }
+  - { name: unserved, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }
+  - { name: saver-only, context_window: 200000, max_output_tokens: 64000, groups: [saver], prices: free }
+channels:
+${['chat-completions', 'messages', 'responses']
+  .map(
+    (protocol) => `
+  - name: ${protocol}-main
+    protocol: ${protocol}
+    base_url: ${baseUrl}
+    credentials: [upstream-secret-of-${protocol}]
+    groups: [default, saver]
+    models: { m: vendor-m-2026, free: vendor-free, fee: vendor-fee, vendor/with-slash: slashed, saver-only: s${protocol === 'chat-completions' ? ', only-chat: chatty' : ''} }`,
+  )
+  .join('')}
+`;
+
+/** The whole application on a database of its own, with a scripted upstream behind all three dialects. */
+export class RelayApp {
+  private constructor(
+    readonly app: NestFastifyApplication,
+    /** `http://127.0.0.1:PORT` */
+    readonly url: string,
+    readonly upstream: ScriptedUpstream,
+    /** As DATABASE_URL names it. */
+    readonly databaseUrl: string,
+    readonly close: () => Promise<void>,
+  ) {}
+
+  static async start(timings: Partial<RelayTimings> = {}, environment: Record<string, string> = {}): Promise<RelayApp> {
+    const [database, upstream] = await Promise.all([freshDatabase(), ScriptedUpstream.start()]);
+    const config = Config.fromEnvironment({
+      DATABASE_URL: database.url,
+      SECRET_KEY: 'a test has no secrets'.padEnd(32, '.'),
+      PORT: '0',
+      DEMO: 'off',
+      LOG_LEVEL: 'silent',
+      ...environment,
+    });
+    const module = await Test.createTestingModule({ imports: [AppModule] })
+      .overrideProvider(Config)
+      .useValue(config)
+      .overrideProvider(RelayTimings)
+      .useValue({ ...new RelayTimings(), ...timings })
+      .compile();
+    const app = module.createNestApplication<NestFastifyApplication>(createAdapter(config), {
+      bodyParser: false,
+      logger: false,
+    });
+    configureApp(app);
+    await app.listen(0, '127.0.0.1');
+    app.get(ChannelDirectory, { strict: false }).serve();
+    const relay = new RelayApp(app, await app.getUrl(), upstream, database.url, async () => {
+      await app.close();
+      await upstream.close();
+      await database.drop();
+    });
+    await relay.applyCatalog(catalogFor(upstream.url));
+    return relay;
+  }
+
+  /** Applies a catalog file's text; this process sees it at once. */
+  async applyCatalog(text: string): Promise<readonly string[]> {
+    const changes = await this.get(CatalogImport).apply(text, {
+      fileName: 'test.yaml',
+      prune: false,
+      protocols: this.get(AdapterRegistry).usualAuth,
+    });
+    await this.get(CatalogService).reload();
+    return changes;
+  }
+
+  async caller(options: CallerOptions = {}): Promise<TestCaller> {
+    const email = `user-${Math.random().toString(36).slice(2)}@example.com`;
+    const credit = parseUsd(options.credit ?? '10');
+    const account = await this.get(Onboarding).createAccount(
+      { email, ...(options.group !== undefined && { groupName: options.group }) },
+      credit > 0n ? { amount: credit, reason: 'test' } : undefined,
+    );
+    const { id, secret } = await this.get(ApiKeyService).create({
+      accountId: account.id,
+      name: 'test key',
+      ...(options.quota !== undefined && { quota: parseUsd(options.quota) }),
+      ...(options.models !== undefined && { models: options.models }),
+    });
+    return { accountId: account.id, email, keyId: id, key: secret.reveal() };
+  }
+
+  /** Every finished call of the account, oldest first. */
+  calls({ accountId }: TestCaller): Promise<StoredCall[]> {
+    return this.get(DataSource).query('SELECT * FROM calls WHERE account_id = $1 ORDER BY created_at, id', [accountId]);
+  }
+
+  /** The one call the account has made, once it is settled. @throws after 5 s, or when there are more */
+  async onlyCall(caller: TestCaller): Promise<StoredCall> {
+    return eventually(async () => {
+      const [row, ...more] = await this.calls(caller);
+      if (row === undefined || more.length > 0) throw new Error(`${more.length + (row ? 1 : 0)} rows instead of one`);
+      return row;
+    });
+  }
+
+  attempts(callId: string): Promise<Record<string, unknown>[]> {
+    return this.get(DataSource).query('SELECT * FROM call_attempts WHERE call_id = $1 ORDER BY ordinal', [callId]);
+  }
+
+  async wallet({ accountId }: TestCaller): Promise<{ balance: string; held: string; holds: number }> {
+    const { balance, held, holds } = await this.get(WalletService).balanceOf(accountId);
+    return { balance: formatUsd(balance), held: formatUsd(held), holds };
+  }
+
+  ledger(): Promise<unknown> {
+    return this.get(LedgerCheck).run();
+  }
+
+  /** A raw request, so that a test sees what is on the wire. */
+  post(path: string, key: string, body: object | string, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(`${this.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  }
+
+  get<Provider>(token: abstract new (...parts: never[]) => Provider): Provider {
+    return this.app.get<Provider>(token as never, { strict: false });
+  }
+}

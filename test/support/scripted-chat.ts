@@ -1,0 +1,91 @@
+/** Ready-made answers of a Chat Completions upstream. */
+
+import { type AnswerOptions, answerScript, fillContent, jsonOf, type ScriptedContent } from './scripted-content.js';
+import type { JsonObject, Script, ScriptedEvent } from './scripted-steps.js';
+
+export interface ChatAnswerOptions extends AnswerOptions {
+  /** Left out: as the request's `stream_options` asks. */
+  readonly includeUsage?: boolean;
+}
+
+const FINISH_REASONS = { end: 'stop', length: 'length', tools: 'tool_calls', filter: 'content_filter' } as const;
+
+/** `POST /chat/completions`, streamed or not. */
+export function chatAnswer(options: ChatAnswerOptions = {}): Script {
+  return (request) => {
+    const asked = jsonOf(request)['stream_options'] as { readonly include_usage?: unknown } | undefined;
+    const filled = { includeUsage: asked?.include_usage === true, ...options };
+    return answerScript(request, filled, {
+      headers: { 'x-request-id': 'req_upstream' },
+      events: chatEvents,
+      body: chatBody,
+    });
+  };
+}
+
+/** The events of a streamed answer, `[DONE]` included. */
+export function chatEvents(options: ChatAnswerOptions = {}): ScriptedEvent[] {
+  const content = fillContent(options);
+  const prefix = stamp(content, 'chat.completion.chunk');
+  const nullUsage = options.includeUsage === true ? { usage: null } : {};
+  const chunk = (delta: JsonObject, finish_reason: string | null = null): ScriptedEvent => ({
+    data: { ...prefix, choices: [{ index: 0, delta, logprobs: null, finish_reason }], ...nullUsage },
+  });
+  const onlyTools = content.toolCalls.length > 0 && content.text.length === 0;
+  return [
+    chunk({ role: 'assistant', content: onlyTools ? null : '' }),
+    ...content.reasoning.map((reasoning_content) => chunk({ reasoning_content })),
+    ...content.text.map((text) => chunk({ content: text })),
+    ...toolDeltas(content).map((tool_call) => chunk({ tool_calls: [tool_call] })),
+    chunk({}, FINISH_REASONS[content.stop]),
+    ...(options.includeUsage === true ? [{ data: { ...prefix, choices: [], usage: usage(content) } }] : []),
+    { data: '[DONE]' },
+  ];
+}
+
+/** The whole answer. */
+export function chatBody(options: ChatAnswerOptions = {}): JsonObject {
+  const content = fillContent(options);
+  const { text, reasoning, toolCalls } = content;
+  const message = {
+    role: 'assistant',
+    content: toolCalls.length > 0 && text.length === 0 ? null : text.join(''),
+    refusal: null,
+    ...(reasoning.length > 0 ? { reasoning_content: reasoning.join('') } : {}),
+    ...(toolCalls.length > 0 ? { tool_calls: toolCalls.map((call) => toolCall(call, call.arguments.join(''))) } : {}),
+  };
+  return {
+    ...stamp(content, 'chat.completion'),
+    choices: [{ index: 0, message, logprobs: null, finish_reason: FINISH_REASONS[content.stop] }],
+    usage: usage(content),
+  };
+}
+
+/** Per call one fragment with id and name, then only arguments. */
+function toolDeltas(content: ScriptedContent): JsonObject[] {
+  return content.toolCalls.flatMap((call, index) => [
+    { index, ...toolCall(call, '') },
+    ...call.arguments.map((fragment) => ({ index, function: { arguments: fragment } })),
+  ]);
+}
+
+function toolCall(call: { readonly id: string; readonly name: string }, args: string): JsonObject {
+  return { id: call.id, type: 'function', function: { name: call.name, arguments: args } };
+}
+
+function stamp(content: ScriptedContent, object: string): JsonObject {
+  return { id: content.id ?? 'chatcmpl-1', object, created: content.created, model: content.model };
+}
+
+function usage({ usage: counts }: ScriptedContent): JsonObject {
+  return {
+    prompt_tokens: counts.prompt,
+    completion_tokens: counts.completion,
+    total_tokens: counts.prompt + counts.completion,
+    prompt_tokens_details: {
+      cached_tokens: counts.cacheRead,
+      ...(counts.cacheWrite > 0 ? { cache_write_tokens: counts.cacheWrite } : {}),
+    },
+    completion_tokens_details: { reasoning_tokens: counts.reasoning },
+  };
+}

@@ -1,0 +1,42 @@
+/** What the upstream answers when a test has scripted nothing: `Hello`, 9 prompt tokens, 2 completion tokens. */
+
+import { answerIn, errorAnswer, jsonAnswer } from './scripted-answers.js';
+import type { RecordedRequest } from './scripted-request.js';
+import type { JsonObject, Script } from './scripted-steps.js';
+
+export function defaultAnswer(request: RecordedRequest): Script {
+  const { method, path, dialect } = request;
+  if (method === 'GET' && path.endsWith('/models')) return jsonAnswer(200, MODELS);
+  if (path.endsWith('/messages/count_tokens')) return jsonAnswer(200, { input_tokens: 9 });
+  if (path.endsWith('/responses/input_tokens')) {
+    return jsonAnswer(200, { object: 'response.input_tokens', input_tokens: 9 });
+  }
+  if (dialect === undefined || method !== 'POST') return errorAnswer(dialect ?? 'chat-completions', 404);
+  return isJson(request) ? answerIn(dialect) : errorAnswer(dialect, 400);
+}
+
+const MODELS: JsonObject = {
+  object: 'list',
+  data: [
+    {
+      id: 'm',
+      object: 'model',
+      created: 1,
+      owned_by: 'script',
+      type: 'model',
+      display_name: 'M',
+      created_at: '1970-01-01T00:00:01Z',
+    },
+  ],
+  has_more: false,
+  first_id: 'm',
+  last_id: 'm',
+};
+
+function isJson(request: RecordedRequest): boolean {
+  try {
+    return typeof request.json === 'object';
+  } catch {
+    return false;
+  }
+}

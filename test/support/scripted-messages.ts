@@ -1,0 +1,125 @@
+/** Ready-made answers of a Messages upstream. */
+
+import { type AnswerOptions, answerScript, fillContent, type ScriptedContent } from './scripted-content.js';
+import type { JsonObject, Script, ScriptedEvent } from './scripted-steps.js';
+
+const STOP_REASONS = { end: 'end_turn', length: 'max_tokens', tools: 'tool_use', filter: 'refusal' } as const;
+
+/** Stands under every scripted thinking block. */
+export const THINKING_SIGNATURE = 'c2lnbmVkIGJ5IHRoZSBzY3JpcHQ=';
+
+/** A block as it is opened, the deltas that fill it, and as it stands in a whole answer. */
+interface Block {
+  readonly opened: JsonObject;
+  readonly deltas: readonly JsonObject[];
+  readonly whole: JsonObject;
+}
+
+/** `POST /messages`, streamed or not. */
+export function messagesAnswer(options: AnswerOptions = {}): Script {
+  return (request) =>
+    answerScript(request, options, {
+      headers: { 'request-id': 'req_upstream' },
+      events: messagesEvents,
+      body: messagesBody,
+    });
+}
+
+/** The events of a streamed answer. */
+export function messagesEvents(options: AnswerOptions = {}): ScriptedEvent[] {
+  const content = fillContent(options);
+  return [
+    { type: 'message_start', message: { ...message(content, []), usage: usage(content, 1) } },
+    { type: 'ping' },
+    ...blocks(content).flatMap(blockEvents),
+    {
+      type: 'message_delta',
+      delta: { stop_reason: STOP_REASONS[content.stop], stop_sequence: null },
+      usage: usage(content, content.usage.completion),
+    },
+    { type: 'message_stop' },
+  ].map((data) => ({ event: data.type, data }));
+}
+
+/** The whole answer. */
+export function messagesBody(options: AnswerOptions = {}): JsonObject {
+  const content = fillContent(options);
+  return {
+    ...message(
+      content,
+      blocks(content).map((block) => block.whole),
+    ),
+    stop_reason: STOP_REASONS[content.stop],
+    container: null,
+    usage: usage(content, content.usage.completion),
+  };
+}
+
+function blockEvents({ opened, deltas }: Block, index: number): (JsonObject & { readonly type: string })[] {
+  return [
+    { type: 'content_block_start', index, content_block: opened },
+    ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+    { type: 'content_block_stop', index },
+  ];
+}
+
+function blocks(content: ScriptedContent): Block[] {
+  return [
+    ...(content.reasoning.length > 0 ? [thinkingBlock(content.reasoning)] : []),
+    ...(content.text.length > 0 ? [textBlock(content.text)] : []),
+    ...content.toolCalls.map(toolBlock),
+  ];
+}
+
+function thinkingBlock(pieces: readonly string[]): Block {
+  return {
+    opened: { type: 'thinking', thinking: '', signature: '' },
+    deltas: [
+      ...pieces.map((thinking) => ({ type: 'thinking_delta', thinking })),
+      { type: 'signature_delta', signature: THINKING_SIGNATURE },
+    ],
+    whole: { type: 'thinking', thinking: pieces.join(''), signature: THINKING_SIGNATURE },
+  };
+}
+
+function textBlock(pieces: readonly string[]): Block {
+  return {
+    opened: { type: 'text', text: '' },
+    deltas: pieces.map((text) => ({ type: 'text_delta', text })),
+    whole: { type: 'text', text: pieces.join(''), citations: null },
+  };
+}
+
+function toolBlock({ id, name, arguments: fragments }: ScriptedContent['toolCalls'][number]): Block {
+  const json = fragments.join('');
+  return {
+    opened: { type: 'tool_use', id, name, input: {} },
+    // A call without arguments is opened and closed with nothing in between.
+    deltas: json === '{}' ? [] : fragments.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+    whole: { type: 'tool_use', id, name, input: JSON.parse(json) as JsonObject },
+  };
+}
+
+function message(content: ScriptedContent, parts: readonly JsonObject[]): JsonObject {
+  return {
+    id: content.id ?? 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: content.model,
+    content: parts,
+    stop_reason: null,
+    stop_sequence: null,
+    stop_details: null,
+  };
+}
+
+/** Here cached input is not part of `input_tokens`. */
+function usage({ usage: counts }: ScriptedContent, outputTokens: number): JsonObject {
+  return {
+    input_tokens: counts.prompt - counts.cacheRead - counts.cacheWrite,
+    cache_creation_input_tokens: counts.cacheWrite,
+    cache_read_input_tokens: counts.cacheRead,
+    output_tokens: outputTokens,
+    ...(counts.reasoning > 0 ? { output_tokens_details: { thinking_tokens: counts.reasoning } } : {}),
+  };
+}

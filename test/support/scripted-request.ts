@@ -1,0 +1,78 @@
+/** One request as the scripted upstream received it, with what became of its answer. */
+
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+
+import type { Dialect, JsonObject } from './scripted-steps.js';
+
+/** `finished`: we ended the answer. `left`: the client closed before that. `cut`: the script or the test destroyed it. */
+export type Closing = 'finished' | 'left' | 'cut';
+
+/** What is kept of a sent body. Endless streams would fill the memory of the test itself. */
+const MOST_BYTES_KEPT = 8 * 1024 * 1024;
+
+export class RecordedRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Names in lower case. */
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as they stood on the wire. */
+  readonly rawHeaders: readonly string[];
+  /** When the body was complete: `performance.now()`, in milliseconds. */
+  readonly receivedAt = performance.now();
+  /** When the client closed before we finished (`performance.now()`); undefined otherwise. */
+  closedAt: number | undefined;
+  /** Settles when the answer is over, whoever ended it. */
+  readonly closed: Promise<Closing>;
+  /** Number of body bytes written so far. */
+  sentBytes = 0;
+
+  readonly #resolveClosed: (closing: Closing) => void;
+  readonly #sent: Buffer[] = [];
+
+  constructor(
+    incoming: IncomingMessage,
+    /** As it arrived, still encoded if `content-encoding` says so. */
+    readonly body: Buffer,
+  ) {
+    const [path = '', ...query] = (incoming.url ?? '').split('?');
+    this.method = incoming.method ?? '';
+    this.path = path;
+    this.query = new URLSearchParams(query.join('?'));
+    this.headers = incoming.headers;
+    this.rawHeaders = incoming.rawHeaders;
+    let resolveClosed: (closing: Closing) => void = () => undefined;
+    this.closed = new Promise((resolve) => (resolveClosed = resolve));
+    this.#resolveClosed = resolveClosed;
+  }
+
+  /** The body as a JSON object. @throws SyntaxError if it is no JSON. */
+  get json(): JsonObject {
+    return JSON.parse(this.body.toString('utf8')) as JsonObject;
+  }
+
+  /** Which dialect the path belongs to; undefined for other paths. */
+  get dialect(): Dialect | undefined {
+    if (this.path.endsWith('/chat/completions')) return 'chat-completions';
+    if (this.path.endsWith('/responses')) return 'responses';
+    return this.path.endsWith('/messages') ? 'messages' : undefined;
+  }
+
+  /** The body bytes of the answer written so far, exactly (the first 8 MiB of them). */
+  get sent(): Buffer {
+    return Buffer.concat(this.#sent);
+  }
+
+  /** For the player. */
+  recordSent(piece: Buffer): void {
+    if (this.sentBytes < MOST_BYTES_KEPT) this.#sent.push(piece.subarray(0, MOST_BYTES_KEPT - this.sentBytes));
+    this.sentBytes += piece.length;
+  }
+
+  /** For the server. */
+  recordClosed(closing: Closing): void {
+    if (closing === 'left') this.closedAt = performance.now();
+    this.#resolveClosed(closing);
+  }
+}

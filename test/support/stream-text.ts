@@ -1,0 +1,30 @@
+/** Streams as a client reads them: strict where the specification is, so that what would break a client breaks a test. */
+
+import type { JsonObject } from './scripted-upstream.js';
+
+export interface ReadEvent {
+  readonly event: string | undefined;
+  readonly data: string;
+}
+
+/** The events of a stream, comments left out. @throws when it has a CR, or its last event no empty line */
+export function readEvents(stream: Buffer | string): ReadEvent[] {
+  const text = stream.toString();
+  if (text.includes('\r')) throw new Error('The stream has a carriage return');
+  const parts = text.split('\n\n');
+  if (parts.pop() !== '') throw new Error(`The last event has no empty line: ${JSON.stringify(text.slice(-200))}`);
+  return parts.map(readEvent).filter((event) => event !== undefined);
+}
+
+/** What the events carry, parsed; the marker stays text. */
+export function readData(stream: Buffer | string): (JsonObject | '[DONE]')[] {
+  return readEvents(stream).map(({ data }) => (data === '[DONE]' ? data : (JSON.parse(data) as JsonObject)));
+}
+
+function readEvent(part: string): ReadEvent | undefined {
+  const lines = part.split('\n').filter((line) => !line.startsWith(':'));
+  if (lines.length === 0) return undefined;
+  const valuesOf = (field: string): string[] =>
+    lines.filter((line) => line.startsWith(`${field}:`)).map((line) => line.slice(field.length + 1).replace(/^ /, ''));
+  return { event: valuesOf('event').at(-1), data: valuesOf('data').join('\n') };
+}

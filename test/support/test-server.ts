@@ -1,0 +1,47 @@
+import 'reflect-metadata';
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { dataSourceOptions, openDataSource } from '../../src/database/data-source.js';
+import { startEmbedded } from '../../src/database/embedded/index.js';
+import { SERVER_VARIABLE, TEMPLATE, withDatabase } from './database.js';
+import { removeAbandonedDataDirs, removeDataDir, temporaryDataDir } from './temporary-data-dir.js';
+
+const silent = (): void => undefined;
+
+/**
+ * Starts an embedded server of its own in a temporary folder, with a database that is migrated once and copied for each
+ * test that asks. Workers find it by an environment variable.
+ */
+export async function startTestServer(): Promise<{ stop(): Promise<void> }> {
+  removeAbandonedDataDirs();
+  const dataDir = temporaryDataDir();
+  const server = await startEmbedded({ dataDir, log: silent });
+  const endWithUs = (): void => {
+    removeDataDir(dataDir);
+    process.exit(130);
+  };
+  process.once('SIGINT', endWithUs).once('SIGTERM', endWithUs);
+  const stop = async (): Promise<void> => {
+    await server.release();
+    // Tests that left connections open count as users of the server.
+    removeDataDir(dataDir);
+  };
+  process.env[SERVER_VARIABLE] = server.url;
+  try {
+    await createTemplate(server.url);
+    return { stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function createTemplate(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${TEMPLATE}`);
+  await client.end();
+  const template = withDatabase(url, TEMPLATE);
+  const dataSource = await openDataSource(new DataSource(dataSourceOptions(template)), silent);
+  await dataSource.destroy();
+}
