@@ -21,6 +21,22 @@ export function readData(stream: Buffer | string): (JsonObject | '[DONE]')[] {
   return readEvents(stream).map(({ data }) => (data === '[DONE]' ? data : (JSON.parse(data) as JsonObject)));
 }
 
+/** What keep-alives of any dialect look like. An upstream's own pings look the same. */
+const KEEP_ALIVES = /: keepalive\n\n|event: ping\ndata: [^\n]*\n\n/g;
+
+/** Without comments and pings: how many come depends on how busy the machine is. */
+export function withoutKeepAlives(stream: string): string {
+  return stream.replaceAll(KEEP_ALIVES, '');
+}
+
+/** Reads an answer to its end; `onText` sees all of it so far at every step. */
+export async function readText(response: Response, onText: (soFar: string) => void): Promise<string> {
+  if (!response.body) throw new Error('The answer has no body');
+  let text = '';
+  for await (const piece of response.body.pipeThrough(new TextDecoderStream())) onText((text += piece));
+  return text;
+}
+
 function readEvent(part: string): ReadEvent | undefined {
   const lines = part.split('\n').filter((line) => !line.startsWith(':'));
   if (lines.length === 0) return undefined;
