@@ -61,53 +61,66 @@ async function findDeadUrl(): Promise<string> {
   return `http://127.0.0.1:${port}/v1`;
 }
 
-describe('failover to another channel', () => {
-  let relay: RelayApp;
-  let hasty: RelayApp;
+let relay: RelayApp;
+
+function use(timings: typeof PATIENT | typeof HASTY): void {
   beforeAll(async () => {
-    [relay, hasty] = await Promise.all([RelayApp.start(PATIENT), RelayApp.start(HASTY)]);
-    const deadUrl = await findDeadUrl();
-    for (const app of [relay, hasty]) await app.applyCatalog(tiers(app.upstream.url, deadUrl));
+    relay = await RelayApp.start(timings);
+    await relay.applyCatalog(tiers(relay.upstream.url, await findDeadUrl()));
   });
-  afterAll(() => Promise.all([relay.close(), hasty.close()]));
-  afterEach(() => {
-    relay.upstream.reset();
-    hasty.upstream.reset();
+  afterAll(() => relay.close());
+  afterEach(() => relay.upstream.reset());
+}
+
+/**
+ * Calls while the upstream plays these scripts one after the other, and gives the answer and the row it left.
+ * `begun` opens when `until` has come, keep-alives apart; where that is nothing, with the first keep-alive.
+ */
+async function call(
+  dialect: Dialect,
+  scripts: readonly Script[],
+  { model = 'two', stream = true, begun = gate(), until = '' } = {},
+): Promise<{ response: Response; text: string; row: StoredCall; caller: TestCaller }> {
+  const caller = await relay.caller();
+  relay.upstream.reset();
+  relay.upstream.scriptNext(...scripts);
+  // So that no byte of a stream is the relay's business.
+  const options = dialect === 'chat-completions' && stream ? { stream_options: { include_usage: true } } : {};
+  const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model, stream, ...options }));
+  const text = await readText(response.clone(), (soFar) => {
+    if (withoutKeepAlives(soFar).startsWith(until)) begun.open();
   });
+  const row = await relay.onlyCall(caller);
+  expect(row.id).toBe(response.headers.get('x-request-id'));
+  expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
+  return { response, text, row, caller };
+}
 
-  /**
-   * Calls while the upstream plays these scripts one after the other, and gives the answer and the row it left.
-   * `begun` opens when `until` has come, keep-alives apart; where that is nothing, with the first keep-alive.
-   */
-  async function call(
-    dialect: Dialect,
-    scripts: readonly Script[],
-    { model = 'two', stream = true, begun = gate(), until = '', on = relay } = {},
-  ): Promise<{ response: Response; text: string; row: StoredCall; caller: TestCaller }> {
-    const caller = await on.caller();
-    on.upstream.reset();
-    on.upstream.scriptNext(...scripts);
-    // So that no byte of a stream is the relay's business.
-    const options = dialect === 'chat-completions' && stream ? { stream_options: { include_usage: true } } : {};
-    const response = await on.post(PATHS[dialect], caller.key, aRequest(dialect, { model, stream, ...options }));
-    const text = await readText(response.clone(), (soFar) => {
-      if (withoutKeepAlives(soFar).startsWith(until)) begun.open();
-    });
-    const row = await on.onlyCall(caller);
-    expect(row.id).toBe(response.headers.get('x-request-id'));
-    expect(await on.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
-    return { response, text, row, caller };
-  }
+const outcomes = async ({ id }: StoredCall): Promise<unknown[]> =>
+  (await relay.attempts(id)).map((attempt) => [attempt['channel'], attempt['upstream_status'], attempt['outcome']]);
 
-  const outcomes = async ({ id }: StoredCall): Promise<unknown[]> =>
-    (await relay.attempts(id)).map((attempt) => [attempt['channel'], attempt['upstream_status'], attempt['outcome']]);
+/** What the streams of a dialect are made of here. */
+function scriptsOf(dialect: Dialect) {
+  const events = eventsIn(dialect, { text: ['Hello ', 'there'] });
+  const content = events.findIndex(({ data }) => JSON.stringify(data).includes('Hello ')) + 1;
+  return {
+    begun: events.slice(0, content),
+    prelude: events.slice(0, dialect === 'responses' ? 2 : 1),
+    first: `first-${dialect}`,
+    second: `second-${dialect}`,
+    good: answerIn(dialect, { text: ['Hello ', 'there'] }),
+  };
+}
+
+async function expectExactLedger(): Promise<void> {
+  expect(await relay.ledger()).toEqual({ exact: true, differences: [] });
+}
+
+describe('failover to another channel', () => {
+  use(PATIENT);
 
   describe.each(DIALECTS)('of %s', (dialect) => {
-    const events = eventsIn(dialect, { text: ['Hello ', 'there'] });
-    const prelude = events.slice(0, dialect === 'responses' ? 2 : 1);
-    const first = `first-${dialect}`;
-    const second = `second-${dialect}`;
-    const good = answerIn(dialect, { text: ['Hello ', 'there'] });
+    const { begun, prelude, first, second, good } = scriptsOf(dialect);
     const reported = sse(errorEvents(dialect, 'Boom.'));
 
     it.each<[string, Script, number | null, string]>([
@@ -161,33 +174,6 @@ describe('failover to another channel', () => {
       ]);
     });
 
-    it('keep-alives do not count: another channel may still answer behind them (case 102)', async () => {
-      const begun = gate();
-      const scripts = [[waitFor(begun), errorAnswer(dialect, 500)], good];
-      const { text, row } = await call(dialect, scripts, { begun, on: hasty });
-      expect(text).toMatch(/^: keepalive\n\n/);
-      expect(withoutKeepAlives(text)).toBe(withoutKeepAlives(hasty.upstream.lastSent.toString()));
-      expect(row).toMatchObject({ status: 'succeeded', attempts: 2, channel: second });
-    });
-
-    const content = events.findIndex(({ data }) => JSON.stringify(data).includes('Hello ')) + 1;
-    it.each([
-      ['first content', events.slice(0, content)],
-      ['a prelude that was written', prelude],
-    ])('no other channel is tried behind %s (case 102)', async (_, before) => {
-      for (const fault of [end(), destroy('close'), sse(errorEvents(dialect, 'Boom.', before.length))]) {
-        const begun = gate();
-        const script = [streamHead(), sse(before), waitFor(begun), fault];
-        const until = withoutKeepAlives(encodeEvents(before).toString());
-        const { response, text, row } = await call(dialect, [script, good], { begun, until, on: hasty });
-        expect(response.status).toBe(200);
-        expect(withoutKeepAlives(text).slice(0, until.length)).toBe(until);
-        expect(text).toContain('error');
-        expect(row).toMatchObject({ status: 'failed', attempts: 1, channel: first });
-        expect(hasty.upstream.requests).toHaveLength(1);
-      }
-    });
-
     it.each([400, 413, 422])('no other channel is tried when the request is at fault: %i', async (status) => {
       for (const stream of [false, true]) {
         const { response, row } = await call(dialect, [errorAnswer(dialect, status), good], { stream });
@@ -223,7 +209,7 @@ describe('failover to another channel', () => {
 
     it('a client that leaves during the second attempt cancels that one', async () => {
       const caller = await relay.caller();
-      relay.upstream.scriptNext(errorAnswer(dialect, 500), [streamHead(), sse(events.slice(0, content)), hang()]);
+      relay.upstream.scriptNext(errorAnswer(dialect, 500), [streamHead(), sse(begun), hang()]);
       const client = new AbortController();
       const response = await fetch(`${relay.url}${PATHS[dialect]}`, {
         method: 'POST',
@@ -253,7 +239,40 @@ describe('failover to another channel', () => {
     expect(row).toMatchObject({ attempts: 2, error_reason: 'upstream_truncated' });
   });
 
-  it('leaves the ledger exact', async () => {
-    for (const app of [relay, hasty]) expect(await app.ledger()).toEqual({ exact: true, differences: [] });
+  it('leaves the ledger exact', expectExactLedger);
+});
+
+describe('failover when something has been written to the client', () => {
+  use(HASTY);
+
+  describe.each(DIALECTS)('of %s', (dialect) => {
+    const { begun: answer, prelude, first, second, good } = scriptsOf(dialect);
+
+    it('keep-alives do not count: another channel may still answer behind them (case 102)', async () => {
+      const begun = gate();
+      const { text, row } = await call(dialect, [[waitFor(begun), errorAnswer(dialect, 500)], good], { begun });
+      expect(text).toMatch(/^: keepalive\n\n/);
+      expect(withoutKeepAlives(text)).toBe(withoutKeepAlives(relay.upstream.lastSent.toString()));
+      expect(row).toMatchObject({ status: 'succeeded', attempts: 2, channel: second });
+    });
+
+    it.each([
+      ['first content', answer],
+      ['a prelude that was written', prelude],
+    ])('no other channel is tried behind %s (case 102)', async (_, before) => {
+      for (const fault of [end(), destroy('close'), sse(errorEvents(dialect, 'Boom.', before.length))]) {
+        const begun = gate();
+        const until = withoutKeepAlives(encodeEvents(before).toString());
+        const script = [streamHead(), sse(before), waitFor(begun), fault];
+        const { response, text, row } = await call(dialect, [script, good], { begun, until });
+        expect(response.status).toBe(200);
+        expect(withoutKeepAlives(text).slice(0, until.length)).toBe(until);
+        expect(text).toContain('error');
+        expect(row).toMatchObject({ status: 'failed', attempts: 1, channel: first });
+        expect(relay.upstream.requests).toHaveLength(1);
+      }
+    });
   });
+
+  it('leaves the ledger exact', expectExactLedger);
 });
