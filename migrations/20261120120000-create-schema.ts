@@ -46,15 +46,15 @@ const ACCOUNTS = `
 `;
 
 const LEDGER = `
-  -- An entry says why money moved; its lines say between whom, in nano-dollars, and sum to zero.
+  -- An entry says why money moved; its lines say between whom, in nano-dollars, and sum to zero. Calls that are settled
+  -- together share one of the kind 'calls'; each of them names it.
   -- A line's ledger account is 'wallet:<account id>' or a house account: 'grants', 'revenue'.
   CREATE TABLE ledger_entries (
     id         text PRIMARY KEY,
     kind       text NOT NULL,
-    call_id    text,
     reason     text NOT NULL DEFAULT '',
     created_at timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT ledger_entry_kind_is_known CHECK (kind IN ('credit', 'debit', 'call'))
+    CONSTRAINT ledger_entry_kind_is_known CHECK (kind IN ('credit', 'debit', 'calls'))
   );
 
   CREATE TABLE ledger_lines (

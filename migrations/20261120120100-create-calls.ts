@@ -14,8 +14,8 @@ export class CreateCalls20261120120100 implements MigrationInterface {
 }
 
 const OPEN_CALLS = `
-  -- A call between admission and settlement, with the money held for it. facts: what the finished row will say of
-  -- the request (group, protocol, stream, effort, ip); snapshot: the prices it was admitted under.
+  -- A call between admission and settlement, with the money held for it, and with what whoever closes it in place of a
+  -- process that died needs for its row. snapshot: the prices it was admitted under.
   CREATE TABLE open_calls (
     id         text PRIMARY KEY,
     account_id text NOT NULL,
@@ -24,7 +24,11 @@ const OPEN_CALLS = `
     process_id text NOT NULL,
     model      text NOT NULL,
     created_at timestamptz NOT NULL,
-    facts      jsonb NOT NULL,
+    group_name text NOT NULL,
+    protocol   text NOT NULL,
+    stream     boolean NOT NULL,
+    effort     text NOT NULL,
+    ip         text NOT NULL,
     snapshot   jsonb NOT NULL,
     CONSTRAINT open_call_hold_is_not_negative CHECK (hold >= 0)
   );
@@ -33,7 +37,8 @@ const OPEN_CALLS = `
 
 const CALLS = `
   -- created_at is the time inside the id, so that a lookup by id reads one partition.
-  -- Token counts are null when unknown. snapshot: the prices the call was admitted under; lines: the itemised cost.
+  -- Token counts are null when unknown. snapshot: the prices the call was admitted under; lines: the itemised cost,
+  -- kept as it was written because nothing is ever looked for in it. entry_id: what moved the money, if any moved.
   CREATE TABLE calls (
     id                 text NOT NULL,
     created_at         timestamptz NOT NULL,
@@ -62,7 +67,8 @@ const CALLS = `
     attempts           integer NOT NULL,
     ip                 text NOT NULL,
     snapshot           jsonb,
-    lines              jsonb,
+    lines              json,
+    entry_id           text,
     CONSTRAINT call_key PRIMARY KEY (id, created_at),
     CONSTRAINT call_status_is_known CHECK (status IN ('succeeded', 'failed', 'cancelled', 'interrupted', 'refused')),
     CONSTRAINT call_billing_basis_is_known CHECK (billing_basis IN ('reported', 'estimated', 'partial', 'free')),

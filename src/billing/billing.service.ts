@@ -29,7 +29,7 @@ export class BillingService implements BillingDesk {
     private readonly settlements: SettlementQueue,
     private readonly catalog: CatalogService,
     private readonly keys: KeyAuthenticator,
-    private readonly clock: Clock,
+    clock: Clock,
   ) {
     this.processId = newId('prs', clock.now());
     // In an outage all of a batch fail at once: one after the other they would wait for each other's time to run out.
@@ -47,7 +47,7 @@ export class BillingService implements BillingDesk {
    * a database the row waits until it is back, and the client is told the refusal all the same.
    */
   async refuse(refused: RefusedCall, error: AppError): Promise<void> {
-    const row = refusedRow(refused, error, newId('led', this.clock.now()), sinceMs(refused.startedMs));
+    const row = refusedRow(refused, error, sinceMs(refused.startedMs));
     await this.record(row, error, FAILURE_PATIENCE_MS).catch(() => undefined);
   }
 
@@ -80,7 +80,7 @@ export class BillingService implements BillingDesk {
    * @throws SettlementUnavailable when a success was not recorded in time
    */
   async settle(ticket: Ticket, ending: Ending): Promise<void> {
-    const row = finishedRow(ticket, ending, newId('led', this.clock.now()), sinceMs(ticket.startedMs));
+    const row = finishedRow(ticket, ending, sinceMs(ticket.startedMs));
     if (ending.status === 'succeeded') await this.record(row, undefined);
     else await this.record(row, ending.error, FAILURE_PATIENCE_MS).catch(() => undefined);
   }

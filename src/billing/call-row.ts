@@ -1,6 +1,7 @@
 import type { ProtocolId } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import type { BillingBasis, CallStatus } from './ending.js';
+import type { PriceSnapshot } from './price-snapshot.js';
 
 /** One request that went to an upstream: a row of `call_attempts`, times in milliseconds. */
 export interface AttemptRow {
@@ -44,11 +45,11 @@ export interface CallRow {
   readonly duration_ms: number;
   readonly attempts: number;
   readonly ip: string;
-  readonly snapshot: object | null;
-  readonly lines: object | null;
+  readonly snapshot: PriceSnapshot | null;
+  /** The itemised cost, as JSON. */
+  readonly lines: string | null;
   /** Whether a hold may have been placed for it: then settlement looks for one to release. */
   readonly opened: boolean;
-  readonly entry_id: string;
   readonly tries: readonly AttemptRow[];
 }
 

@@ -8,12 +8,12 @@ import { costOf, costTerms } from './price.js';
 import type { Ticket } from './ticket.js';
 
 /** The row of a call that was read, whether admitted or not, as it ended. */
-export function finishedRow(ticket: Ticket, ending: Ending, entryId: string, durationMs: number): CallRow {
+export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number): CallRow {
   const { call, admission, caller } = ticket;
   const { head } = call;
   const lastAttempt = ticket.attempts.at(-1);
   return {
-    ...blank(call.id, call.createdAt, entryId),
+    ...blank(call.id, call.createdAt),
     account_id: caller.accountId,
     key_id: caller.keyId,
     model: head.model,
@@ -36,9 +36,9 @@ export function finishedRow(ticket: Ticket, ending: Ending, entryId: string, dur
 }
 
 /** The row of a call that was refused before it was read: nothing is known of what it asked for. */
-export function refusedRow(refused: RefusedCall, error: AppError, entryId: string, durationMs: number): CallRow {
+export function refusedRow(refused: RefusedCall, error: AppError, durationMs: number): CallRow {
   return {
-    ...blank(refused.id, refused.createdAt, entryId),
+    ...blank(refused.id, refused.createdAt),
     account_id: refused.caller.accountId,
     key_id: refused.caller.keyId,
     group_name: refused.caller.groupName,
@@ -63,11 +63,13 @@ function billed(ticket: Ticket, ending: Ending): Partial<CallRow> {
     cost: costOf(terms, charge.usage).toString(),
     ...tokenColumns(charge.usage),
     snapshot,
-    lines: costTerms(terms.pricing, charge.usage).map(({ item, quantity, price }) => ({
-      item,
-      quantity,
-      price: formatUsd(price),
-    })),
+    lines: JSON.stringify(
+      costTerms(terms.pricing, charge.usage).map(({ item, quantity, price }) => ({
+        item,
+        quantity,
+        price: formatUsd(price),
+      })),
+    ),
   };
 }
 
@@ -87,7 +89,7 @@ const fault = (error: AppError): Pick<CallRow, 'error_reason' | 'error_message'>
 const rounded = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms));
 
 /** A row of which nothing is known yet but its id: refused, free, without tokens. */
-const blank = (id: string, createdAt: number, entryId: string): CallRow => ({
+const blank = (id: string, createdAt: number): CallRow => ({
   id,
   created_at: new Date(createdAt).toISOString(),
   account_id: '',
@@ -116,6 +118,5 @@ const blank = (id: string, createdAt: number, entryId: string): CallRow => ({
   snapshot: null,
   lines: null,
   opened: false,
-  entry_id: entryId,
   tries: [],
 });

@@ -6,12 +6,13 @@ import { AttemptLog } from './attempt-log.js';
 import { AdmissionUnavailable } from './billing.errors.js';
 import type { Ending, Progress } from './ending.js';
 import type { BillingPlan } from './plan.js';
+import type { PriceSnapshot } from './price-snapshot.js';
 
 /** What admission granted. */
 export interface Admission {
   readonly plan: BillingPlan;
   /** The prices that the call was admitted under, as its row will show them. */
-  readonly snapshot: object;
+  readonly snapshot: PriceSnapshot;
   /** The output limit, for each answer, that must go upstream because wallet or key cannot cover the call's own bound. */
   readonly outputLimit: number | undefined;
 }

@@ -36,9 +36,10 @@ export class InterruptedCalls {
       attempts: 0,
       ip: call.ip,
       opened: true,
-      entry_id: newId('led', this.clock.now()),
-      tries: [],
     };
-    await this.pools.settlement.query('SELECT collected FROM settle_calls($1)', [JSON.stringify([row])]);
+    await this.pools.settlement.query(
+      `SELECT collected FROM settle_calls(ARRAY[jsonb_populate_record(NULL::settlement, $1)], '{}', '{}', '{}', $2)`,
+      [JSON.stringify(row), newId('led', this.clock.now())],
+    );
   }
 }

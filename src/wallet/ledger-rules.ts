@@ -75,14 +75,16 @@ export const LEDGER_RULES: readonly LedgerRule[] = [
     ),
   },
   {
-    what: 'What the ledger took for calls from account',
-    source: 'its calls cost',
+    what: 'What the ledger took for calls',
+    source: 'these calls cost',
     unit: 'usd',
     sql: differing(
-      `SELECT substr(l.ledger_account, 8) AS subject, -sum(l.amount) AS figure
+      `SELECT 'by entry ' || e.id || ' from ' || l.ledger_account AS subject, -l.amount AS figure
          FROM ledger_entries e JOIN ledger_lines l ON l.entry_id = e.id
-        WHERE e.kind = 'call' AND l.ledger_account LIKE 'wallet:%' GROUP BY 1`,
-      'SELECT account_id AS subject, sum(cost) AS figure FROM calls GROUP BY 1',
+        WHERE e.kind = 'calls' AND l.ledger_account LIKE 'wallet:%'`,
+      `SELECT coalesce('by entry ' || entry_id, 'without an entry') || ' from wallet:' || account_id AS subject,
+              sum(cost) AS figure
+         FROM calls GROUP BY entry_id, account_id`,
     ),
   },
 ];

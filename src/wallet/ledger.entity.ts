@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { nanosColumn } from '../database/index.js';
 import type { Nanos } from '../shared/index.js';
 
-export type LedgerEntryKind = 'credit' | 'debit' | 'call';
+export type LedgerEntryKind = 'credit' | 'debit' | 'calls';
 
 /** Why money moved. Never changed. */
 @Entity('ledger_entries')
@@ -12,9 +12,6 @@ export class LedgerEntryEntity {
 
   @Column('text')
   readonly kind: LedgerEntryKind;
-
-  @Column('text', { name: 'call_id', nullable: true })
-  readonly callId: string | null;
 
   @Column('text', { default: '' })
   readonly reason: string;

@@ -44,8 +44,12 @@ describe('admission and settlement', () => {
     catalog_version: '1',
     process_id: 'prc_test',
     model: 'm',
-    facts: {},
-    snapshot: {},
+    group_name: 'default',
+    protocol: 'responses',
+    stream: false,
+    effort: '',
+    ip: '',
+    snapshot: '{}',
     prompt: '0',
     minimum: amount.toString(),
     base: amount.toString(),
@@ -79,10 +83,9 @@ describe('admission and settlement', () => {
     duration_ms: 1,
     attempts: 1,
     ip: '',
-    snapshot: {},
-    lines: [],
+    snapshot: '{}',
+    lines: '[]',
     opened: true,
-    entry_id: newId('led', Date.now()),
     tries: [],
     ...overrides,
   });
@@ -187,6 +190,96 @@ describe('admission and settlement', () => {
     await expect(billing.settle([refused])).resolves.toEqual([0n]);
     await expect(wallet()).resolves.toMatchObject({ balance: 1_000_000_000n });
     await expect(sql.query('SELECT status FROM calls')).resolves.toEqual([{ status: 'refused' }]);
+  });
+
+  it('writes every field where it belongs, in the open call and in the finished one', async () => {
+    const facts = { model: 'm1', group_name: 'g1', protocol: 'p1', stream: true, effort: 'e1', ip: 'i1' };
+    const asked = asking(500_000_000n, { ...facts, process_id: 'prc_1', snapshot: '{"price":"1"}' });
+    const other = asking(1n, { snapshot: '{"price":"2"}' });
+    const { id, account_id, key_id } = asked;
+    await billing.admit([other, asked]);
+    const created_at = new Date(asked.created_at);
+    const [open] = await sql.query('SELECT * FROM open_calls WHERE id = $1', [id]);
+    const ids = { id, account_id, key_id, created_at };
+    expect(open).toEqual({ ...ids, ...facts, process_id: 'prc_1', hold: '500000000', snapshot: { price: '1' } });
+    const written = {
+      ...facts,
+      upstream_protocol: 'up',
+      channel: 'c1',
+      status: 'failed' as const,
+      error_reason: 'reason',
+      error_message: 'words, "quoted" (and) \\ more\n',
+      billing_basis: 'partial' as const,
+      first_token_ms: 11,
+      duration_ms: 12,
+      attempts: 13,
+    };
+    const tokens = [1, 2, 3, 4, 5] as const;
+    const [prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, reasoning_tokens] = tokens;
+    const counts = { prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, reasoning_tokens };
+    const attempt = {
+      call_id: id,
+      ordinal: 7,
+      created_at: asked.created_at,
+      channel: 'c2',
+      protocol: 'p2',
+      upstream_model: 'm2',
+      upstream_status: 201,
+      outcome: 'o2',
+      headers_ms: 1,
+      first_token_ms: 2,
+      duration_ms: 3,
+    };
+    await billing.settle([
+      finished(other, 0n),
+      finished(asked, 600_000_000n, {
+        ...written,
+        ...counts,
+        snapshot: '{"price":"1"}',
+        lines: '[{"item":"input"}]',
+        tries: [attempt],
+      }),
+    ]);
+    const [row] = await sql.query('SELECT * FROM calls WHERE id = $1', [id]);
+    const asText = Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, String(count)]));
+    expect(row).toEqual({
+      ...ids,
+      ...written,
+      ...asText,
+      cost: '600000000',
+      uncollected: '0',
+      snapshot: { price: '1' },
+      lines: [{ item: 'input' }],
+      entry_id: expect.stringMatching(/^led_/),
+    });
+    await expect(sql.query('SELECT * FROM call_attempts')).resolves.toEqual([{ ...attempt, created_at }]);
+  });
+
+  it('takes what calls settled together cost by one entry, with a line for each wallet, that each of them names', async () => {
+    const [one, other, free] = [asking(100n), asking(200n), asking(1n)];
+    await billing.admit([one, other, free]);
+    await billing.settle([finished(one, 30n), finished(other, 40n), finished(free, 0n)]);
+    const rows = await sql.query<{ id: string; entry_id: string | null }[]>('SELECT id, entry_id FROM calls');
+    const entryOf = new Map(rows.map(({ id, entry_id }) => [id, entry_id]));
+    expect(entryOf.get(free.id)).toBeNull();
+    expect(entryOf.get(one.id)).toBe(entryOf.get(other.id));
+    await expect(
+      sql.query('SELECT ledger_account, amount FROM ledger_lines WHERE entry_id = $1 ORDER BY amount', [
+        entryOf.get(one.id),
+      ]),
+    ).resolves.toEqual([
+      { ledger_account: `wallet:${accountId}`, amount: '-70' },
+      { ledger_account: 'revenue', amount: '70' },
+    ]);
+    await expect(checked()).resolves.toEqual(exact);
+  });
+
+  it('settles a call once that stands twice in one batch', async () => {
+    const request = asking(500_000_000n);
+    await billing.admit([request]);
+    const twice = [finished(request, 30_000_000n), finished(request, 30_000_000n)];
+    await expect(billing.settle(twice)).resolves.toEqual([30_000_000n, undefined]);
+    await expect(checked()).resolves.toEqual(exact);
   });
 
   it('keeps text that has a NUL, and text that only looks like one', async () => {

@@ -94,19 +94,22 @@ describe('a wallet', () => {
   describe('under the ledger check', () => {
     let keyId: string;
 
+    const openCall = (...idAccountKeyHold: readonly unknown[]): Promise<unknown> =>
+      sql.query(
+        `INSERT INTO open_calls VALUES ($1, $2, $3, $4, 'process', 'm', now(), 'default', 'messages', false, '', '', '{}')`,
+        [...idAccountKeyHold],
+      );
+
     /** What an admitted call and a settled one leave behind. */
     beforeEach(async () => {
       await wallets.credit(accountId, parseUsd('10'), 'top-up');
       ({ id: keyId } = await app.get(ApiKeyService).create({ accountId, name: 'key' }));
-      await aCallRow(sql, { id: 'req_settled', accountId, keyId, cost: 1_000_000_000n });
-      await sql.query(`INSERT INTO ledger_entries (id, kind, call_id) VALUES ('led_x', 'call', 'req_settled')`);
+      await aCallRow(sql, { id: 'req_settled', accountId, keyId, cost: 1_000_000_000n, entryId: 'led_x' });
+      await sql.query(`INSERT INTO ledger_entries (id, kind) VALUES ('led_x', 'calls')`);
       await sql.query(`INSERT INTO ledger_lines VALUES ('led_x', $1, -1000000000), ('led_x', 'revenue', 1000000000)`, [
         `wallet:${accountId}`,
       ]);
-      await sql.query(
-        `INSERT INTO open_calls VALUES ('req_open', $1, $2, 2000000000, 'process', 'model', now(), '{}', '{}')`,
-        [accountId, keyId],
-      );
+      await openCall('req_open', accountId, keyId, 2_000_000_000);
       await sql.query('UPDATE wallets SET balance = 9000000000, held = 2000000000, holds = 1');
       await sql.query('UPDATE api_keys SET used = 1000000000, held = 2000000000');
     });
@@ -150,7 +153,7 @@ describe('a wallet', () => {
       await expect(ledger.run()).resolves.toEqual({
         exact: false,
         differences: [
-          `What the ledger took for calls from account ${accountId} is $1, but its calls cost $1.000000005`,
+          `What the ledger took for calls without an entry from wallet:${accountId} is $0, but these calls cost $0.000000005`,
         ],
       });
     });
@@ -158,9 +161,7 @@ describe('a wallet', () => {
     it('finds lines of an account that has no wallet, and holds of a key that does not exist', async () => {
       await sql.query(`INSERT INTO ledger_entries (id, kind) VALUES ('led_z', 'credit')`);
       await sql.query(`INSERT INTO ledger_lines VALUES ('led_z', 'wallet:acc_gone', 5), ('led_z', 'grants', -5)`);
-      await sql.query(
-        `INSERT INTO open_calls VALUES ('req_2', 'acc_gone', 'key_gone', 7, 'p', 'm', now(), '{}', '{}')`,
-      );
+      await openCall('req_2', 'acc_gone', 'key_gone', 7);
       const { differences } = await ledger.run();
       expect(differences).toEqual([
         'The balance of wallet acc_gone is $0, but its ledger lines sum to $0.000000005',

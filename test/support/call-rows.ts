@@ -11,6 +11,7 @@ export interface CallRow {
   readonly promptTokens: number | null;
   readonly firstTokenMs: number | null;
   readonly ip: string;
+  readonly entryId: string | null;
 }
 
 /** Writes a finished call as settlement leaves it, with whatever the test says of it. */
@@ -26,14 +27,15 @@ export async function aCallRow(
     promptTokens: 100,
     firstTokenMs: 250,
     ip: '127.0.0.1',
+    entryId: null,
     ...overrides,
   };
   await sql.query(
     `INSERT INTO calls (id, created_at, account_id, key_id, model, group_name, protocol, upstream_protocol, channel, stream,
        effort, status, error_reason, error_message, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens,
-       reasoning_tokens, cost, uncollected, billing_basis, first_token_ms, duration_ms, attempts, ip)
+       reasoning_tokens, cost, uncollected, billing_basis, first_token_ms, duration_ms, attempts, ip, entry_id)
      VALUES ($1, $2, $3, $4, 'gpt-5.5', 'default', 'responses', 'messages', 'main', true,
-       'low', $5, $6, '', $7, 40, 0, 20, 5, $8, 0, 'reported', $9, 900, 1, $10)`,
+       'low', $5, $6, '', $7, 40, 0, 20, 5, $8, 0, 'reported', $9, 900, 1, $10, $11)`,
     [
       row.id,
       row.createdAt,
@@ -45,6 +47,7 @@ export async function aCallRow(
       row.cost,
       row.firstTokenMs,
       row.ip,
+      row.entryId,
     ],
   );
 }

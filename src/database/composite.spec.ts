@@ -1,0 +1,36 @@
+import { compositeArray } from './composite.js';
+
+describe('compositeArray', () => {
+  it('writes a row for each object, in the order of the names, and nothing for null', () => {
+    const rows = [
+      { id: 'a', count: 1, large: 9_007_199_254_740_993n, yes: true, none: null },
+      { id: 'b', count: -2, large: 0n, yes: false, none: undefined },
+    ];
+    expect(compositeArray(['id', 'none', 'count', 'large', 'yes'], rows)).toBe(
+      '{"(a,,1,9007199254740993,t)","(b,,-2,0,f)"}',
+    );
+  });
+
+  it('writes an empty array, and rows whose first field is null', () => {
+    expect(compositeArray(['id'], [])).toBe('{}');
+    expect(compositeArray(['id', 'name'], [{ id: null, name: 'x' }])).toBe('{"(,x)"}');
+  });
+
+  it('tells an empty text from null', () => {
+    expect(compositeArray(['id', 'name'], [{ id: '', name: null }])).toBe(String.raw`{"(\"\",)"}`);
+  });
+
+  it('quotes what would be read as something else, once for the row and once for the array', () => {
+    const of = (text: string): string => compositeArray(['text'], [{ text }]);
+    expect(of('a,b')).toBe(String.raw`{"(\"a,b\")"}`);
+    expect(of('(a)')).toBe(String.raw`{"(\"(a)\")"}`);
+    expect(of(' a')).toBe(String.raw`{"(\" a\")"}`);
+    expect(of('a"b')).toBe(String.raw`{"(\"a\\\"b\")"}`);
+    expect(of('a\\b')).toBe(String.raw`{"(\"a\\\\b\")"}`);
+    expect(of('{a}')).toBe('{"({a})"}');
+  });
+
+  it('leaves NUL out', () => {
+    expect(compositeArray(['text'], [{ text: 'a\0b' }])).toBe(String.raw`{"(\"ab\")"}`);
+  });
+});
