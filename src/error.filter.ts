@@ -29,6 +29,7 @@ const PAGE_STATUS: Readonly<Record<ErrorKind, number>> = {
   rate_limit_exceeded: 429,
   server_is_overloaded: 503,
   unavailable: 503,
+  shutting_down: 503,
   upstream_error: 502,
   upstream_auth: 502,
   upstream_truncated: 502,

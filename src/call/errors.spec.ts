@@ -23,6 +23,7 @@ describe('errors of the OpenAI dialects (case 95)', () => {
     ['rate_limit_exceeded', 429, 'rate_limit_error', 'rate_limit_exceeded'],
     ['server_is_overloaded', 503, 'server_error', 'server_is_overloaded'],
     ['unavailable', 503, 'server_error', 'server_is_overloaded'],
+    ['shutting_down', 503, 'server_error', 'server_is_overloaded'],
     ['upstream_error', 502, 'server_error', 'upstream_error'],
     ['upstream_auth', 502, 'server_error', 'upstream_auth'],
     ['upstream_truncated', 502, 'server_error', 'upstream_truncated'],

@@ -41,6 +41,7 @@ const ROWS: Readonly<Record<ErrorKind, OpenAiErrorRow>> = {
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
   server_is_overloaded: server(503, 'server_is_overloaded'),
   unavailable: server(503, 'server_is_overloaded'),
+  shutting_down: server(503, 'server_is_overloaded'),
   upstream_error: server(502, 'upstream_error'),
   upstream_auth: server(502, 'upstream_auth'),
   upstream_truncated: server(502, 'upstream_truncated'),

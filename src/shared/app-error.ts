@@ -16,6 +16,7 @@ export type ErrorKind =
   | 'rate_limit_exceeded'
   | 'server_is_overloaded'
   | 'unavailable'
+  | 'shutting_down'
   | 'upstream_error'
   | 'upstream_auth'
   | 'upstream_truncated'

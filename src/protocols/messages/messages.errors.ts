@@ -20,6 +20,7 @@ const ROWS: Readonly<Record<ErrorKind, MessagesErrorRow>> = {
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error' },
   server_is_overloaded: { status: 529, type: 'overloaded_error' },
   unavailable: { status: 503, type: 'overloaded_error' },
+  shutting_down: { status: 529, type: 'overloaded_error' },
   upstream_error: { status: 500, type: 'api_error' },
   upstream_auth: { status: 502, type: 'api_error' },
   upstream_truncated: { status: 500, type: 'api_error' },

@@ -80,6 +80,7 @@ describe('errors of Messages (case 95)', () => {
     ['rate_limit_exceeded', 429, 'rate_limit_error'],
     ['server_is_overloaded', 529, 'overloaded_error'],
     ['unavailable', 503, 'overloaded_error'],
+    ['shutting_down', 529, 'overloaded_error'],
     ['upstream_error', 500, 'api_error'],
     ['upstream_auth', 502, 'api_error'],
     ['upstream_truncated', 500, 'api_error'],

@@ -19,6 +19,8 @@ const CODES: Readonly<Record<ErrorKind, string>> = {
   rate_limit_exceeded: 'rate_limit_exceeded',
   server_is_overloaded: 'server_is_overloaded',
   unavailable: 'server_is_overloaded',
+  // The turn is worth repeating at once: the next process answers it.
+  shutting_down: 'server_error',
   upstream_error: 'server_error',
   upstream_auth: 'server_error',
   upstream_truncated: 'server_error',

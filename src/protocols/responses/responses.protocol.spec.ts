@@ -153,6 +153,7 @@ describe('the end of a Responses stream that failed', () => {
     ['insufficient_quota', 'insufficient_quota'],
     ['rate_limit_exceeded', 'rate_limit_exceeded'],
     ['server_is_overloaded', 'server_is_overloaded'],
+    ['shutting_down', 'server_error'],
     ['invalid_request', 'invalid_prompt'],
     ['timeout', 'server_error'],
     ['internal', 'server_error'],
