@@ -1,4 +1,5 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call } from '../call/index.js';
 import { CatalogService } from '../catalog/index.js';
 import { Batcher, isOutage } from '../database/index.js';
@@ -10,6 +11,7 @@ import type { CallRow, RefusedCall } from './call-row.js';
 import { finishedRow, refusedRow } from './finished-row.js';
 import type { Ending } from './ending.js';
 import { affordableOutput } from './hold.js';
+import { InFlight } from './in-flight.js';
 import { admissionRequest, termsOf } from './plan.js';
 import { SettlementQueue } from './settlement-queue.js';
 import { type Admission, type BillingDesk, type Planner, Ticket } from './ticket.js';
@@ -19,10 +21,12 @@ const FAILURE_PATIENCE_MS = 1500;
 
 /** Opens a ticket for each call; admits and settles tickets in batches. */
 @Injectable()
-export class BillingService implements BillingDesk {
+export class BillingService implements BillingDesk, OnModuleDestroy {
   private readonly logger = new Logger('Call');
   private readonly processId: string;
   private readonly admissions: Batcher<AdmissionRequest, AdmissionResult>;
+  private readonly admitting = new InFlight();
+  private notSettled = 0;
 
   constructor(
     repository: BillingRepository,
@@ -36,6 +40,18 @@ export class BillingService implements BillingDesk {
     this.admissions = new Batcher((batch: readonly AdmissionRequest[]) => repository.admit(batch), {
       retryAlone: (error) => !isOutage(error),
     });
+  }
+
+  /** How many calls could not be settled when the service was closed. */
+  get unsettled(): number {
+    return this.notSettled;
+  }
+
+  /** A hold that is still being placed comes first: whoever has left meanwhile is settled when it stands. */
+  async onModuleDestroy(): Promise<void> {
+    await this.admitting.over();
+    await nextTurn();
+    this.notSettled = await this.settlements.close();
   }
 
   open(call: Call, caller: Caller, startedMs: number): Ticket {
@@ -52,7 +68,22 @@ export class BillingService implements BillingDesk {
   }
 
   /** @throws InsufficientQuota, AdmissionUnavailable, RefusedKey, or what the plan throws */
-  async admit(call: Call, caller: Caller, plan: Planner): Promise<Admission> {
+  admit(call: Call, caller: Caller, plan: Planner): Promise<Admission> {
+    return this.admitting.add(this.untilAdmitted(call, caller, plan));
+  }
+
+  /**
+   * Writes the finished row. A failure is told after a short while even if it could not be recorded yet; the end of an
+   * answer is not.
+   * @throws SettlementUnavailable when a success was not recorded in time
+   */
+  async settle(ticket: Ticket, ending: Ending): Promise<void> {
+    const row = finishedRow(ticket, ending, sinceMs(ticket.startedMs));
+    if (ending.status === 'succeeded') await this.record(row, undefined);
+    else await this.record(row, ending.error, FAILURE_PATIENCE_MS).catch(() => undefined);
+  }
+
+  private async untilAdmitted(call: Call, caller: Caller, plan: Planner): Promise<Admission> {
     let current = plan(caller);
     for (let attempt = 1; ; attempt += 1) {
       const { request, hold } = admissionRequest(call, current, this.processId);
@@ -72,17 +103,6 @@ export class BillingService implements BillingDesk {
       const [renewed] = await Promise.all([this.keys.renew(caller), this.catalog.reload().catch(unavailable)]);
       current = plan(renewed);
     }
-  }
-
-  /**
-   * Writes the finished row. A failure is told after a short while even if it could not be recorded yet; the end of an
-   * answer is not.
-   * @throws SettlementUnavailable when a success was not recorded in time
-   */
-  async settle(ticket: Ticket, ending: Ending): Promise<void> {
-    const row = finishedRow(ticket, ending, sinceMs(ticket.startedMs));
-    if (ending.status === 'succeeded') await this.record(row, undefined);
-    else await this.record(row, ending.error, FAILURE_PATIENCE_MS).catch(() => undefined);
   }
 
   private place(request: AdmissionRequest): Promise<AdmissionResult> {

@@ -1,25 +1,29 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Batcher, isOutage } from '../database/index.js';
 import { within } from '../shared/index.js';
 import { SettlementUnavailable } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import type { CallRow } from './call-row.js';
+import { InFlight } from './in-flight.js';
 
 const RETRY_MS = 250;
 /** How long the end of an answer waits for a database that has gone. */
 const PATIENCE_MS = 30_000;
+/** How long a process that wants to end goes on trying. */
+const LAST_TRIES_MS = 5000;
 
 /**
  * Finished calls on their way into the database. One statement is in flight at a time; what arrives meanwhile is the
  * next batch. While the database is gone, calls wait here and are tried again until it is back.
  */
 @Injectable()
-export class SettlementQueue implements OnModuleDestroy {
+export class SettlementQueue {
   private readonly logger = new Logger('Settlement');
   private readonly batcher: Batcher<CallRow, bigint | undefined>;
-  private readonly waiting = new Set<Promise<unknown>>();
+  private readonly waiting = new InFlight();
   private closing = false;
+  private lost = 0;
 
   constructor(repository: BillingRepository) {
     this.batcher = new Batcher((batch: readonly CallRow[]) => repository.settle(batch), {
@@ -32,9 +36,7 @@ export class SettlementQueue implements OnModuleDestroy {
    * @throws SettlementUnavailable after `patienceMs` without a database; the call goes on waiting and is settled later
    */
   async settle(row: CallRow, patienceMs = PATIENCE_MS): Promise<bigint | undefined> {
-    const settled = this.untilSettled(row);
-    this.waiting.add(settled);
-    void settled.catch(() => undefined).finally(() => this.waiting.delete(settled));
+    const settled = this.waiting.add(this.untilSettled(row));
     const outcome = await within(
       settled.then((collected) => ({ collected })),
       patienceMs,
@@ -43,9 +45,12 @@ export class SettlementQueue implements OnModuleDestroy {
     return outcome.collected;
   }
 
-  async onModuleDestroy(): Promise<void> {
-    this.closing = true;
-    await Promise.allSettled(this.waiting);
+  /** Waits for what is not settled yet; without a database not for long. Gives how many calls stay unsettled. */
+  async close(): Promise<number> {
+    const lastTry = setTimeout(() => (this.closing = true), LAST_TRIES_MS);
+    await this.waiting.over();
+    clearTimeout(lastTry);
+    return this.lost;
   }
 
   private async untilSettled(row: CallRow): Promise<bigint | undefined> {
@@ -54,7 +59,8 @@ export class SettlementQueue implements OnModuleDestroy {
         return await this.batcher.submit(row);
       } catch (error) {
         if (!isOutage(error) || this.closing) {
-          this.logger.error({ err: error, request_id: row.id }, 'A call could not be settled.');
+          if (this.closing) this.lost += 1;
+          this.logger.error({ err: error, ...whatIsLost(row) }, 'A call could not be settled.');
           throw new SettlementUnavailable(error);
         }
         await sleep(RETRY_MS);
@@ -62,3 +68,13 @@ export class SettlementQueue implements OnModuleDestroy {
     }
   }
 }
+
+/** What an operator needs to put it right by hand. */
+const whatIsLost = (row: CallRow): object => ({
+  request_id: row.id,
+  key_id: row.key_id,
+  model: row.model,
+  status: row.status,
+  billing_basis: row.billing_basis,
+  cost_nanos: row.cost,
+});
