@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { DatabaseHealth } from '../database/index.js';
 import { RunState } from './run-state.js';
 
-/** What load balancers and clients ask before they call: no key, no body. */
+/** What load balancers and clients ask before they call: no key, no body. A HEAD is answered as the GET would be. */
 @Controller()
 export class HealthController {
   constructor(
@@ -11,22 +11,28 @@ export class HealthController {
     private readonly state: RunState,
   ) {}
 
-  /** The process lives. */
+  /** The process lives, also when it is on its way out. */
   @Get('healthz')
   alive(): { status: string } {
     return { status: 'ok' };
   }
 
+  @Head('healthz')
+  aliveHead(): { status: string } {
+    return this.alive();
+  }
+
   /** The process can serve: its database answers and it is not on its way out. */
   @Get('readyz')
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<{ status: string }> {
-    if (this.state.draining) {
-      void reply.status(503);
-      return { status: 'draining' };
-    }
-    if (await this.database.ping()) return { status: 'ok' };
-    void reply.status(503);
-    return { status: 'database unavailable' };
+    const status = await this.readiness();
+    if (status !== 'ok') void reply.status(503);
+    return { status };
+  }
+
+  @Head('readyz')
+  readyHead(@Res({ passthrough: true }) reply: FastifyReply): Promise<{ status: string }> {
+    return this.ready(reply);
   }
 
   @Get(['', 'health', 'api/hello'])
@@ -37,5 +43,10 @@ export class HealthController {
   @Head(['', 'health', 'api/hello'])
   head(): void {
     // The status line is the answer.
+  }
+
+  private async readiness(): Promise<'ok' | 'draining' | 'database unavailable'> {
+    if (this.state.draining) return 'draining';
+    return (await this.database.ping()) ? 'ok' : 'database unavailable';
   }
 }

@@ -15,6 +15,12 @@ describe('probes, which carry no key', () => {
     expect(text).toBeUndefined();
   });
 
+  it.each(['/healthz', '/readyz'])('HEAD %s is answered as GET is, without the body', async (path) => {
+    const [head, get] = await Promise.all([request(relay.url).head(path), request(relay.url).get(path)]);
+    expect([head.status, head.text]).toEqual([200, undefined]);
+    for (const name of ['content-type', 'content-length']) expect(head.headers[name]).toBe(get.headers[name]);
+  });
+
   it('lets a browser ask what it may send', async () => {
     await request(relay.url)
       .options('/v1/messages')
