@@ -64,14 +64,14 @@ export function runNode(args, options = {}) {
 }
 
 /**
- * Each kind of signal once: a key pressed at the terminal reaches the child too, and a second signal usually means
- * "at once", which is for the person to say and not for us.
+ * What a terminal sends reaches the child too, and a second one usually means "at once", which is for the person to say
+ * and not for us: each kind once. SIGTERM is nobody's but ours, so all of them.
  */
 function forwardSignals(child) {
   const handlers = FORWARDED.map((signal) => {
     let sent = false;
     const handler = () => {
-      if (!sent) child.kill(signal);
+      if (!sent || signal === 'SIGTERM') child.kill(signal);
       sent = true;
     };
     process.on(signal, handler);
