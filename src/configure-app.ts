@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { renderOpenAiError } from './call/index.js';
 import type { Config } from './config/index.js';
 import { ErrorFilter } from './error.filter.js';
-import { isApiRequest, noteArrival, usualForm } from './relay/index.js';
+import { RunState, isApiRequest, noteArrival, usualForm } from './relay/index.js';
 import { AppError, newId } from './shared/index.js';
 
 /** What a browser on another site may send to the API and see of its answers. The API never looks at cookies. */
@@ -44,10 +44,13 @@ export function createAdapter(config: Config): FastifyAdapter {
 /** Fastify's hooks and Nest's global pieces: the same for the program and for its tests. */
 export function configureApp(app: NestFastifyApplication): void {
   const server = app.getHttpAdapter().getInstance();
+  const state = app.get(RunState);
+  state.watch(server.server);
   // No body is read before the key is checked: whoever needs one reads it from the socket.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
   server.addHook('onRequest', (request, reply, done) => {
+    state.track(request.raw.socket, reply.raw);
     noteArrival(request);
     if (isApiRequest(request))
       void reply.headers({ 'x-request-id': request.id, 'request-id': request.id, ...CROSS_ORIGIN });

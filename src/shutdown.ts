@@ -1,38 +1,78 @@
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { BillingService } from './billing/index.js';
 import type { Config } from './config/index.js';
 import { RunState } from './relay/index.js';
+import { monotonicMs, within } from './shared/index.js';
 
-/** How long calls that were cut off may take to notice it, in ms. */
-const CUT_OFF_MS = 1000;
+/** How long calls that were cut off may take to be settled and told, and clients to read what was said to them, in ms. */
+const LAST_WORDS_MS = 5000;
+/** How long calls may take to notice that their client's connection is gone, in ms. */
+const DESTROYED_MS = 1000;
+/** One press of Ctrl-C comes several times: from the terminal, from npm, from the wrapper. */
+const ONE_WISH_MS = 1000;
 
 /**
- * Stops in order: not ready any more, running calls get SHUTDOWN_GRACE_MS to end, then everything is closed.
- * Starts at SIGTERM or SIGINT, and when the wrapper that started this process has died.
+ * Stops in order: not ready any more and no new calls, running ones get SHUTDOWN_GRACE_MS to end, what is left then ends
+ * with an error of its dialect, and everything is closed. Starts at SIGTERM, SIGINT or SIGHUP, and when the wrapper that
+ * started this process has died.
  */
 export function stopOnSignals(app: NestFastifyApplication, config: Config, closed: () => void): void {
-  const logger = new Logger('Shutdown');
-  let stopping = false;
-  const stop = async (why: string): Promise<void> => {
-    if (stopping) return;
-    stopping = true;
-    logger.log(`Stopping (${why}).`);
-    await app.get(RunState).drain(config.shutdownGraceMs);
-    // Whoever is still here is cut off, which settles their calls; the server would wait for them without end.
-    app.getHttpServer().closeAllConnections();
-    await app.get(RunState).drain(CUT_OFF_MS);
-    await app.close();
-    closed();
-    process.exit(0);
-  };
-  const stopFor = (why: string) => (): void => {
-    stop(why).catch((error: unknown) => {
-      logger.error({ err: error }, 'The process could not stop in order.');
-      process.exit(1);
-    });
-  };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stopFor(signal));
-  process.on('disconnect', stopFor('its wrapper is gone'));
+  const shutdown = new Shutdown(app, config, closed);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => shutdown.onSignal(signal));
+  const orphaned = (): void => shutdown.start('its wrapper is gone');
+  process.on('disconnect', orphaned);
   // It may have died while this process was still starting. Without a wrapper there is no channel at all.
-  if (process.channel !== undefined && !process.connected) stopFor('its wrapper is gone')();
+  if (process.channel !== undefined && !process.connected) orphaned();
+}
+
+class Shutdown {
+  private readonly logger = new Logger('Shutdown');
+  private hurry = (): void => undefined;
+  private readonly impatience = new Promise<void>((resolve) => (this.hurry = resolve));
+  private startedMs: number | undefined;
+
+  constructor(
+    private readonly app: NestFastifyApplication,
+    private readonly config: Config,
+    private readonly closed: () => void,
+  ) {}
+
+  onSignal(signal: NodeJS.Signals): void {
+    if (this.startedMs === undefined) return this.start(signal);
+    // A terminal that closes says so in many ways; it does not ask for haste.
+    if (signal === 'SIGHUP' || monotonicMs() - this.startedMs < ONE_WISH_MS) return;
+    this.logger.warn(`${signal} once more: running calls are not waited for any longer.`);
+    this.hurry();
+  }
+
+  start(why: string): void {
+    if (this.startedMs !== undefined) return;
+    this.startedMs = monotonicMs();
+    this.logger.log(`Stopping (${why}).`);
+    this.stop().then(
+      (unsettled) => process.exit(unsettled > 0 ? 1 : 0),
+      (error: unknown) => {
+        this.logger.error({ err: error }, 'The process could not stop in order.');
+        process.exit(1);
+      },
+    );
+  }
+
+  /** Gives how many calls could not be settled; each is in the log. */
+  private async stop(): Promise<number> {
+    const state = this.app.get(RunState);
+    // The server goes on listening: a load balancer shall hear that this process is not ready, and a call that it should
+    // go elsewhere, where a closed port would only look like a fault.
+    await within(Promise.race([state.drain(), this.impatience]), this.config.shutdownGraceMs);
+    if (state.running > 0) this.logger.warn(`Cut off: ${state.running} requests were still being answered.`);
+    await within(state.cutOff(), LAST_WORDS_MS);
+    // Whoever has not read everything by now never will. Their calls are settled already, or are settled by this.
+    const server = this.app.getHttpServer();
+    server.close().closeAllConnections();
+    await within(state.answered(), DESTROYED_MS);
+    await this.app.close();
+    this.closed();
+    return this.app.get(BillingService).unsettled;
+  }
 }

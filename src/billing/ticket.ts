@@ -1,12 +1,28 @@
-import { type MonoTypeOperatorFunction, type Observable, concatMap, defer, map, of, tap } from 'rxjs';
+import {
+  type MonoTypeOperatorFunction,
+  type Observable,
+  catchError,
+  concatMap,
+  defer,
+  map,
+  of,
+  switchMap,
+  takeUntil,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
 import type { Call, CallSignal, Frame, ProtocolId, TokenUsage } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
 import { AttemptLog } from './attempt-log.js';
-import { AdmissionUnavailable } from './billing.errors.js';
+import { AdmissionUnavailable, SettlementUnavailable } from './billing.errors.js';
 import type { Ending, Progress } from './ending.js';
 import type { BillingPlan } from './plan.js';
 import type { PriceSnapshot } from './price-snapshot.js';
+
+/** How long the end of an answer still waits for its settlement when the process is about to end, in ms. */
+const LAST_PATIENCE_MS = 1500;
 
 /** What admission granted. */
 export interface Admission {
@@ -104,11 +120,19 @@ export class Ticket {
     return tap((frame: Frame) => frame.signals.forEach((signal) => this.note(signal)));
   }
 
-  /** Lets the last frame go only when the call is settled: who has seen the end of an answer finds it in the log. */
-  settleBeforeEnd(): MonoTypeOperatorFunction<Frame> {
+  /**
+   * Lets the last frame go only when the call is settled: who has seen the end of an answer finds it in the log. When
+   * the interruption errs, that is not waited for much longer.
+   */
+  settleBeforeEnd(interruption: Observable<never>): MonoTypeOperatorFunction<Frame> {
+    const late = (cause: unknown): Observable<never> =>
+      timer(LAST_PATIENCE_MS).pipe(switchMap(() => throwError(() => new SettlementUnavailable(cause))));
     return concatMap((frame: Frame): Observable<Frame> => {
       if (!frame.last) return of(frame);
-      return defer(() => this.settle({ status: 'succeeded' })).pipe(map(() => frame));
+      return defer(() => this.settle({ status: 'succeeded' })).pipe(
+        takeUntil(interruption.pipe(catchError(late))),
+        map(() => frame),
+      );
     });
   }
 
@@ -116,7 +140,8 @@ export class Ticket {
   async fail(failure: AppError): Promise<void> {
     const settled = this.settle({ status: this.granted === undefined ? 'refused' : 'failed', error: failure });
     // The database is gone: the row waits until it is back, the client need not.
-    if (failure instanceof AdmissionUnavailable) settled.catch(() => undefined);
+    if (failure instanceof AdmissionUnavailable || failure instanceof SettlementUnavailable)
+      settled.catch(() => undefined);
     else await settled;
   }
 

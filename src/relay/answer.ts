@@ -1,3 +1,4 @@
+import type { Observable } from 'rxjs';
 import { Flow, type StreamTail } from '../call/index.js';
 
 /** What the engine and the reply writer share of one call while its answer passes. */
@@ -12,4 +13,7 @@ export class Answer {
   tail: StreamTail = {};
   /** Something of an answer has been let go: from here on no other channel may be tried. */
   committed = false;
+
+  /** @param interruption errs when the answer must end before its time */
+  constructor(readonly interruption: Observable<never>) {}
 }

@@ -1,13 +1,16 @@
 import { type CanActivate, type ExecutionContext, Injectable, UseGuards, applyDecorators } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { BillingService } from '../billing/index.js';
-import { ApiKeyGuard, RefusedKey } from '../keys/index.js';
+import { ApiKeyGuard, type Caller, RefusedKey } from '../keys/index.js';
+import { AppError } from '../shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { arrivalOf, requestLineOf } from './request-facts.js';
+import { NoMoreCalls } from './relay.errors.js';
+import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
+import { RunState } from './run-state.js';
 
 /**
- * The key guard of routes that reach a model. A key that we issued but do not accept now leaves a row: its owner will
- * look there for the reason.
+ * The guard of routes that reach a model: a key, and a process that still takes calls. A refusal that concerns a key of
+ * ours leaves a row: its owner will look there for the reason.
  */
 @Injectable()
 export class CallGuard implements CanActivate {
@@ -15,20 +18,25 @@ export class CallGuard implements CanActivate {
     private readonly keys: ApiKeyGuard,
     private readonly billing: BillingService,
     private readonly adapters: AdapterRegistry,
+    private readonly state: RunState,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
     try {
-      return await this.keys.canActivate(context);
+      const accepted = await this.keys.canActivate(context);
+      if (this.state.draining) throw new NoMoreCalls();
+      return accepted;
     } catch (error) {
-      if (error instanceof RefusedKey) {
-        const request = context.switchToHttp().getRequest<FastifyRequest>();
-        const protocol = this.adapters.claimant(requestLineOf(request)).id;
-        const { caller } = error;
-        await this.billing.refuse({ id: request.id, protocol, caller, ...arrivalOf(request) }, error);
-      }
+      if (error instanceof RefusedKey) await this.record(request, error.caller, error);
+      else if (error instanceof NoMoreCalls) await this.record(request, callerOf(request), error);
       throw error;
     }
+  }
+
+  private async record(request: FastifyRequest, caller: Caller, error: AppError): Promise<void> {
+    const protocol = this.adapters.claimant(requestLineOf(request)).id;
+    await this.billing.refuse({ id: request.id, protocol, caller, ...arrivalOf(request) }, error);
   }
 }
 

@@ -6,9 +6,10 @@ import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
 import { Config } from '../config/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
-import { Answer } from './answer.js';
+import type { Answer } from './answer.js';
 import { Attempts } from './attempts.js';
 import { readBody } from './body-reader.js';
+import { interruptedBy, unlessInterrupted } from './interruption.js';
 import { ModelAccess } from './model-access.js';
 import { Replies } from './replies.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
@@ -35,13 +36,15 @@ export class RelayService {
   ): Promise<void> {
     const caller = callerOf(request);
     const arrival = arrivalOf(request);
-    const read = await this.read(choose, request).catch(async (thrown: unknown) => {
-      const error = AppError.from(thrown);
-      const protocol = typeof choose === 'function' ? '' : choose.id;
-      await this.billing.refuse({ id: request.id, protocol, caller, ...arrival }, error);
-      throw error;
-    });
-    const answer = new Answer();
+    const answer = this.replies.open(request.id);
+    const read = await unlessInterrupted(this.read(choose, request), answer.interruption).catch(
+      async (thrown: unknown) => {
+        const error = AppError.from(thrown);
+        const protocol = typeof choose === 'function' ? '' : choose.id;
+        await this.billing.refuse({ id: request.id, protocol, caller, ...arrival }, error);
+        throw error;
+      },
+    );
     const frames = this.run(read.call, caller, answer, arrival.startedMs);
     await this.replies.send(reply, read.call, read.protocol, answer, frames);
   }
@@ -55,9 +58,11 @@ export class RelayService {
           answer.timing.admitMs = ticket.admitMs;
           if (outputLimit !== undefined) answer.headers['x-relay-output-limit'] = String(outputLimit);
         }),
-        switchMap((admission) => this.attempts.frames(ticket, admission, answer)),
+        switchMap((admission) =>
+          this.attempts.frames(ticket, admission, answer).pipe(interruptedBy(answer.interruption)),
+        ),
         ticket.watch(),
-        ticket.settleBeforeEnd(),
+        ticket.settleBeforeEnd(answer.interruption),
         tap(() => (answer.headers['server-timing'] ??= serverTiming(answer, startedMs))),
         catchError((thrown: unknown) => {
           const error = AppError.from(thrown);

@@ -2,18 +2,23 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Observable } from 'rxjs';
 import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
-import type { Answer } from './answer.js';
+import { Answer } from './answer.js';
 import { RelayTimings } from './relay-timings.js';
 import { ReplyWriter } from './reply-writer.js';
 import { RunState } from './run-state.js';
 
-/** Sends answers to clients, each by a writer of its own, and knows which are still on their way. */
+/** Sends answers to clients, each by a writer of its own. */
 @Injectable()
 export class Replies {
   constructor(
     private readonly timings: RelayTimings,
     private readonly state: RunState,
   ) {}
+
+  /** The answer to a call that has just come, of which nothing is known yet. */
+  open(callId: string): Answer {
+    return new Answer(this.state.interruption(callId));
+  }
 
   /**
    * Resolves when the answer has been handed to the socket or the client has left.
@@ -26,6 +31,6 @@ export class Replies {
     answer: Answer,
     frames: Observable<Frame>,
   ): Promise<void> {
-    return this.state.track(new ReplyWriter(reply, call, protocol, answer, this.timings).send(frames));
+    return new ReplyWriter(reply, call, protocol, answer, this.timings).send(frames);
   }
 }

@@ -1,26 +1,94 @@
 import { Injectable } from '@nestjs/common';
-import { within } from '../shared/index.js';
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Observable } from 'rxjs';
+import type { AppError } from '../shared/index.js';
+import { CutOff } from './relay.errors.js';
 
-/** Whether this process still takes calls, and how many it is answering. */
+interface RunningCall {
+  readonly id: string;
+  end(error: AppError): void;
+}
+
+/**
+ * Whether this process still takes calls, what it is answering, and how that is ended. Serving → draining (new calls are
+ * refused, running ones go on) → over (whatever still runs errs).
+ */
 @Injectable()
 export class RunState {
-  private readonly running = new Set<Promise<unknown>>();
+  private readonly answering = new Set<ServerResponse>();
+  /** Connections that have had an answer and wait for another request. */
+  private readonly idle = new Set<Socket>();
+  private readonly calls = new Set<RunningCall>();
   private isDraining = false;
+  private isOver = false;
 
   get draining(): boolean {
     return this.isDraining;
   }
 
-  /** Counts a call as running until it has ended, however it ends. */
-  track<Result>(call: Promise<Result>): Promise<Result> {
-    const counted = call.catch(() => undefined).finally(() => this.running.delete(counted));
-    this.running.add(counted);
-    return call;
+  /** How many requests are being answered. */
+  get running(): number {
+    return this.answering.size;
   }
 
-  /** From now on not ready. Resolves when no call is running, or when the grace is over. */
-  async drain(graceMs: number): Promise<void> {
-    this.isDraining = true;
-    await within(Promise.all(this.running), graceMs);
+  /** For the server, before it listens. */
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => socket.once('close', () => this.idle.delete(socket)));
   }
+
+  /** Counts a request as running until the system has taken its answer, or its client has left. */
+  track(socket: Socket, response: ServerResponse): void {
+    this.idle.delete(socket);
+    this.answering.add(response);
+    if (this.isDraining) lastOfItsConnection(response);
+    response.once('close', () => {
+      this.answering.delete(response);
+      if (socket.destroyed) return;
+      if (this.isDraining) socket.destroySoon();
+      else this.idle.add(socket);
+    });
+  }
+
+  /** Never emits; errs when this call has to end: because the process does, or for a fault that is this call's. */
+  interruption(callId: string): Observable<never> {
+    return new Observable((subscriber) => {
+      if (this.isOver) return subscriber.error(new CutOff());
+      const call: RunningCall = { id: callId, end: (error) => subscriber.error(error) };
+      this.calls.add(call);
+      return () => this.calls.delete(call);
+    });
+  }
+
+  /** Ends one call, if it runs. */
+  fail(callId: string, error: AppError): void {
+    for (const call of this.calls) if (call.id === callId) call.end(error);
+  }
+
+  /** From now on not ready, and every connection closes behind its answer. Resolves when what runs now has ended. */
+  drain(): Promise<void> {
+    this.isDraining = true;
+    for (const socket of this.idle) socket.destroySoon();
+    for (const response of this.answering) lastOfItsConnection(response);
+    return this.answered();
+  }
+
+  /** Ends every call that still runs. Resolves when their clients have taken what there is to say. */
+  cutOff(): Promise<void> {
+    this.isOver = true;
+    for (const call of this.calls) call.end(new CutOff());
+    return this.answered();
+  }
+
+  /** Resolves when what is being answered now has ended; what comes later is not waited for. */
+  async answered(): Promise<void> {
+    const closed = (response: ServerResponse): Promise<void> =>
+      new Promise((resolve) => response.once('close', resolve));
+    await Promise.all(Array.from(this.answering, closed));
+  }
+}
+
+/** Where the head has gone out already, the connection is closed behind the answer all the same. */
+function lastOfItsConnection(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('connection', 'close');
 }
