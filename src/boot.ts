@@ -7,6 +7,7 @@ import type { Config } from './config/index.js';
 import { configureApp, createAdapter } from './configure-app.js';
 import { DatabaseServer, Notifications } from './database/index.js';
 import { DEMO_MODEL } from './demo/index.js';
+import { surviveFaults } from './faults.js';
 import { Onboarding } from './onboarding/index.js';
 import { removePidFile, writePidFile } from './pid-file.js';
 import { PinoLogger } from './pino.logger.js';
@@ -25,6 +26,7 @@ export async function boot(config: Config): Promise<void> {
   configureApp(app);
   await listen(app, config);
   writePidFile(config.dataDir);
+  surviveFaults(app);
   stopOnSignals(app, config, () => removePidFile(config.dataDir));
   await app.get(Notifications).announceServer();
   app.get(ChannelDirectory).serve();

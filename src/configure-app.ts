@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { renderOpenAiError } from './call/index.js';
 import type { Config } from './config/index.js';
 import { ErrorFilter } from './error.filter.js';
-import { RunState, isApiRequest, noteArrival, usualForm } from './relay/index.js';
+import { RunState, answering, isApiRequest, noteArrival, usualForm } from './relay/index.js';
 import { AppError, newId } from './shared/index.js';
 
 /** What a browser on another site may send to the API and see of its answers. The API never looks at cookies. */
@@ -59,7 +59,7 @@ export function configureApp(app: NestFastifyApplication): void {
       delete request.raw.headers['content-type'];
     // A browser asks first, and asks without a key.
     if (request.method === 'OPTIONS') void reply.headers(CROSS_ORIGIN).status(204).send();
-    else done();
+    else answering(request.id, done);
   });
   logOtherRequests(server);
   app.useGlobalFilters(app.get(ErrorFilter));

@@ -1,4 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Observable, type Subscriber } from 'rxjs';
 import { type Dispatcher, Pool, interceptors } from 'undici';
 import type { Flow, UpstreamHeaders, UpstreamRequest } from '../call/index.js';
@@ -71,6 +72,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
   private detach = (): void => undefined;
   private over = false;
+  /** A pooled connection remembers the call that opened it, and would have others' faults look like that one's. */
+  private readonly inCall = AsyncLocalStorage.snapshot();
 
   constructor(
     private readonly subscriber: Subscriber<UpstreamPart>,
@@ -85,21 +88,21 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: unknown, status: number, headers: UpstreamHeaders): void {
-    if (status >= 200) this.subscriber.next({ type: 'head', status, headers });
+    if (status >= 200) this.inCall(() => this.subscriber.next({ type: 'head', status, headers }));
   }
 
   onResponseData(_: unknown, bytes: Buffer): void {
-    this.subscriber.next({ type: 'chunk', bytes });
+    this.inCall(() => this.subscriber.next({ type: 'chunk', bytes }));
   }
 
   onResponseEnd(): void {
     this.over = true;
-    this.subscriber.complete();
+    this.inCall(() => this.subscriber.complete());
   }
 
   onResponseError(_: unknown, error: Error): void {
     this.over = true;
-    this.subscriber.error(connectionError(error));
+    this.inCall(() => this.subscriber.error(connectionError(error)));
   }
 
   /** Ends the exchange where it is; one that has ended already keeps its connection for the next request. */

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RequestLine } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import { idTime, monotonicMs } from '../shared/index.js';
@@ -13,6 +14,9 @@ export interface Arrival {
   readonly ip: string;
 }
 
+/** Only the id: what a call opened for others to use, as a connection to an upstream, keeps its context alive. */
+const requestIds = new AsyncLocalStorage<string>();
+
 const arrivals = new WeakMap<FastifyRequest, Arrival>();
 
 /** For the server's first hook. */
@@ -22,6 +26,16 @@ export function noteArrival(request: FastifyRequest): void {
   // The framework's types do not know that a client may be gone already.
   const ip = (request.ip as string | undefined) ?? '';
   arrivals.set(request, { createdAt, startedMs: monotonicMs(), ip });
+}
+
+/** Runs what answers a request, so that whatever goes wrong within it can be told to belong to it. */
+export function answering(requestId: string, work: () => void): void {
+  requestIds.run(requestId, work);
+}
+
+/** The request that the running code belongs to; undefined where that is not known. */
+export function currentRequestId(): string | undefined {
+  return requestIds.getStore();
 }
 
 export function arrivalOf(request: FastifyRequest): Arrival {

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { plain } from '../support/api-errors.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
@@ -10,6 +11,7 @@ import { eventually } from '../support/eventually.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
+  answerIn,
   type Dialect,
   encodeEvents,
   errorAnswer,
@@ -392,6 +394,43 @@ describe('a process that is told to stop (R8)', () => {
     expect(await heard.text).toContain('message_stop');
     await left.closed;
     expect(await exited()).toBe(0);
+  });
+
+  it('goes on when an exception or a rejection was not caught, and ends the call that it belongs to (R12)', async () => {
+    const faults = pathToFileURL(join(import.meta.dirname, '../support/faults.mjs')).href;
+    await start(LONG_MS, { NODE_OPTIONS: `--import=${faults}` });
+    const finish = gate();
+    const saying = (text: string): Script => {
+      const [first, second] = halves('messages', [text, 'there']);
+      return [streamHead(), sse(first), waitFor(finish), sse(second)];
+    };
+    // The connection that the faulty calls use was opened by a call that has ended.
+    relay.upstream.scriptNext(answerIn('messages'));
+    await (await post('messages')).text();
+    relay.upstream.scriptNext(saying('Hello <exception>'));
+    const faulty = await stream('messages');
+    expect(readEvents(withoutKeepAlives(await faulty.text)).at(-1)).toMatchObject({
+      event: 'error',
+      data: expect.stringContaining('"api_error"') as unknown,
+    });
+    relay.upstream.scriptNext(saying('Hello <rejection>'), saying('Hello '));
+    const [rejecting, other] = [await stream('messages'), await stream('messages')];
+    await Promise.all([rejecting.begun, other.begun]);
+    finish.open();
+    for (const { text } of [rejecting, other]) expect(await text).toContain('message_stop');
+
+    const logged = service.output.split('\n').filter((line) => line.includes('injected'));
+    const ids = (what: string): unknown[] =>
+      logged
+        .map((line) => JSON.parse(line) as { context: string; err: { message: string }; request_id: string })
+        .filter(({ context, err }) => context === 'Fault' && err.message.includes(what))
+        .map(({ request_id }) => request_id);
+    expect([ids('exception'), ids('rejection')]).toEqual([[faulty.id], [rejecting.id]]);
+    const all = await rows(4);
+    expect(all.get(faulty.id)).toMatchObject({ status: 'failed', error_reason: 'internal', billing_basis: 'partial' });
+    expect(all.get(rejecting.id)).toMatchObject({ status: 'succeeded' });
+    expect(await service.stop()).toBe(0);
+    await expectExact();
   });
 
   it('says what it could not settle, and ends with 1, when its database is gone', async () => {
