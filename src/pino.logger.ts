@@ -20,7 +20,7 @@ const FLUSH_MS = 100;
  */
 export class PinoLogger implements LoggerService {
   private readonly pino: Pino;
-  private readonly output = pino.destination({ sync: false, minLength: BUFFER_BYTES, periodicFlush: FLUSH_MS });
+  private readonly output = terminal();
 
   constructor(level: string) {
     const options = {
@@ -69,4 +69,23 @@ export class PinoLogger implements LoggerService {
       this.pino[level]({ context, ...message }, rest.length > 1 ? String(rest[0]) : undefined);
     else this.pino[level]({ context, ...(rest.length > 1 && { detail: rest.slice(0, -1) }) }, String(message));
   }
+}
+
+/**
+ * The standard output. When it is gone, as a closed terminal is, nothing is written any more: who logs is not at fault,
+ * and at the end the process would try for ever to write what it still has.
+ */
+function terminal(): ReturnType<typeof pino.destination> {
+  const stream = pino.destination({
+    fd: process.stdout.fd,
+    sync: false,
+    minLength: BUFFER_BYTES,
+    periodicFlush: FLUSH_MS,
+  });
+  stream.on('error', () => {
+    stream.write = () => true;
+    stream.flush = () => undefined;
+    stream.flushSync = () => undefined;
+  });
+  return stream;
 }

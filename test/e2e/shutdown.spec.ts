@@ -30,6 +30,8 @@ import {
 import { Service } from '../support/service.js';
 import { readEvents, readText, withoutKeepAlives } from '../support/stream-text.js';
 
+/** Has the program suffer what its defects, or its terminal, would do to it. */
+const FAULTY = { NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, '../support/faults.mjs')).href}` };
 /** Longer than any test: who waits for its end fails. */
 const LONG_MS = '600000';
 const SLOW_MS = 30_000;
@@ -396,9 +398,22 @@ describe('a process that is told to stop (R8)', () => {
     expect(await exited()).toBe(0);
   });
 
+  it('drains in the same way when the terminal that it writes to is closed', async () => {
+    await start(LONG_MS, FAULTY);
+    const finish = gate();
+    relay.upstream.script(inHalves(() => finish));
+    const heard = await stream('messages');
+    await heard.begun;
+    service.wrapper.kill('SIGHUP');
+    await untilDraining();
+    finish.open();
+    expect(await heard.text).toContain('message_stop');
+    expect(await exited()).toBe(0);
+    expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded' });
+  });
+
   it('goes on when an exception or a rejection was not caught, and ends the call that it belongs to (R12)', async () => {
-    const faults = pathToFileURL(join(import.meta.dirname, '../support/faults.mjs')).href;
-    await start(LONG_MS, { NODE_OPTIONS: `--import=${faults}` });
+    await start(LONG_MS, FAULTY);
     const finish = gate();
     const saying = (text: string): Script => {
       const [first, second] = halves('messages', [text, 'there']);
