@@ -72,6 +72,35 @@ describe('KeyCache', () => {
     expect(['one', 'two', 'three'].map((hash) => cache.get(hash, 1) !== undefined)).toEqual([false, true, true]);
   });
 
+  it('keeps at least half as many unknown hashes as it may, whatever their number', () => {
+    const cache = new KeyCache({ known: 2, unknown: 100 });
+    for (let index = 0; index < 1000; index++) {
+      cache.put(`stranger ${index}`, undefined, index);
+      const kept = Array.from({ length: index + 1 }, (_, other) => cache.get(`stranger ${other}`, index));
+      expect(kept.slice(-50).every(Boolean)).toBe(true);
+      expect(kept.filter(Boolean).length).toBeLessThanOrEqual(100);
+    }
+  });
+
+  it('takes no hash for unknown that it has learnt to know since, old half or young', () => {
+    const cache = new KeyCache({ known: 2, unknown: 4 });
+    for (const hash of ['old', 'old 2', 'young']) cache.put(hash, undefined, 0);
+    cache.put('old', aCaller(), 1);
+    cache.put('young', aCaller(), 1);
+    cache.forgetAccount('acc_1');
+    expect([cache.get('old', 2), cache.get('young', 2)]).toEqual([undefined, undefined]);
+    expect(cache.get('old 2', 2)).toBeDefined();
+  });
+
+  it('forgets that any hash is unknown, old half or young', () => {
+    for (const forget of [(cache: KeyCache) => cache.forgetKey('key_1'), (cache: KeyCache) => cache.clear()]) {
+      const cache = new KeyCache({ known: 2, unknown: 4 });
+      for (const hash of ['old', 'old 2', 'young']) cache.put(hash, undefined, 0);
+      forget(cache);
+      expect(['old', 'old 2', 'young'].map((hash) => cache.get(hash, 1))).toEqual([undefined, undefined, undefined]);
+    }
+  });
+
   it('keeps its other entries when one is renewed', () => {
     const cache = new KeyCache({ known: 2, unknown: 2 });
     cache.put('one', aCaller(), 0);
