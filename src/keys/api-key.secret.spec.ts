@@ -8,6 +8,10 @@ describe('generateSecret', () => {
     for (const secret of secrets) expect(secret).toMatch(/^sk-[0-9A-Za-z]{48}$/);
   });
 
+  it('makes what could be taken over: nothing else is looked up', () => {
+    for (const secret of secrets) expect(isImportable(secret)).toBe(true);
+  });
+
   it('never makes the same one twice', () => {
     expect(new Set(secrets).size).toBe(secrets.length);
   });

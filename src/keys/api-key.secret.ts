@@ -22,7 +22,10 @@ export function hintOf(secret: string): string {
   return `${secret.slice(0, 6)}…${secret.slice(-4)}`;
 }
 
-/** Whether a secret made elsewhere can be taken over: `sk-`, 32 to 512 printable ASCII characters, no blanks. */
+/**
+ * Whether a secret made elsewhere can be taken over: `sk-`, 32 to 512 printable ASCII characters, no blanks. So are all
+ * that we make.
+ */
 export function isImportable(secret: string): boolean {
   return IMPORTABLE.test(secret);
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Batcher, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../database/index.js';
 import { AppError, Clock } from '../shared/index.js';
-import { hashSecret } from './api-key.secret.js';
+import { hashSecret, isImportable } from './api-key.secret.js';
 import { CallerRepository } from './caller.repository.js';
 import type { Caller } from './caller.js';
 import { KeyCache } from './key-cache.js';
@@ -39,6 +39,8 @@ export class KeyDirectory {
    * @throws AppError `unavailable` when the database does not answer
    */
   find(secret: string): Promise<Caller | undefined> {
+    // What cannot be a key of ours, made here or taken over, is nothing to ask the database about.
+    if (!isImportable(secret)) return Promise.resolve(undefined);
     const hash = hashSecret(secret);
     const name = hash.toString('base64');
     const cached = this.cache.get(name, this.clock.now(), this.notifications.connected ? undefined : UNHEARD_CACHE_MS);

@@ -20,6 +20,9 @@ import { startOn } from '../support/modules.js';
 
 const MODULES = [AuthModule, KeysModule, OnboardingModule];
 
+/** A secret that could be ours. */
+const aSecret = (name: string | number): string => `sk-${String(name).padStart(48, '0')}`;
+
 describe('API keys', () => {
   let database: TestDatabase;
   let app: TestingModule;
@@ -177,15 +180,64 @@ describe('API keys', () => {
 
     it('cost few queries when strangers try many secrets at once', async () => {
       const lookups = await countLookups(() =>
-        Promise.all(Array.from({ length: 1000 }, (_, index) => directory.find(`sk-stranger-${index}`))),
+        Promise.all(Array.from({ length: 1000 }, (_, index) => directory.find(aSecret(index)))),
       );
       expect(lookups).toBeLessThanOrEqual(5);
     });
 
     it('are remembered as unknown', async () => {
-      await directory.find('sk-stranger');
-      await expect(countLookups(() => directory.find('sk-stranger'))).resolves.toBe(0);
+      await directory.find(aSecret('stranger'));
+      await expect(countLookups(() => directory.find(aSecret('stranger')))).resolves.toBe(0);
     });
+
+    it('are not looked up when a secret can be none of ours', async () => {
+      const lookups = await countLookups(async () => {
+        for (const secret of ['', 'sk-short', 'x'.repeat(51), `pk-${'0'.repeat(48)}`, `sk-${'x'.repeat(510)}`])
+          await expect(directory.find(secret)).resolves.toBeUndefined();
+      });
+      expect(lookups).toBe(0);
+    });
+
+    it('are found among a crowd of strangers, known by heart or not', async () => {
+      const [old, fresh] = await Promise.all(['old', 'fresh'].map((name) => keys.create({ accountId, name })));
+      await eventually(async () => expect(await directory.find(old?.secret.reveal() ?? '')).toBeDefined());
+      const crowd = (from: number) => Array.from({ length: 1000 }, (_, index) => directory.find(aSecret(from + index)));
+      const found: string[] = [];
+      const strangers = [...crowd(0), ...crowd(1000)];
+      const ours = [old, fresh].map((key) => directory.find(key?.secret.reveal() ?? ''));
+      for (const [index, caller] of ours.entries())
+        void caller.then((known) => found.push(`${index === 0 ? 'old' : 'fresh'} ${known?.keyName}`));
+      await Promise.all([...strangers.map((stranger) => expect(stranger).resolves.toBeUndefined()), ...ours]);
+      expect(found).toEqual(['old old', 'fresh fresh']);
+    });
+
+    it.each(['before it was made', 'while it was being looked up'])(
+      'are known within a second, here and elsewhere, although a secret was taken for unknown %s',
+      async (when) => {
+        const { CallerRepository } = await import('../../src/keys/caller.repository.js');
+        const secret = aSecret('late');
+        const other = await startOn(database, MODULES);
+        try {
+          const take = () => keys.import({ accountId, name: 'late' }, new Secret(secret));
+          const repository = app.get(CallerRepository);
+          const find = repository.findByHashes.bind(repository);
+          if (when !== 'before it was made')
+            repository.findByHashes = async (hashes) => {
+              const callers = await find(hashes);
+              repository.findByHashes = find;
+              await take();
+              return callers;
+            };
+          const directories = [directory, other.get(KeyDirectory)];
+          for (const one of directories.toReversed()) await expect(one.find(secret)).resolves.toBeUndefined();
+          if (when === 'before it was made') await take();
+          for (const one of directories)
+            await eventually(async () => expect(await one.find(secret)).toMatchObject({ keyName: 'late' }), 1000);
+        } finally {
+          await other.close();
+        }
+      },
+    );
 
     it.each([
       ['a key is disabled', (id: string) => keys.disable(id), { keyState: 'disabled' }],
@@ -240,12 +292,12 @@ describe('API keys', () => {
 
     it('say that the service is unavailable when the database does not answer', async () => {
       await sql.query('ALTER TABLE api_keys RENAME TO gone');
-      await expect(directory.find('sk-anything')).rejects.toMatchObject({
+      await expect(directory.find(aSecret('anything'))).rejects.toMatchObject({
         kind: 'unavailable',
         details: { retryAfterSeconds: 1 },
       });
       await sql.query('ALTER TABLE gone RENAME TO api_keys');
-      await expect(directory.find('sk-anything')).resolves.toBeUndefined();
+      await expect(directory.find(aSecret('anything'))).resolves.toBeUndefined();
     });
   });
 });
