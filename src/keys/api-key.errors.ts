@@ -1,10 +1,24 @@
 import { AppError, formatUsd, MAX_AMOUNT, type Nanos } from '../shared/index.js';
 import type { Caller } from './caller.js';
 
+/** By then a full line has been served. */
+const RETRY_AFTER_SECONDS = 10;
+
 /** No key, or none that we issued, which is the fault when no other is given. The message starts `Invalid token`. */
 export class InvalidToken extends AppError {
   constructor(fault = 'this key is not known here. Check that it is complete and belongs to this service.') {
     super('invalid_token', `Invalid token: ${fault}`);
+  }
+}
+
+/** Too many strangers wait already for what this one would be told: that we issued no such key. */
+export class TooManyStrangers extends AppError {
+  constructor() {
+    super(
+      'rate_limit_exceeded',
+      'Too many requests with keys that are not known here come from your network. Check your key and try again later.',
+      { retryAfterSeconds: RETRY_AFTER_SECONDS },
+    );
   }
 }
 

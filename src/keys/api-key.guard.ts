@@ -1,15 +1,29 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
-import type { FastifyRequest } from 'fastify';
-import { InvalidToken } from './api-key.errors.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { InvalidToken, TooManyStrangers } from './api-key.errors.js';
 import type { Caller } from './caller.js';
 import { readCredentials } from './credentials.js';
+import { StrangerLine } from './stranger-line.js';
 
-/** Lets a request pass when it carries a key that may be used, and puts the Caller on it as `user`. */
+/**
+ * Lets a request pass when it carries a key that may be used, and puts the Caller on it as `user`. Strangers are refused
+ * in their turn, and only they wait: whose key we issued is known by then.
+ */
 @Injectable()
 export class ApiKeyGuard extends AuthGuard('bearer') {
+  constructor(private readonly strangers: StrangerLine) {
+    super();
+  }
+
+  /** @throws TooManyStrangers when not even an InvalidToken can be told in time */
   override async canActivate(context: ExecutionContext): Promise<boolean> {
-    return (await super.canActivate(context)) === true;
+    try {
+      return (await super.canActivate(context)) === true;
+    } catch (error) {
+      if (error instanceof InvalidToken) await this.waitForTurn(context);
+      throw error;
+    }
   }
 
   /** @throws InvalidToken or RefusedKey in place of Nest's plain 401, so that the answer names the fault */
@@ -18,5 +32,15 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     if (caller) return caller;
     const { headers, raw } = context.switchToHttp().getRequest<FastifyRequest>();
     throw new InvalidToken(readCredentials(headers, raw.rawHeaders).fault);
+  }
+
+  private async waitForTurn(context: ExecutionContext): Promise<void> {
+    const { ip, raw } = context.switchToHttp().getRequest<FastifyRequest>();
+    // The framework's types do not know that a client may be gone already.
+    const address = (ip as string | undefined) ?? '';
+    if (await this.strangers.turn(address, () => raw.socket.destroyed)) return;
+    // Whoever wants to go on must connect anew, which costs them more than us.
+    void context.switchToHttp().getResponse<FastifyReply>().header('connection', 'close');
+    throw new TooManyStrangers();
   }
 }

@@ -1,6 +1,6 @@
 // API keys: making, importing, changing them; who holds a secret, from memory where possible; the headers that carry a
-// key, passport's bearer strategy and the guard of /v1. Does not own what a call costs: `used` and `held` of a key are
-// written by admission and settlement.
+// key, passport's bearer strategy, the guard of /v1, and the line in which strangers wait for their refusal. Does not
+// own what a call costs: `used` and `held` of a key are written by admission and settlement.
 export type { ApiKey, CreatedApiKey, KeyDescription, NewApiKey } from './api-key.js';
 export {
   InvalidKeyName,
@@ -17,3 +17,4 @@ export type { Caller } from './caller.js';
 export { KeyAuthenticator } from './key-authenticator.js';
 export { KeyDirectory } from './key-directory.js';
 export { KeysModule } from './keys.module.js';
+export { StrangerLimits } from './stranger-limits.js';

@@ -9,6 +9,8 @@ import { BearerStrategy } from './bearer.strategy.js';
 import { CallerRepository } from './caller.repository.js';
 import { KeyAuthenticator } from './key-authenticator.js';
 import { KeyDirectory } from './key-directory.js';
+import { StrangerLimits } from './stranger-limits.js';
+import { StrangerLine } from './stranger-line.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKeyEntity]), WalletModule],
@@ -20,7 +22,9 @@ import { KeyDirectory } from './key-directory.js';
     KeyAuthenticator,
     BearerStrategy,
     ApiKeyGuard,
+    StrangerLimits,
+    StrangerLine,
   ],
-  exports: [ApiKeyService, ApiKeyGuard, KeyAuthenticator, KeyDirectory],
+  exports: [ApiKeyService, ApiKeyGuard, KeyAuthenticator, KeyDirectory, StrangerLine],
 })
 export class KeysModule {}

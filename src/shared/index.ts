@@ -1,4 +1,4 @@
-// Small pure helpers that know nothing of the product: errors, money as numbers, ids, JSON, time, secrets.
+// Small pure helpers that know nothing of the product: errors, money as numbers, ids, JSON, time, networks, secrets.
 // No Nest, no I/O, no import from any other folder.
 export * from './app-error.js';
 export * from './clock.js';
@@ -6,5 +6,6 @@ export * from './error-text.js';
 export * from './ids.js';
 export * from './json.js';
 export * from './nanos.js';
+export * from './network.js';
 export * from './secret.js';
 export * from './within.js';

@@ -1,0 +1,24 @@
+import { networkOf } from './network.js';
+
+describe('networkOf', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['::FFFF:192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:db8:0:0:1::', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['', ''],
+  ])('makes %j the client %j', (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+
+  it('takes all addresses of one /64 for one client, and those of another for another', () => {
+    const clients = ['2001:db8:1:2::1', '2001:db8:1:2:ffff::', '2001:db8:1:3::1'].map(networkOf);
+    expect(clients[0]).toBe(clients[1]);
+    expect(clients[2]).not.toBe(clients[0]);
+  });
+});

@@ -1,0 +1,15 @@
+/** Not more than this of an IPv6 address tells customers apart: the rest a host picks for itself, as often as it likes. */
+const GROUPS_OF_NETWORK = 4;
+
+/**
+ * What counts as one client's address: an IPv4 address itself, of an IPv6 address its first 64 bits. An IPv4 address that
+ * a socket shows as an IPv6 one (`::ffff:192.0.2.1`) is what it is.
+ */
+export function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  if (!plain.includes(':')) return plain;
+  const [front = [], back] = plain.split('::', 2).map((half) => (half === '' ? [] : half.split(':')));
+  const zeros = back === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
+  const groups = [...front, ...Array<string>(zeros).fill('0'), ...(back ?? [])].slice(0, GROUPS_OF_NETWORK);
+  return `${groups.map((group) => group.toLowerCase().replace(/^0+(?=.)/, '')).join(':')}::/64`;
+}

@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import { ApiKeyService, StrangerLimits } from '../../src/keys/index.js';
+import { Secret } from '../../src/shared/index.js';
+import { expectError, INVALID_TOKEN, RATE_LIMITED } from '../support/api-errors.js';
+import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { RelayApp } from '../support/relay-app.js';
+import type { Dialect } from '../support/scripted-upstream.js';
+import { sendRaw } from '../support/wire.js';
+
+let secrets = 0;
+/** A secret that could be ours, and never the same one. */
+const aSecret = (): string => `sk-${String((secrets += 1)).padStart(48, '0')}`;
+
+describe('strangers, who show a key that we did not issue', () => {
+  let relay: RelayApp;
+  beforeAll(async () => {
+    relay = await RelayApp.start({}, { TRUSTED_PROXIES: '127.0.0.1' });
+  });
+  afterAll(() => relay.close());
+  afterEach(() => {
+    relay.upstream.reset();
+    setLimits(new StrangerLimits());
+  });
+
+  const setLimits = (limits: Partial<StrangerLimits>): void => void Object.assign(relay.get(StrangerLimits), limits);
+
+  /** On a connection of its own, by way of a proxy that says whom it comes from. */
+  const ask = (dialect: Dialect, key: string, address = '192.0.2.1'): Promise<Response> =>
+    sendRaw(`${relay.url}${PATHS[dialect]}`, {
+      headers: ['authorization', `Bearer ${key}`, 'x-forwarded-for', address, 'connection', 'keep-alive'],
+      body: JSON.stringify(aRequest(dialect)),
+    });
+
+  /** How many rows there are of calls, running ones included. */
+  const rows = async (): Promise<number> => {
+    const [row] = await relay
+      .get(DataSource)
+      .query<{ rows: number }[]>(
+        'SELECT (SELECT count(*) FROM calls)::int + (SELECT count(*) FROM open_calls)::int rows',
+      );
+    return row?.rows ?? -1;
+  };
+
+  /** Strangers of a network who fill its line, and wait there until the limits are the usual ones again. */
+  const fillLine = async (address: string): Promise<Promise<Response>[]> => {
+    const waitingOfNetwork = 4;
+    setLimits({ perSecond: 0.001, waitingOfNetwork });
+    // One may be refused at once and one is too many; the others wait.
+    const crowd = Array.from({ length: waitingOfNetwork + 2 }, () => ask('responses', aSecret(), address));
+    await Promise.any(crowd.map(async (answer) => expect((await answer).status).toBe(429)));
+    return crowd;
+  };
+  const answered = (answers: readonly Promise<Response>[]): Promise<readonly unknown[]> =>
+    Promise.all(answers.map((answer) => Promise.race([answer.then(({ status }) => status), sleep(100, 'waits')])));
+
+  it('leave no rows, whichever key they try and however many they are', async () => {
+    const same = aSecret();
+    const tries = Array.from({ length: 150 }, (_, index) => (index % 2 === 0 ? same : aSecret()));
+    const before = await rows();
+    const answers = await Promise.all(
+      ['no key', 'sk-short', ...tries].map((key, index) => ask(DIALECTS[index % 3] ?? 'messages', key)),
+    );
+    for (const [index, answer] of answers.entries())
+      await expectError(DIALECTS[index % 3] ?? 'messages', answer, INVALID_TOKEN);
+    expect(await rows()).toBe(before);
+    expect(relay.upstream.requests).toHaveLength(0);
+    await (await ask('messages', (await relay.caller()).key)).text();
+    expect(await rows()).toBe(before + 1);
+  });
+
+  it('wait for their refusal, while good keys of the same address do not: known by heart, new, or just made', async () => {
+    const known = await relay.caller();
+    expect((await ask('messages', known.key)).status).toBe(200);
+    const fresh = await relay.caller();
+    const crowd = await fillLine('192.0.2.1');
+    const made = await relay.caller();
+    for (const { key } of [known, fresh, made])
+      for (const dialect of DIALECTS) expect((await ask(dialect, key)).status).toBe(200);
+    expect((await answered(crowd)).filter((status) => status === 'waits')).toHaveLength(4);
+    setLimits(new StrangerLimits());
+    const statuses = (await Promise.all(crowd)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(4);
+  });
+
+  it('are let in within a second of their key being taken over, whatever waits to be told that there is none', async () => {
+    const { accountId } = await relay.caller();
+    const secret = aSecret();
+    expect((await ask('responses', secret)).status).toBe(401);
+    const crowd = await fillLine('192.0.2.1');
+    const early = ask('responses', secret, '192.0.2.2');
+    await relay.get(ApiKeyService).import({ accountId, name: 'late' }, new Secret(secret));
+    // Whoever asks before this process has heard of the key waits like a stranger.
+    const tries = Array.from({ length: 10 }, async (_, index) => {
+      await sleep(index * 100);
+      expect((await ask('responses', secret, `192.0.2.${100 + index}`)).status).toBe(200);
+    });
+    await Promise.any(tries);
+    setLimits(new StrangerLimits());
+    await Promise.allSettled([early, ...crowd, ...tries]);
+  });
+
+  it.each(DIALECTS)('are told on %s to come later when too many wait already', async (dialect) => {
+    const crowd = await fillLine('192.0.2.1');
+    const before = await rows();
+    const response = await ask(dialect, aSecret());
+    expect(response.headers.get('connection')).toBe('close');
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await expectError(dialect, response, RATE_LIMITED)).toMatch(/keys that are not known here/);
+    expect(await rows()).toBe(before);
+    // The crowd of one network takes no place of another's.
+    const other = ask(dialect, aSecret(), '192.0.2.2');
+    expect(await answered([other])).toEqual(['waits']);
+    setLimits(new StrangerLimits());
+    const refused = await other;
+    expect(refused.headers.get('connection')).not.toBe('close');
+    await expectError(dialect, refused, INVALID_TOKEN);
+    await Promise.all(crowd);
+  });
+
+  it('are not waited for once they have left', async () => {
+    setLimits({ perSecond: 0.001, waitingOfNetwork: 20 });
+    const crowd = Array.from({ length: 22 }, () => {
+      const headers = { authorization: `Bearer ${aSecret()}`, 'x-forwarded-for': '192.0.2.1' };
+      const options = { method: 'POST', headers, agent: false };
+      const sent = httpRequest(`${relay.url}/v1/responses`, options).on('error', () => undefined);
+      sent.flushHeaders();
+      return sent;
+    });
+    await Promise.any(
+      crowd.map(async (sent) => expect(await once(sent, 'response')).toMatchObject([{ statusCode: 429 }])),
+    );
+    for (const sent of crowd) sent.destroy();
+    // A turn for each of them would take forty seconds.
+    setLimits({ perSecond: 0.5, waitingOfNetwork: 100 });
+    await expectError('responses', await ask('responses', aSecret()), INVALID_TOKEN);
+  });
+});
