@@ -1,12 +1,11 @@
-import { Logger } from '@nestjs/common';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { renderOpenAiError } from './call/index.js';
 import type { Config } from './config/index.js';
 import { ErrorFilter } from './error.filter.js';
 import { RunState, answering, isApiRequest, noteArrival, usualForm } from './relay/index.js';
+import { logOtherRequests } from './request-log.js';
 import { AppError, newId } from './shared/index.js';
 
 /** What a browser on another site may send to the API and see of its answers. The API never looks at cookies. */
@@ -86,20 +85,4 @@ function refuseBroken({ code }: Error & { readonly code?: string }, socket: Sock
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
-}
-
-/** Calls have a log line of their own; every other request to the API gets a short one. */
-function logOtherRequests(server: FastifyInstance): void {
-  const logger = new Logger('Request');
-  server.addHook('onResponse', (request, reply, done) => {
-    if (API_PATH.test(request.url) && (request.method !== 'POST' || reply.statusCode >= 400))
-      logger.log({
-        request_id: request.id,
-        method: request.method,
-        path: request.url.split('?', 1)[0],
-        status: reply.statusCode,
-        duration_ms: Math.round(reply.elapsedTime),
-      });
-    done();
-  });
 }

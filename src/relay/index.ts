@@ -10,5 +10,5 @@ export { Protocol, Upstream } from './protocol.decorator.js';
 export { RelayModule } from './relay.module.js';
 export { RelayService } from './relay.service.js';
 export { RelayTimings } from './relay-timings.js';
-export { answering, currentRequestId, noteArrival, requestLineOf } from './request-facts.js';
+export { answering, arrivalOf, currentRequestId, noteArrival, requestLineOf } from './request-facts.js';
 export { RunState } from './run-state.js';

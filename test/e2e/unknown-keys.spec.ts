@@ -1,10 +1,11 @@
+import { Logger } from '@nestjs/common';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { ApiKeyService, StrangerLimits } from '../../src/keys/index.js';
 import { Secret } from '../../src/shared/index.js';
-import { expectError, INVALID_TOKEN, RATE_LIMITED } from '../support/api-errors.js';
+import { expectError, expectIds, INVALID_TOKEN, RATE_LIMITED } from '../support/api-errors.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { RelayApp } from '../support/relay-app.js';
 import type { Dialect } from '../support/scripted-upstream.js';
@@ -136,5 +137,21 @@ describe('strangers, who show a key that we did not issue', () => {
     // A turn for each of them would take forty seconds.
     setLimits({ perSecond: 0.5, waitingOfNetwork: 100 });
     await expectError('responses', await ask('responses', aSecret()), INVALID_TOKEN);
+  });
+
+  it('do not fill the log: their first twenty requests of a minute stand there', async () => {
+    const lines: unknown[] = [];
+    const note = (line: unknown): void => void lines.push(line);
+    Logger.overrideLogger({ log: note, warn: note, error: note });
+    try {
+      const answers = await Promise.all(Array.from({ length: 60 }, () => ask('messages', aSecret(), '203.0.113.1')));
+      const ids = answers.map(expectIds);
+      expect(new Set(ids).size).toBe(60);
+      await ask('messages', 'sk-short', '203.0.113.2');
+      const logged = lines.map((line) => (line as { request_id?: string }).request_id ?? '');
+      expect(logged.filter((id) => ids.includes(id))).toHaveLength(20);
+    } finally {
+      Logger.overrideLogger(false);
+    }
   });
 });
