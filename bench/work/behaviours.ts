@@ -1,0 +1,23 @@
+// What the upstream does with a call. The model's name says it, since that is what every relay passes on.
+
+/** Events of a stream that is sent as fast as it is taken. */
+export const FAST_EVENTS = 200;
+/** Events of a stream that speaks at the pace of a model. */
+export const PACED_EVENTS = 64;
+export const PACE_MS = 20;
+/** What is sent to a reader that cannot take it. */
+export const FLOOD_BYTES = 50_000_000;
+
+/** `answer` is one JSON body; `fast`, `paced` and `idle` are streams; `flood` is one whose events are large. */
+export const BEHAVIOURS = ['answer', 'fast', 'paced', 'idle', 'flood'] as const;
+export type Behaviour = (typeof BEHAVIOURS)[number];
+
+const NAME = /"model"\s*:\s*"bench-([a-z]+)"/;
+
+export const modelFor = (behaviour: Behaviour): string => `bench-${behaviour}`;
+
+/** The behaviour that a request asks for; undefined when these bytes do not say it. */
+export function behaviourIn(body: string): Behaviour | undefined {
+  const name = NAME.exec(body)?.[1];
+  return BEHAVIOURS.find((behaviour) => behaviour === name);
+}
