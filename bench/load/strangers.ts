@@ -1,0 +1,40 @@
+// Calls with keys that nobody has issued, at a steady rate.
+import { randomBytes } from 'node:crypto';
+import { dialectOf } from '../work/dialects.ts';
+import type { Caller, Outcome } from './caller.ts';
+import type { Report, StrangersJob } from './jobs.ts';
+import { Tally } from './tally.ts';
+
+const TICK_MS = 5;
+/** When so many wait for their answer the rest is late, which the report's seconds show. */
+const MOST_IN_FLIGHT = 256;
+
+const unknownKey = (): string => `sk-${randomBytes(24).toString('hex')}`;
+
+export function strangers(caller: Caller, { target, calls, perSecond }: StrangersJob): Promise<Report> {
+  const dialect = dialectOf(target.dialect);
+  const body = caller.body('answer', 900);
+  const tally = new Tally();
+  const same = dialect.headers(unknownKey());
+  const begun = performance.now();
+  let [sent, answered] = [0, 0];
+  return new Promise((resolve) => {
+    const answer = (outcome: Outcome): void => {
+      tally.add(asRefusal(outcome));
+      if (++answered < calls) return;
+      clearInterval(timer);
+      resolve(tally.report());
+    };
+    const timer = setInterval(() => {
+      const due = Math.min(calls, ((performance.now() - begun) * perSecond) / 1000);
+      for (; sent < due && sent - answered < MOST_IN_FLIGHT; sent++)
+        void caller.call('answer', body, sent % 2 === 0 ? same : dialect.headers(unknownKey())).then(answer);
+    }, TICK_MS);
+  });
+}
+
+/** A refusal is what should come. */
+function asRefusal(outcome: Outcome): Outcome {
+  if (outcome.failure === undefined) return { ...outcome, failure: 'a call with an unknown key was answered' };
+  return outcome.failure.startsWith('401 ') ? { ...outcome, failure: undefined } : outcome;
+}
