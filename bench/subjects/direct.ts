@@ -1,0 +1,13 @@
+// The upstream itself, without anything in between.
+import type { Subject, Surroundings } from './subject.ts';
+
+export function direct({ upstream, dialect }: Surroundings): Subject {
+  return {
+    name: 'direct',
+    target: { origin: upstream, dialect: dialect.id, headers: dialect.headers('sk-bench') },
+    pid: undefined,
+    databasePid: undefined,
+    probe: undefined,
+    stop: async () => undefined,
+  };
+}

@@ -1,0 +1,7 @@
+// How a program is started so that it leaves a CPU profile when it ends.
+import type { Extras } from './subject.ts';
+
+export function profiled(extras: Extras, folder: string): Extras {
+  const options = ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=relay-${Date.now()}.cpuprofile`];
+  return { ...extras, nodeOptions: [...extras.nodeOptions, ...options] };
+}

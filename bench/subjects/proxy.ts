@@ -1,0 +1,30 @@
+// The bare proxy: what passing bytes costs in Node when nothing else is done.
+import { join } from 'node:path';
+import { end, firstMessage, pidOf, startNode } from '../machine/child.ts';
+import { pin } from '../machine/cores.ts';
+import { AS_SHIPPED, type Subject, type Surroundings } from './subject.ts';
+
+export async function startProxy(
+  surroundings: Surroundings,
+  { nodeOptions, environment, probe } = AS_SHIPPED,
+): Promise<Subject> {
+  const { upstream, dialect, cores } = surroundings;
+  const child = startNode([join(import.meta.dirname, '../servers/proxy.ts'), upstream], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    nodeOptions,
+    environment,
+  });
+  const { port } = (await firstMessage(child)) as { port: number };
+  if (cores) pin(pidOf(child), cores.measured);
+  return {
+    name: 'proxy',
+    target: { origin: `http://127.0.0.1:${port}`, dialect: dialect.id, headers: dialect.headers('sk-bench') },
+    pid: pidOf(child),
+    databasePid: undefined,
+    probe,
+    async stop() {
+      await end(child);
+      probe?.remove();
+    },
+  };
+}

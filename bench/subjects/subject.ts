@@ -1,0 +1,37 @@
+// What is measured: something that answers calls, with the processes whose work that is.
+import type { Dialect } from '../work/dialect.ts';
+import type { Target } from '../load/jobs.ts';
+import type { Cores } from '../machine/cores.ts';
+import type { ProbeClient } from '../probe/client.ts';
+
+export type SubjectName = 'direct' | 'proxy' | 'relay' | 'peer';
+
+export interface Subject {
+  readonly name: SubjectName;
+  readonly target: Target;
+  /** The measured process; the upstream itself has none. */
+  readonly pid: number | undefined;
+  /** The postmaster that works for it. */
+  readonly databasePid: number | undefined;
+  /** Where it was started with one. */
+  readonly probe: ProbeClient | undefined;
+  stop(): Promise<void>;
+}
+
+/** What every subject is started with. */
+export interface Surroundings {
+  /** `http://127.0.0.1:PORT` of the upstream. */
+  readonly upstream: string;
+  readonly dialect: Dialect;
+  /** Undefined: nothing is pinned. */
+  readonly cores: Cores | undefined;
+}
+
+/** How Node is to run a subject otherwise than as shipped. */
+export interface Extras {
+  readonly nodeOptions: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly probe: ProbeClient | undefined;
+}
+
+export const AS_SHIPPED: Extras = { nodeOptions: [], environment: {}, probe: undefined };
