@@ -1,0 +1,117 @@
+// The scenarios in which all subjects do the same work in turn, round by round, so that drift hits all alike.
+import type { Job, Target } from '../load/jobs.ts';
+import type { FigureName, Figures } from '../report/figures.ts';
+import { FIGURE_NAMES } from '../report/figures.ts';
+import type { Line, ScenarioResult } from '../report/result.ts';
+import { median } from '../report/statistics.ts';
+import type { Stage } from '../stage.ts';
+import type { Subject, SubjectName } from '../subjects/subject.ts';
+import type { Behaviour } from '../work/behaviours.ts';
+import { limitNotes } from './limits.ts';
+import type { ComparedName } from './names.ts';
+import { known, measure, type Segment } from './segment.ts';
+
+interface Work {
+  readonly title: string;
+  /** Figures that say nothing here. */
+  readonly without: readonly FigureName[];
+  /** @param share of the usual time */
+  job(target: Target, share: number): Job;
+}
+
+const SMALL_BYTES = 900;
+const PROMPT_BYTES = 331_000;
+const TURN_MS = 1500;
+/** Of a turn; the very first one is where the compilers do their work. */
+const FIRST_WARM_UP = 1.2;
+const WARM_UP = 0.2;
+
+const OF_STREAMS: readonly FigureName[] = ['first_p50_ms', 'first_p99_ms', 'added_first_p50_ms', 'added_first_p99_ms'];
+const OF_PACE: readonly FigureName[] = ['gap_p99_ms', 'gap_max_ms'];
+
+const calls = (title: string, behaviour: Behaviour, promptBytes: number, inFlight: number): Work => ({
+  title,
+  without: [...(behaviour === 'answer' ? [...OF_STREAMS, 'lost_events' as const] : []), ...OF_PACE],
+  job: (target, share) => ({ kind: 'calls', target, behaviour, promptBytes, inFlight, forMs: TURN_MS * share }),
+});
+
+const paced = (streams: number): Work => ({
+  title: `${streams} paced streams of 64 events, 333 started a second`,
+  without: ['calls_per_second', 'p50_ms', 'p99_ms', 'added_p50_ms', 'added_p99_ms'],
+  job(target, share) {
+    const count = Math.ceil(streams * share);
+    return { kind: 'paced', target, streams: count, rampMs: count * 3 };
+  },
+});
+
+const WORK: Readonly<Record<ComparedName, Work>> = {
+  'small-1': calls('Small JSON calls, one at a time', 'answer', SMALL_BYTES, 1),
+  'small-16': calls('Small JSON calls, 16 in flight', 'answer', SMALL_BYTES, 16),
+  'small-64': calls('Small JSON calls, 64 in flight', 'answer', SMALL_BYTES, 64),
+  prompt: calls('Prompts of 331 kB, 8 in flight', 'answer', PROMPT_BYTES, 8),
+  stream: calls('Streams of 200 events as fast as they go, 16 in flight', 'fast', SMALL_BYTES, 16),
+  'paced-400': paced(400),
+  'paced-1000': paced(1000),
+};
+
+export async function compare(name: ComparedName, stage: Stage, subjects: readonly Subject[]): Promise<ScenarioResult> {
+  const work = WORK[name];
+  const { rounds, quick } = stage.options;
+  const share = quick ? 0.25 : 1;
+  const turns = new Map<SubjectName, Segment[]>(subjects.map((subject) => [subject.name, []]));
+  for (let round = 0; round < rounds; round++)
+    // Whoever came first comes last in the next round.
+    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
+      await stage.load.do(work.job(subject.target, share * (round === 0 ? FIRST_WARM_UP : WARM_UP)));
+      turns.get(subject.name)?.push(await measure(stage, subject, work.job(subject.target, share)));
+      await stage.load.do({ kind: 'release' });
+    }
+  return summary(name, work, turns, stage);
+}
+
+function summary(
+  name: string,
+  work: Work,
+  turns: ReadonlyMap<SubjectName, readonly Segment[]>,
+  stage: Stage,
+): ScenarioResult {
+  const of = (subject: SubjectName, round: number): Figures => turns.get(subject)?.[round]?.figures ?? {};
+  const lines = [...turns].map(([subject, segments]): Line => {
+    const rounds = segments.map(({ figures }, round) =>
+      without(compareWith(figures, of('direct', round), of('proxy', round), subject), work.without),
+    );
+    return { subject, rounds, figures: medians(rounds) };
+  });
+  const failures = [...turns].flatMap(([subject, segments]) => {
+    const failure = segments.find((segment) => segment.failure !== undefined)?.failure;
+    return failure === undefined ? [] : [`${subject}: calls failed: ${failure}`];
+  });
+  return { name, title: work.title, lines, notes: [...failures, ...limitNotes(lines, stage)] };
+}
+
+/** What it adds to the upstream's own times and takes beside the bare proxy, in the same round. */
+function compareWith(own: Figures, direct: Figures, proxy: Figures, subject: SubjectName): Figures {
+  if (subject === 'direct') return own;
+  const added = (figure: FigureName): number => (own[figure] ?? Number.NaN) - (direct[figure] ?? Number.NaN);
+  return known({
+    ...own,
+    cpu_ratio: (own.cpu_us ?? Number.NaN) / (proxy.cpu_us ?? Number.NaN),
+    added_p50_ms: added('p50_ms'),
+    added_p99_ms: added('p99_ms'),
+    added_first_p50_ms: added('first_p50_ms'),
+    added_first_p99_ms: added('first_p99_ms'),
+  });
+}
+
+const without = (figures: Figures, names: readonly FigureName[]): Figures =>
+  Object.fromEntries(Object.entries(figures).filter(([name]) => !names.includes(name as FigureName)));
+
+/** Lost events and failed calls are added up: one of them in one round counts. */
+function medians(rounds: readonly Figures[]): Figures {
+  const typical = FIGURE_NAMES.map((name) => {
+    const values = rounds.map((figures) => figures[name]).filter((value) => value !== undefined);
+    const counted = name === 'lost_events' || name === 'failed';
+    return [name, counted && values.length > 0 ? values.reduce((all, one) => all + one, 0) : median(values)] as const;
+  });
+  return known(Object.fromEntries(typical));
+}

@@ -1,0 +1,15 @@
+// The scenarios that start programs of their own, by name.
+import type { ScenarioResult } from '../report/result.ts';
+import type { Stage } from '../stage.ts';
+import { idleStreams } from './idle-streams.ts';
+import { largePrompts } from './large-prompts.ts';
+import type { InsideName } from './names.ts';
+import { slowReaders } from './slow-readers.ts';
+import { unknownKeys } from './unknown-keys.ts';
+
+export const INSIDE: Readonly<Record<InsideName, (stage: Stage) => Promise<ScenarioResult>>> = {
+  'idle-streams': idleStreams,
+  'slow-readers': slowReaders,
+  'unknown-keys': unknownKeys,
+  'large-prompts': largePrompts,
+};

@@ -1,0 +1,17 @@
+// The scenarios by name, in the order of a run: what compares subjects round by round, then what looks inside them.
+
+export const COMPARED_NAMES = [
+  'small-1',
+  'small-16',
+  'small-64',
+  'prompt',
+  'stream',
+  'paced-400',
+  'paced-1000',
+] as const;
+export const INSIDE_NAMES = ['idle-streams', 'slow-readers', 'unknown-keys', 'large-prompts'] as const;
+
+export type ComparedName = (typeof COMPARED_NAMES)[number];
+export type InsideName = (typeof INSIDE_NAMES)[number];
+
+export const SCENARIO_NAMES: readonly string[] = [...COMPARED_NAMES, ...INSIDE_NAMES];

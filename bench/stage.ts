@@ -1,0 +1,85 @@
+// The upstream, the load generators and what is measured, as the scenarios find them.
+import type { ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import { LoadGenerator } from './load-generator.ts';
+import { end, firstMessage, pidOf, startNode } from './machine/child.ts';
+import { divideCores, pin } from './machine/cores.ts';
+import type { Options } from './options.ts';
+import { direct } from './subjects/direct.ts';
+import { installPeer, startPeer } from './subjects/peer.ts';
+import { startProxy } from './subjects/proxy.ts';
+import { startRelay } from './subjects/relay.ts';
+import { profiled } from './subjects/profile.ts';
+import { AS_SHIPPED, type Extras, type Subject, type SubjectName, type Surroundings } from './subjects/subject.ts';
+import { dialectOf } from './work/dialects.ts';
+
+export class Stage {
+  readonly options: Options;
+  readonly surroundings: Surroundings;
+  /** Why nothing is pinned; undefined when it is. */
+  readonly notPinned: string | undefined;
+  /** Name and version of the peer, when it takes part. */
+  readonly peer: string | undefined;
+  readonly load: LoadGenerator;
+  /** Who does something else at the same time. */
+  readonly other: LoadGenerator;
+  readonly upstreamPid: number;
+  private readonly upstream: ChildProcess;
+
+  private constructor(
+    options: Options,
+    upstream: ChildProcess,
+    surroundings: Surroundings,
+    generators: readonly [LoadGenerator, LoadGenerator],
+    notPinned: string | undefined,
+    peer: string | undefined,
+  ) {
+    this.options = options;
+    this.upstream = upstream;
+    this.upstreamPid = pidOf(upstream);
+    this.surroundings = surroundings;
+    [this.load, this.other] = generators;
+    this.notPinned = notPinned;
+    this.peer = peer;
+  }
+
+  static async set(options: Options): Promise<Stage> {
+    const peer = options.peers ? installPeer() : undefined;
+    const division = divideCores();
+    const [cores, notPinned] = typeof division === 'string' ? [undefined, division] : [division, undefined];
+    // Whatever is started from here on inherits the place; what is measured is moved to its own.
+    if (cores) pin(process.pid, cores.others);
+    const upstream = startNode([join(import.meta.dirname, 'servers/upstream.ts')], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    const { port } = (await firstMessage(upstream)) as { port: number };
+    const surroundings = { upstream: `http://127.0.0.1:${port}`, dialect: dialectOf(options.dialect), cores };
+    const generators = [await LoadGenerator.start(), await LoadGenerator.start()] as const;
+    return new Stage(options, upstream, surroundings, generators, notPinned, peer);
+  }
+
+  /** Those that take part in this run; the relay alone when it is profiled. */
+  get names(): readonly SubjectName[] {
+    if (this.options.profile) return ['relay'];
+    return ['direct', 'proxy', 'relay', ...(this.peer === undefined ? [] : (['peer'] as const))];
+  }
+
+  start(name: SubjectName, extras: Extras = AS_SHIPPED): Promise<Subject> {
+    switch (name) {
+      case 'direct':
+        return Promise.resolve(direct(this.surroundings));
+      case 'proxy':
+        return startProxy(this.surroundings, extras);
+      case 'relay':
+        return startRelay(this.surroundings, this.options.profile ? profiled(extras, this.options.out) : extras);
+      case 'peer':
+        return startPeer(this.surroundings, extras);
+      default:
+        return name satisfies never;
+    }
+  }
+
+  async clear(): Promise<void> {
+    await Promise.all([this.load.stop(), this.other.stop(), end(this.upstream)]);
+  }
+}
