@@ -1,0 +1,70 @@
+// The command line of the benchmark.
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { USUAL_FOLDER } from './report/folder.ts';
+import { SCENARIO_NAMES } from './scenarios/names.ts';
+import { DIALECTS } from './work/dialects.ts';
+
+export interface Options {
+  /** Of the scenarios, in the order of a run. */
+  readonly scenarios: readonly string[];
+  readonly rounds: number;
+  /** Short and rough: shows that everything works. */
+  readonly quick: boolean;
+  readonly peers: boolean;
+  readonly profile: boolean;
+  readonly dialect: string;
+  /** The folder for results. */
+  readonly out: string;
+  readonly arguments: readonly string[];
+}
+
+export const USAGE = `npm run bench -- [SCENARIO…] [options]
+
+  SCENARIO          ${SCENARIO_NAMES.join(', ')},
+                    or what several of them begin with, such as small; all of them when left out
+  --rounds N        how often each subject has its turn in the scenarios that compare (3)
+  --quick           short and rough: one round of a fraction of the time
+  --no-peers        without the gateway from npm
+  --dialect D       ${DIALECTS.map(({ id }) => id).join(' or ')} (${DIALECTS[0]?.id})
+  --profile         the relay alone, with a CPU profile of it beside the results
+  --out FOLDER      where results go (bench/results)
+`;
+
+/** @throws with a line that says what is wrong */
+export function readOptions(args: readonly string[]): Options | 'help' {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      rounds: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      'no-peers': { type: 'boolean', default: false },
+      profile: { type: 'boolean', default: false },
+      dialect: { type: 'string', default: 'chat-completions' },
+      out: { type: 'string', default: USUAL_FOLDER },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  const rounds = Number(values.rounds ?? (values.quick || values.profile ? 1 : 3));
+  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds takes a whole number from 1 on.');
+  if (!DIALECTS.some(({ id }) => id === values.dialect)) throw new Error(`There is no dialect ${values.dialect}.`);
+  return {
+    scenarios: namesFor(positionals),
+    rounds,
+    quick: values.quick,
+    peers: !values['no-peers'] && !values.profile,
+    profile: values.profile,
+    dialect: values.dialect,
+    out: resolve(values.out),
+    arguments: args,
+  };
+}
+
+function namesFor(asked: readonly string[]): readonly string[] {
+  const unknown = asked.filter((start) => !SCENARIO_NAMES.some((name) => name.startsWith(start)));
+  if (unknown.length > 0)
+    throw new Error(`There is no scenario ${unknown.join(', ')}; there are ${SCENARIO_NAMES.join(', ')}.`);
+  return SCENARIO_NAMES.filter((name) => asked.length === 0 || asked.some((start) => name.startsWith(start)));
+}

@@ -1,0 +1,53 @@
+// What a run comes to; the result file is this, as JSON.
+import type { SubjectName } from '../subjects/subject.ts';
+import type { Figures } from './figures.ts';
+
+export interface Line {
+  readonly subject: SubjectName;
+  /** The median of the rounds. */
+  readonly figures: Figures;
+  /** Each round for itself; empty where there is only one. */
+  readonly rounds: readonly Figures[];
+}
+
+export interface ScenarioResult {
+  readonly name: string;
+  readonly title: string;
+  readonly lines: readonly Line[];
+  /** What a reader must know to read the figures rightly. */
+  readonly notes: readonly string[];
+}
+
+export interface Verdict {
+  readonly target: string;
+  /** What was measured, in words; undefined when it was not. */
+  readonly measured: string | undefined;
+  readonly met: boolean | undefined;
+}
+
+export interface Noise {
+  readonly loadAverageBefore: readonly number[];
+  readonly stolenPercent: number | undefined;
+  /** CPU time that went to programs which are no part of the run, of one core. */
+  readonly foreignPercent: number | undefined;
+  /** Largest less smallest CPU of the bare proxy between rounds, of its median, in the noisiest scenario. */
+  readonly proxySpreadPercent: number | undefined;
+}
+
+export interface Result {
+  readonly startedAt: string;
+  readonly seconds: number;
+  readonly commit: string | undefined;
+  readonly node: string;
+  readonly machine: { readonly cpu: string; readonly cores: number; readonly memoryMb: number };
+  readonly pinned: boolean;
+  readonly peer: string | undefined;
+  readonly arguments: readonly string[];
+  readonly noise: Noise;
+  readonly scenarios: readonly ScenarioResult[];
+  readonly targets: readonly Verdict[];
+}
+
+export function figuresOf(scenario: ScenarioResult | undefined, subject: SubjectName): Figures {
+  return scenario?.lines.find((line) => line.subject === subject)?.figures ?? {};
+}
