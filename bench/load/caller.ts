@@ -31,7 +31,13 @@ export class Caller {
   constructor(target: Target) {
     this.target = target;
     this.dialect = dialectOf(target.dialect);
-    this.pool = new Pool(target.origin, { pipelining: 1, headersTimeout: 120_000, keepAliveTimeout: 60_000 });
+    this.pool = new Pool(target.origin, {
+      pipelining: 1,
+      headersTimeout: 120_000,
+      keepAliveTimeout: 60_000,
+      // A server that is short of time closes what it called alive: well before that nothing is sent there any more.
+      keepAliveTimeoutThreshold: 2500,
+    });
   }
 
   body(behaviour: Behaviour, promptBytes: number): Buffer {
