@@ -19,12 +19,13 @@ const SCRIPT = resolve(import.meta.dirname, '../../scripts/bench.mjs');
 /** Whether the figures are good is for a quiet machine to say; here, that there are figures and that they make sense. */
 describe('the benchmark', () => {
   const folder = temporaryDataDir();
+  let file: string;
   let printed: string;
   let result: Result;
   beforeAll(async () => {
     const args = [SCRIPT, 'small-16', '--quick', '--no-peers', '--out', folder];
     printed = (await promisify(execFile)(process.execPath, args)).stdout;
-    const [file = ''] = readdirSync(folder);
+    [file = ''] = readdirSync(folder);
     result = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Result;
   }, 120_000);
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -46,7 +47,7 @@ describe('the benchmark', () => {
   });
 
   it('prints what it writes down, and only judges what it has measured', () => {
-    for (const text of ['small-16: ', 'not run', 'Noise: ', folder]) expect(printed).toContain(text);
+    for (const text of ['small-16: ', 'not run', 'Noise: ', file]) expect(printed).toContain(text);
     const judged = result.targets.filter(({ met }) => met !== undefined);
     expect(judged.length).toBeGreaterThan(0);
     expect(judged.length).toBeLessThan(result.targets.length);
