@@ -1,3 +1,4 @@
+import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 
 /**
@@ -6,9 +7,21 @@ import { v7 } from 'uuid';
  */
 export type IdPrefix = 'acc' | 'key' | 'req' | 'led' | 'chn' | 'prc' | 'prs';
 
+/** A UUID is made of so many bytes, and needs as many random ones. */
+const UUID_BYTES = 16;
+/** Taken from the system for many ids at once: asking it costs more than all the rest of an id. */
+const randomness = Buffer.alloc(UUID_BYTES * 256);
+let used = randomness.length;
+const uuid = Buffer.alloc(UUID_BYTES);
+
 /** `req_` and 32 hexadecimal digits: a UUIDv7, so that ids sort by the millisecond they were made in. */
 export function newId(prefix: IdPrefix, epochMs: number): string {
-  return `${prefix}_${v7({ msecs: epochMs }).replaceAll('-', '')}`;
+  if (used === randomness.length) {
+    randomFillSync(randomness);
+    used = 0;
+  }
+  const random = randomness.subarray(used, (used += UUID_BYTES));
+  return `${prefix}_${v7({ msecs: epochMs, random }, uuid).toString('hex')}`;
 }
 
 /** The millisecond since 1970 that an id was made in; undefined when the text is not one of our ids. */
