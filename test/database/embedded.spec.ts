@@ -2,7 +2,9 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chownSync,
+  existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -57,13 +59,18 @@ describe('The embedded database', () => {
       await client.end();
     }
   };
-  const startProcess = async (): Promise<{ child: ChildProcessWithoutNullStreams; url: string }> => {
+  const spawnProcess = (): { child: ChildProcessWithoutNullStreams } => {
     const program = fileURLToPath(new URL('../support/embedded-user.mjs', import.meta.url));
     const child = spawn(process.execPath, [program, dataDir], { stdio: 'pipe' });
     children.push(child);
+    return { child };
+  };
+  const startProcess = async (): Promise<{ child: ChildProcessWithoutNullStreams; url: string }> => {
+    const { child } = spawnProcess();
     for await (const url of createInterface(child.stdout)) return { child, url };
     throw new Error('The process ended without printing an address.');
   };
+  const unfinishedIn = (dir: string): string[] => readdirSync(dir).filter((name) => name.startsWith('postgres-new-'));
   const leave = async (child: ChildProcessWithoutNullStreams): Promise<void> => {
     const gone = once(child, 'exit');
     child.stdin.end();
@@ -162,6 +169,65 @@ describe('The embedded database', () => {
     await eventually(async () => expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]), 20_000);
     await eventually(() => expect(serverPid()).not.toBe(pid));
     expect(lines).toContain('The embedded database has gone; starting it again.');
+  });
+
+  it('is adopted while it recovers from the death of one of its own processes', async () => {
+    const { url } = await startProcess();
+    const pid = serverPid();
+    const [backend] = await query(url, "SELECT pid FROM pg_stat_activity WHERE application_name LIKE '%keeper'");
+    process.kill(Number(backend?.['pid']), 'SIGKILL');
+    const next = await start();
+    expect(next.url).toBe(url);
+    expect(serverPid()).toBe(pid);
+    expect(await query(next.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  it('is started by another process while the one that started it sleeps and its dead server is a zombie', async () => {
+    const { child, url } = await startProcess();
+    const pid = serverPid();
+    child.kill('SIGSTOP');
+    process.kill(pid, 'SIGKILL');
+    await eventually(() => expect(runs(pid)).toBe(false));
+    expect(process.kill(pid, 0)).toBe(true);
+    const next = await start();
+    expect(next.url).toBe(url);
+    expect(await query(next.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    const successor = serverPid();
+    expect(successor).not.toBe(pid);
+    // The sleeper wakes up, finds its server gone and another in its place, and counts among its users again.
+    child.kill('SIGCONT');
+    await eventually(async () => {
+      const users = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE '%keeper'";
+      expect(await query(url, users)).toEqual([{ count: '2' }]);
+    }, 20_000);
+    await next.release();
+    expect(runs(successor)).toBe(true);
+    await leave(child);
+    expect(runs(successor)).toBe(false);
+  });
+
+  it.each([
+    [
+      'while its folder is being filled',
+      (dir: string) => unfinishedIn(dir).some((name) => existsSync(join(dir, name, 'data/global'))),
+    ],
+    ['before anybody was told its password', (dir: string) => existsSync(join(dir, 'postgres/postmaster.pid'))],
+  ])('needs nobody to set it right when its very first start was killed %s', async (_, reached) => {
+    const outer = dataDir;
+    dataDir = temporaryDataDir();
+    try {
+      const { child } = spawnProcess();
+      await eventually(() => expect(reached(dataDir)).toBe(true), 20_000);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      const server = await start();
+      expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      expect(unfinishedIn(dataDir)).toEqual([]);
+      await server.release();
+    } finally {
+      removeDataDir(dataDir);
+      dataDir = outer;
+    }
   });
 
   it('runs once when several processes start at the same time', async () => {

@@ -78,7 +78,8 @@ function removeUnfinished(place: string, user: SystemUser): void {
   const mine = [process.getuid?.(), user.uid];
   for (const name of readdirSync(dirname(place)).filter((entry) => entry.startsWith(prefix))) {
     const path = join(dirname(place), name);
-    if (mine.includes(lstatSync(path, { throwIfNoEntry: false })?.uid)) rmSync(path, { recursive: true, force: true });
+    if (mine.includes(lstatSync(path, { throwIfNoEntry: false })?.uid))
+      rmSync(path, { recursive: true, force: true, maxRetries: 10 }); // an orphaned initdb may still be filling it
   }
 }
 

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf, reasonOf } from '../../shared/index.js';
+import { codeOf, monotonicMs, reasonOf } from '../../shared/index.js';
 import { DatabaseUnusable } from '../database.errors.js';
 import { Keeper } from './keeper.js';
 import { Supervisor, type RunningServer } from './supervisor.js';
@@ -22,8 +22,14 @@ export interface EmbeddedServer {
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 10_000;
 
-/** PostgreSQL's error code. */
+/** How long a server that is there may refuse to be used: it starts anew when one of its processes was killed. */
+const RECOVERY_MS = 60_000;
+const RECOVERY_POLL_MS = 50;
+
+/** PostgreSQL's error codes. */
 const WRONG_PASSWORD = '28P01';
+/** Of a server that goes down or comes up, and of a connection that broke; the driver's own words for that have no code. */
+const PASSING = /^(?:57P0[123]|ECONNREFUSED|ECONNRESET|EPIPE|)$/;
 
 /**
  * Starts the embedded server of this DATA_DIR, or adopts the one that runs, and keeps it running: when it dies, it is
@@ -78,12 +84,24 @@ class EmbeddedUser implements EmbeddedServer {
 
   async begin(): Promise<void> {
     await this.supervisor.exclusively(async () => {
-      const server = await this.supervisor.ensureRunning(this.server?.port);
-      this.keeper = await connectKeeper(server, () => this.lost());
+      const { server, keeper } = await this.join();
+      this.keeper = keeper;
       if (this.server !== undefined && server.port !== this.server.port)
         this.log('The embedded database has moved to another port: restart this process.');
       this.server ??= server;
     });
+  }
+
+  /** A server may be on its way down, or recovering, when it is found: then it is looked for again. */
+  private async join(): Promise<{ server: RunningServer; keeper: Keeper }> {
+    for (const deadline = monotonicMs() + RECOVERY_MS; ; await sleep(RECOVERY_POLL_MS)) {
+      const server = await this.supervisor.ensureRunning(this.server?.port);
+      try {
+        return { server, keeper: await connectKeeper(server, () => this.lost()) };
+      } catch (error) {
+        if (error instanceof DatabaseUnusable || !PASSING.test(codeOf(error)) || monotonicMs() > deadline) throw error;
+      }
+    }
   }
 
   async release(): Promise<void> {

@@ -49,12 +49,10 @@ export class Supervisor {
     if (serving !== undefined) return this.adopt(place, serving, recorded);
     this.binaries ??= findBinaries(this.user, this.log);
     const password = this.prepareCluster(place, recorded, this.binaries);
-    const launched = await this.launch(
-      place,
-      port ?? recorded?.port ?? (await freePort()),
-      this.binaries,
-      port !== undefined,
-    );
+    const wanted = port ?? recorded?.port ?? (await freePort());
+    // Before it runs: whoever finds it after our death must know its password.
+    writeState(this.dataDir, { place, port: wanted, password, pid: null });
+    const launched = await this.launch(place, wanted, this.binaries, port !== undefined);
     return this.record({ place, password, ...launched });
   }
 
