@@ -19,6 +19,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { processIdentity, startEmbedded, type EmbeddedServer } from '../../src/database/index.js';
+import { readPostmaster } from '../../src/database/embedded/postmaster-file.js';
 import { readState, type ServerState } from '../../src/database/embedded/state-file.js';
 import { eventually } from '../support/eventually.js';
 import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
@@ -169,6 +170,25 @@ describe('The embedded database', () => {
     await eventually(async () => expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]), 20_000);
     await eventually(() => expect(serverPid()).not.toBe(pid));
     expect(lines).toContain('The embedded database has gone; starting it again.');
+  });
+
+  it('is started again when somebody asks it to stop, which it would do only when its last user has left', async () => {
+    const { url } = await start();
+    const pid = serverPid();
+    process.kill(pid, 'SIGTERM');
+    await eventually(() => expect(runs(pid)).toBe(false), 20_000);
+    await eventually(async () => expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]), 20_000);
+  });
+
+  it('is stopped and started by whoever finds it waiting for the last of its users', async () => {
+    const { child, url } = await startProcess();
+    const pid = serverPid();
+    child.kill('SIGSTOP');
+    process.kill(pid, 'SIGTERM');
+    await eventually(() => expect(readPostmaster(state().place)?.status).toBe('stopping'));
+    const next = await start();
+    expect(next.url).toBe(url);
+    expect(serverPid()).not.toBe(pid);
   });
 
   it('is adopted while it recovers from the death of one of its own processes', async () => {

@@ -19,6 +19,9 @@ export interface EmbeddedServer {
   release(): Promise<void>;
 }
 
+/** How often a server is looked at that was perhaps asked to stop. */
+const LOOK_MS = 1000;
+
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 10_000;
 
@@ -70,6 +73,8 @@ class EmbeddedUser implements EmbeddedServer {
   private keeper: Keeper | undefined;
   private server: RunningServer | undefined;
   private reviving: Promise<void> | undefined;
+  private looking: NodeJS.Timeout | undefined;
+  private hurrying = false;
   private readonly released = new AbortController();
 
   constructor(
@@ -90,6 +95,7 @@ class EmbeddedUser implements EmbeddedServer {
         this.log('The embedded database has moved to another port: restart this process.');
       this.server ??= server;
     });
+    this.looking ??= setInterval(() => void this.look(), LOOK_MS).unref();
   }
 
   /** A server may be on its way down, or recovering, when it is found: then it is looked for again. */
@@ -107,6 +113,7 @@ class EmbeddedUser implements EmbeddedServer {
   async release(): Promise<void> {
     if (this.released.signal.aborted) return;
     this.released.abort();
+    clearInterval(this.looking);
     try {
       await this.reviving;
       await this.supervisor.exclusively(() => this.leave());
@@ -123,6 +130,21 @@ class EmbeddedUser implements EmbeddedServer {
     const last = await this.keeper.isLastUser();
     await this.keeper.close();
     if (last) await this.supervisor.stop();
+  }
+
+  /**
+   * A server that was asked to stop (SIGTERM) takes no new sessions and yet waits for those that it has, ours among them:
+   * nobody would be served, without end. It is not waited with; its end is then noticed as any other.
+   */
+  private async look(): Promise<void> {
+    if (this.server === undefined || this.hurrying || !this.supervisor.isStopping(this.server)) return;
+    this.hurrying = true;
+    this.log('The embedded database was asked to stop.');
+    const server = this.server;
+    await this.supervisor
+      .exclusively(() => this.supervisor.hurry(server))
+      .catch((error: unknown) => this.log(`The embedded database could not be stopped: ${reasonOf(error)}`));
+    this.hurrying = false;
   }
 
   private lost(): void {

@@ -7,8 +7,8 @@ import { commandLine, processIdentity } from '../process-identity.js';
 export interface PostmasterFile {
   readonly pid: number;
   readonly port: number;
-  /** Takes connections: recovery after a crash is done. */
-  readonly ready: boolean;
+  /** `starting` until recovery after a crash is done; then `ready`, it takes connections; `stopping` takes no new ones. */
+  readonly status: string;
 }
 
 const fileIn = (place: string): string => join(place, 'postmaster.pid');
@@ -18,7 +18,7 @@ export function readPostmaster(place: string): PostmasterFile | undefined {
   try {
     const lines = readFileSync(fileIn(place), 'utf8').split('\n');
     const [pid, port] = [Number(lines[0]), Number(lines[3])];
-    return Number.isSafeInteger(pid) && pid > 0 ? { pid, port, ready: lines[7]?.trim() === 'ready' } : undefined;
+    return Number.isSafeInteger(pid) && pid > 0 ? { pid, port, status: lines[7]?.trim() ?? 'starting' } : undefined;
   } catch {
     return undefined;
   }

@@ -81,7 +81,7 @@ export async function launchServer(launch: ServerLaunch): Promise<number> {
     for (const deadline = monotonicMs() + START_MS; monotonicMs() < deadline; await sleep(POLL_MS)) {
       if (ended !== undefined) throw new ServerDidNotStart(log.complaint() || ended, logFile);
       const found = readPostmaster(place);
-      if (found !== undefined && found.pid === child.pid && found.ready) return found.pid;
+      if (found !== undefined && found.pid === child.pid && found.status === 'ready') return found.pid;
     }
     throw new ServerDidNotStart(`it was not ready after ${START_MS / 1000} s`, logFile);
   } finally {

@@ -64,12 +64,24 @@ export class Supervisor {
     writeState(this.dataDir, { ...state, pid: null });
   }
 
-  /** The server that runs there, when it has finished starting. */
+  /** Whether somebody else has asked the server to stop: it takes no new sessions, and ends when the last has left. */
+  isStopping({ place }: RunningServer): boolean {
+    return servingIn(place)?.status === 'stopping';
+  }
+
+  /** Stops such a server without waiting for anybody. */
+  async hurry({ place }: RunningServer): Promise<void> {
+    const serving = servingIn(place);
+    if (serving?.status === 'stopping') await stopServer(serving.pid);
+  }
+
+  /** The server that runs there, when it has finished starting; one that is stopping is stopped. */
   private async readyServer(place: string): Promise<PostmasterFile | undefined> {
     for (;;) {
       const serving = servingIn(place);
-      if (serving === undefined || serving.ready) return serving;
-      await sleep(READY_POLL_MS);
+      if (serving === undefined || serving.status === 'ready') return serving;
+      if (serving.status === 'stopping') await stopServer(serving.pid);
+      else await sleep(READY_POLL_MS);
     }
   }
 
