@@ -1,37 +1,101 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { isServing, readPostmaster } from '../../src/database/embedded/postmaster-file.js';
+import { readState } from '../../src/database/embedded/state-file.js';
 import { removeDataDir, temporaryDataDir } from './temporary-data-dir.js';
 
-const SCRIPTS = resolve(import.meta.dirname, '../../scripts');
+const CHECKOUT = resolve(import.meta.dirname, '../..');
+
+/** What differs from a person who types `npm start` in this checkout. */
+export interface ServiceOptions {
+  /** Another checkout. */
+  readonly checkout?: string;
+  /** As somebody else; only root may. */
+  readonly user?: { readonly uid: number; readonly gid: number };
+  /** Through npm itself, as a person does, instead of the script that it runs. */
+  readonly npm?: boolean;
+}
+
+export interface CommandResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
 /** The program as a person runs it: its own process, its own data folder, the embedded database. */
 export class Service {
   output = '';
+  /** Resolves when the wrapper is gone and the server too: both hold the pipes of the output. */
+  readonly ended: Promise<void>;
 
   private constructor(
     readonly dataDir: string,
     readonly wrapper: ChildProcess,
+    private readonly options: ServiceOptions,
   ) {
     for (const stream of [wrapper.stdout, wrapper.stderr])
       stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    this.ended = once(wrapper, 'close').then(() => undefined);
   }
 
   /** Starts `npm start` on a free port and waits until it says where it is. */
-  static async start(dataDir?: string, environment: Record<string, string> = {}): Promise<Service> {
-    const folder = dataDir ?? temporaryDataDir();
-    const wrapper = spawn(process.execPath, [join(SCRIPTS, 'start.mjs')], {
-      env: { PATH: process.env['PATH'], HOME: folder, DATA_DIR: folder, PORT: '0', ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const service = new Service(folder, wrapper);
+  static async start(
+    dataDir?: string,
+    environment: Record<string, string> = {},
+    options: ServiceOptions = {},
+  ): Promise<Service> {
+    const service = Service.launch(dataDir, environment, options);
     await service.untilPrinted(/Switchboard is at (\S+)/);
     return service;
+  }
+
+  /** Starts it and does not wait. */
+  static launch(
+    dataDir = temporaryDataDir(),
+    environment: Record<string, string> = {},
+    options: ServiceOptions = {},
+  ): Service {
+    const { checkout = CHECKOUT, npm = false, user = {} } = options;
+    const [program, args] = npm ? ['npm', ['start']] : [process.execPath, [join(checkout, 'scripts/start.mjs')]];
+    const wrapper = spawn(program, args, {
+      cwd: npm ? checkout : '/',
+      env: { PATH: process.env['PATH'], HOME: dataDir, DATA_DIR: dataDir, PORT: '0', ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...user,
+    });
+    return new Service(dataDir, wrapper, options);
   }
 
   /** `http://127.0.0.1:PORT`, as the terminal shows it. */
   get address(): string {
     return /Switchboard is at (\S+)/.exec(this.output)?.[1] ?? '';
+  }
+
+  /** What it said of its own end: lines that are no log. */
+  get errors(): string[] {
+    return this.output.split('\n').filter((line) => /^error: |^\s+at /.test(line));
+  }
+
+  /** The listening process. */
+  get relayPid(): number {
+    return Number(readFileSync(join(this.dataDir, 'relay.pid'), 'utf8'));
+  }
+
+  get postgresPid(): number {
+    return readState(this.dataDir)?.pid ?? Number.NaN;
+  }
+
+  /** Whether the embedded server of this data folder runs, in whatever state. */
+  get databaseRuns(): boolean {
+    const place = readState(this.dataDir)?.place ?? join(this.dataDir, 'postgres');
+    const found = readPostmaster(place);
+    return found !== undefined && isServing(found, place);
+  }
+
+  get hasPidFile(): boolean {
+    return existsSync(join(this.dataDir, 'relay.pid'));
   }
 
   async untilPrinted(pattern: RegExp, withinMs = 60_000): Promise<void> {
@@ -44,9 +108,11 @@ export class Service {
   }
 
   /** Runs `switchboard …` against the same data folder. */
-  async command(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-    const child = spawn(process.execPath, [join(SCRIPTS, 'switchboard.mjs'), ...args], {
+  async command(...args: string[]): Promise<CommandResult> {
+    const { checkout = CHECKOUT, user = {} } = this.options;
+    const child = spawn(process.execPath, [join(checkout, 'scripts/switchboard.mjs'), ...args], {
       env: { PATH: process.env['PATH'], HOME: this.dataDir, DATA_DIR: this.dataDir },
+      ...user,
     });
     const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => {
       const chunks: Buffer[] = [];

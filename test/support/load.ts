@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { aRequest, DIALECTS, PATHS } from './dialects.js';
+import { eventually } from './eventually.js';
+import type { RecordedRequest } from './scripted-request.js';
+import { answerIn, delay, type Dialect, pacedStream, type Script } from './scripted-upstream.js';
+
+/** What ends a stream that is whole. */
+const TERMINATOR: Readonly<Record<Dialect, RegExp>> = {
+  'chat-completions': /data: \[DONE\]\n\n$/,
+  messages: /event: message_stop\n.*\n\n$/,
+  responses: /event: response\.completed\n.*\n\n(?:data: \[DONE\]\n\n)?$/,
+};
+
+/** An upstream that takes a little time over its answers, so that whatever is killed is in the middle of some. */
+export const unhurried = ({ dialect = 'chat-completions', json }: RecordedRequest): Script =>
+  (json as { stream?: boolean }).stream === true
+    ? pacedStream(dialect, { text: ['Hello ', 'there'] }, 5)
+    : [delay(20), answerIn(dialect)];
+
+/**
+ * Clients that call without a pause, whatever happens to the server: every dialect, streamed and not. The id of each
+ * answer that a client saw to its end is kept.
+ */
+export class Load {
+  readonly complete: string[] = [];
+  private running = true;
+  private readonly clients: Promise<void>[];
+
+  /** @param address where the server is at the moment; none when it is empty */
+  constructor(
+    private readonly address: () => string,
+    private readonly key: string,
+    clients = 6,
+  ) {
+    this.clients = Array.from({ length: clients }, (_, index) => this.callOn(index));
+  }
+
+  /** Resolves when so many further answers have been seen to their end. */
+  async untilMore(count: number, withinMs = 60_000): Promise<void> {
+    const enough = this.complete.length + count;
+    await eventually(() => {
+      if (this.complete.length < enough) throw new Error(`Only ${this.complete.length} of ${enough} answers came.`);
+    }, withinMs);
+  }
+
+  async stop(): Promise<void> {
+    this.running = false;
+    await Promise.all(this.clients);
+  }
+
+  private async callOn(first: number): Promise<void> {
+    for (let number = first; this.running; number += 1) {
+      const id = await this.call(DIALECTS[number % DIALECTS.length] ?? 'responses', number % 2 === 0);
+      if (id === undefined) await sleep(20);
+      else this.complete.push(id);
+    }
+  }
+
+  /** The call's id if its answer was whole. */
+  private async call(dialect: Dialect, stream: boolean): Promise<string | undefined> {
+    try {
+      const response = await fetch(`${this.address()}${PATHS[dialect]}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${this.key}` },
+        body: JSON.stringify(aRequest(dialect, { stream })),
+      });
+      const text = await response.text();
+      const whole = response.ok && (stream ? TERMINATOR[dialect].test(text) : typeof JSON.parse(text) === 'object');
+      return whole ? (response.headers.get('x-request-id') ?? undefined) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}
