@@ -4,9 +4,9 @@ import { Config } from './config/index.js';
 import { describeSeed, seedDatabase } from './dev/index.js';
 
 // As main.ts, on a database with seed data.
-await bootOrEnd(async () => {
+await bootOrEnd(async (told) => {
   const config = Config.load();
   const outcome = await seedDatabase();
-  await boot(config);
+  await boot(config, told);
   process.stdout.write(describeSeed(outcome));
 });

@@ -2,4 +2,4 @@ import 'reflect-metadata';
 import { boot, bootOrEnd } from './boot.js';
 import { Config } from './config/index.js';
 
-await bootOrEnd(() => boot(Config.load()));
+await bootOrEnd((told) => boot(Config.load(), told));

@@ -4,6 +4,7 @@ import { BillingService } from './billing/index.js';
 import type { Config } from './config/index.js';
 import { RunState } from './relay/index.js';
 import { monotonicMs, within } from './shared/index.js';
+import type { StopRequest } from './stop-request.js';
 
 /** How long calls that were cut off may take to be settled and told, and clients to read what was said to them, in ms. */
 const LAST_WORDS_MS = 5000;
@@ -13,17 +14,14 @@ const DESTROYED_MS = 1000;
 const ONE_WISH_MS = 1000;
 
 /**
- * Stops in order: not ready any more and no new calls, running ones get SHUTDOWN_GRACE_MS to end, what is left then ends
- * with an error of its dialect, and everything is closed. Starts at SIGTERM, SIGINT or SIGHUP, and when the wrapper that
- * started this process has died.
+ * Stops in order, once the process is told to stop or when it has been already: not ready any more and no new calls,
+ * running ones get SHUTDOWN_GRACE_MS to end, what is left then ends with an error of its dialect, and everything is closed.
  */
-export function stopOnSignals(app: NestFastifyApplication, config: Config, closed: () => void): void {
+export function stopWhenTold(told: StopRequest, app: NestFastifyApplication, config: Config, closed: () => void): void {
   const shutdown = new Shutdown(app, config, closed);
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => shutdown.onSignal(signal));
-  const orphaned = (): void => shutdown.start('its wrapper is gone');
-  process.on('disconnect', orphaned);
-  // It may have died while this process was still starting. Without a wrapper there is no channel at all.
-  if (process.channel !== undefined && !process.connected) orphaned();
+  void told.given.then((why) => shutdown.start(why));
+  // A terminal that closes says so in many ways; only these ask for haste when they come again.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => shutdown.onSignal(signal));
 }
 
 class Shutdown {
@@ -38,16 +36,14 @@ class Shutdown {
     private readonly closed: () => void,
   ) {}
 
+  /** The first of them is whoever told the process to stop. */
   onSignal(signal: NodeJS.Signals): void {
-    if (this.startedMs === undefined) return this.start(signal);
-    // A terminal that closes says so in many ways; it does not ask for haste.
-    if (signal === 'SIGHUP' || monotonicMs() - this.startedMs < ONE_WISH_MS) return;
+    if (this.startedMs === undefined || monotonicMs() - this.startedMs < ONE_WISH_MS) return;
     this.logger.warn(`${signal} once more: running calls are not waited for any longer.`);
     this.hurry();
   }
 
   start(why: string): void {
-    if (this.startedMs !== undefined) return;
     this.startedMs = monotonicMs();
     this.logger.log(`Stopping (${why}).`);
     this.stop().then(

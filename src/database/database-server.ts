@@ -8,6 +8,7 @@ type Settings = Pick<Config, 'databaseUrl' | 'dataDir'>;
 /** The server that this process uses, checked and ready. */
 export class DatabaseServer {
   private static readonly open = new Set<DatabaseServer>();
+  private releasing: Promise<void> | undefined;
 
   private constructor(
     /** Holds the password: never log it. */
@@ -34,7 +35,7 @@ export class DatabaseServer {
     }
   }
 
-  /** Lets go of every server still in use, for a process that ends before its modules could be closed. */
+  /** Lets go of every server that is not let go of yet, for a process that ends before its modules could be closed. */
   static async releaseAll(): Promise<void> {
     await Promise.all([...DatabaseServer.open].map((server) => server.release()));
   }
@@ -47,7 +48,8 @@ export class DatabaseServer {
   }
 
   /** Stops an embedded server when nobody else uses it; does nothing to one that is not ours. Never rejects. */
-  async release(): Promise<void> {
-    if (DatabaseServer.open.delete(this)) await this.letGo();
+  release(): Promise<void> {
+    this.releasing ??= this.letGo().finally(() => DatabaseServer.open.delete(this));
+    return this.releasing;
   }
 }
