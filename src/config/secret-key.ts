@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, Secret } from '../shared/index.js';
+import { codeOf, reasonOf, Secret } from '../shared/index.js';
 import type { Environment } from './environment.js';
 import { InvalidEnvironment } from './invalid-environment.js';
 
@@ -23,14 +23,25 @@ export function secretKeyFrom(environment: Environment, dataDir: string): Secret
 }
 
 function readOrCreate(file: string, dataDir: string): string {
-  mkdirSync(dataDir, { recursive: true });
-  if (!existsSync(file)) create(file);
-  const key = readFileSync(file, 'utf8').trim();
+  const key = contentOf(file, dataDir);
   if (key.length < MIN_LENGTH)
     throw new InvalidEnvironment(
       `${file} holds no key of ${MIN_LENGTH} characters or more: put the one back that it had, or remove the file if nothing was stored yet.`,
     );
   return key;
+}
+
+/** @throws InvalidEnvironment when DATA_DIR is no place for it: this is the first that anybody wants to put there */
+function contentOf(file: string, dataDir: string): string {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    if (!existsSync(file)) create(file);
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new InvalidEnvironment(
+      `DATA_DIR (${dataDir}) must be a folder that this user may write: ${reasonOf(error)}.`,
+    );
+  }
 }
 
 /** Written whole before it has its name: nobody ever reads half a key. Of two processes that start together, one wins. */
