@@ -27,7 +27,7 @@ describe('a checkout in a place that is not made for it', () => {
   beforeEach(() => (home = mkdtempSync(join(tmpdir(), 'switchboard-home-'))));
   afterEach(async () => {
     await service?.stop();
-    await service?.ended;
+    service?.killLeftOver();
     if (service !== undefined) {
       const place = readState(service.dataDir)?.place;
       removeDataDir(service.dataDir);

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isServing, readPostmaster } from '../../src/database/embedded/postmaster-file.js';
 import { readState } from '../../src/database/embedded/state-file.js';
+import { commandLine } from '../../src/database/process-identity.js';
 import { removeDataDir, temporaryDataDir } from './temporary-data-dir.js';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
@@ -89,9 +90,14 @@ export class Service {
 
   /** Whether the embedded server of this data folder runs, in whatever state. */
   get databaseRuns(): boolean {
-    const place = readState(this.dataDir)?.place ?? join(this.dataDir, 'postgres');
+    const place = this.place;
     const found = readPostmaster(place);
     return found !== undefined && isServing(found, place);
+  }
+
+  private get place(): string {
+    const isFolder = statSync(this.dataDir, { throwIfNoEntry: false })?.isDirectory() === true;
+    return (isFolder ? readState(this.dataDir)?.place : undefined) ?? join(this.dataDir, 'postgres');
   }
 
   get hasPidFile(): boolean {
@@ -136,8 +142,15 @@ export class Service {
     return this.wrapper.exitCode;
   }
 
+  /** After a test that failed: a server that outlived its wrapper. */
+  killLeftOver(): void {
+    if (this.hasPidFile && commandLine(this.relayPid)?.includes('dist/src/main.js') === true)
+      process.kill(this.relayPid, 'SIGKILL');
+  }
+
   async remove(): Promise<void> {
     await this.stop();
+    this.killLeftOver();
     removeDataDir(this.dataDir);
   }
 }
