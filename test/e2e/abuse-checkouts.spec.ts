@@ -38,12 +38,11 @@ describe('a checkout in a place that is not made for it', () => {
     rmSync(home, { recursive: true, force: true });
   }, 60_000);
 
-  const start = async (checkout: Checkout, as?: { uid: number; gid: number }): Promise<Service> =>
-    (service = await Service.start(
-      join(checkout.folder, 'data'),
-      {},
-      { checkout: checkout.folder, ...(as && { user: as }) },
-    ));
+  const start = async ({ folder }: Checkout, as?: { uid: number; gid: number }): Promise<Service> => {
+    service = Service.launch(join(folder, 'data'), {}, { checkout: folder, ...(as && { user: as }) });
+    await service.untilPrinted(/Switchboard is at/);
+    return service;
+  };
   const callsAnswer = async ({ address, output }: Service, key = /sk-\w+/.exec(output)?.[0]): Promise<number> => {
     const headers = { authorization: `Bearer ${key}` };
     const body = JSON.stringify({ model: 'demo', max_output_tokens: 16, input: 'Hello' });
