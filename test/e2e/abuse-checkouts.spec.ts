@@ -23,6 +23,7 @@ const copiesOf = (label: string): string[] =>
 describe('a checkout in a place that is not made for it', () => {
   let home: string;
   let service: Service | undefined;
+  const checkouts: Checkout[] = [];
 
   beforeEach(() => (home = mkdtempSync(join(tmpdir(), 'switchboard-home-'))));
   afterEach(async () => {
@@ -35,9 +36,15 @@ describe('a checkout in a place that is not made for it', () => {
     }
     service = undefined;
     for (const name of copiesOf(version(0).slice(0, -1))) rmSync(join('/var/tmp', name), { recursive: true });
+    for (const { libraries } of checkouts.splice(0)) chmodSync(libraries, 0o755);
     rmSync(home, { recursive: true, force: true });
   }, 60_000);
 
+  const makeCheckout = (): Checkout => {
+    const checkout = Checkout.make(join(home, 'switchboard'));
+    checkouts.push(checkout);
+    return checkout;
+  };
   const start = async ({ folder }: Checkout, as?: { uid: number; gid: number }): Promise<Service> => {
     service = Service.launch(join(folder, 'data'), {}, { checkout: folder, ...(as && { user: as }) });
     await service.untilPrinted(/Switchboard is at/);
@@ -85,7 +92,7 @@ describe('a checkout in a place that is not made for it', () => {
 
   it('makes the links between libraries that an install script was not allowed to make', async () => {
     chmodSync(home, 0o755);
-    const checkout = Checkout.make(join(home, 'switchboard'));
+    const checkout = makeCheckout();
     expect(checkout.hasLinks).toBe(false);
     expect(await callsAnswer(await start(checkout))).toBe(200);
     expect(checkout.hasLinks).toBe(true);
@@ -100,9 +107,8 @@ describe('a checkout in a place that is not made for it', () => {
       checkout.relabel(version(3));
       const { uid = 0, gid = 0, switched = false } = user ?? {};
       const data = join(checkout.folder, 'data');
-      // Whoever owns the files may write them whatever their mode, unless the folder forbids it.
-      if (!switched) chmodSync(checkout.libraries, 0o555);
-      else makeOwned(data, uid, gid);
+      chmodSync(checkout.libraries, 0o555);
+      if (switched) makeOwned(data, uid, gid);
       expect(await callsAnswer(await start(checkout, switched ? { uid, gid } : undefined))).toBe(200);
       expect(checkout.hasLinks).toBe(false);
       expect(existsSync(join('/var/tmp', copiesOf(version(3))[0] ?? '-', 'native/bin/postgres'))).toBe(true);

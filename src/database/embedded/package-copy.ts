@@ -64,10 +64,11 @@ function makeCopy(prefix: string, installed: BinaryPackage): string {
   const folder = mkdtempSync(prefix);
   const native = join(folder, 'native');
   cpSync(installed.native, native, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
-  linkLibraries(native);
   for (const { path, kind, mode } of listFolder(native))
     if (kind !== 'link') chmodSync(join(native, path), kind === 'folder' || (mode & 0o100) !== 0 ? 0o755 : 0o644);
   chmodSync(native, 0o755);
+  // Only now: the package's own folders may be closed to writers, and so were those of the copy.
+  linkLibraries(native);
   writeStamp(folder, compare(installed.native, native));
   chmodSync(folder, 0o755);
   return folder;
