@@ -1,6 +1,6 @@
 import { type BodySize, type CallHead, NO_TOKENS, type TokenUsage } from '../call/index.js';
 import type { CatalogModel } from '../catalog/index.js';
-import { type PriceTerms, costOf, outputTokensFor } from './price.js';
+import { type PriceTerms, costWithOutput, outputTokensFor } from './price.js';
 
 const TOKENS_PER_IMAGE = 1600;
 /** A stream holds this much output to begin with. */
@@ -40,7 +40,7 @@ function outputBound(head: CallHead, model: CatalogModel): number {
 export function holdFor(head: CallHead, model: CatalogModel, terms: PriceTerms): HoldRequest {
   const promptTokens = heldPromptTokens(head.size, model.contextWindow);
   const bound = outputBound(head, model);
-  const costWith = (output: number): bigint => costAtMost(terms, promptTokens, output);
+  const costWith = costWithOutput(terms, promptTokens);
   const minimum = costWith(Math.min(bound, LEAST_ANSWER * head.answers));
   const prompt = costWith(0);
   if (head.stream) {
@@ -50,13 +50,6 @@ export function holdFor(head: CallHead, model: CatalogModel, terms: PriceTerms):
   const ceiling = costWith(bound);
   const base = head.outputLimit === undefined ? costWith(Math.min(bound, USUAL_ANSWER * head.answers)) : ceiling;
   return { prompt, minimum, base, ceiling };
-}
-
-/** What a prompt and so much output can come to, the output at its dearer price. */
-function costAtMost(terms: PriceTerms, promptTokens: number, output: number): bigint {
-  const asText = costOf(terms, tokens(promptTokens, output));
-  const asReasoning = costOf(terms, { ...tokens(promptTokens, output), reasoning: output });
-  return asText > asReasoning ? asText : asReasoning;
 }
 
 /**

@@ -1,6 +1,7 @@
 // Owns what a call costs and how it is paid: the price formula, holds, admission and settlement (the two SQL functions in
 // migrations/), and what is charged at each ending. The one module that writes wallets, keys and calls in one statement.
 // Does not own prices (catalog), balances that people change (wallet), or what is sent to anyone (relay).
+export { accounted } from './accounted.js';
 export { AttemptLog } from './attempt-log.js';
 export { InsufficientQuota } from './billing.errors.js';
 export { BillingModule } from './billing.module.js';

@@ -61,10 +61,22 @@ function sumOf(terms: readonly CostTerm[]): bigint {
 
 /** Rounded once, half up; whatever has a price costs at least one nano-dollar. */
 export function costOf(terms: PriceTerms, usage: TokenUsage): Nanos {
-  const numerator = sumOf(costTerms(terms.pricing, usage)) * terms.effortMultiplier * terms.groupMultiplier;
+  return rounded(sumOf(costTerms(terms.pricing, usage)) * terms.effortMultiplier * terms.groupMultiplier);
+}
+
+/** What an uncached prompt of so many tokens comes to with so much output, the output at the dearer of its prices. */
+export function costWithOutput(terms: PriceTerms, promptTokens: number): (outputTokens: number) => Nanos {
+  const { pricing } = terms;
+  const multiplier = terms.effortMultiplier * terms.groupMultiplier;
+  const prompt = BigInt(promptTokens) * tierFor(pricing, promptTokens).prices.input + pricing.requestFee * MILLION;
+  const output = dearestOutput(pricing, promptTokens);
+  return (outputTokens) => rounded((prompt + BigInt(outputTokens) * output) * multiplier);
+}
+
+function rounded(numerator: bigint): Nanos {
   if (numerator === 0n) return ZERO;
-  const rounded = (2n * numerator + DENOMINATOR) / (2n * DENOMINATOR);
-  return nanos(rounded === 0n ? 1n : rounded);
+  const halfUp = (2n * numerator + DENOMINATOR) / (2n * DENOMINATOR);
+  return nanos(halfUp === 0n ? 1n : halfUp);
 }
 
 /** How many output tokens a budget buys on top of what the given usage costs; undefined when output costs nothing. */

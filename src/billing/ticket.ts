@@ -1,18 +1,4 @@
-import {
-  type MonoTypeOperatorFunction,
-  type Observable,
-  catchError,
-  concatMap,
-  defer,
-  map,
-  of,
-  switchMap,
-  takeUntil,
-  tap,
-  throwError,
-  timer,
-} from 'rxjs';
-import type { Call, CallSignal, Frame, ProtocolId, TokenUsage } from '../call/index.js';
+import type { Call, CallSignal, ProtocolId, TokenUsage } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
 import { AttemptLog } from './attempt-log.js';
@@ -21,8 +7,7 @@ import type { Ending, Progress } from './ending.js';
 import type { BillingPlan } from './plan.js';
 import type { PriceSnapshot } from './price-snapshot.js';
 
-/** How long the end of an answer still waits for its settlement when the process is about to end, in ms. */
-const LAST_PATIENCE_MS = 1500;
+const SUCCEEDED: Ending = { status: 'succeeded' };
 
 /** What admission granted. */
 export interface Admission {
@@ -115,25 +100,14 @@ export class Ticket {
     return attempt;
   }
 
-  /** Watches the frames of the answer: first content, output, usage. */
-  watch(): MonoTypeOperatorFunction<Frame> {
-    return tap((frame: Frame) => frame.signals.forEach((signal) => this.note(signal)));
+  /** Notes what a piece of the answer says of it: first content, output, usage. */
+  note(signals: readonly CallSignal[]): void {
+    for (const signal of signals) this.noteOne(signal);
   }
 
-  /**
-   * Lets the last frame go only when the call is settled: who has seen the end of an answer finds it in the log. When
-   * the interruption errs, that is not waited for much longer.
-   */
-  settleBeforeEnd(interruption: Observable<never>): MonoTypeOperatorFunction<Frame> {
-    const late = (cause: unknown): Observable<never> =>
-      timer(LAST_PATIENCE_MS).pipe(switchMap(() => throwError(() => new SettlementUnavailable(cause))));
-    return concatMap((frame: Frame): Observable<Frame> => {
-      if (!frame.last) return of(frame);
-      return defer(() => this.settle({ status: 'succeeded' })).pipe(
-        takeUntil(interruption.pipe(catchError(late))),
-        map(() => frame),
-      );
-    });
+  /** Settles a call whose answer is complete. @throws SettlementUnavailable when that could not be recorded in time */
+  succeed(): Promise<void> {
+    return this.settle(SUCCEEDED);
   }
 
   /** Settles a call that failed, before its failure is told. A refusal is one that came before admission. */
@@ -163,7 +137,7 @@ export class Ticket {
     return { usage: this.usage, outputUnits: this.outputUnits, begun: this.begun };
   }
 
-  private note(signal: CallSignal): void {
+  private noteOne(signal: CallSignal): void {
     switch (signal.type) {
       case 'content':
         this.begun = true;

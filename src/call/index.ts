@@ -8,6 +8,7 @@ export { classifyInnerError, classifyUpstream } from './classify-upstream.js';
 export { errorHeaders, messageWithId } from './error-headers.js';
 export { dataKind, eventTypeReader, outputUnits, parseData } from './event-text.js';
 export { Flow } from './flow.js';
+export { Interruption } from './interruption.js';
 export { readJsonFields, type JsonFields } from './json-fields.js';
 export { jsonInterests } from './json-interests.js';
 export { splice, type JsonEdit } from './json-splice.js';

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { lastValueFrom, of } from 'rxjs';
 import {
   type BillingPlan,
   BillingService,
@@ -97,8 +96,7 @@ async function answer(ticket: Ticket, script: CallScript): Promise<void> {
     ticket.attempts.push(attempt);
   });
   if (stream && ending.begun) ticket.firstTokenMs = firstTokenMs;
-  const frame = { bytes: new Uint8Array(), signals: signalsOf(ticket, script), last: true };
-  await lastValueFrom(of(frame).pipe(ticket.watch()));
+  ticket.note(signalsOf(ticket, script));
 }
 
 function timesOf({ ending, stream, firstTokenMs, durationMs }: CallScript, last: boolean): AttemptTimes {

@@ -1,5 +1,5 @@
-import type { Observable } from 'rxjs';
-import { Flow, type StreamTail } from '../call/index.js';
+import { Flow, type Interruption, type StreamTail } from '../call/index.js';
+import { monotonicMs } from '../shared/index.js';
 
 /** What the engine and the reply writer share of one call while its answer passes. */
 export class Answer {
@@ -14,6 +14,20 @@ export class Answer {
   /** Something of an answer has been let go: from here on no other channel may be tried. */
   committed = false;
 
-  /** @param interruption errs when the answer must end before its time */
-  constructor(readonly interruption: Observable<never>) {}
+  constructor(
+    readonly interruption: Interruption,
+    /** When the call arrived, by the monotonic clock. */
+    private readonly startedMs: number,
+  ) {}
+
+  /**
+   * Where the time until the first byte of an answer went: admission, the upstream, and the relay itself, in
+   * milliseconds. Undefined before an upstream has answered.
+   */
+  get serverTiming(): string | undefined {
+    const { admitMs = 0, upstreamMs } = this.timing;
+    if (upstreamMs === undefined) return undefined;
+    const relayMs = Math.max(0, monotonicMs() - this.startedMs - admitMs - upstreamMs);
+    return `admit;dur=${admitMs.toFixed(1)}, upstream;dur=${upstreamMs.toFixed(1)}, relay;dur=${relayMs.toFixed(1)}`;
+  }
 }

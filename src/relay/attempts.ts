@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { type Observable, catchError, defer, tap, throwError } from 'rxjs';
+import { type Observable, catchError, defer, throwError } from 'rxjs';
 import type { Admission, Ticket } from '../billing/index.js';
 import type { Frame } from '../call/index.js';
 import { type Channel, UpstreamClient } from '../channels/index.js';
-import { AppError, monotonicMs } from '../shared/index.js';
+import { AppError } from '../shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import type { Answer } from './answer.js';
 import { ModelAccess, noChannel } from './model-access.js';
 import { RelayTimings } from './relay-timings.js';
-import { timeLimits } from './time-limits.js';
 import { verbatimLane } from './verbatim-lane.js';
+import { timeLimits, watchAttempt } from './watched-attempt.js';
 
 /** More channels than this are not tried for one call: clients try again themselves. */
 const MAX_ATTEMPTS = 3;
@@ -40,7 +40,7 @@ export class Attempts {
         }),
       );
     };
-    return defer(() => from(0));
+    return from(0);
   }
 
   private attempt(ticket: Ticket, admission: Admission, channel: Channel, answer: Answer): Observable<Frame> {
@@ -55,19 +55,13 @@ export class Attempts {
       });
       const attempt = ticket.beginAttempt(channel, upstreamModel);
       answer.tail = {};
-      const begunMs = monotonicMs();
-      return this.client.open(channel, channel.credentials[0], request, answer.flow).pipe(
-        verbatimLane({ call, adapter, answer, attempt, timings: this.timings }),
-        timeLimits(channel.timeouts, call.head.stream, this.timings.preludeMs),
-        tap({
-          next: (frame) => {
-            answer.timing.upstreamMs ??= monotonicMs() - begunMs;
-            if (frame.signals.some(({ type }) => type === 'content')) attempt.firstToken();
-            if (frame.last) attempt.finish('succeeded');
-          },
-          error: (error: unknown) => attempt.finish(AppError.from(error).kind),
-        }),
-      );
+      const limits = timeLimits(channel.timeouts, call.head.stream, this.timings.preludeMs);
+      return this.client
+        .open(channel, channel.credentials[0], request, answer.flow)
+        .pipe(
+          verbatimLane({ call, adapter, answer, attempt, timings: this.timings }),
+          watchAttempt({ attempt, answer, ...limits }),
+        );
     });
   }
 }

@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Observable, catchError, defer, finalize, from, switchMap, tap, throwError } from 'rxjs';
-import { BillingService } from '../billing/index.js';
-import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
+import { type Observable, defer, from, switchMap } from 'rxjs';
+import { accounted, BillingService } from '../billing/index.js';
+import type { Call, Frame, Interruption, ProtocolAdapter } from '../call/index.js';
 import { Config } from '../config/index.js';
 import type { Caller } from '../keys/index.js';
-import { AppError, monotonicMs } from '../shared/index.js';
+import { AppError } from '../shared/index.js';
 import type { Answer } from './answer.js';
 import { Attempts } from './attempts.js';
 import { readBody } from './body-reader.js';
-import { interruptedBy, unlessInterrupted } from './interruption.js';
 import { ModelAccess } from './model-access.js';
 import { Replies } from './replies.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
@@ -36,17 +35,14 @@ export class RelayService {
   ): Promise<void> {
     const caller = callerOf(request);
     const arrival = arrivalOf(request);
-    const answer = this.replies.open(request.id);
-    const read = await unlessInterrupted(this.read(choose, request), answer.interruption).catch(
-      async (thrown: unknown) => {
-        const error = AppError.from(thrown);
-        const protocol = typeof choose === 'function' ? '' : choose.id;
-        await this.billing.refuse({ id: request.id, protocol, caller, ...arrival }, error);
-        throw error;
-      },
-    );
-    const frames = this.run(read.call, caller, answer, arrival.startedMs);
-    await this.replies.send(reply, read.call, read.protocol, answer, frames);
+    const answer = this.replies.open(request.id, arrival.startedMs);
+    try {
+      const { call, protocol } = await this.readOrRefuse(choose, request, caller, answer.interruption);
+      const frames = this.run(call, caller, answer, arrival.startedMs);
+      await this.replies.send(reply, call, protocol, answer, frames);
+    } finally {
+      this.replies.close(request.id);
+    }
   }
 
   /** Cold: nothing happens before it is subscribed to; unsubscribing ends the call as cancelled. */
@@ -54,23 +50,33 @@ export class RelayService {
     return defer(() => {
       const ticket = this.billing.open(call, caller, startedMs);
       return from(ticket.admit((current) => this.models.plan(call, current))).pipe(
-        tap(({ outputLimit }) => {
+        switchMap((admission) => {
+          const { outputLimit } = admission;
           answer.timing.admitMs = ticket.admitMs;
           if (outputLimit !== undefined) answer.headers['x-relay-output-limit'] = String(outputLimit);
+          // A hold that was being placed is waited for; then the call goes no further.
+          if (answer.interruption.error !== undefined) throw answer.interruption.error;
+          return this.attempts.frames(ticket, admission, answer);
         }),
-        switchMap((admission) =>
-          this.attempts.frames(ticket, admission, answer).pipe(interruptedBy(answer.interruption)),
-        ),
-        ticket.watch(),
-        ticket.settleBeforeEnd(answer.interruption),
-        tap(() => (answer.headers['server-timing'] ??= serverTiming(answer, startedMs))),
-        catchError((thrown: unknown) => {
-          const error = AppError.from(thrown);
-          return from(ticket.fail(error)).pipe(switchMap(() => throwError(() => error)));
-        }),
-        finalize(() => ticket.abandon()),
+        accounted(ticket, answer.interruption),
       );
     });
+  }
+
+  private async readOrRefuse(
+    choose: ProtocolAdapter | ((body: Uint8Array) => ProtocolAdapter),
+    request: FastifyRequest,
+    caller: Caller,
+    interruption: Interruption,
+  ): Promise<{ call: Call; protocol: ProtocolAdapter }> {
+    try {
+      return await unlessInterrupted(this.read(choose, request), interruption);
+    } catch (thrown) {
+      const error = AppError.from(thrown);
+      const protocol = typeof choose === 'function' ? '' : choose.id;
+      await this.billing.refuse({ id: request.id, protocol, caller, ...arrivalOf(request) }, error);
+      throw error;
+    }
   }
 
   private async read(
@@ -87,8 +93,10 @@ export class RelayService {
   }
 }
 
-/** Where the time until the first byte went: admission, the upstream, and the relay itself, in milliseconds. */
-function serverTiming({ timing: { admitMs = 0, upstreamMs = 0 } }: Answer, startedMs: number): string {
-  const relayMs = Math.max(0, monotonicMs() - startedMs - admitMs - upstreamMs);
-  return `admit;dur=${admitMs.toFixed(1)}, upstream;dur=${upstreamMs.toFixed(1)}, relay;dur=${relayMs.toFixed(1)}`;
+/** What the promise resolves with. @throws as the interruption says when that comes first */
+function unlessInterrupted<T>(promise: Promise<T>, interruption: Interruption): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const detach = interruption.listen(reject);
+    promise.then(resolve, reject).finally(detach);
+  });
 }

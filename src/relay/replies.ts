@@ -15,9 +15,13 @@ export class Replies {
     private readonly state: RunState,
   ) {}
 
-  /** The answer to a call that has just come, of which nothing is known yet. */
-  open(callId: string): Answer {
-    return new Answer(this.state.interruption(callId));
+  /** The answer to a call that has just come, of which nothing is known yet. To be closed, however the call ends. */
+  open(callId: string, startedMs: number): Answer {
+    return new Answer(this.state.begin(callId), startedMs);
+  }
+
+  close(callId: string): void {
+    this.state.end(callId);
   }
 
   /**

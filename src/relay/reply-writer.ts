@@ -99,10 +99,12 @@ export class ReplyWriter {
     if (this.raw.headersSent) return;
     this.reply.hijack();
     this.raw.socket?.setNoDelay(true);
+    const { serverTiming } = this.answer;
     this.raw.writeHead(200, {
       ...(this.reply.getHeaders() as OutgoingHttpHeaders),
       ...(this.call.head.stream ? STREAM_HEADERS : { 'content-type': 'application/json; charset=utf-8' }),
       ...this.answer.headers,
+      ...(serverTiming !== undefined && { 'server-timing': serverTiming }),
       ...headers,
     });
   }

@@ -1,14 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Observable } from 'rxjs';
+import { Interruption } from '../call/index.js';
 import type { AppError } from '../shared/index.js';
 import { CutOff } from './relay.errors.js';
-
-interface RunningCall {
-  readonly id: string;
-  end(error: AppError): void;
-}
 
 /**
  * Whether this process still takes calls, what it is answering, and how that is ended. Serving → draining (new calls are
@@ -19,7 +14,8 @@ export class RunState {
   private readonly answering = new Set<ServerResponse>();
   /** Connections that have had an answer and wait for another request. */
   private readonly idle = new Set<Socket>();
-  private readonly calls = new Set<RunningCall>();
+  /** By the ids of the calls. */
+  private readonly calls = new Map<string, Interruption>();
   private isDraining = false;
   private isOver = false;
 
@@ -50,19 +46,21 @@ export class RunState {
     });
   }
 
-  /** Never emits; errs when this call has to end: because the process does, or for a fault that is this call's. */
-  interruption(callId: string): Observable<never> {
-    return new Observable((subscriber) => {
-      if (this.isOver) return subscriber.error(new CutOff());
-      const call: RunningCall = { id: callId, end: (error) => subscriber.error(error) };
-      this.calls.add(call);
-      return () => this.calls.delete(call);
-    });
+  /** A call runs from here on. It is told when it has to end: because the process does, or for a fault of its own. */
+  begin(callId: string): Interruption {
+    const interruption = new Interruption();
+    if (this.isOver) interruption.interrupt(new CutOff());
+    this.calls.set(callId, interruption);
+    return interruption;
+  }
+
+  end(callId: string): void {
+    this.calls.delete(callId);
   }
 
   /** Ends one call, if it runs. */
   fail(callId: string, error: AppError): void {
-    for (const call of this.calls) if (call.id === callId) call.end(error);
+    this.calls.get(callId)?.interrupt(error);
   }
 
   /** From now on not ready, and every connection closes behind its answer. Resolves when what runs now has ended. */
@@ -76,7 +74,7 @@ export class RunState {
   /** Ends every call that still runs. Resolves when their clients have taken what there is to say. */
   cutOff(): Promise<void> {
     this.isOver = true;
-    for (const call of this.calls) call.end(new CutOff());
+    for (const interruption of this.calls.values()) interruption.interrupt(new CutOff());
     return this.answered();
   }
 

@@ -1,0 +1,61 @@
+import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
+import type { AttemptLog } from '../billing/index.js';
+import type { Frame } from '../call/index.js';
+import type { ChannelTimeouts } from '../channels/index.js';
+import { AppError, monotonicMs } from '../shared/index.js';
+import type { Answer } from './answer.js';
+
+/** The limits of one attempt that its connection knows nothing of, in milliseconds. */
+interface TimeLimits {
+  /** A stream whose head comes but no event; undefined when it is no stream. */
+  readonly firstMs: number | undefined;
+  /** An answer that goes on for ever. */
+  readonly totalMs: number;
+}
+
+/** `heldMs`: so much longer the first event may take to get here. */
+export const timeLimits = (
+  { firstEventMs, totalMs }: ChannelTimeouts,
+  stream: boolean,
+  heldMs: number,
+): TimeLimits => ({ firstMs: stream ? firstEventMs + heldMs : undefined, totalMs });
+
+/**
+ * Keeps an attempt within its limits of time and its record up to date. An operator written by hand: every call has these
+ * timers, and a scheduler's cost several times as much.
+ */
+export function watchAttempt({
+  attempt,
+  answer,
+  firstMs,
+  totalMs,
+}: TimeLimits & { readonly attempt: AttemptLog; readonly answer: Answer }): MonoTypeOperatorFunction<Frame> {
+  return (frames) =>
+    new Observable((out) => {
+      const begunMs = monotonicMs();
+      const fail = (thrown: unknown): void => {
+        attempt.finish(AppError.from(thrown).kind);
+        out.error(thrown);
+      };
+      const late = (message: string) => (): void => fail(new AppError('timeout', message, { failover: true }));
+      const total = setTimeout(late('The upstream took too long over its answer.'), totalMs);
+      const first =
+        firstMs === undefined ? undefined : setTimeout(late('The upstream did not begin to answer in time.'), firstMs);
+      const subscription = frames.subscribe({
+        next: (frame) => {
+          clearTimeout(first);
+          answer.timing.upstreamMs ??= monotonicMs() - begunMs;
+          for (const { type } of frame.signals) if (type === 'content') attempt.firstToken();
+          if (frame.last) attempt.finish('succeeded');
+          out.next(frame);
+        },
+        error: fail,
+        complete: () => out.complete(),
+      });
+      return () => {
+        clearTimeout(first);
+        clearTimeout(total);
+        subscription.unsubscribe();
+      };
+    });
+}
