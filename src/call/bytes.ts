@@ -14,6 +14,7 @@ export const EQUALS = 0x3d;
 export const OPEN_BRACKET = 0x5b;
 export const BACKSLASH = 0x5c;
 export const CLOSE_BRACKET = 0x5d;
+export const SMALL_D = 0x64;
 export const SMALL_F = 0x66;
 export const SMALL_I = 0x69;
 export const SMALL_N = 0x6e;

@@ -34,6 +34,15 @@ export interface CallHead {
   readonly fields: JsonFields;
 }
 
+/**
+ * The bytes of a request, as they came. Whoever made it may drop them once nothing of an answer can come from another
+ * channel any more: an answer may take half an hour, and a prompt 60 MB.
+ */
+export interface CallBody {
+  /** All of them, in one piece of memory. */
+  readonly bytes: Buffer;
+}
+
 /** One request for a model's answer. Immutable: what happens to it is kept by whoever makes it happen. */
 export interface Call {
   /** `req_…`; also the id of its row. The time inside it is when the call arrived. */
@@ -44,7 +53,7 @@ export interface Call {
   readonly request: RequestLine;
   readonly ip: string;
   readonly head: CallHead;
-  readonly body: Uint8Array;
+  readonly body: CallBody;
 }
 
 /** Tokens of one call. Totals include their parts, whatever the upstream's dialect says. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { AppError, isJsonObject } from '../shared/index.js';
-import { readJsonFields, type JsonFields } from './json-fields.js';
+import { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
 import { jsonInterests } from './json-interests.js';
 import { splice } from './json-splice.js';
 
@@ -251,6 +251,71 @@ describe('the size of a body', () => {
   });
 });
 
+describe('a body on its way', () => {
+  /** What is read of it, or the words of its refusal, when it comes in pieces that end at these places. */
+  function readCut(json: string | Buffer, cuts: readonly number[]): unknown {
+    const bytes = Buffer.from(json as string);
+    const reader = new JsonReader(INTERESTS);
+    try {
+      for (const cut of cuts) reader.next(bytes.subarray(0, cut));
+      return told(reader.end({ bytes }));
+    } catch (error) {
+      return error instanceof AppError ? { param: error.details.param, isRefused: true } : error;
+    }
+  }
+  const told = (fields: JsonFields): unknown => ({
+    size: fields.size,
+    places: ['', 'model', 'stream', 'messages', 'max_tokens', 'stream_options', 'reasoning.effort'].map((path) =>
+      fields.field(path),
+    ),
+  });
+  const everywhere = (json: string | Buffer): number[] =>
+    Array.from({ length: Buffer.byteLength(json) }, (_, at) => at);
+
+  it.each<[string, string | Buffer]>([
+    ['escapes', String.raw`{"mod\u0065l":"\\\"\n\ud83d\ude00","x":"${'\\'.repeat(50)}\""}`],
+    ['characters of many bytes', `{"model":"Größe 日本 😀 ${'é'.repeat(40)}"}`],
+    ['numbers and words', '{"stream":true,"max_tokens":-1.5e+3,"reasoning":{"effort":null},"x":[false,0,12]}'],
+    ['images', String.raw`{"messages":[{"type":"image"},{"typ\u0065":"im\u0061ge"},{"type":"imagine"}]}`],
+    ['a data URL', `{"x":"data:image/png;base64,${'iVBOR\\/w0KGgo'.repeat(60)}==","y":"${'abcd'.repeat(200)}="}`],
+    [
+      'what only begins as one',
+      `{"x":"data:image/png;base64,${'iVBORw0KGgo'.repeat(60)}=x","y":"${'abcd'.repeat(200)} "}`,
+    ],
+    ['white space', '\r\n{ \t"model" : "m" , "messages" : [ ] }\n '],
+    ['invalid UTF-8', Buffer.concat([Buffer.from('{"model":"m","x":"'), Buffer.of(0xe2, 0x82), Buffer.from('"}')])],
+    ['half a character at the end', Buffer.concat([Buffer.from('{}'), Buffer.of(0xf0, 0x9f)])],
+    ['a fault', '{"model":"m","messages":[1,}'],
+    ['no end', '{"model":"m","x":"abc'],
+  ])('is read as a whole one, wherever it is cut: %s', (_what, json) => {
+    const whole = readCut(json, []);
+    expect(readCut(json, everywhere(json))).toEqual(whole);
+    for (const cut of everywhere(json)) expect(readCut(json, [cut])).toEqual(whole);
+  });
+
+  it('is refused as soon as its fault has come', () => {
+    const reader = new JsonReader(INTERESTS);
+    reader.next(Buffer.from('{"model":"m",'));
+    expect(refusalOf(() => reader.next(Buffer.from('{"model":"m",}'))).message).toContain('at byte 13');
+  });
+
+  it('takes no number of more digits than anybody means', () => {
+    expect(refused(`{"x":${'1'.repeat(2000)}}`).message).toContain('digits');
+    expect(isRefused(`{"x":${'1'.repeat(1000)}}`)).toBe(false);
+    const reader = new JsonReader(INTERESTS);
+    const digits = Buffer.from(`{"x":${'1'.repeat(2000)}`);
+    expect(refusalOf(() => reader.next(digits)).message).toContain('digits');
+  });
+
+  it('is not decoded where its length alone says that it is wrong', () => {
+    const long = 'm'.repeat(100_000);
+    const model = read(`{"model":"${long}","stream":"${long}","max_tokens":1}`);
+    expect(refusalOf(() => model.requireString('model', { maxLength: 256 })).message).toContain('256');
+    expect(refusalOf(() => model.optionalBoolean('stream')).message).toContain('true or false');
+    expect(isRefused(`{"${'k'.repeat(100_000)}":1}`)).toBe(false);
+  });
+});
+
 describe('any document', () => {
   const spaced = (value: unknown): fc.Arbitrary<string> =>
     fc.constantFrom(undefined, 1, '\t', ' \r\n').map((indent) => JSON.stringify(value, undefined, indent));
@@ -292,6 +357,23 @@ describe('any document', () => {
         expect(isSkippedEscape || isObject(text) || isRefused(text)).toBe(true);
       }),
       { numRuns: 2_000 },
+    );
+  });
+
+  it('is read alike in one piece and in many', () => {
+    const cuts = fc.array(fc.nat(), { maxLength: 8 });
+    fc.assert(
+      fc.property(documents, cuts, (json, positions) => {
+        const bytes = Buffer.from(json);
+        const reader = new JsonReader(INTERESTS);
+        const places = positions.map((position) => position % (bytes.length + 1)).toSorted((one, other) => one - other);
+        for (const place of places) reader.next(bytes.subarray(0, place));
+        const fields = reader.end({ bytes });
+        expect(fields.size).toEqual(read(json).size);
+        for (const path of ['', 'model', 'messages', 'stream_options.include_usage'])
+          expect(fields.field(path)).toEqual(read(json).field(path));
+      }),
+      { numRuns: 500 },
     );
   });
 

@@ -5,13 +5,23 @@ export interface JsonInterest {
   /** The last part of the path. */
   readonly name: string;
   readonly members: ReadonlyMap<string, JsonInterest>;
+  /** The most bytes that the name of a member takes in a document, quotes included; longer names are none of them. */
+  readonly longestName: number;
 }
 
 interface Growing extends JsonInterest {
   readonly members: Map<string, Growing>;
+  longestName: number;
 }
 
-const grow = (path: string, name: string): Growing => ({ path, name, members: new Map() });
+/** How many times longer a name is when each of its characters is written as an escape. */
+const WITH_ESCAPES = 6;
+const QUOTES_BYTES = 2;
+
+/** Ignores case as the most forgiving parsers do, which also take U+017F for `s` and U+212A for `k`. Never shortens. */
+export const fold = (name: string): string => name.toUpperCase().toLowerCase();
+
+const grow = (path: string, name: string): Growing => ({ path, name, members: new Map(), longestName: 0 });
 
 /**
  * The members that a dialect interprets, by path from the document's root, in lower case. A parent of a named member is
@@ -28,6 +38,7 @@ function plant(root: Growing, path: string): void {
   for (const name of path.split('.')) {
     const child = parent.members.get(name) ?? grow(parent.path === '' ? name : `${parent.path}.${name}`, name);
     parent.members.set(name, child);
+    parent.longestName = Math.max(parent.longestName, QUOTES_BYTES + WITH_ESCAPES * name.length);
     parent = child;
   }
 }
