@@ -19,6 +19,7 @@ describe('errors of the OpenAI dialects (case 95)', () => {
     ['not_found', 404, 'invalid_request_error', null],
     ['method_not_allowed', 405, 'invalid_request_error', null],
     ['request_too_large', 413, 'invalid_request_error', 'request_too_large'],
+    ['request_timeout', 408, 'invalid_request_error', null],
     ['unsupported_media_type', 415, 'invalid_request_error', null],
     ['rate_limit_exceeded', 429, 'rate_limit_error', 'rate_limit_exceeded'],
     ['server_is_overloaded', 503, 'server_error', 'server_is_overloaded'],

@@ -3,15 +3,16 @@
 // Does not own any dialect, HTTP, time or money. No Nest, no I/O: plain values in, plain values out.
 export { readAnswerFields } from './answer-fields.js';
 export { EFFORTS, NO_TOKENS } from './call.js';
-export type { BodySize, Call, CallHead, Effort, ProtocolId, TokenUsage } from './call.js';
+export type { BodySize, Call, CallBody, CallHead, Effort, ProtocolId, TokenUsage } from './call.js';
 export { classifyInnerError, classifyUpstream } from './classify-upstream.js';
 export { errorHeaders, messageWithId } from './error-headers.js';
 export { dataKind, eventTypeReader, outputUnits, parseData } from './event-text.js';
 export { Flow } from './flow.js';
+export { type HeadReader, headReader } from './head-reader.js';
 export { Interruption } from './interruption.js';
-export { readJsonFields, type JsonFields } from './json-fields.js';
+export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
 export { jsonInterests } from './json-interests.js';
-export { splice, type JsonEdit } from './json-splice.js';
+export { splice, SplicedBody, type JsonEdit } from './json-splice.js';
 export { MemberFinder } from './member-finder.js';
 export { HIDDEN, NO_BYTES, outputIn, PASSED, passUnlessError, unreadableEvent } from './meter-readings.js';
 export { pageOf, renderListedModel, renderModelPage } from './model-page.js';

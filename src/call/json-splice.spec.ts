@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { splice, type JsonEdit } from './json-splice.js';
+import { splice, SplicedBody, type JsonEdit } from './json-splice.js';
 
 const spliced = (body: string, ...edits: JsonEdit[]): string =>
   Buffer.from(splice(Buffer.from(body), edits)).toString();
@@ -20,6 +20,16 @@ describe('splicing', () => {
       { start: 1, end: 1, text: '2' },
     ];
     expect(spliced('abc', { start: 1, end: 2, text: 'X' }, ...edits)).toBe('a12Xc');
+  });
+
+  it('hands over what stands between the edits as it lies in memory, and knows its length', () => {
+    const bytes = Buffer.alloc(6, 'abcdef');
+    const body = new SplicedBody({ bytes }, [{ start: 2, end: 3, text: 'ÄÄ' }]);
+    const pieces = body.pieces();
+    expect(Buffer.concat(pieces).toString()).toBe('abÄÄdef');
+    expect(body.length).toBe(Buffer.byteLength('abÄÄdef'));
+    expect(pieces.filter(({ buffer }) => buffer === bytes.buffer)).toHaveLength(2);
+    expect(Buffer.concat(new SplicedBody({ bytes }).pieces())).toEqual(bytes);
   });
 
   it.each([

@@ -1,3 +1,5 @@
+import type { CallBody } from './call.js';
+
 /** One surgical edit: the bytes `[start, end)` become the text. Equal bounds insert. */
 export interface JsonEdit {
   readonly start: number;
@@ -7,20 +9,58 @@ export interface JsonEdit {
 
 /**
  * The body with the edits made and every other byte as it was; the body itself when there are none.
- * Edits come in any order; those that insert at the same place keep theirs.
- * @throws RangeError when two edits overlap or one lies outside the body
+ * @throws RangeError as `SplicedBody`
  */
 export function splice(body: Uint8Array, edits: readonly JsonEdit[]): Uint8Array {
-  if (edits.length === 0) return body;
-  const pieces: Uint8Array[] = [];
-  let kept = 0;
-  for (const edit of edits.toSorted((one, other) => one.start - other.start || one.end - other.end)) {
-    if (edit.start < kept || edit.end < edit.start || edit.end > body.length) {
-      throw new RangeError(`The edit of bytes ${edit.start} to ${edit.end} overlaps another or leaves the body.`);
-    }
-    pieces.push(body.subarray(kept, edit.start), Buffer.from(edit.text));
-    kept = edit.end;
+  return edits.length === 0 ? body : Buffer.concat(pieces(body, inOrder(body, edits)));
+}
+
+/** A body with edits in it that is never put together: what is large is handed over as it lies in memory. */
+export class SplicedBody {
+  /** Bytes. */
+  readonly length: number;
+  private readonly edits: readonly JsonEdit[];
+
+  /**
+   * Edits come in any order; those that insert at the same place keep theirs.
+   * @throws RangeError when two edits overlap or one lies outside the body
+   */
+  constructor(
+    private readonly body: CallBody,
+    edits: readonly JsonEdit[] = [],
+  ) {
+    this.edits = inOrder(body.bytes, edits);
+    this.length = this.edits.reduce(
+      (length, { start, end, text }) => length + Buffer.byteLength(text) - (end - start),
+      body.bytes.length,
+    );
   }
-  pieces.push(body.subarray(kept));
-  return Buffer.concat(pieces);
+
+  /** In their order; they are views of the body, not copies. */
+  pieces(): Uint8Array[] {
+    return pieces(this.body.bytes, this.edits);
+  }
+}
+
+function inOrder(body: Uint8Array, edits: readonly JsonEdit[]): readonly JsonEdit[] {
+  const sorted = edits.toSorted((one, other) => one.start - other.start || one.end - other.end);
+  let kept = 0;
+  for (const { start, end } of sorted) {
+    if (start < kept || end < start || end > body.length) {
+      throw new RangeError(`The edit of bytes ${start} to ${end} overlaps another or leaves the body.`);
+    }
+    kept = end;
+  }
+  return sorted;
+}
+
+function pieces(body: Uint8Array, edits: readonly JsonEdit[]): Uint8Array[] {
+  const found: Uint8Array[] = [];
+  let kept = 0;
+  for (const { start, end, text } of edits) {
+    found.push(body.subarray(kept, start), Buffer.from(text));
+    kept = end;
+  }
+  found.push(body.subarray(kept));
+  return found;
 }

@@ -37,6 +37,7 @@ const ROWS: Readonly<Record<ErrorKind, OpenAiErrorRow>> = {
   not_found: request(404, null),
   method_not_allowed: request(405, null),
   request_too_large: request(413, 'request_too_large'),
+  request_timeout: request(408, null),
   unsupported_media_type: request(415, null),
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
   server_is_overloaded: server(503, 'server_is_overloaded'),

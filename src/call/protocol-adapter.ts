@@ -1,5 +1,6 @@
 import type { AppError, JsonObject } from '../shared/index.js';
-import type { Call, CallHead, ProtocolId } from './call.js';
+import type { Call, ProtocolId } from './call.js';
+import type { HeadReader } from './head-reader.js';
 import type { RequestLine } from './request-line.js';
 import type { SseEvent } from './sse-event.js';
 
@@ -36,11 +37,10 @@ export interface ProtocolAdapter {
   /** True when this dialect words the errors for such a path and such headers. */
   claims(request: RequestLine): boolean;
   /**
-   * Reads the head of a call from its bytes in one pass. The same interpreted member twice, in whatever spelling,
-   * is refused: a byte reader and a JSON parser must never see two different models.
-   * @throws AppError invalid_request naming the member at fault
+   * Reads the head of one call from its bytes in one pass, as they arrive. The same interpreted member twice, in
+   * whatever spelling, is refused: a byte reader and a JSON parser must never see two different models.
    */
-  readHead(request: RequestLine, body: Uint8Array): CallHead;
+  headReader(request: RequestLine): HeadReader;
   renderError(error: AppError, requestId: string): RenderedError;
   /** The bytes that end a stream which failed after it began: never a normal end. */
   renderStreamError(call: Call, error: AppError, tail: StreamTail): Uint8Array;

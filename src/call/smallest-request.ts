@@ -1,4 +1,5 @@
 import type { JsonObject } from '../shared/index.js';
+import { SplicedBody } from './json-splice.js';
 import type { UpstreamRequest } from './upstream-adapter.js';
 
 /** A request of our own making, for a probe: JSON to a path behind the channel's base address. */
@@ -10,5 +11,5 @@ export const smallestRequest = (
   path,
   query: '',
   headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
-  body: Buffer.from(JSON.stringify(body)),
+  body: new SplicedBody({ bytes: Buffer.from(JSON.stringify(body)) }),
 });

@@ -1,5 +1,6 @@
 import type { AppError } from '../shared/index.js';
 import type { Call, ProtocolId } from './call.js';
+import type { SplicedBody } from './json-splice.js';
 import type { CallSignal } from './signals.js';
 import type { SseEvent } from './sse-event.js';
 
@@ -26,7 +27,7 @@ export interface UpstreamRequest {
   /** The query to add to the channel's own, without the question mark; may be empty. */
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
+  readonly body: SplicedBody;
 }
 
 /** What the meter found in one event. */

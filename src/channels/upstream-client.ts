@@ -2,11 +2,14 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Observable, type Subscriber } from 'rxjs';
 import { type Dispatcher, Pool, interceptors } from 'undici';
-import type { Flow, UpstreamHeaders, UpstreamRequest } from '../call/index.js';
+import type { Flow, SplicedBody, UpstreamHeaders, UpstreamRequest } from '../call/index.js';
 import type { Secret } from '../shared/index.js';
 import type { Channel } from './channel.js';
 import { addressOf, headersFor } from './upstream-address.js';
 import { connectionError } from './upstream.errors.js';
+
+/** So much is put together and sent in one write; of what is larger so much is handed to a socket at a time. */
+const SLICE_BYTES = 64 * 1024;
 
 /** What comes back from an upstream, in this order: one head, any number of chunks, completion. */
 export type UpstreamPart =
@@ -35,8 +38,8 @@ export class UpstreamClient implements OnApplicationShutdown {
         {
           path: address.path,
           method: 'POST',
-          headers: headersFor(channel, credential, request),
-          body: request.body,
+          headers: { ...headersFor(channel, credential, request), 'content-length': String(request.body.length) },
+          body: bodyOf(request.body),
           headersTimeout: channel.timeouts.firstEventMs,
           bodyTimeout: channel.timeouts.idleMs,
         },
@@ -65,6 +68,20 @@ export class UpstreamClient implements OnApplicationShutdown {
     this.pools.set(name, pool);
     return pool;
   }
+}
+
+/**
+ * What the HTTP client sends. It takes iterables, though its types do not know it, waits for the socket after each slice,
+ * and keeps none of them: what is dropped here while the answer comes is free.
+ */
+function bodyOf(body: SplicedBody): Buffer {
+  const pieces = body.pieces();
+  return body.length <= SLICE_BYTES ? Buffer.concat(pieces) : (slicesOf(pieces) as Iterable<Uint8Array> as Buffer);
+}
+
+function* slicesOf(pieces: Uint8Array[]): Generator<Uint8Array> {
+  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift())
+    for (let at = 0; at < piece.length; at += SLICE_BYTES) yield piece.subarray(at, at + SLICE_BYTES);
 }
 
 /** One request and its answer, as the HTTP client tells of them. */

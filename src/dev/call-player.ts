@@ -80,7 +80,7 @@ function callOf({ createdAt, ip, stream, effort, outputLimit, usage, tries: [{ m
     request: { method: 'POST', path: '', query: '', headers: {} },
     ip,
     head: { model: model.name, stream, outputLimit, answers: 1, effort, size, fields: NO_FIELDS },
-    body: new Uint8Array(),
+    body: { bytes: Buffer.alloc(0) },
   };
 }
 

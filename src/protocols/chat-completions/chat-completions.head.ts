@@ -1,4 +1,4 @@
-import { jsonInterests, readJsonFields, type CallHead, type JsonFields } from '../../call/index.js';
+import { headReader, jsonInterests, type CallHead, type HeadReader, type JsonFields } from '../../call/index.js';
 
 /** The dialect's own id, for channels and the usage log. */
 export const CHAT_COMPLETIONS = 'chat-completions';
@@ -19,13 +19,12 @@ const INTERESTS = jsonInterests(
   ...OUTPUT_LIMITS,
 );
 
+export const chatHeadReader = (): HeadReader => headReader(INTERESTS, headOf);
+
 /** @throws AppError invalid_request naming the member at fault */
-export function readChatHead(body: Uint8Array): CallHead {
-  const fields = readJsonFields(body, INTERESTS);
+function headOf(fields: JsonFields): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   fields.requireKind('messages', 'array');
-  // Read where a fault can still be refused: whoever metres the answer relies on it.
-  fields.value(INCLUDE_USAGE);
   return {
     model,
     stream: fields.optionalBoolean('stream') ?? false,

@@ -22,9 +22,9 @@ const TEXT = [
 
 function meterFor(body: object = {}): ChatCompletionsMeter {
   const request = { method: 'POST', path: '/v1/chat/completions', query: '', headers: {} };
-  const bytes = Buffer.from(JSON.stringify({ model: 'm', messages: [], stream: true, ...body }));
-  const head = new ChatCompletionsProtocol().readHead(request, bytes);
-  return new ChatCompletionsMeter({ id: 'req_1', createdAt: 0, protocol: 'x', request, ip: '', head, body: bytes });
+  const sent = { bytes: Buffer.from(JSON.stringify({ model: 'm', messages: [], stream: true, ...body })) };
+  const head = new ChatCompletionsProtocol().headReader().end(sent);
+  return new ChatCompletionsMeter({ id: 'req_1', createdAt: 0, protocol: 'x', request, ip: '', head, body: sent });
 }
 
 interface Passed {

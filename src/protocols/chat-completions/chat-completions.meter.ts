@@ -44,7 +44,7 @@ export class ChatCompletionsMeter implements StreamMeter {
 
   constructor({ head }: Call) {
     this.#answers = head.answers;
-    this.#usageWanted = head.fields.value(INCLUDE_USAGE) === true;
+    this.#usageWanted = head.fields.isTrue(INCLUDE_USAGE);
   }
 
   /** A server that said why each answer ended, but not `[DONE]`, is done all the same. */

@@ -4,7 +4,7 @@ import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 
 const protocol = new ChatCompletionsProtocol();
 const request: RequestLine = { method: 'POST', path: '/v1/chat/completions', query: '', headers: {} };
-const head = (body: object): CallHead => protocol.readHead(request, Buffer.from(JSON.stringify(body)));
+const head = (body: object): CallHead => protocol.headReader().end({ bytes: Buffer.from(JSON.stringify(body)) });
 const least = { model: 'm', messages: [] };
 
 describe('the head of a Chat Completions call', () => {
@@ -51,14 +51,14 @@ describe('the head of a Chat Completions call', () => {
 });
 
 describe('what Chat Completions clients get', () => {
-  const body = Buffer.from(JSON.stringify(least));
+  const body = { bytes: Buffer.from(JSON.stringify(least)) };
   const call = {
     id: 'req_1',
     createdAt: 0,
     protocol: protocol.id,
     request,
     ip: '::1',
-    head: protocol.readHead(request, body),
+    head: protocol.headReader().end(body),
     body,
   };
 

@@ -8,7 +8,7 @@ import {
   renderOpenAiError,
   renderSse,
   type Call,
-  type CallHead,
+  type HeadReader,
   type ListedModel,
   type ProtocolAdapter,
   type RenderedError,
@@ -16,7 +16,7 @@ import {
 } from '../../call/index.js';
 import { Protocol } from '../../relay/index.js';
 import type { AppError, JsonObject } from '../../shared/index.js';
-import { CHAT_COMPLETIONS, readChatHead } from './chat-completions.head.js';
+import { CHAT_COMPLETIONS, chatHeadReader } from './chat-completions.head.js';
 
 /** Where calls are posted. */
 export const CHAT_COMPLETIONS_PATH = '/v1/chat/completions';
@@ -32,8 +32,8 @@ export class ChatCompletionsProtocol implements ProtocolAdapter {
     return request.path.startsWith('/v1/chat/');
   }
 
-  readHead(_request: RequestLine, body: Uint8Array): CallHead {
-    return readChatHead(body);
+  headReader(): HeadReader {
+    return chatHeadReader();
   }
 
   renderError(error: AppError, requestId: string): RenderedError {

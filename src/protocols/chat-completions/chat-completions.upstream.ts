@@ -6,7 +6,7 @@ import {
   outputIn,
   readAnswerFields,
   smallestRequest,
-  splice,
+  SplicedBody,
   upstreamHeaders,
   type Call,
   type CallSignal,
@@ -39,7 +39,7 @@ export class ChatCompletionsUpstream implements UpstreamAdapter {
       path: '/chat/completions',
       query: '',
       headers: upstreamHeaders(call, 'openai-beta'),
-      body: splice(call.body, edits),
+      body: new SplicedBody(call.body, edits),
     };
   }
 
@@ -66,7 +66,7 @@ function usageEdits({ head: { stream, fields } }: Call, target: UpstreamTarget):
   if (!stream || target.flags['includeUsage'] === false) return [];
   const options = fields.field('stream_options');
   if (options?.kind === 'object') {
-    return fields.value(INCLUDE_USAGE) === true ? [] : [fields.assign(INCLUDE_USAGE, 'true')];
+    return fields.isTrue(INCLUDE_USAGE) ? [] : [fields.assign(INCLUDE_USAGE, 'true')];
   }
   // Anything else than null is the upstream's to refuse.
   if (options !== undefined && options.kind !== 'null') return [];

@@ -16,6 +16,7 @@ const ROWS: Readonly<Record<ErrorKind, MessagesErrorRow>> = {
   not_found: { status: 404, type: 'not_found_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
   request_too_large: { status: 413, type: 'request_too_large' },
+  request_timeout: { status: 408, type: 'invalid_request_error' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error' },
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error' },
   server_is_overloaded: { status: 529, type: 'overloaded_error' },

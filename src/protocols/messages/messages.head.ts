@@ -1,4 +1,11 @@
-import { jsonInterests, readJsonFields, type CallHead, type Effort, type JsonFields } from '../../call/index.js';
+import {
+  headReader,
+  jsonInterests,
+  type CallHead,
+  type Effort,
+  type HeadReader,
+  type JsonFields,
+} from '../../call/index.js';
 
 /** The dialect's own id, for channels and the usage log. */
 export const MESSAGES = 'messages';
@@ -22,9 +29,10 @@ const BUDGETS: readonly (readonly [maxTokens: number, effort: Effort])[] = [
   [Infinity, 'xhigh'],
 ];
 
+export const messagesHeadReader = (): HeadReader => headReader(INTERESTS, headOf);
+
 /** @throws AppError invalid_request naming the member at fault */
-export function readMessagesHead(body: Uint8Array): CallHead {
-  const fields = readJsonFields(body, INTERESTS);
+function headOf(fields: JsonFields): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   const outputLimit = fields.optionalInteger('max_tokens', { min: 0 });
   if (outputLimit === undefined) throw fields.missing('max_tokens');
@@ -42,12 +50,12 @@ export function readMessagesHead(body: Uint8Array): CallHead {
 
 /** The tokens that the client lets the model think before it answers; undefined when it sets no such budget. */
 export function thinkingBudget(fields: JsonFields): number | undefined {
-  if (fields.optionalString('thinking.type') !== 'enabled') return undefined;
+  if (fields.optionalString('thinking.type', { maxLength: 64 }) !== 'enabled') return undefined;
   return fields.optionalInteger(THINKING_BUDGET, { min: 0 });
 }
 
 function effortOfThinking(fields: JsonFields): Effort | undefined {
-  if (fields.optionalString('thinking.type') === 'disabled') return 'none';
+  if (fields.optionalString('thinking.type', { maxLength: 64 }) === 'disabled') return 'none';
   const budget = thinkingBudget(fields);
   return budget === undefined ? undefined : BUDGETS.find(([maxTokens]) => budget <= maxTokens)?.[1];
 }

@@ -4,7 +4,7 @@ import { MessagesProtocol } from './messages.protocol.js';
 
 const protocol = new MessagesProtocol();
 const request: RequestLine = { method: 'POST', path: '/v1/messages', query: '', headers: {} };
-const head = (body: object): CallHead => protocol.readHead(request, Buffer.from(JSON.stringify(body)));
+const head = (body: object): CallHead => protocol.headReader().end({ bytes: Buffer.from(JSON.stringify(body)) });
 const least = { model: 'm', max_tokens: 100, messages: [] };
 
 describe('the head of a Messages call', () => {
@@ -76,6 +76,7 @@ describe('errors of Messages (case 95)', () => {
     ['not_found', 404, 'not_found_error'],
     ['method_not_allowed', 405, 'invalid_request_error'],
     ['request_too_large', 413, 'request_too_large'],
+    ['request_timeout', 408, 'invalid_request_error'],
     ['unsupported_media_type', 415, 'invalid_request_error'],
     ['rate_limit_exceeded', 429, 'rate_limit_error'],
     ['server_is_overloaded', 529, 'overloaded_error'],
@@ -113,14 +114,14 @@ describe('errors of Messages (case 95)', () => {
 });
 
 describe('what Messages clients get in a stream', () => {
-  const body = Buffer.from(JSON.stringify(least));
+  const body = { bytes: Buffer.from(JSON.stringify(least)) };
   const call = {
     id: 'req_1',
     createdAt: 0,
     protocol: protocol.id,
     request,
     ip: '::1',
-    head: protocol.readHead(request, body),
+    head: protocol.headReader().end(body),
     body,
   };
 

@@ -6,7 +6,7 @@ import {
   renderModelPage,
   renderSse,
   type Call,
-  type CallHead,
+  type HeadReader,
   type ListedModel,
   type ProtocolAdapter,
   type RenderedError,
@@ -15,7 +15,7 @@ import {
 import { Protocol } from '../../relay/index.js';
 import type { AppError, JsonObject } from '../../shared/index.js';
 import { renderMessagesError, renderMessagesErrorEvent } from './messages.errors.js';
-import { MESSAGES, readMessagesHead } from './messages.head.js';
+import { MESSAGES, messagesHeadReader } from './messages.head.js';
 import { versionHeaderOf } from './messages.version.js';
 
 const PING = renderSse('ping', '{"type":"ping"}');
@@ -37,8 +37,8 @@ export class MessagesProtocol implements ProtocolAdapter {
     return /^\/v1(?:\/|$)/.test(request.path) && versionHeaderOf(request) !== undefined;
   }
 
-  readHead(_request: RequestLine, body: Uint8Array): CallHead {
-    return readMessagesHead(body);
+  headReader(): HeadReader {
+    return messagesHeadReader();
   }
 
   renderError(error: AppError, requestId: string): RenderedError {

@@ -8,8 +8,8 @@ const LEAST = '{"model":"m","max_tokens":100,"messages":[]}';
 
 function callOf(json: string, headers: Record<string, string> = {}, query = ''): Call {
   const request = { method: 'POST', path: '/v1/messages', query, headers };
-  const body = Buffer.from(json);
-  const head = protocol.readHead(request, body);
+  const body = { bytes: Buffer.from(json) };
+  const head = protocol.headReader().end(body);
   return { id: 'req_1', createdAt: 0, protocol: protocol.id, request, ip: '::1', head, body };
 }
 
@@ -17,13 +17,13 @@ const send = (call: Call, overrides: Partial<UpstreamTarget> = {}): UpstreamRequ
   upstream.rewriteRequest(call, { model: 'm', outputLimit: undefined, flags: {}, ...overrides });
 
 const rewritten = (json: string, overrides: Partial<UpstreamTarget> = {}): string =>
-  Buffer.from(send(callOf(json), overrides).body).toString();
+  Buffer.concat(send(callOf(json), overrides).body.pieces()).toString();
 
 describe('requests to Messages upstreams', () => {
   it('leaves signatures, redacted thoughts, server tools and the unknown as they are (cases 1 and 4)', () => {
     const json = String.raw`{"model":"m","max_tokens":9,"thread":{"type":"create"},"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"EqQB+/="},{"type":"redacted_thinking","data":"x\u003d"},{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"10":1.0,"2":1e2}}]},{"role":"system","content":"x"}]}`;
     const call = callOf(json);
-    expect(send(call).body).toBe(call.body);
+    expect(Buffer.concat(send(call).body.pieces()).toString()).toBe(json);
   });
 
   it('changes the model and nothing else (cases 2 and 5)', () => {

@@ -6,7 +6,7 @@ import {
   outputIn,
   readAnswerFields,
   smallestRequest,
-  splice,
+  SplicedBody,
   upstreamHeaders,
   type Call,
   type CallSignal,
@@ -42,7 +42,7 @@ export class MessagesUpstream implements UpstreamAdapter {
         ...upstreamHeaders(call, 'anthropic-beta'),
         'anthropic-version': versionHeaderOf(call.request) ?? USUAL_VERSION,
       },
-      body: splice(call.body, [...modelEdits(call, target), ...limitEdits(call, target)]),
+      body: new SplicedBody(call.body, [...modelEdits(call, target), ...limitEdits(call, target)]),
     };
   }
 

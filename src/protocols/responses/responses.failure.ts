@@ -15,6 +15,7 @@ const CODES: Readonly<Record<ErrorKind, string>> = {
   not_found: 'invalid_prompt',
   method_not_allowed: 'invalid_prompt',
   request_too_large: 'invalid_prompt',
+  request_timeout: 'invalid_prompt',
   unsupported_media_type: 'invalid_prompt',
   rate_limit_exceeded: 'rate_limit_exceeded',
   server_is_overloaded: 'server_is_overloaded',

@@ -1,4 +1,4 @@
-import { jsonInterests, readJsonFields, type CallHead, type JsonFields } from '../../call/index.js';
+import { headReader, jsonInterests, type CallHead, type HeadReader, type JsonFields } from '../../call/index.js';
 
 /** The dialect's own id, for channels and the usage log. */
 export const RESPONSES = 'responses';
@@ -18,9 +18,10 @@ const INTERESTS = jsonInterests(
 /** What can stand for an input: it lies with the upstream already. */
 const STORED_INPUTS = ['prompt', 'previous_response_id', 'conversation'] as const;
 
+export const responsesHeadReader = (): HeadReader => headReader(INTERESTS, headOf);
+
 /** @throws AppError invalid_request naming the member at fault */
-export function readResponsesHead(body: Uint8Array): CallHead {
-  const fields = readJsonFields(body, INTERESTS);
+function headOf(fields: JsonFields): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   const stored = STORED_INPUTS.some((name) => fields.has(name));
   if (!stored || fields.has('input')) fields.requireKind('input', 'string', 'array');

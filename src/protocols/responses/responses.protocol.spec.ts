@@ -11,7 +11,7 @@ import { ResponsesProtocol } from './responses.protocol.js';
 
 const protocol = new ResponsesProtocol();
 const request: RequestLine = { method: 'POST', path: '/v1/responses', query: '', headers: {} };
-const head = (body: object): CallHead => protocol.readHead(request, Buffer.from(JSON.stringify(body)));
+const head = (body: object): CallHead => protocol.headReader().end({ bytes: Buffer.from(JSON.stringify(body)) });
 const least = { model: 'm', input: 'Hi' };
 
 describe('the head of a Responses call', () => {
@@ -65,14 +65,14 @@ describe('the head of a Responses call', () => {
 });
 
 describe('the end of a Responses stream that failed', () => {
-  const body = Buffer.from(JSON.stringify({ ...least, max_output_tokens: 50 }));
+  const body = { bytes: Buffer.from(JSON.stringify({ ...least, max_output_tokens: 50 })) };
   const call: Call = {
     id: 'req_018f',
     createdAt: 1_767_323_045_678,
     protocol: protocol.id,
     request,
     ip: '::1',
-    head: protocol.readHead(request, body),
+    head: protocol.headReader().end(body),
     body,
   };
   const event = (data: JsonObject): SseEvent => new SseEvent(Buffer.from(`data: ${JSON.stringify(data)}\n\n`));

@@ -6,7 +6,7 @@ import {
   renderModelPage,
   renderOpenAiError,
   type Call,
-  type CallHead,
+  type HeadReader,
   type ListedModel,
   type ProtocolAdapter,
   type RenderedError,
@@ -16,7 +16,7 @@ import {
 import { Protocol } from '../../relay/index.js';
 import type { AppError, JsonObject } from '../../shared/index.js';
 import { renderFailure } from './responses.failure.js';
-import { readResponsesHead, RESPONSES } from './responses.head.js';
+import { responsesHeadReader, RESPONSES } from './responses.head.js';
 
 /** Where calls are posted. */
 export const RESPONSES_PATH = '/v1/responses';
@@ -32,8 +32,8 @@ export class ResponsesProtocol implements ProtocolAdapter {
     return /^\/v1\/responses(?:\/|$)/.test(request.path);
   }
 
-  readHead(_request: RequestLine, body: Uint8Array): CallHead {
-    return readResponsesHead(body);
+  headReader(): HeadReader {
+    return responsesHeadReader();
   }
 
   renderError(error: AppError, requestId: string): RenderedError {

@@ -8,7 +8,7 @@ import {
   outputIn,
   readAnswerFields,
   smallestRequest,
-  splice,
+  SplicedBody,
   upstreamHeaders,
   type Call,
   type CallSignal,
@@ -43,7 +43,7 @@ export class ResponsesUpstream implements UpstreamAdapter {
       path: '/responses',
       query: '',
       headers: upstreamHeaders(call, 'openai-beta'),
-      body: splice(call.body, [...modelEdits(call, target), ...limitEdits(call, target)]),
+      body: new SplicedBody(call.body, [...modelEdits(call, target), ...limitEdits(call, target)]),
     };
   }
 
