@@ -25,6 +25,7 @@ const PAGE_STATUS: Readonly<Record<ErrorKind, number>> = {
   not_found: 404,
   method_not_allowed: 405,
   request_too_large: 413,
+  request_timeout: 408,
   unsupported_media_type: 415,
   rate_limit_exceeded: 429,
   server_is_overloaded: 503,
@@ -57,7 +58,6 @@ export class ErrorFilter implements ExceptionFilter {
       this.logger.error({ err: thrown, request_id: request.id }, 'A request failed.');
     // The client has left, or a stream has told the failure itself: there is nothing to answer.
     if (reply.sent || reply.raw.destroyed) return;
-    if (!request.raw.complete) void reply.header('connection', 'close');
     if (request.method === 'HEAD') return void reply.status(PAGE_STATUS[error.kind]).send();
     if (isApiRequest(request)) this.answerProgram(error, request, reply);
     else this.answerPerson(error, request, reply);

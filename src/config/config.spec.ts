@@ -1,5 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { Config } from './config.js';
@@ -23,6 +23,13 @@ describe('the configuration', () => {
       maxBodyBytes: 64 * 1024 * 1024,
       production: false,
     });
+  });
+
+  it('gives bodies a quarter of the memory there is, and lets no single one be larger', () => {
+    const { bodyMemoryBytes } = config();
+    expect(bodyMemoryBytes).toBeGreaterThan(0);
+    expect(bodyMemoryBytes).toBeLessThanOrEqual(totalmem() / 4);
+    expect(config({ BODY_MEMORY_BYTES: '100000' })).toMatchObject({ bodyMemoryBytes: 100_000, maxBodyBytes: 100_000 });
   });
 
   it('takes a variable that is set to nothing as not set', () => {

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { Secret } from '../shared/index.js';
 import { Environment } from './environment.js';
 import { InvalidEnvironment } from './invalid-environment.js';
+import { memoryLimit } from './memory-limit.js';
 import { secretKeyFrom } from './secret-key.js';
 
 /** The settings of this process: read from the environment once, checked, frozen. `process.env` appears nowhere else. */
@@ -23,6 +24,8 @@ export class Config {
   readonly demo: 'auto' | 'on' | 'off';
   readonly shutdownGraceMs: number;
   readonly maxBodyBytes: number;
+  /** What all bodies in memory may take together. */
+  readonly bodyMemoryBytes: number;
   readonly production: boolean;
 
   private constructor(
@@ -41,7 +44,9 @@ export class Config {
     this.logLevel = environment.LOG_LEVEL;
     this.demo = environment.DEMO;
     this.shutdownGraceMs = environment.SHUTDOWN_GRACE_MS;
-    this.maxBodyBytes = environment.MAX_BODY_BYTES;
+    this.bodyMemoryBytes = environment.BODY_MEMORY_BYTES ?? Math.floor(memoryLimit() / 4);
+    // One that can never fit must not be told to come again.
+    this.maxBodyBytes = Math.min(environment.MAX_BODY_BYTES, this.bodyMemoryBytes);
     Object.freeze(this);
   }
 

@@ -63,6 +63,12 @@ export class Environment {
   readonly MAX_BODY_BYTES: number = 64 * MIB;
 
   @IsOptional()
+  @whole()
+  @IsInt()
+  @Min(1024)
+  readonly BODY_MEMORY_BYTES?: number;
+
+  @IsOptional()
   @IsIn(['development', 'production', 'test'])
   readonly NODE_ENV?: string;
 }

@@ -11,14 +11,26 @@ export class Answer {
   readonly timing: { admitMs?: number; upstreamMs?: number } = {};
   /** The first and the last event that the upstream has sent. */
   tail: StreamTail = {};
-  /** Something of an answer has been let go: from here on no other channel may be tried. */
-  committed = false;
+  /** Told once, when no other channel may be tried any more. */
+  onCommit: (() => void) | undefined;
+  private isCommitted = false;
 
   constructor(
     readonly interruption: Interruption,
     /** When the call arrived, by the monotonic clock. */
     private readonly startedMs: number,
   ) {}
+
+  /** Something of an answer has been let go. */
+  get committed(): boolean {
+    return this.isCommitted;
+  }
+
+  commit(): void {
+    if (this.isCommitted) return;
+    this.isCommitted = true;
+    this.onCommit?.();
+  }
 
   /**
    * Where the time until the first byte of an answer went: admission, the upstream, and the relay itself, in

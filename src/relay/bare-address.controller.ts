@@ -1,10 +1,11 @@
 import { Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isJsonObject } from '../shared/index.js';
-import type { ProtocolAdapter } from '../call/index.js';
+import { type CallBody, jsonInterests, JsonReader, type ProtocolAdapter } from '../call/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { CallRoute } from './call.guard.js';
-import { RelayService } from './relay.service.js';
+import { type DialectChoice, RelayService } from './relay.service.js';
+
+const INTERESTS = jsonInterests('input', 'messages');
 
 /** Calls that were posted to the base address itself; those whose headers say Messages never come here. */
 @Controller()
@@ -17,21 +18,34 @@ export class BareAddressController {
 
   @Post('v1')
   create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.relay.answer((body) => this.dialectOf(body), request, reply);
-  }
-
-  /** A Responses request has `input`; anything else is read, and refused, as Chat Completions. */
-  private dialectOf(body: Uint8Array): ProtocolAdapter {
-    return this.adapters.protocol(hasInput(body) ? 'responses' : 'chat-completions');
+    return this.relay.answer(new ChoiceByInput(this.adapters), request, reply);
   }
 }
 
-function hasInput(body: Uint8Array): boolean {
-  try {
-    const parsed: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
-    return isJsonObject(parsed) && parsed['input'] !== undefined && parsed['messages'] === undefined;
-  } catch {
-    // Malformed: the dialect that reads it next says so.
-    return false;
+/** A Responses request has `input`; anything else is read, and refused, as Chat Completions. */
+class ChoiceByInput implements DialectChoice {
+  private readonly reader = new JsonReader(INTERESTS);
+  /** The dialect that reads it next says so. */
+  private isMalformed = false;
+
+  constructor(private readonly adapters: AdapterRegistry) {}
+
+  next(arrived: Buffer): void {
+    if (!this.isMalformed) this.tolerate(() => this.reader.next(arrived));
+  }
+
+  end(body: CallBody): ProtocolAdapter {
+    const fields = this.isMalformed ? undefined : this.tolerate(() => this.reader.end(body));
+    const hasInput = fields?.field('input') !== undefined && fields.field('messages') === undefined;
+    return this.adapters.protocol(hasInput ? 'responses' : 'chat-completions');
+  }
+
+  private tolerate<Result>(read: () => Result): Result | undefined {
+    try {
+      return read();
+    } catch {
+      this.isMalformed = true;
+      return undefined;
+    }
   }
 }

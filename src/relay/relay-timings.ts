@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/** The engine's own time limits, in milliseconds; those of upstreams are the channels'. */
+/** The engine's own limits of time, in milliseconds where the name says so; those of upstreams are the channels'. */
 @Injectable()
 export class RelayTimings {
   /** A stream that has been silent for so long gets a keep-alive. */
@@ -9,6 +9,11 @@ export class RelayTimings {
   readonly preludeMs: number = 500;
   /** After the event that ends an answer, so long for a closing marker and the end of the upstream's body. */
   readonly lingerMs: number = 1000;
+  /** A body must arrive within this time, or at `bodyBytesPerSecond` in each such time. */
+  readonly bodyMs: number = 60_000;
+  readonly bodyBytesPerSecond: number = 10_000;
+  /** A client that was answered while it still sends is listened to for so long, that it may read the answer. */
+  readonly lingerUnreadMs: number = 10_000;
   /** A client that takes no byte for so long counts as gone; it is noticed within twice the time. */
   readonly stalledClientMs: number = 60_000;
 }

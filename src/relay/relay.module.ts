@@ -7,6 +7,8 @@ import { KeysModule } from '../keys/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { Attempts } from './attempts.js';
 import { BareAddressController } from './bare-address.controller.js';
+import { Bodies } from './bodies.js';
+import { BodyBudget } from './body-budget.js';
 import { CallGuard } from './call.guard.js';
 import { ChannelProbe } from './channel-probe.js';
 import { ModelAccess } from './model-access.js';
@@ -17,6 +19,7 @@ import { RelayService } from './relay.service.js';
 import { Replies } from './replies.js';
 import { RunState } from './run-state.js';
 import { StrayController, StrayGuard } from './stray.controller.js';
+import { Turns } from './turns.js';
 
 @Module({
   imports: [DiscoveryModule, CatalogModule, KeysModule, ChannelsModule, BillingModule],
@@ -24,6 +27,8 @@ import { StrayController, StrayGuard } from './stray.controller.js';
   providers: [
     AdapterRegistry,
     Attempts,
+    Bodies,
+    BodyBudget,
     CallGuard,
     ChannelProbe,
     ModelAccess,
@@ -32,6 +37,7 @@ import { StrayController, StrayGuard } from './stray.controller.js';
     Replies,
     RunState,
     StrayGuard,
+    Turns,
   ],
   exports: [AdapterRegistry, BillingModule, CallGuard, ChannelProbe, KeysModule, RelayService, RunState],
 })

@@ -2,22 +2,34 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, defer, from, switchMap } from 'rxjs';
 import { accounted, BillingService } from '../billing/index.js';
-import type { Call, Frame, Interruption, ProtocolAdapter } from '../call/index.js';
-import { Config } from '../config/index.js';
+import type { Call, CallBody, Frame, Interruption, ProtocolAdapter } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError } from '../shared/index.js';
 import type { Answer } from './answer.js';
 import { Attempts } from './attempts.js';
-import { readBody } from './body-reader.js';
+import { Bodies } from './bodies.js';
+import type { BodyWatcher } from './body-reader.js';
+import type { HeldBody } from './held-body.js';
 import { ModelAccess } from './model-access.js';
 import { Replies } from './replies.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
+
+/** Tells a request's dialect by its body, where the address does not. */
+export interface DialectChoice extends BodyWatcher {
+  end(body: CallBody): ProtocolAdapter;
+}
+
+interface ReadCall {
+  readonly call: Call;
+  readonly protocol: ProtocolAdapter;
+  readonly body: HeldBody;
+}
 
 /** The path of a call, from its bytes to the last byte of its answer. */
 @Injectable()
 export class RelayService {
   constructor(
-    private readonly config: Config,
+    private readonly bodies: Bodies,
     private readonly billing: BillingService,
     private readonly models: ModelAccess,
     private readonly attempts: Attempts,
@@ -25,22 +37,22 @@ export class RelayService {
   ) {}
 
   /**
-   * Answers one request of a dialect. `choose` may look at the body to tell the dialect.
+   * Answers one request of a dialect.
    * @throws AppError when the call failed before anything was written; its row is written by then
    */
-  async answer(
-    choose: ProtocolAdapter | ((body: Uint8Array) => ProtocolAdapter),
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<void> {
+  async answer(dialect: ProtocolAdapter | DialectChoice, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = callerOf(request);
     const arrival = arrivalOf(request);
     const answer = this.replies.open(request.id, arrival.startedMs);
+    let body: HeldBody | undefined;
     try {
-      const { call, protocol } = await this.readOrRefuse(choose, request, caller, answer.interruption);
-      const frames = this.run(call, caller, answer, arrival.startedMs);
-      await this.replies.send(reply, call, protocol, answer, frames);
+      const read = await this.readOrRefuse(dialect, request, caller, answer.interruption);
+      ({ body } = read);
+      answer.onCommit = () => read.body.drop();
+      const frames = this.run(read.call, caller, answer, arrival.startedMs);
+      await this.replies.send(reply, read.call, read.protocol, answer, frames);
     } finally {
+      body?.drop();
       this.replies.close(request.id);
     }
   }
@@ -64,39 +76,52 @@ export class RelayService {
   }
 
   private async readOrRefuse(
-    choose: ProtocolAdapter | ((body: Uint8Array) => ProtocolAdapter),
+    dialect: ProtocolAdapter | DialectChoice,
     request: FastifyRequest,
     caller: Caller,
     interruption: Interruption,
-  ): Promise<{ call: Call; protocol: ProtocolAdapter }> {
+  ): Promise<ReadCall> {
     try {
-      return await unlessInterrupted(this.read(choose, request), interruption);
+      return await unlessInterrupted(this.read(dialect, request), interruption, ({ body }) => body.drop());
     } catch (thrown) {
       const error = AppError.from(thrown);
-      const protocol = typeof choose === 'function' ? '' : choose.id;
+      const protocol = 'id' in dialect ? dialect.id : '';
       await this.billing.refuse({ id: request.id, protocol, caller, ...arrivalOf(request) }, error);
       throw error;
     }
   }
 
-  private async read(
-    choose: ProtocolAdapter | ((body: Uint8Array) => ProtocolAdapter),
-    request: FastifyRequest,
-  ): Promise<{ call: Call; protocol: ProtocolAdapter }> {
+  private async read(dialect: ProtocolAdapter | DialectChoice, request: FastifyRequest): Promise<ReadCall> {
     const line = requestLineOf(request);
-    const body = await readBody(request.raw, this.config.maxBodyBytes);
-    const protocol = typeof choose === 'function' ? choose(body) : choose;
-    const head = protocol.readHead(line, body);
-    const { createdAt, ip } = arrivalOf(request);
-    const call: Call = { id: request.id, createdAt, protocol: protocol.id, request: line, ip, head, body };
-    return { call, protocol };
+    const chosen = 'id' in dialect ? { protocol: dialect, reader: dialect.headReader(line) } : undefined;
+    const body = await this.bodies.read(request.raw, chosen?.reader ?? (dialect as DialectChoice));
+    try {
+      const protocol = chosen?.protocol ?? (dialect as DialectChoice).end(body);
+      const head = chosen?.reader.end(body) ?? (await this.bodies.readHead(protocol.headReader(line), body));
+      const { createdAt, ip } = arrivalOf(request);
+      return {
+        call: { id: request.id, createdAt, protocol: protocol.id, request: line, ip, head, body },
+        protocol,
+        body,
+      };
+    } catch (error) {
+      body.drop();
+      throw error;
+    }
   }
 }
 
-/** What the promise resolves with. @throws as the interruption says when that comes first */
-function unlessInterrupted<T>(promise: Promise<T>, interruption: Interruption): Promise<T> {
+/**
+ * What the promise resolves with; `discard` gets it when it comes too late.
+ * @throws as the interruption says when that comes first
+ */
+function unlessInterrupted<T>(promise: Promise<T>, interruption: Interruption, discard: (late: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {
-    const detach = interruption.listen(reject);
-    promise.then(resolve, reject).finally(detach);
+    let interrupted = false;
+    const detach = interruption.listen((error) => {
+      interrupted = true;
+      reject(error);
+    });
+    promise.then((value) => (interrupted ? discard(value) : resolve(value)), reject).finally(detach);
   });
 }

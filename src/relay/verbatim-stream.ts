@@ -115,7 +115,7 @@ export class VerbatimStream implements AnswerSink {
   }
 
   private emit(bytes: readonly Uint8Array[], signals: readonly CallSignal[]): void {
-    this.answer.committed = true;
+    this.answer.commit();
     this.out.next({ bytes: join(bytes), signals, last: false });
   }
 
@@ -138,7 +138,7 @@ export class VerbatimStream implements AnswerSink {
     this.over = true;
     clearTimeout(this.preludeTimer);
     const bytes = [...this.prelude, ...(this.ending ?? [this.meter.closing])];
-    this.answer.committed = true;
+    this.answer.commit();
     this.out.next({ bytes: join(bytes), signals: [...this.preludeSignals, ...this.endingSignals], last: true });
   }
 

@@ -32,7 +32,7 @@ export class VerbatimWhole implements AnswerSink {
     const bytes = Buffer.concat(this.chunks);
     try {
       const signals = this.signalsOf(bytes);
-      this.answer.committed = true;
+      this.answer.commit();
       this.out.next({ bytes, signals, last: true });
       this.out.complete();
     } catch (error) {
@@ -64,7 +64,7 @@ export class VerbatimWhole implements AnswerSink {
     if (cut === 0) return;
     this.beginning ??= Buffer.from(bytes.subarray(0, EDGE_BYTES));
     const signals = this.answer.committed ? [] : [{ type: 'content' } as const];
-    this.answer.committed = true;
+    this.answer.commit();
     this.out.next({ bytes: bytes.subarray(0, cut), signals, last: false });
   }
 }

@@ -12,6 +12,7 @@ export type ErrorKind =
   | 'not_found'
   | 'method_not_allowed'
   | 'request_too_large'
+  | 'request_timeout'
   | 'unsupported_media_type'
   | 'rate_limit_exceeded'
   | 'server_is_overloaded'

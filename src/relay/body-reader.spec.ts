@@ -1,0 +1,105 @@
+import { jest } from '@jest/globals';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { setImmediate as nextRound } from 'node:timers/promises';
+import type { Config } from '../config/index.js';
+import { BodyBudget } from './body-budget.js';
+import { BodyReader, SLICE_BYTES } from './body-reader.js';
+import { RelayTimings } from './relay-timings.js';
+import { Turns } from './turns.js';
+
+const MIB = 1024 * 1024;
+
+function aRequest(length?: number): IncomingMessage {
+  const request = new IncomingMessage(new Socket());
+  if (length !== undefined) request.headers['content-length'] = String(length);
+  return request;
+}
+
+function limits(): ConstructorParameters<typeof BodyReader>[2] {
+  const share = new BodyBudget({ bodyMemoryBytes: 100 * MIB } as Config).reserve(0);
+  return { maxBytes: 64 * MIB, share, timings: new RelayTimings(), turns: new Turns() };
+}
+
+describe('reading a body', () => {
+  it.each([true, false])(
+    'shows all but the last slice of it as it comes, slice by slice: length known %p',
+    async (known) => {
+      const body = Buffer.alloc(5 * MIB + 17, 'abcdefg');
+      const request = aRequest(known ? body.length : undefined);
+      const seen: number[] = [0];
+      const reading = new BodyReader(
+        request,
+        {
+          next: (arrived) => {
+            expect(arrived.length - (seen.at(-1) ?? 0)).toBeLessThanOrEqual(SLICE_BYTES);
+            seen.push(arrived.length);
+          },
+        },
+        limits(),
+      ).read();
+      for (let at = 0; at < body.length; at += 100_000) request.push(body.subarray(at, at + 100_000));
+      request.push(null);
+      expect((await reading).equals(body)).toBe(true);
+      const rest = body.length - (seen.at(-1) ?? 0);
+      expect(rest).toBeLessThanOrEqual(SLICE_BYTES);
+      expect(seen.length).toBeGreaterThan(70);
+    },
+  );
+
+  it('does not take a turn for a body of the usual size', async () => {
+    const request = aRequest(1000);
+    const options = limits();
+    const take = jest.spyOn(options.turns, 'take');
+    const reading = new BodyReader(request, { next: () => undefined }, options).read();
+    request.push(Buffer.alloc(1000, 'x'));
+    request.push(null);
+    expect(await reading).toHaveLength(1000);
+    expect(take).not.toHaveBeenCalled();
+  });
+
+  it('stops listening to a client that is far ahead of its reader', async () => {
+    const request = aRequest(10 * MIB);
+    const options = limits();
+    const waiting: (() => void)[] = [];
+    options.turns.take = (slice) => void waiting.push(slice);
+    const reading = new BodyReader(request, { next: () => undefined }, options).read();
+    request.push(Buffer.alloc(5 * MIB));
+    await nextRound();
+    expect(request.isPaused()).toBe(true);
+    while (waiting.length > 0) waiting.shift()?.();
+    expect(request.isPaused()).toBe(false);
+    request.push(Buffer.alloc(5 * MIB));
+    request.push(null);
+    for (let round = 0; round < 5; round++, await nextRound()) while (waiting.length > 0) waiting.shift()?.();
+    expect(await reading).toHaveLength(10 * MIB);
+  });
+
+  it('ends with what its reader says is wrong, and hears no more', async () => {
+    const request = aRequest();
+    const wrong = new Error('no JSON');
+    const reading = new BodyReader(
+      request,
+      {
+        next: () => {
+          throw wrong;
+        },
+      },
+      limits(),
+    ).read();
+    request.push(Buffer.alloc(MIB));
+    await expect(reading).rejects.toBe(wrong);
+    expect(request.isPaused()).toBe(true);
+    expect(request.listenerCount('data')).toBe(0);
+  });
+
+  it('ends when the client leaves, whenever that is', async () => {
+    const request = aRequest(10);
+    const reading = new BodyReader(request, { next: () => undefined }, limits()).read();
+    request.push(Buffer.alloc(5));
+    request.destroy();
+    await expect(reading).rejects.toMatchObject({ kind: 'context_canceled' });
+    const gone = new BodyReader(request, { next: () => undefined }, limits()).read();
+    await expect(gone).rejects.toMatchObject({ kind: 'context_canceled' });
+  });
+});

@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { GrowingMemory } from './growing-memory.js';
+
+const MIB = 1024 * 1024;
+
+describe('memory that grows', () => {
+  it('holds what was added, in order, whether its length was known or not', () => {
+    const chunks = fc.array(fc.uint8Array({ minLength: 1, maxLength: 3000 }), { maxLength: 60 });
+    fc.assert(
+      fc.property(chunks, fc.boolean(), (added, isKnown) => {
+        const whole = Buffer.concat(added);
+        const memory = new GrowingMemory(isKnown ? whole.length : 10 * MIB, isKnown);
+        for (const chunk of added) memory.add(Buffer.from(chunk));
+        expect(memory.length).toBe(whole.length);
+        expect(memory.bytes.equals(whole)).toBe(true);
+      }),
+    );
+  });
+
+  it('gives views that stay as they are while it grows', () => {
+    const memory = new GrowingMemory(10 * MIB, false);
+    memory.add(Buffer.alloc(60_000, 'a'));
+    const before = memory.bytes;
+    for (let index = 0; index < 100; index++) memory.add(Buffer.alloc(60_000, 'b'));
+    expect(before.every((byte) => byte === 0x61)).toBe(true);
+    expect(memory.bytes.subarray(0, 60_000).equals(before)).toBe(true);
+    expect(memory.bytes.at(-1)).toBe(0x62);
+  });
+
+  it('keeps no chunk of many, however small they are', () => {
+    const memory = new GrowingMemory(MIB, true);
+    const first = Buffer.from('x');
+    memory.add(first);
+    memory.add(Buffer.from('y'));
+    expect(memory.bytes.buffer).not.toBe(first.buffer);
+  });
+
+  it('takes no more than was allowed', () => {
+    const memory = new GrowingMemory(3, true);
+    memory.add(Buffer.from('ab'));
+    expect(() => memory.add(Buffer.from('cd'))).toThrow(RangeError);
+    expect(memory.bytes.toString()).toBe('ab');
+  });
+});
