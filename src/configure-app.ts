@@ -2,11 +2,12 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { renderOpenAiError } from './call/index.js';
-import type { Config } from './config/index.js';
+import { Config } from './config/index.js';
 import { ErrorFilter } from './error.filter.js';
-import { RunState, answering, isApiRequest, noteArrival, usualForm } from './relay/index.js';
+import { RelayTimings, RunState, answering, isApiRequest, noteArrival, usualForm } from './relay/index.js';
 import { logOtherRequests } from './request-log.js';
 import { AppError, newId } from './shared/index.js';
+import { answerBeforeBodies } from './unread-body.js';
 
 /** What a browser on another site may send to the API and see of its answers. The API never looks at cookies. */
 const CROSS_ORIGIN = {
@@ -28,8 +29,20 @@ const BROKEN: Readonly<Record<string, readonly [status: number, message: string]
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request was not complete in time.'],
 };
 
+/** How long connections are waited for, in milliseconds; bodies have limits of their own (relay-timings.ts). */
+export interface ConnectionTimes {
+  /** All headers of a request must have come by then. */
+  readonly headersMs: number;
+  /** How often is looked for those that are late. */
+  readonly checkMs: number;
+  /** A connection that nothing is asked on; longer than what stands in front, which usually gives up after 60 s. */
+  readonly idleMs: number;
+}
+
+const CONNECTION_TIMES: ConnectionTimes = { headersMs: 30_000, checkMs: 5_000, idleMs: 75_000 };
+
 /** The server below Nest: request ids, tolerated forms of addresses, and whose word is taken for a client's address. */
-export function createAdapter(config: Config): FastifyAdapter {
+export function createAdapter(config: Config, times = CONNECTION_TIMES): FastifyAdapter {
   return new FastifyAdapter({
     genReqId: () => newId('req', Date.now()),
     rewriteUrl: ({ url, method, headers }: IncomingMessage) => usualForm(url ?? '/', method ?? 'GET', headers),
@@ -37,6 +50,10 @@ export function createAdapter(config: Config): FastifyAdapter {
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
     clientErrorHandler: refuseBroken,
+    http: { headersTimeout: times.headersMs, connectionsCheckingInterval: times.checkMs },
+    // A body of 64 MiB at the slowest speed that is accepted takes two hours.
+    requestTimeout: 0,
+    keepAliveTimeout: times.idleMs,
   });
 }
 
@@ -61,6 +78,8 @@ export function configureApp(app: NestFastifyApplication): void {
     else answering(request.id, done);
   });
   logOtherRequests(server);
+  const [{ lingerUnreadMs }, { maxBodyBytes }] = [app.get(RelayTimings), app.get(Config)];
+  answerBeforeBodies(server, { lingerUnreadMs, maxBytes: maxBodyBytes });
   app.useGlobalFilters(app.get(ErrorFilter));
 }
 
