@@ -64,6 +64,12 @@ export const TOO_LARGE: Situation = {
   messages: [413, 'request_too_large'],
   reason: 'request_too_large',
 };
+/** The table has no row for a body that does not arrive: it is the request's fault, with the status HTTP has for it. */
+export const TOO_SLOW: Situation = {
+  openai: [408, REQUEST, null],
+  messages: [408, REQUEST],
+  reason: 'request_timeout',
+};
 export const RATE_LIMITED: Situation = {
   openai: [429, 'rate_limit_error', 'rate_limit_exceeded'],
   messages: [429, 'rate_limit_error'],

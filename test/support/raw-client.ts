@@ -28,6 +28,8 @@ export class RawClient {
   /** Rejects when the connection closed without one. */
   readonly head: Promise<RawHead>;
   readonly ended: Promise<RawEnding>;
+  /** When the connection is closed, whoever closed it. */
+  readonly closed: Promise<void>;
   /** Whether a single byte has arrived. */
   answered = false;
 
@@ -46,6 +48,7 @@ export class RawClient {
     });
     this.ended = new Promise((resolve) => (this.#gotEnd = resolve));
     this.head.catch(() => undefined);
+    this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
     socket.on('data', (bytes) => this.#read(bytes));
     socket.on('error', () => undefined);
     socket.once('close', () => this.#gotEnd('cut'));
@@ -60,7 +63,8 @@ export class RawClient {
     RawClient.#open.add(client);
     socket.once('close', () => RawClient.#open.delete(client));
     const content = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-    const lines = { host, authorization: `Bearer ${key}`, 'content-length': content.length, ...headers };
+    const framing = headers['transfer-encoding'] === undefined && { 'content-length': content.length };
+    const lines = { host, authorization: `Bearer ${key}`, ...framing, ...headers };
     const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${head.join('')}\r\n`), content]));
     return client;
@@ -78,6 +82,13 @@ export class RawClient {
 
   get text(): string {
     return this.body.toString('utf8');
+  }
+
+  /** Sends more of a body that its headers have announced. True when the system has taken it, false when the connection is closed. */
+  send(bytes: Buffer | string): Promise<boolean> {
+    if (this.socket.destroyed) return Promise.resolve(false);
+    const taken = new Promise<boolean>((resolve) => this.socket.write(bytes, (error) => resolve(!error)));
+    return Promise.race([taken, this.closed.then(() => false)]);
   }
 
   /** Stops taking bytes: the system's buffers fill up, then the server's. */

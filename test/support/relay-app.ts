@@ -5,7 +5,7 @@ import { AppModule } from '../../src/app.module.js';
 import { CatalogService } from '../../src/catalog/index.js';
 import { CatalogImport, ChannelDirectory } from '../../src/channels/index.js';
 import { Config } from '../../src/config/index.js';
-import { configureApp, createAdapter } from '../../src/configure-app.js';
+import { configureApp, type ConnectionTimes, createAdapter } from '../../src/configure-app.js';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { Onboarding } from '../../src/onboarding/index.js';
 import { AdapterRegistry, RelayTimings } from '../../src/relay/index.js';
@@ -74,7 +74,11 @@ export class RelayApp {
     readonly close: () => Promise<void>,
   ) {}
 
-  static async start(timings: Partial<RelayTimings> = {}, environment: Record<string, string> = {}): Promise<RelayApp> {
+  static async start(
+    timings: Partial<RelayTimings> = {},
+    environment: Record<string, string> = {},
+    connections?: ConnectionTimes,
+  ): Promise<RelayApp> {
     const [database, upstream] = await Promise.all([freshDatabase(), ScriptedUpstream.start()]);
     const config = Config.fromEnvironment({
       DATABASE_URL: database.url,
@@ -90,7 +94,7 @@ export class RelayApp {
       .overrideProvider(RelayTimings)
       .useValue({ ...new RelayTimings(), ...timings })
       .compile();
-    const app = module.createNestApplication<NestFastifyApplication>(createAdapter(config), {
+    const app = module.createNestApplication<NestFastifyApplication>(createAdapter(config, connections), {
       bodyParser: false,
       logger: false,
     });
