@@ -6,8 +6,6 @@ import {
   CLOSE_BRACKET,
   COLON,
   COMMA,
-  DIGIT_0,
-  DIGIT_9,
   isWhiteSpace,
   OPEN_BRACE,
   OPEN_BRACKET,
@@ -21,7 +19,8 @@ import type { BodySize } from './call.js';
 import { EncodedText } from './encoded-text.js';
 import { isImageType, isTypeKey } from './image-types.js';
 import { fold, type JsonInterest } from './json-interests.js';
-import { notJson, standsAt, stringText } from './json-text.js';
+import { isLiteral, literalEnd } from './json-literal.js';
+import { notJson, stringText } from './json-text.js';
 import { controlCharacterAt, wordsOf } from './string-bytes.js';
 import { Utf8Check } from './utf8-check.js';
 
@@ -46,13 +45,6 @@ const MAX_NESTING_LEVELS = 512;
 const MAX_LITERAL_BYTES = 1024;
 /** A string is walked by hand for so long: below it the native search costs more than it saves. */
 const MAX_WALKED_BYTES = 32;
-/** The words that are values, by their first byte. */
-const WORDS: Readonly<Record<number, Uint8Array>> = {
-  [SMALL_T]: Buffer.from('true'),
-  [SMALL_F]: Buffer.from('false'),
-  [SMALL_N]: Buffer.from('null'),
-};
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const NO_BYTES = Buffer.alloc(0);
 
 /** The kind of a value, by its first byte; a number when it is not here. */
@@ -72,10 +64,6 @@ const KINDS: Readonly<Record<number, JsonKind>> = {
 const STOPS = new Uint8Array(256).fill(1, 0, SPACE);
 STOPS[QUOTE] = 1;
 STOPS[BACKSLASH] = 1;
-
-/** 1 for the bytes that a number, `true`, `false` or `null` may be made of. */
-const LITERAL = new Uint8Array(256);
-for (const character of '0123456789+-.eEtrufalsn') LITERAL[character.charCodeAt(0)] = 1;
 
 /** What may come next: the first byte that is no white space decides. */
 const START = 0;
@@ -206,7 +194,7 @@ export class JsonScanner {
       return this.beginString();
     }
     if (first === OPEN_BRACE || first === OPEN_BRACKET) return this.open(first);
-    return this.literal(first);
+    return this.literal();
   }
 
   private open(bracket: number): boolean {
@@ -372,25 +360,16 @@ export class JsonScanner {
     return isEscape ? this.walk() : true;
   }
 
-  private literal(first: number): boolean {
-    const { body } = this;
+  private literal(): boolean {
     const start = this.at;
-    let at = start;
-    while (LITERAL[body[at] ?? 0] === 1) at++;
-    const length = at - start;
-    if (length > MAX_LITERAL_BYTES) this.fail(`a number is longer than ${MAX_LITERAL_BYTES} digits`);
+    const end = literalEnd(this.body, start);
+    if (end - start > MAX_LITERAL_BYTES) this.fail(`a number is longer than ${MAX_LITERAL_BYTES} digits`);
     // It may go on with what has not come yet; at the end of the body it is never the end.
-    if (at === body.length) return false;
-    if (!(length === 1 && first >= DIGIT_0 && first <= DIGIT_9)) this.checkLiteral(first, start, at);
-    this.at = at;
+    if (end === this.body.length) return false;
+    if (!isLiteral(this.body, start, end)) this.fail('a value is expected');
+    this.at = end;
     this.endValue(start);
     return true;
-  }
-
-  private checkLiteral(first: number, start: number, end: number): void {
-    const word = WORDS[first];
-    if (word !== undefined && word.length === end - start && standsAt(this.body, start, word)) return;
-    if (!NUMBER.test(this.body.toString('latin1', start, end))) this.fail('a value is expected', start);
   }
 
   private failAtStart([first, second]: Buffer): never {

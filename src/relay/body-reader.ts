@@ -7,6 +7,9 @@ import type { Turns } from './turns.js';
 
 /** So much is looked at in one go. */
 export const SLICE_BYTES = 64 * 1024;
+/** No program writes its body in so many pieces that are so small; to take one apart costs more than to read it. */
+const MANY_CHUNKS = 4096;
+const LEAST_CHUNK_BYTES = 16;
 /** The client is not listened to while more than this has come that nobody has looked at. */
 const MAX_AHEAD_BYTES = 4 * SLICE_BYTES;
 
@@ -28,7 +31,8 @@ export interface ReadingLimits {
  * complete, each in its turn.
  */
 export class BodyReader {
-  private readonly memory: GrowingMemory;
+  private memory: GrowingMemory;
+  private chunks = 0;
   private seen = 0;
   private isComplete = false;
   private isWaiting = false;
@@ -66,6 +70,7 @@ export class BodyReader {
   private readonly onData = (chunk: Buffer): void => {
     const { maxBytes, share } = this.limits;
     const size = this.memory.length + chunk.length;
+    if (++this.chunks > MANY_CHUNKS && size < this.chunks * LEAST_CHUNK_BYTES) return this.fail(tooManyChunks());
     if (size > maxBytes) return this.fail(tooLarge(maxBytes));
     try {
       share.growTo(size);
@@ -122,7 +127,10 @@ export class BodyReader {
 
   private finish(): void {
     this.stop();
-    this.succeed(this.memory.bytes);
+    const { bytes } = this.memory;
+    // The request outlives its body, and knows this reader.
+    this.memory = new GrowingMemory(0, true);
+    this.succeed(bytes);
   }
 
   private fail(error: unknown): void {
@@ -148,6 +156,12 @@ export function announcedBytes({ headers }: IncomingMessage): number | undefined
 
 export const tooLarge = (maxBytes: number): AppError =>
   new AppError('request_too_large', `The body is larger than the ${maxBytes} bytes that this service accepts.`);
+
+const tooManyChunks = (): AppError =>
+  new AppError(
+    'invalid_request',
+    `The body comes in too many pieces of less than ${LEAST_CHUNK_BYTES} bytes: send larger ones.`,
+  );
 
 const tooSlow = (bodyMs: number, bytesPerSecond: number): AppError =>
   new AppError(
