@@ -2,6 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 
+/** Far more than the largest body comes in; pieces of a few bytes cost more than they are worth. */
+const MAX_CHUNKS = 20_000;
+
 export interface UnreadBodyLimits {
   /** So long a client that still sends is listened to after its answer. */
   readonly lingerUnreadMs: number;
@@ -42,10 +45,12 @@ async function* answerThenListen(
 function throwAway(request: IncomingMessage, { lingerUnreadMs, maxBytes }: UnreadBodyLimits): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0;
+    let chunks = 0;
     const timer = setTimeout(finish, lingerUnreadMs);
     function count(chunk: Buffer): void {
       bytes += chunk.length;
-      if (bytes > maxBytes) finish();
+      chunks += 1;
+      if (bytes > maxBytes || chunks > MAX_CHUNKS) finish();
     }
     function finish(): void {
       clearTimeout(timer);

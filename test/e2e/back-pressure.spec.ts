@@ -78,12 +78,15 @@ describe('a client that takes its answer slowly or not at all', () => {
     );
 
     it('holds back an endless answer that is not streamed too (case 104)', async () => {
+      const memory = usedMemory();
       const piece = bytes(Buffer.alloc(64 * 1024, 'x'));
       const client = await ask('messages', endlessBody(piece), false);
       await client.head;
       client.pause();
       const request = await relay.upstream.nextRequest();
       expect(await standstill(request)).toBeLessThan(MOST_BUFFERED + 8 * MIB);
+      // Of what is recorded and what is kept for a late failure, 8 MiB each at most.
+      expect(usedMemory() - memory).toBeLessThan(48 * MIB);
       client.close();
       expect(await request.closed).toBe('left');
       expect(await relay.onlyCall(caller)).toMatchObject({ status: 'cancelled' });
