@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 
@@ -20,11 +20,24 @@ export interface UnreadBodyLimits {
 export function answerBeforeBodies(server: FastifyInstance, limits: UnreadBodyLimits): void {
   server.addHook('onSend', (request, reply, payload, done) => {
     if (!isUnread(request.raw)) return done(null, payload);
-    void reply.header('connection', 'close');
-    if (typeof payload !== 'string' || reply.statusCode === 204) return done(null, payload);
-    void reply.header('content-length', Buffer.byteLength(payload));
-    done(null, Readable.from(answerThenListen(payload, request.raw, limits), { objectMode: false }));
+    // A body that has come with its headers is there a moment after them.
+    setImmediate(() =>
+      done(null, isUnread(request.raw) ? withListening(request.raw, reply, payload, limits) : payload),
+    );
   });
+}
+
+/** The payload as an answer behind which the connection is closed, once the client has had the time to read it. */
+function withListening(
+  request: IncomingMessage,
+  reply: FastifyReply,
+  payload: unknown,
+  limits: UnreadBodyLimits,
+): unknown {
+  void reply.header('connection', 'close');
+  if (typeof payload !== 'string' || reply.statusCode === 204) return payload;
+  void reply.header('content-length', Buffer.byteLength(payload));
+  return Readable.from(answerThenListen(payload, request, limits), { objectMode: false });
 }
 
 function isUnread({ complete, headers }: IncomingMessage): boolean {
