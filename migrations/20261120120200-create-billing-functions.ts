@@ -130,19 +130,21 @@ const ADMIT = `
       RETURN NEXT;
     END LOOP;
 
-    -- Each row is written once, with its sum: UPDATE … FROM with two rows for one wallet would apply only one of them.
-    UPDATE wallets t SET held = t.held + n.taken, holds = t.holds + n.calls
-    FROM unnest(wallet_ids, wallet_taken, wallet_count) AS n (id, taken, calls)
-    WHERE t.account_id = n.id AND n.calls > 0;
-
-    UPDATE api_keys t SET held = t.held + n.taken
-    FROM unnest(key_ids, key_taken) AS n (id, taken)
-    WHERE t.id = n.id AND n.taken > 0;
-
+    -- One statement writes all of it: each has its price. Each row is written once, with its sum: UPDATE … FROM with two
+    -- rows for one wallet would apply only one of them.
+    WITH wallet_rows AS (
+      UPDATE wallets t SET held = t.held + n.taken, holds = t.holds + n.calls
+      FROM unnest(wallet_ids, wallet_taken, wallet_count) AS n (id, taken, calls)
+      WHERE t.account_id = n.id AND n.calls > 0
+    ), key_rows AS (
+      UPDATE api_keys t SET held = t.held + n.taken
+      FROM unnest(key_ids, key_taken) AS n (id, taken)
+      WHERE t.id = n.id AND n.taken > 0
+    )
     INSERT INTO open_calls (id, account_id, key_id, hold, process_id, model, created_at, group_name, protocol, stream,
       effort, ip, snapshot)
-    SELECT c.id, c.account_id, c.key_id, granted[c.ordinality], c.process_id, c.model, c.created_at, c.group_name, c.protocol,
-      c.stream, c.effort, c.ip, snapshots[c.snapshot]
+    SELECT c.id, c.account_id, c.key_id, granted[c.ordinality], c.process_id, c.model, c.created_at, c.group_name,
+      c.protocol, c.stream, c.effort, c.ip, snapshots[c.snapshot]
     FROM unnest(batch) WITH ORDINALITY AS c
     WHERE granted[c.ordinality] IS NOT NULL;
   END $$;
@@ -249,21 +251,23 @@ const SETTLE = `
       RETURN NEXT;
     END LOOP;
 
-    UPDATE wallets t SET balance = t.balance - n.paid, held = t.held - n.released, holds = t.holds - n.calls
-    FROM unnest(wallet_ids, wallet_paid, wallet_released, wallet_count) AS n (id, paid, released, calls)
-    WHERE t.account_id = n.id AND (n.calls > 0 OR n.paid > 0);
-
-    UPDATE api_keys t SET used = t.used + n.paid, held = t.held - n.released
-    FROM unnest(key_ids, key_paid, key_released) AS n (id, paid, released)
-    WHERE t.id = n.id AND (n.paid > 0 OR n.released > 0);
-
-    IF total > 0 THEN
-      INSERT INTO ledger_entries (id, kind) VALUES (entry, 'calls');
+    WITH wallet_rows AS (
+      UPDATE wallets t SET balance = t.balance - n.paid, held = t.held - n.released, holds = t.holds - n.calls
+      FROM unnest(wallet_ids, wallet_paid, wallet_released, wallet_count) AS n (id, paid, released, calls)
+      WHERE t.account_id = n.id AND (n.calls > 0 OR n.paid > 0)
+    ), key_rows AS (
+      UPDATE api_keys t SET used = t.used + n.paid, held = t.held - n.released
+      FROM unnest(key_ids, key_paid, key_released) AS n (id, paid, released)
+      WHERE t.id = n.id AND (n.paid > 0 OR n.released > 0)
+    ), entries AS (
+      INSERT INTO ledger_entries (id, kind) SELECT entry, 'calls' WHERE total > 0
+    ), entry_lines AS (
       INSERT INTO ledger_lines (entry_id, ledger_account, amount)
       SELECT entry, 'wallet:' || n.id, -n.paid FROM unnest(wallet_ids, wallet_paid) AS n (id, paid) WHERE n.paid > 0
-      UNION ALL SELECT entry, 'revenue', total;
-    END IF;
-
+      UNION ALL SELECT entry, 'revenue', total WHERE total > 0
+    ), attempts AS (
+      INSERT INTO call_attempts SELECT a.* FROM unnest(tries) a WHERE a.call_id = ANY (settled_ids)
+    )
     INSERT INTO calls (id, created_at, account_id, key_id, model, group_name, protocol, upstream_protocol, channel,
       stream, effort, status, error_reason, error_message, prompt_tokens, cached_tokens, cache_write_tokens,
       completion_tokens, reasoning_tokens, cost, uncollected, billing_basis, first_token_ms, duration_ms, attempts, ip,
@@ -275,7 +279,5 @@ const SETTLE = `
       CASE WHEN taken[r.ordinality] > 0 THEN entry END
     FROM unnest(batch) WITH ORDINALITY AS r
     WHERE taken[r.ordinality] IS NOT NULL;
-
-    INSERT INTO call_attempts SELECT a.* FROM unnest(tries) a WHERE a.call_id = ANY (settled_ids);
   END $$;
 `;

@@ -9,7 +9,8 @@ import { logOtherRequests } from './request-log.js';
 import { AppError, newId } from './shared/index.js';
 import { answerBeforeBodies } from './unread-body.js';
 
-/** What a browser on another site may send to the API and see of its answers. The API never looks at cookies. */
+/** What a page of another site may send to the API and see of its answers; told to whoever names such a site. The API
+ * never looks at cookies. */
 const CROSS_ORIGIN = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
@@ -68,8 +69,10 @@ export function configureApp(app: NestFastifyApplication): void {
   server.addHook('onRequest', (request, reply, done) => {
     state.track(request.raw.socket, reply.raw);
     noteArrival(request);
-    if (isApiRequest(request))
-      void reply.headers({ 'x-request-id': request.id, 'request-id': request.id, ...CROSS_ORIGIN });
+    if (isApiRequest(request)) {
+      void reply.header('x-request-id', request.id).header('request-id', request.id);
+      if (request.headers.origin !== undefined) void reply.headers(CROSS_ORIGIN);
+    }
     // A body is JSON whatever it is called: `curl -d` says it is a form.
     if (API_PATH.test(request.url) || !MEDIA_TYPE.test(request.headers['content-type'] ?? ''))
       delete request.raw.headers['content-type'];

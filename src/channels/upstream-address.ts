@@ -2,13 +2,31 @@ import type { UpstreamRequest } from '../call/index.js';
 import type { Secret } from '../shared/index.js';
 import type { Channel } from './channel.js';
 
+interface Base {
+  readonly origin: string;
+  /** Without a slash at its end. */
+  readonly path: string;
+  /** Encoded. */
+  readonly query: string;
+}
+
+/** Parsed once for each channel, which is made anew when it changes. */
+const bases = new WeakMap<Channel, Base>();
+
 /** Where a request goes: the channel's base address and query with the request's own behind them. */
 export function addressOf(channel: Channel, request: UpstreamRequest): { origin: string; path: string } {
-  const base = new URL(channel.baseUrl);
-  const query = new URLSearchParams(channel.query);
-  for (const [name, value] of new URLSearchParams(request.query)) query.append(name, value);
-  const text = query.toString();
-  return { origin: base.origin, path: `${base.pathname.replace(/\/$/, '')}${request.path}${text && `?${text}`}` };
+  const base = bases.get(channel) ?? parse(channel);
+  const own = request.query === '' ? '' : new URLSearchParams(request.query).toString();
+  const query = [base.query, own].filter((part) => part !== '').join('&');
+  return { origin: base.origin, path: `${base.path}${request.path}${query && `?${query}`}` };
+}
+
+function parse(channel: Channel): Base {
+  const { origin, pathname } = new URL(channel.baseUrl);
+  const query = new URLSearchParams(channel.query).toString();
+  const base = { origin, path: pathname.replace(/\/$/, ''), query };
+  bases.set(channel, base);
+  return base;
 }
 
 /** The request's headers, the channel's own, and the credential in the place this upstream looks for it. */

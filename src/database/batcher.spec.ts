@@ -25,11 +25,33 @@ describe('Batcher', () => {
     const { flush, batches, open } = gate<number>();
     const batcher = new Batcher(flush);
     const first = batcher.submit(1);
-    await nextTurn();
+    while (batches.length === 0) await nextTurn();
     const others = [2, 3, 4].map((input) => batcher.submit(input));
     open();
     await Promise.all([first, ...others]);
     expect(batches).toEqual([[1], [2, 3, 4]]);
+  });
+
+  it('takes along what comes within a few turns of the event loop', async () => {
+    const { flush, batches, open } = gate<number>();
+    const batcher = new Batcher(flush);
+    open();
+    const first = batcher.submit(1);
+    await nextTurn();
+    const second = batcher.submit(2);
+    await Promise.all([first, second]);
+    expect(batches).toEqual([[1, 2]]);
+  });
+
+  it('waits for nothing more when a batch is full', async () => {
+    const { flush, batches, open } = gate<number>();
+    const batcher = new Batcher(flush, { maxBatch: 2 });
+    open();
+    const both = [batcher.submit(1), batcher.submit(2)];
+    await nextTurn();
+    await nextTurn();
+    expect(batches).toEqual([[1, 2]]);
+    await Promise.all(both);
   });
 
   it('never has two flushes in flight', async () => {

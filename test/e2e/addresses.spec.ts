@@ -124,8 +124,12 @@ describe('addresses (case 108)', () => {
       ];
       expect(readable).toEqual(expect.arrayContaining(needed));
       // What it calls then, it must be allowed to read.
-      const answer = await relay.post(PATHS[dialect], 'sk-nobody', aRequest(dialect));
+      const call = (...headers: string[]): Promise<Response> =>
+        ask('POST', PATHS[dialect], ['authorization', 'Bearer sk-nobody', ...headers]);
+      const answer = await call('origin', 'https://app.example');
       expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+      // Nobody else needs to be told.
+      expect((await call()).headers.get('access-control-allow-origin')).toBeNull();
     });
   });
 
