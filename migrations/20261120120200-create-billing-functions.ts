@@ -162,6 +162,11 @@ const SETTLEMENT = `
     reasoning_tokens bigint, cost bigint, billing_basis text, first_token_ms integer, duration_ms integer,
     attempts integer, ip text, opened boolean, snapshot integer
   );
+  -- The columns of call_attempts of the same names.
+  CREATE TYPE attempt AS (
+    call_id text, ordinal integer, created_at timestamptz, channel text, protocol text, upstream_model text,
+    upstream_status integer, outcome text, headers_ms integer, first_token_ms integer, duration_ms integer
+  );
 `;
 
 /*
@@ -170,7 +175,7 @@ const SETTLEMENT = `
  * entry of the ledger for the whole batch, with a line for each wallet: its calls name it.
  */
 const SETTLE = `
-  CREATE FUNCTION settle_calls(batch settlement[], snapshots jsonb[], lines json[], tries call_attempts[], entry text)
+  CREATE FUNCTION settle_calls(batch settlement[], snapshots jsonb[], lines json[], tries attempt[], entry text)
   RETURNS TABLE (collected bigint) LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
     unlimited CONSTANT bigint := 9223372036854775807;
@@ -266,7 +271,11 @@ const SETTLE = `
       SELECT entry, 'wallet:' || n.id, -n.paid FROM unnest(wallet_ids, wallet_paid) AS n (id, paid) WHERE n.paid > 0
       UNION ALL SELECT entry, 'revenue', total WHERE total > 0
     ), attempts AS (
-      INSERT INTO call_attempts SELECT a.* FROM unnest(tries) a WHERE a.call_id = ANY (settled_ids)
+      INSERT INTO call_attempts (call_id, ordinal, created_at, channel, protocol, upstream_model, upstream_status,
+        outcome, headers_ms, first_token_ms, duration_ms)
+      SELECT a.call_id, a.ordinal, a.created_at, a.channel, a.protocol, a.upstream_model, a.upstream_status, a.outcome,
+        a.headers_ms, a.first_token_ms, a.duration_ms
+      FROM unnest(tries) a WHERE a.call_id = ANY (settled_ids)
     )
     INSERT INTO calls (id, created_at, account_id, key_id, model, group_name, protocol, upstream_protocol, channel,
       stream, effort, status, error_reason, error_message, prompt_tokens, cached_tokens, cache_write_tokens,

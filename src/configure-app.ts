@@ -4,7 +4,15 @@ import type { Socket } from 'node:net';
 import { renderOpenAiError } from './call/index.js';
 import { Config } from './config/index.js';
 import { ErrorFilter } from './error.filter.js';
-import { RelayTimings, RunState, answering, isApiRequest, noteArrival, usualForm } from './relay/index.js';
+import {
+  RelayTimings,
+  RunState,
+  answering,
+  isApiAddress,
+  isApiRequest,
+  noteArrival,
+  usualForm,
+} from './relay/index.js';
 import { logOtherRequests } from './request-log.js';
 import { AppError, newId } from './shared/index.js';
 import { answerBeforeBodies } from './unread-body.js';
@@ -20,7 +28,6 @@ const CROSS_ORIGIN = {
   'access-control-max-age': '86400',
 } as const;
 
-const API_PATH = /^\/v1(?:[/?]|$)/;
 /** A type and a subtype; the framework refuses anything else in words of its own. */
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+ *(?:;|$)/;
 
@@ -74,7 +81,7 @@ export function configureApp(app: NestFastifyApplication): void {
       if (request.headers.origin !== undefined) void reply.headers(CROSS_ORIGIN);
     }
     // A body is JSON whatever it is called: `curl -d` says it is a form.
-    if (API_PATH.test(request.url) || !MEDIA_TYPE.test(request.headers['content-type'] ?? ''))
+    if (isApiAddress(request.url) || !MEDIA_TYPE.test(request.headers['content-type'] ?? ''))
       delete request.raw.headers['content-type'];
     // A browser asks first, and asks without a key.
     if (request.method === 'OPTIONS') void reply.headers(CROSS_ORIGIN).status(204).send();

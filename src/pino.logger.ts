@@ -1,5 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { type Logger as Pino, pino } from 'pino';
+import { LogOutput } from './log-output.js';
 
 /** Who tells how the framework puts itself together: of no interest unless that fails. */
 const FRAMEWORK = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
@@ -8,19 +9,12 @@ const FRAMEWORK = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'R
 const STARTING = new Set(['ExceptionHandler', 'TypeOrmModule']);
 
 /**
- * Lines are written together, because a write costs more than the line: when so many bytes have come, or after so many
- * milliseconds at the latest. Whoever ends the process in order loses none of them.
- */
-const BUFFER_BYTES = 8 * 1024;
-const FLUSH_MS = 100;
-
-/**
  * Nest's logger over pino: one JSON line an entry on stdout. A message is a text, or an object whose members stand on
  * the line; then a text may follow it. What is logged never holds bodies, headers or keys.
  */
 export class PinoLogger implements LoggerService {
   private readonly pino: Pino;
-  private readonly output = terminal();
+  private readonly output = new LogOutput(process.stdout.fd);
 
   constructor(level: string) {
     const options = {
@@ -30,6 +24,7 @@ export class PinoLogger implements LoggerService {
       formatters: { level: (label: string) => ({ level: label }) },
     };
     this.pino = pino(options, this.output);
+    process.once('exit', () => this.output.end());
   }
 
   log(message: unknown, ...rest: unknown[]): void {
@@ -69,23 +64,4 @@ export class PinoLogger implements LoggerService {
       this.pino[level]({ context, ...message }, rest.length > 1 ? String(rest[0]) : undefined);
     else this.pino[level]({ context, ...(rest.length > 1 && { detail: rest.slice(0, -1) }) }, String(message));
   }
-}
-
-/**
- * The standard output. When it is gone, as a closed terminal is, nothing is written any more: who logs is not at fault,
- * and at the end the process would try for ever to write what it still has.
- */
-function terminal(): ReturnType<typeof pino.destination> {
-  const stream = pino.destination({
-    fd: process.stdout.fd,
-    sync: false,
-    minLength: BUFFER_BYTES,
-    periodicFlush: FLUSH_MS,
-  });
-  stream.on('error', () => {
-    stream.write = () => true;
-    stream.flush = () => undefined;
-    stream.flushSync = () => undefined;
-  });
-  return stream;
 }

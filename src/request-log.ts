@@ -1,9 +1,8 @@
 import { Logger } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { arrivalOf } from './relay/index.js';
+import { arrivalOf, isApiAddress } from './relay/index.js';
 import { networkOf } from './shared/index.js';
 
-const API_PATH = /^\/v1(?:[/?]|$)/;
 const MINUTE_MS = 60_000;
 /** So many refusals of one network have a line of their own in a minute; of the others only the number is told. */
 const LINES_A_MINUTE = 20;
@@ -16,7 +15,7 @@ export function logOtherRequests(server: FastifyInstance): void {
   const logger = new Logger('Request');
   const strangers = new StrangerCount(logger);
   server.addHook('onResponse', (request, reply, done) => {
-    const isOther = API_PATH.test(request.url) && (request.method !== 'POST' || reply.statusCode >= 400);
+    const isOther = isApiAddress(request.url) && (request.method !== 'POST' || reply.statusCode >= 400);
     if (isOther && (!isStranger(request) || strangers.mayLog(arrivalOf(request).ip)))
       logger.log(lineOf(request, reply));
     done();

@@ -19,7 +19,7 @@ export function accounted(ticket: Ticket, interruption: Interruption): MonoTypeO
       const accounting = new Accounting(ticket, out);
       const subscription = frames.subscribe({
         next: (frame) => accounting.pass(frame),
-        error: (thrown: unknown) => accounting.fail(thrown),
+        error: (thrown: unknown) => accounting.failSource(thrown),
         complete: () => accounting.complete(),
       });
       const detach = interruption.listen((error) => {
@@ -61,7 +61,12 @@ class Accounting {
     this.out.complete();
   }
 
-  fail(thrown: unknown): void {
+  /** The source has failed, which is nothing to an answer that is complete. */
+  failSource(thrown: unknown): void {
+    if (this.state === 'open') this.fail(thrown);
+  }
+
+  private fail(thrown: unknown): void {
     if (this.state === 'ended') return;
     this.state = 'ended';
     const error = AppError.from(thrown);

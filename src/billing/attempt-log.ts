@@ -8,7 +8,7 @@ export class AttemptLog {
   private firstTokenMs: number | null = null;
   private durationMs: number | null = null;
   private status: number | null = null;
-  private outcome = 'cancelled';
+  private outcome: string | undefined;
 
   constructor(
     private readonly call: { readonly id: string; readonly createdAt: number },
@@ -32,9 +32,9 @@ export class AttemptLog {
     this.firstTokenMs ??= this.elapsed();
   }
 
-  /** `succeeded`, or the kind of error it ended with. What is never finished was cancelled. */
+  /** `succeeded`, or the kind of error it ended with; the first counts. What is never finished was cancelled. */
   finish(outcome: string): void {
-    this.outcome = outcome;
+    this.outcome ??= outcome;
     this.durationMs ??= this.elapsed();
   }
 
@@ -47,7 +47,7 @@ export class AttemptLog {
       protocol: this.protocol,
       upstream_model: this.upstreamModel,
       upstream_status: this.status,
-      outcome: this.outcome,
+      outcome: this.outcome ?? 'cancelled',
       headers_ms: this.headersMs,
       first_token_ms: this.firstTokenMs,
       duration_ms: this.durationMs ?? this.elapsed(),

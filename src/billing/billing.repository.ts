@@ -100,7 +100,7 @@ const SETTLEMENT = [
   'snapshot',
 ] as const satisfies readonly (keyof CallRow)[];
 
-/** The columns of `call_attempts`, in its order. */
+/** The fields of the type `attempt`, in its order. */
 const ATTEMPT = [
   'call_id',
   'ordinal',

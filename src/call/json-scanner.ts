@@ -129,11 +129,14 @@ export class JsonScanner {
   next(body: Buffer): void {
     this.body = body;
     this.words = undefined;
-    if (!this.utf8.next(body)) this.failUtf8();
-    this.run();
-    // The bytes are not this object's to keep.
-    this.body = NO_BYTES;
-    this.words = undefined;
+    try {
+      if (!this.utf8.next(body)) this.failUtf8();
+      this.run();
+    } finally {
+      // The bytes are not this object's to keep.
+      this.body = NO_BYTES;
+      this.words = undefined;
+    }
   }
 
   /** The body is complete. */

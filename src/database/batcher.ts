@@ -28,7 +28,7 @@ const TURNS = 4;
 
 /**
  * Group commit without timers: one flush is in flight at a time, and whatever arrives meanwhile is the next batch.
- * Alone, an input waits for nothing; under load, batches grow by themselves. Inputs are flushed in order of arrival.
+ * Alone, an input hardly waits; under load, batches grow by themselves. Inputs are flushed in order of arrival.
  */
 export class Batcher<Input, Output> {
   private readonly queue: Waiting<Input, Output>[] = [];

@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 
+export const isApiAddress = (url: string): boolean => /^\/v1(?:[/?]|$)/.test(url);
+
 /** Whether a request comes from a program that looks for the API, and not from a person who looks for a page. */
 export function isApiRequest(request: FastifyRequest): boolean {
-  if (/^\/v1(?:[/?]|$)/.test(request.url)) return true;
+  if (isApiAddress(request.url)) return true;
   return !['GET', 'HEAD'].includes(request.method) && !isForm(request);
 }
 

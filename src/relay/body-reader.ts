@@ -126,10 +126,8 @@ export class BodyReader {
   }
 
   private finish(): void {
-    this.stop();
     const { bytes } = this.memory;
-    // The request outlives its body, and knows this reader.
-    this.memory = new GrowingMemory(0, true);
+    this.stop();
     this.succeed(bytes);
   }
 
@@ -143,6 +141,8 @@ export class BodyReader {
 
   private stop(): void {
     this.isOver = true;
+    // The request outlives its body, and knows this reader.
+    this.memory = new GrowingMemory(0, true);
     clearInterval(this.slowTimer);
     this.request.off('data', this.onData).off('end', this.onEnd).off('close', this.onLeft);
   }

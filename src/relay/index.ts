@@ -2,7 +2,7 @@
 // that the answer takes, and its writing to the client. Also what a key can ask of itself, and stray addresses.
 // Does not own what is on the wire (protocols), what a call costs (billing), or how an upstream is reached (channels).
 export { AdapterRegistry } from './adapter.registry.js';
-export { isApiRequest } from './api-request.js';
+export { isApiAddress, isApiRequest } from './api-request.js';
 export { CallRoute } from './call.guard.js';
 export { ChannelProbe, type ProbeResult } from './channel-probe.js';
 export { usualForm } from './path-forms.js';

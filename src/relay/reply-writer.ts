@@ -53,9 +53,18 @@ export class ReplyWriter {
       };
       this.raw.on('close', leave).on('drain', this.onDrain);
       if (this.call.head.stream) this.idleTimer = setTimeout(() => this.keepAlive(), this.timings.keepAliveMs);
+      // Without this the library would throw what goes wrong in here at nobody, and the client would wait.
+      const guarded = (work: () => void): void => {
+        try {
+          work();
+        } catch (fault) {
+          this.raw.destroy();
+          finish(fault);
+        }
+      };
       this.subscription = frames.subscribe({
-        next: (frame) => this.write(frame),
-        error: (thrown: unknown) => finish(this.fail(AppError.from(thrown)) ? undefined : thrown),
+        next: (frame) => guarded(() => this.write(frame)),
+        error: (thrown: unknown) => guarded(() => finish(this.fail(AppError.from(thrown)) ? undefined : thrown)),
         complete: () => finish(),
       });
       if (this.raw.destroyed) leave();

@@ -12,6 +12,8 @@ import { CutOff } from './relay.errors.js';
 @Injectable()
 export class RunState {
   private readonly answering = new Set<ServerResponse>();
+  /** How many requests of a connection are being answered: clients may send the next before they have an answer. */
+  private readonly requestsOn = new WeakMap<Socket, number>();
   /** Connections that have had an answer and wait for another request. */
   private readonly idle = new Set<Socket>();
   /** By the ids of the calls. */
@@ -37,10 +39,13 @@ export class RunState {
   track(socket: Socket, response: ServerResponse): void {
     this.idle.delete(socket);
     this.answering.add(response);
+    this.requestsOn.set(socket, (this.requestsOn.get(socket) ?? 0) + 1);
     if (this.isDraining) lastOfItsConnection(response);
     response.once('close', () => {
       this.answering.delete(response);
-      if (socket.destroyed) return;
+      const others = (this.requestsOn.get(socket) ?? 1) - 1;
+      this.requestsOn.set(socket, others);
+      if (socket.destroyed || others > 0) return;
       if (this.isDraining) socket.destroySoon();
       else this.idle.add(socket);
     });
@@ -58,9 +63,11 @@ export class RunState {
     this.calls.delete(callId);
   }
 
-  /** Ends one call, if it runs. */
-  fail(callId: string, error: AppError): void {
-    this.calls.get(callId)?.interrupt(error);
+  /** Ends one call. @returns whether it runs */
+  fail(callId: string, error: AppError): boolean {
+    const call = this.calls.get(callId);
+    call?.interrupt(error);
+    return call !== undefined;
   }
 
   /** From now on not ready, and every connection closes behind its answer. Resolves when what runs now has ended. */

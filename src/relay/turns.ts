@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { monotonicMs } from '../shared/index.js';
 
 /** So long the work of a turn may take, all calls together, before everything else has its turn. */
@@ -15,7 +16,8 @@ export class Turns {
 
   /** Does a slice of work, of well below a millisecond, when its turn has come. It must not throw. */
   take(slice: () => void): void {
-    this.waiting.push(slice);
+    // In the course of its own call, whoever's turn it is.
+    this.waiting.push(AsyncLocalStorage.bind(slice));
     this.schedule();
   }
 

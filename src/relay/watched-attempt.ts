@@ -46,7 +46,10 @@ export function watchAttempt({
           clearTimeout(first);
           answer.timing.upstreamMs ??= monotonicMs() - begunMs;
           for (const { type } of frame.signals) if (type === 'content') attempt.firstToken();
-          if (frame.last) attempt.finish('succeeded');
+          if (frame.last) {
+            clearTimeout(total);
+            attempt.finish('succeeded');
+          }
           out.next(frame);
         },
         error: fail,

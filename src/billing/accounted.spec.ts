@@ -1,0 +1,114 @@
+import { jest } from '@jest/globals';
+import { of, Subject } from 'rxjs';
+import { type Frame, Interruption } from '../call/index.js';
+import { AppError } from '../shared/index.js';
+import { accounted } from './accounted.js';
+import type { Ticket } from './ticket.js';
+
+const piece = (last = false): Frame => ({ bytes: Buffer.from(last ? 'end' : 'piece'), signals: [], last });
+const failure = (): AppError => new AppError('timeout', 'late');
+
+/** A ticket that remembers what became of it, and whose settlement is let go by hand. */
+function aTicket({ admitted = true } = {}) {
+  const fates: string[] = [];
+  let settle = (): void => undefined;
+  const settled = new Promise<void>((resolve) => (settle = resolve));
+  const ticket = {
+    admission: admitted ? {} : undefined,
+    note: () => undefined,
+    succeed: () => {
+      fates.push('succeeded');
+      return settled;
+    },
+    fail: async ({ kind }: AppError) => void fates.push(`failed: ${kind}`),
+    abandon: () => fates.push('abandoned'),
+  };
+  return { ticket: ticket as unknown as Ticket, fates, settle };
+}
+
+function listen(ticket: Ticket, interruption = new Interruption()) {
+  const frames = new Subject<Frame>();
+  const heard: string[] = [];
+  const subscription = frames.pipe(accounted(ticket, interruption)).subscribe({
+    next: ({ last }) => heard.push(last ? 'last' : 'frame'),
+    error: ({ kind }: AppError) => heard.push(kind),
+    complete: () => heard.push('complete'),
+  });
+  return { frames, heard, interruption, subscription };
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('accounted', () => {
+  it('lets the last frame go only when the call is settled', async () => {
+    const { ticket, fates, settle } = aTicket();
+    const { frames, heard } = listen(ticket);
+    frames.next(piece());
+    frames.next(piece(true));
+    await nextTurn();
+    expect([heard, fates]).toEqual([['frame'], ['succeeded']]);
+    settle();
+    await nextTurn();
+    expect(heard).toEqual(['frame', 'last', 'complete']);
+  });
+
+  it('tells a failure when it is settled', async () => {
+    const { ticket, fates } = aTicket();
+    const { frames, heard } = listen(ticket);
+    frames.error(failure());
+    expect(heard).toEqual([]);
+    await nextTurn();
+    expect([heard, fates.slice(0, 1)]).toEqual([['timeout'], ['failed: timeout']]);
+  });
+
+  it('does not let an answer that is complete fail because of what comes behind it', async () => {
+    const { ticket, fates, settle } = aTicket();
+    const { frames, heard, interruption } = listen(ticket);
+    frames.next(piece(true));
+    frames.error(failure());
+    interruption.interrupt(failure());
+    settle();
+    await nextTurn();
+    expect([heard, fates.slice(0, 1)]).toEqual([['last', 'complete'], ['succeeded']]);
+  });
+
+  it('fails by an interruption, once, and hears no more of the answer', async () => {
+    const { ticket, fates } = aTicket();
+    const { frames, heard, interruption } = listen(ticket);
+    interruption.interrupt(failure());
+    frames.next(piece(true));
+    interruption.interrupt(failure());
+    await nextTurn();
+    expect([heard, fates.filter((fate) => fate !== 'abandoned')]).toEqual([['timeout'], ['failed: timeout']]);
+  });
+
+  it('does not interrupt a call that is still being admitted: whoever admits it looks', async () => {
+    const { ticket, fates } = aTicket({ admitted: false });
+    const { interruption } = listen(ticket);
+    interruption.interrupt(failure());
+    await nextTurn();
+    expect(fates).toEqual([]);
+  });
+
+  it('abandons the call when nobody listens any more, and hears of no interruption then', async () => {
+    const { ticket, fates } = aTicket();
+    const { subscription, interruption, frames } = listen(ticket);
+    subscription.unsubscribe();
+    interruption.interrupt(failure());
+    await nextTurn();
+    expect(fates).toEqual(['abandoned']);
+    expect(frames.observed).toBe(false);
+  });
+
+  it('looks at every frame for what it costs', async () => {
+    const { ticket, settle } = aTicket();
+    const note = jest.spyOn(ticket, 'note');
+    const signals = [{ type: 'output', units: 3 }] as const;
+    of({ ...piece(), signals }, piece(true))
+      .pipe(accounted(ticket, new Interruption()))
+      .subscribe();
+    settle();
+    await nextTurn();
+    expect(note.mock.calls).toEqual([[signals], [[]]]);
+  });
+});

@@ -1,0 +1,72 @@
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LogOutput } from './log-output.js';
+
+describe('LogOutput', () => {
+  let folder: string;
+  let file: string;
+  let descriptor: number;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'switchboard-log-'));
+    file = join(folder, 'log');
+    descriptor = openSync(file, 'a');
+  });
+  afterEach(() => {
+    closeSync(descriptor);
+    rmSync(folder, { recursive: true });
+  });
+
+  const written = (): string => readFileSync(file, 'utf8');
+  async function expectSoon(text: string): Promise<void> {
+    for (const end = Date.now() + 5000; written() !== text && Date.now() < end;)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(written()).toBe(text);
+  }
+
+  it('writes lines together, a little later, in their order', async () => {
+    const output = new LogOutput(descriptor);
+    output.write('one\n');
+    output.write('two\n');
+    expect(written()).toBe('');
+    await expectSoon('one\ntwo\n');
+  });
+
+  it('loses nothing that comes while it writes', async () => {
+    const output = new LogOutput(descriptor);
+    const line = `${'x'.repeat(999)}\n`;
+    for (let count = 0; count < 50; count += 1) output.write(line);
+    await expectSoon(line.repeat(50));
+  });
+
+  it('writes what there is at the end', () => {
+    const output = new LogOutput(descriptor);
+    output.write('last words\n');
+    output.end();
+    expect(written()).toBe('last words\n');
+  });
+
+  it('tells how many lines it dropped because nobody took them', () => {
+    const output = new LogOutput(descriptor);
+    // Longer than what is kept, and the write of it is under way while the others come.
+    output.write('x'.repeat(5_000_000));
+    output.write('y'.repeat(5_000_000));
+    output.write('dropped\n');
+    output.write('dropped\n');
+    output.end();
+    expect(written()).toContain('2 log lines were dropped here.');
+    expect(written()).not.toContain('dropped\ndropped');
+  });
+
+  it('is silent when nobody reads any more, at the end as well', async () => {
+    const gone = openSync(file, 'r');
+    const output = new LogOutput(gone);
+    output.write('one\n');
+    output.flush();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    output.write('two\n');
+    expect(() => output.end()).not.toThrow();
+    closeSync(gone);
+    expect(written()).toBe('');
+  });
+});
