@@ -1,6 +1,7 @@
 import fs from 'node:fs';
+import { monotonicMs } from './shared/index.js';
 
-/** Lines are written when so many characters have come, or after so many milliseconds at the latest. */
+/** A line behind a pause is written at once; what follows, when so many characters or milliseconds have passed. */
 const FLUSH_AT = 8 * 1024;
 const FLUSH_MS = 100;
 /** What a reader that does not read may leave unwritten, in characters; lines beyond it are counted and dropped. */
@@ -16,6 +17,7 @@ export class LogOutput {
   private dropped = 0;
   private timer: NodeJS.Timeout | undefined;
   private isWriting = false;
+  private flushedMs = -Infinity;
   private isGone = false;
 
   constructor(private readonly fd: number) {}
@@ -27,7 +29,7 @@ export class LogOutput {
       return;
     }
     this.lines += line;
-    if (this.lines.length >= FLUSH_AT) this.flush();
+    if (this.lines.length >= FLUSH_AT || monotonicMs() - this.flushedMs > FLUSH_MS) this.flush();
     else this.timer ??= setTimeout(() => this.flush(), FLUSH_MS).unref();
   }
 
@@ -35,6 +37,7 @@ export class LogOutput {
   flush(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
+    this.flushedMs = monotonicMs();
     if (this.isWriting || this.isGone || this.lines === '') return;
     this.isWriting = true;
     this.writeAll(this.take());

@@ -6,7 +6,7 @@ import { LogOutput } from './log-output.js';
 const FRAMEWORK = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
 
 /** Who complains when the start fails, which is told in one line by whoever started it. */
-const STARTING = new Set(['ExceptionHandler', 'TypeOrmModule']);
+const STARTING = new Set(['ExceptionHandler', 'NestApplication', 'TypeOrmModule']);
 
 /**
  * Nest's logger over pino: one JSON line an entry on stdout. A message is a text, or an object whose members stand on

@@ -6,7 +6,7 @@ import { Clock } from '../shared/index.js';
 import { demoChannels, demoModel } from './demo.catalog.js';
 import { type DemoUpstream, startDemoUpstream } from './demo.server.js';
 
-/** Runs the demo upstream beside the relay and offers its model for as long as no channel exists. */
+/** Runs the demo upstream beside the relay and offers its model for as long as no channel is switched on. */
 @Injectable()
 class DemoOffer implements OnApplicationBootstrap, OnApplicationShutdown {
   private upstream: DemoUpstream | undefined;

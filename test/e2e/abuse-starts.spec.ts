@@ -54,8 +54,19 @@ const MOMENTS: Readonly<Record<string, (service: Service) => boolean>> = {
   'while the database comes up': () => existsSync(join(dataDir, 'postgres/postmaster.pid')),
   'during its migrations': ({ output }) => output.includes('Migrated: '),
 };
-const reach = async (service: Service, moment: string): Promise<void> =>
-  eventually(() => expect(MOMENTS[moment]?.(service)).toBe(true), PATIENCE_MS);
+/** A first start that has come so far. Some moments are short: one that was missed is waited for in another start. */
+async function startUntil(moment: string): Promise<Service> {
+  const missed = /Switchboard is at/;
+  for (let tries = 1; tries <= 10; tries += 1) {
+    const service = launch(dataDir);
+    await eventually(() => expect(MOMENTS[moment]?.(service) || missed.test(service.output)).toBe(true), PATIENCE_MS);
+    if (!missed.test(service.output)) return service;
+    await service.stop();
+    removeDataDir(dataDir);
+    dataDir = temporaryDataDir();
+  }
+  throw new Error(`No start was seen ${moment}.`);
+}
 
 describe('a first start that is ended half way', () => {
   /** Everything is gone, nothing was said but what belongs there, and the next start is as the first. */
@@ -72,32 +83,29 @@ describe('a first start that is ended half way', () => {
   it.each(Object.keys(MOMENTS))(
     'leaves nothing running when its wrapper is killed %s',
     async (moment) => {
-      const service = launch(dataDir);
-      await reach(service, moment);
+      const service = await startUntil(moment);
       await service.stop('SIGKILL');
       await expectNothingLeft(service);
     },
-    2 * PATIENCE_MS,
+    4 * PATIENCE_MS,
   );
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'ends in order on %s',
     async (signal) => {
-      const service = launch(dataDir);
-      await reach(service, 'while the database comes up');
+      const service = await startUntil('while the database comes up');
       expect(await service.stop(signal)).toBe(0);
       await expectNothingLeft(service);
     },
-    2 * PATIENCE_MS,
+    4 * PATIENCE_MS,
   );
 
   it(
     'is made good by the next when wrapper and server are killed',
     async () => {
-      const service = launch(dataDir);
-      await reach(service, 'while the database comes up');
-      const { pid } = JSON.parse(readFileSync(join(dataDir, 'postgres.lock'), 'utf8')) as { pid: number };
-      for (const victim of [pid, service.wrapper.pid ?? Number.NaN]) process.kill(victim, 'SIGKILL');
+      const service = await startUntil('while the database comes up');
+      process.kill(service.serverPid, 'SIGKILL');
+      process.kill(service.wrapper.pid ?? Number.NaN, 'SIGKILL');
       await service.ended;
       const next = await start();
       expect(firstRuns(service, next)).toBe(1);
@@ -105,14 +113,13 @@ describe('a first start that is ended half way', () => {
       await next.stop();
       expect(next.databaseRuns).toBe(false);
     },
-    2 * PATIENCE_MS,
+    4 * PATIENCE_MS,
   );
 
   it(
     'succeeds or says in one line what to do when the database is killed',
     async () => {
-      const service = launch(dataDir);
-      await reach(service, 'during its migrations');
+      const service = await startUntil('during its migrations');
       process.kill(service.postgresPid, 'SIGKILL');
       await eventually(() => expect(service.output).toMatch(/^error: |^Switchboard is at/m), PATIENCE_MS);
       if (service.address === '')
@@ -120,7 +127,7 @@ describe('a first start that is ended half way', () => {
       else await service.stop();
       expect(await ready(await start())).toBe(200);
     },
-    2 * PATIENCE_MS,
+    4 * PATIENCE_MS,
   );
 });
 
@@ -135,7 +142,7 @@ describe('npm that is killed', () => {
       expect(service.databaseRuns).toBe(false);
       expect(service.hasPidFile).toBe(false);
     },
-    2 * PATIENCE_MS,
+    4 * PATIENCE_MS,
   );
 });
 
@@ -153,7 +160,7 @@ describe('two first starts at once in one data folder', () => {
       expect(await other.stop()).toBe(0);
       expect(other.databaseRuns).toBe(false);
     },
-    2 * PATIENCE_MS,
+    4 * PATIENCE_MS,
   );
 
   it(
@@ -172,7 +179,7 @@ describe('two first starts at once in one data folder', () => {
       expect(await (winner && ready(winner))).toBe(200);
       expect(winner?.hasPidFile).toBe(true);
     },
-    2 * PATIENCE_MS,
+    4 * PATIENCE_MS,
   );
 });
 
@@ -207,7 +214,7 @@ describe('a start that cannot be', () => {
       );
       writeFileSync(versionFile, version);
     },
-    PATIENCE_MS,
+    3 * PATIENCE_MS,
   );
 });
 

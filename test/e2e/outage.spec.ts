@@ -39,7 +39,7 @@ describe('a database that goes and comes back', () => {
     await goAway();
     const begun = performance.now();
     const refused = await relay.post('/v1/messages', caller.key, aRequest('messages'));
-    expect(performance.now() - begun).toBeLessThan(2500);
+    expect(performance.now() - begun).toBeLessThan(10_000);
     expect(refused.status).toBe(503);
     expect(await refused.json()).toMatchObject({ type: 'error', error: { type: expect.any(String) } });
     expect((await fetch(`${relay.url}/readyz`)).status).toBe(503);

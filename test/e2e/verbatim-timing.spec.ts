@@ -322,7 +322,7 @@ describe('when the relay writes', () => {
   });
 
   describe('while events flow', () => {
-    const LONG_MS = 500;
+    const LONG_MS = 2000;
     use({ keepAliveMs: LONG_MS });
 
     it.each(DIALECTS)('no keep-alive comes between them (case 24): %s', async (dialect) => {

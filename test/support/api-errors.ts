@@ -1,4 +1,4 @@
-/** The specification's table of errors (protocols.md §5.2), and what every error of the API has in common. */
+/** The table of errors in every dialect, and what every error of the API has in common. */
 
 import type { RelayApp, StoredCall, TestCaller } from './relay-app.js';
 import type { Dialect, JsonObject } from './scripted-upstream.js';

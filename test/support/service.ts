@@ -74,9 +74,15 @@ export class Service {
     return /Switchboard is at (\S+)/.exec(this.output)?.[1] ?? '';
   }
 
-  /** What it said of its own end: lines that are no log. */
+  /** What it said of its own end, and what it logged as an error. */
   get errors(): string[] {
-    return this.output.split('\n').filter((line) => /^error: |^\s+at /.test(line));
+    return this.output.split('\n').filter((line) => /^error: |^\s+at |^\{"level":"(?:error|fatal)"/.test(line));
+  }
+
+  /** The process that the wrapper has started, whether it listens yet or not. Linux only. */
+  get serverPid(): number {
+    const { pid } = this.wrapper;
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
   }
 
   /** The listening process. */
