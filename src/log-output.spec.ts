@@ -32,7 +32,8 @@ describe('LogOutput', () => {
     output.write('two\n');
     output.write('three\n');
     await expectSoon('one\ntwo\nthree\n');
-    expect(write.mock.calls.map(([, bytes]) => String(bytes))).toEqual(['one\n', 'two\nthree\n']);
+    const pieces: readonly unknown[] = write.mock.calls.map(([, bytes]) => bytes);
+    expect(pieces.map(String)).toEqual(['one\n', 'two\nthree\n']);
     write.mockRestore();
   });
 
