@@ -4,7 +4,7 @@ import { rssOf } from '../machine/memory.ts';
 import type { ScenarioResult } from '../report/result.ts';
 import type { Stage } from '../stage.ts';
 import type { Subject } from '../subjects/subject.ts';
-import { compare } from './compared.ts';
+import { compare, warmUp } from './compared.ts';
 import { INSIDE } from './inside.ts';
 import { COMPARED_NAMES, INSIDE_NAMES } from './names.ts';
 import { known } from './segment.ts';
@@ -30,6 +30,8 @@ async function compareAll(stage: Stage, say: (line: string) => void): Promise<re
     for (const name of stage.names) subjects.push(await stage.start(name));
     await sleep(stage.options.quick ? SETTLES_MS / 3 : SETTLES_MS);
     const idle = subjects.map(rssMb);
+    say('warming up');
+    for (const subject of subjects) await warmUp(stage, subject);
     const results: ScenarioResult[] = [];
     for (const name of COMPARED_NAMES.filter((asked) => stage.options.scenarios.includes(asked))) {
       say(name);
