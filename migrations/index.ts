@@ -2,5 +2,13 @@
 import { CreateSchema20261120120000 } from './20261120120000-create-schema.js';
 import { CreateCalls20261120120100 } from './20261120120100-create-calls.js';
 import { CreateBillingFunctions20261120120200 } from './20261120120200-create-billing-functions.js';
+import { ExtendBilling20261122120000 } from './20261122120000-extend-billing.js';
+import { ExtendHolds20261122120010 } from './20261122120010-extend-holds.js';
 
-export const migrations = [CreateSchema20261120120000, CreateCalls20261120120100, CreateBillingFunctions20261120120200];
+export const migrations = [
+  CreateSchema20261120120000,
+  CreateCalls20261120120100,
+  CreateBillingFunctions20261120120200,
+  ExtendBilling20261122120000,
+  ExtendHolds20261122120010,
+];

@@ -1,35 +1,52 @@
 import { AppError, formatUsd } from '../shared/index.js';
-import type { AdmissionResult } from './billing.repository.js';
+import type { FundsLeft, Shortage } from './admission.js';
 import type { HoldRequest } from './hold.js';
 
-const OWNER = { wallet: 'your wallet', key: "this key's quota" } as const;
+const BUDGET = { day: 'daily', week: 'weekly', month: 'monthly' } as const;
 
-/** The wallet or the key cannot pay for the call. Says which of the two, what is left and what the call needs. */
+/** The wallet, the key or one of its budgets cannot pay for the call. Says which, what is left and what the call needs. */
 export class InsufficientQuota extends AppError {
-  constructor(source: 'wallet' | 'key', result: AdmissionResult, { minimum }: HoldRequest) {
+  constructor(source: Shortage, left: FundsLeft, { minimum }: Pick<HoldRequest, 'minimum'>) {
     // A refusal that only running calls cause is worth another try: their holds come back.
-    const passing = result.free + result.onHold >= minimum;
+    const passing = left.free + left.onHold >= minimum;
     super(
       'insufficient_quota',
-      `insufficient quota: ${OWNER[source]} has ${leftText(source, result)} and this call needs at least $${formatUsd(minimum)}. ${adviceText(source, passing)}`,
+      `insufficient quota: ${ownerText(source, left)} has ${leftText(source, left)} and this call needs at least $${formatUsd(minimum)}. ${adviceText(source, passing)}`,
       passing ? { shouldRetry: true, retryAfterSeconds: 1 } : { shouldRetry: false },
     );
   }
 }
 
-function leftText(source: 'wallet' | 'key', { free, onHold, holds }: AdmissionResult): string {
+/** The account owes money, after a payment was taken back; until that is paid none of its calls is admitted. */
+export class AccountOwes extends AppError {
+  constructor({ free }: FundsLeft) {
+    super(
+      'insufficient_quota',
+      `insufficient quota: your account owes $${formatUsd(-free)} because a payment was taken back. Top up the wallet: what is owed is paid first.`,
+      { shouldRetry: false },
+    );
+  }
+}
+
+function ownerText(source: Shortage, { period }: FundsLeft): string {
+  if (source === 'wallet') return 'your wallet';
+  return source === 'key' || period === undefined ? "this key's quota" : `this key's ${BUDGET[period]} budget`;
+}
+
+function leftText(source: Shortage, { free, onHold, holds }: FundsLeft): string {
   const left = `$${formatUsd(free < 0n ? 0n : free)} left`;
   if (onHold === 0n) return left;
-  // A key's row does not count its calls.
+  // Neither a key's row nor a budget's counts its calls.
   const calls = source === 'wallet' ? `${holds} running ${holds === 1 ? 'call' : 'calls'}` : 'running calls';
   return `${left} ($${formatUsd(onHold)} on hold for ${calls})`;
 }
 
-function adviceText(source: 'wallet' | 'key', passing: boolean): string {
+function adviceText(source: Shortage, passing: boolean): string {
   if (passing) return 'Try again when running calls have ended.';
-  return source === 'wallet'
-    ? 'Top up the wallet or ask for less output.'
-    : 'Ask for a higher quota of this key or for less output.';
+  if (source === 'wallet') return 'Top up the wallet or ask for less output.';
+  return source === 'key'
+    ? 'Ask for a higher quota of this key or for less output.'
+    : 'Wait for its next period, ask for a higher budget of this key or for less output.';
 }
 
 /** The database did not take the call: nothing was sent and nothing is charged. */

@@ -1,121 +1,38 @@
 import { Injectable } from '@nestjs/common';
 import { compositeArray, DatabasePools } from '../database/index.js';
 import { Clock, newId } from '../shared/index.js';
-import type { AttemptRow, CallRow } from './call-row.js';
+import type {
+  AdmissionOutcome,
+  AdmissionRequest,
+  AdmissionResult,
+  BudgetPeriod,
+  ExtensionOutcome,
+  ExtensionRequest,
+  ExtensionResult,
+  FundsLeft,
+} from './admission.js';
+import { ADMISSION, ATTEMPT, EXTENSION, SETTLEMENT } from './batch-fields.js';
+import type { CallRow } from './call-row.js';
 import type { PriceSnapshot } from './price-snapshot.js';
 
-/** What one call asks of admission; amounts in nanos. */
-export interface AdmissionRequest {
-  readonly id: string;
-  readonly created_at: string;
-  readonly account_id: string;
-  readonly key_id: string;
-  readonly key_version: number;
-  readonly catalog_version: string;
-  readonly process_id: string;
-  readonly model: string;
-  readonly group_name: string;
-  readonly protocol: string;
-  readonly stream: boolean;
-  readonly effort: string;
-  readonly ip: string;
-  readonly snapshot: PriceSnapshot;
-  readonly prompt: string;
-  readonly minimum: string;
-  readonly base: string;
-  readonly ceiling: string;
-}
-
-export type AdmissionOutcome = 'admitted' | 'stale' | 'key_state' | 'account_state' | 'wallet' | 'key';
-
-/** What admission decided for one call. */
-export interface AdmissionResult {
-  readonly outcome: AdmissionOutcome;
-  readonly hold: bigint;
-  /** What was free when the call came, of the wallet, or of the key when the key refused. */
-  readonly free: bigint;
-  /** What running calls hold of the same. */
-  readonly onHold: bigint;
-  readonly holds: number;
-}
-
-interface AdmissionLine {
-  outcome: AdmissionOutcome;
-  hold: string | null;
+interface FundsLine {
   free: string | null;
   on_hold: string | null;
   holds: number | null;
+  period: BudgetPeriod | null;
 }
 
-/** The fields of the type `admission`, in its order. */
-const ADMISSION = [
-  'id',
-  'created_at',
-  'account_id',
-  'key_id',
-  'key_version',
-  'catalog_version',
-  'process_id',
-  'model',
-  'group_name',
-  'protocol',
-  'stream',
-  'effort',
-  'ip',
-  'snapshot',
-  'prompt',
-  'minimum',
-  'base',
-  'ceiling',
-] as const satisfies readonly (keyof AdmissionRequest)[];
+interface AdmissionLine extends FundsLine {
+  outcome: AdmissionOutcome;
+  hold: string | null;
+}
 
-/** The fields of the type `settlement`, in its order. */
-const SETTLEMENT = [
-  'id',
-  'created_at',
-  'account_id',
-  'key_id',
-  'model',
-  'group_name',
-  'protocol',
-  'upstream_protocol',
-  'channel',
-  'stream',
-  'effort',
-  'status',
-  'error_reason',
-  'error_message',
-  'prompt_tokens',
-  'cached_tokens',
-  'cache_write_tokens',
-  'completion_tokens',
-  'reasoning_tokens',
-  'cost',
-  'billing_basis',
-  'first_token_ms',
-  'duration_ms',
-  'attempts',
-  'ip',
-  'opened',
-  'snapshot',
-] as const satisfies readonly (keyof CallRow)[];
+interface ExtensionLine extends FundsLine {
+  outcome: ExtensionOutcome;
+  granted: string;
+}
 
-/** The fields of the type `attempt`, in its order. */
-const ATTEMPT = [
-  'call_id',
-  'ordinal',
-  'created_at',
-  'channel',
-  'protocol',
-  'upstream_model',
-  'upstream_status',
-  'outcome',
-  'headers_ms',
-  'first_token_ms',
-  'duration_ms',
-] as const satisfies readonly (keyof AttemptRow)[];
-
-/** The two statements that write wallets, keys and calls at once; their text is in the migrations. */
+/** The statements that write wallets, keys, budgets and calls at once; their text is in the migrations. */
 @Injectable()
 export class BillingRepository {
   constructor(
@@ -132,16 +49,30 @@ export class BillingRepository {
     );
     const { rows } = await this.pools.admission.query<AdmissionLine>({
       name: 'admit',
-      text: 'SELECT outcome, hold, free, on_hold, holds FROM admit_calls($1, $2)',
+      text: 'SELECT outcome, hold, free, on_hold, holds, period FROM admit_calls($1, $2)',
       values: [calls, snapshots.texts],
     });
-    return rows.map(({ outcome, hold, free, on_hold, holds }) => ({
-      outcome,
-      hold: BigInt(hold ?? 0),
-      free: BigInt(free ?? 0),
-      onHold: BigInt(on_hold ?? 0),
-      holds: holds ?? 0,
-    }));
+    return rows.map(({ outcome, hold, ...funds }) => ({ outcome, hold: BigInt(hold ?? 0), ...fundsLeft(funds) }));
+  }
+
+  /** Raises the holds of running calls: one result a request, in order. Does not wait for the disk either. */
+  async extend(batch: readonly ExtensionRequest[]): Promise<ExtensionResult[]> {
+    const snapshots = new Snapshots();
+    const calls = compositeArray(
+      EXTENSION,
+      batch.map(({ admission, held, want }) => ({
+        ...admission,
+        snapshot: snapshots.place(admission.snapshot),
+        held,
+        want,
+      })),
+    );
+    const { rows } = await this.pools.admission.query<ExtensionLine>({
+      name: 'extend',
+      text: 'SELECT outcome, granted, free, on_hold, holds, period FROM extend_calls($1, $2)',
+      values: [calls, snapshots.texts],
+    });
+    return rows.map(({ outcome, granted, ...funds }) => ({ outcome, granted: BigInt(granted), ...fundsLeft(funds) }));
   }
 
   /** What was collected of each call, in order; undefined for one that had been settled before. */
@@ -165,6 +96,11 @@ export class BillingRepository {
     });
     return rows.map(({ collected }) => (collected === null ? undefined : BigInt(collected)));
   }
+}
+
+function fundsLeft({ free, on_hold, holds, period }: FundsLine): FundsLeft {
+  const left = { free: BigInt(free ?? 0), onHold: BigInt(on_hold ?? 0), holds: holds ?? 0 };
+  return period === null ? left : { ...left, period };
 }
 
 /** The snapshots of a batch, each once. */

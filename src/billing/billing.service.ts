@@ -5,8 +5,9 @@ import { CatalogService } from '../catalog/index.js';
 import { Batcher, isOutage } from '../database/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { AppError, Clock, monotonicMs, newId } from '../shared/index.js';
-import { AdmissionOutdated, AdmissionUnavailable, InsufficientQuota } from './billing.errors.js';
-import { type AdmissionRequest, type AdmissionResult, BillingRepository } from './billing.repository.js';
+import type { AdmissionRequest, AdmissionResult } from './admission.js';
+import { AccountOwes, AdmissionOutdated, AdmissionUnavailable, InsufficientQuota } from './billing.errors.js';
+import { BillingRepository } from './billing.repository.js';
 import type { CallRow, RefusedCall } from './call-row.js';
 import { finishedRow, refusedRow } from './finished-row.js';
 import type { Ending } from './ending.js';
@@ -96,8 +97,10 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
           outputLimit: affordableOutput(call.head, current.model, termsOf(call, current), granted),
         };
       }
-      if (result.outcome === 'wallet' || result.outcome === 'key')
-        throw new InsufficientQuota(result.outcome, result, hold);
+      const { outcome } = result;
+      if (outcome === 'wallet' || outcome === 'key' || outcome === 'budget')
+        throw new InsufficientQuota(outcome, result, hold);
+      if (outcome === 'owed') throw new AccountOwes(result);
       // The key or the catalog has changed since this process read it: read both anew, once.
       if (attempt > 1) throw new AdmissionOutdated();
       const [renewed] = await Promise.all([this.keys.renew(caller), this.catalog.reload().catch(unavailable)]);

@@ -1,7 +1,7 @@
 import type { Call } from '../call/index.js';
 import type { CatalogModel } from '../catalog/index.js';
 import type { Caller } from '../keys/index.js';
-import type { AdmissionRequest } from './billing.repository.js';
+import type { AdmissionRequest } from './admission.js';
 import { type HoldRequest, holdFor } from './hold.js';
 import type { PriceTerms } from './price.js';
 import { priceSnapshot } from './price-snapshot.js';

@@ -43,6 +43,16 @@ export class ApiKeyEntity {
   @Column({ ...nanosColumn, default: 0 })
   readonly held: Nanos;
 
+  /** What may be used in a day, a week from Monday, a month, all in UTC. Null: no such limit. */
+  @Column({ ...nanosColumn, name: 'daily_budget', nullable: true })
+  readonly dailyBudget: Nanos | null;
+
+  @Column({ ...nanosColumn, name: 'weekly_budget', nullable: true })
+  readonly weeklyBudget: Nanos | null;
+
+  @Column({ ...nanosColumn, name: 'monthly_budget', nullable: true })
+  readonly monthlyBudget: Nanos | null;
+
   @Column('integer', { default: 1 })
   readonly version: number;
 

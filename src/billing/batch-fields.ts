@@ -1,0 +1,90 @@
+import type { AdmissionRequest } from './admission.js';
+import type { AttemptRow, CallRow } from './call-row.js';
+
+// Batches travel as arrays of composite rows; their types stand in the migrations.
+
+/** The fields of the type `admission`, in its order. */
+export const ADMISSION = [
+  'id',
+  'created_at',
+  'account_id',
+  'key_id',
+  'key_version',
+  'catalog_version',
+  'process_id',
+  'model',
+  'group_name',
+  'protocol',
+  'stream',
+  'effort',
+  'ip',
+  'snapshot',
+  'prompt',
+  'minimum',
+  'base',
+  'ceiling',
+] as const satisfies readonly (keyof AdmissionRequest)[];
+
+/** The fields of the type `extension`, in its order. */
+export const EXTENSION = [
+  'id',
+  'created_at',
+  'account_id',
+  'key_id',
+  'process_id',
+  'model',
+  'group_name',
+  'protocol',
+  'stream',
+  'effort',
+  'ip',
+  'snapshot',
+  'held',
+  'want',
+] as const satisfies readonly (keyof AdmissionRequest | 'held' | 'want')[];
+
+/** The fields of the type `settlement`, in its order. */
+export const SETTLEMENT = [
+  'id',
+  'created_at',
+  'account_id',
+  'key_id',
+  'model',
+  'group_name',
+  'protocol',
+  'upstream_protocol',
+  'channel',
+  'stream',
+  'effort',
+  'status',
+  'error_reason',
+  'error_message',
+  'prompt_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'completion_tokens',
+  'reasoning_tokens',
+  'cost',
+  'billing_basis',
+  'first_token_ms',
+  'duration_ms',
+  'attempts',
+  'ip',
+  'opened',
+  'snapshot',
+] as const satisfies readonly (keyof CallRow)[];
+
+/** The fields of the type `attempt`, in its order. */
+export const ATTEMPT = [
+  'call_id',
+  'ordinal',
+  'created_at',
+  'channel',
+  'protocol',
+  'upstream_model',
+  'upstream_status',
+  'outcome',
+  'headers_ms',
+  'first_token_ms',
+  'duration_ms',
+] as const satisfies readonly (keyof AttemptRow)[];

@@ -1,0 +1,149 @@
+import type { TestingModule } from '@nestjs/testing';
+import { DataSource } from 'typeorm';
+import type { AdmissionRequest, AdmissionResult } from '../../src/billing/admission.js';
+import { BillingRepository } from '../../src/billing/billing.repository.js';
+import type { CallRow } from '../../src/billing/call-row.js';
+import { BillingModule } from '../../src/billing/index.js';
+import { ApiKeyService, KeysModule, type NewApiKey } from '../../src/keys/index.js';
+import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
+import { newId, parseUsd } from '../../src/shared/index.js';
+import {
+  LedgerCheck,
+  type LedgerReport,
+  type WalletBalance,
+  WalletModule,
+  WalletService,
+} from '../../src/wallet/index.js';
+import { freshDatabase, type TestDatabase } from './database.js';
+import { startOn } from './modules.js';
+
+export const EXACT: LedgerReport = { exact: true, differences: [] };
+
+/** Billing on a database of its own, with one account that has a dollar and one key. */
+export class BillingBench {
+  static async start(): Promise<BillingBench> {
+    const database = await freshDatabase();
+    const app = await startOn(database, [BillingModule, WalletModule, KeysModule, OnboardingModule]);
+    const { accountId, keyId } = await addAccount(app, 'ann@example.com');
+    return new BillingBench(database, app, accountId, keyId);
+  }
+
+  readonly repository: BillingRepository;
+  readonly sql: DataSource;
+
+  private constructor(
+    readonly database: TestDatabase,
+    readonly app: TestingModule,
+    readonly accountId: string,
+    readonly keyId: string,
+  ) {
+    this.repository = app.get(BillingRepository, { strict: false });
+    this.sql = app.get(DataSource);
+  }
+
+  async stop(): Promise<void> {
+    await this.app.close();
+    await this.database.drop();
+  }
+
+  /** A call that wants to hold exactly so much, unless said otherwise. */
+  asking(amount: bigint, overrides: Partial<AdmissionRequest> = {}): AdmissionRequest {
+    return {
+      id: newId('req', Date.now()),
+      created_at: new Date().toISOString(),
+      account_id: this.accountId,
+      key_id: this.keyId,
+      key_version: 1,
+      catalog_version: '1',
+      process_id: 'prs_test',
+      model: 'm',
+      group_name: 'default',
+      protocol: 'responses',
+      stream: false,
+      effort: '',
+      ip: '',
+      snapshot: '{}',
+      prompt: '0',
+      minimum: amount.toString(),
+      base: amount.toString(),
+      ceiling: amount.toString(),
+      ...overrides,
+    };
+  }
+
+  /** An admitted call that holds exactly so much. */
+  async opened(amount: bigint, overrides: Partial<AdmissionRequest> = {}): Promise<AdmissionRequest> {
+    const request = this.asking(amount, overrides);
+    expect(await this.admit(request)).toMatchObject({ outcome: 'admitted', hold: amount });
+    return request;
+  }
+
+  async admit(request: AdmissionRequest): Promise<AdmissionResult> {
+    const [result] = await this.repository.admit([request]);
+    return result!;
+  }
+
+  async settle(row: CallRow): Promise<bigint | undefined> {
+    const [collected] = await this.repository.settle([row]);
+    return collected;
+  }
+
+  account(email: string): Promise<{ accountId: string; keyId: string }> {
+    return addAccount(this.app, email);
+  }
+
+  async key(limits: Omit<NewApiKey, 'accountId' | 'name'>): Promise<string> {
+    return (await this.app.get(ApiKeyService).create({ accountId: this.accountId, name: 'k', ...limits })).id;
+  }
+
+  wallet(accountId = this.accountId): Promise<WalletBalance> {
+    return this.app.get(WalletService).balanceOf(accountId);
+  }
+
+  check(): Promise<LedgerReport> {
+    return this.app.get(LedgerCheck).run();
+  }
+
+  query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.sql.query<Row[]>(text, [...values]);
+  }
+}
+
+async function addAccount(app: TestingModule, email: string): Promise<{ accountId: string; keyId: string }> {
+  const { id } = await app.get(Onboarding).createAccount({ email }, { amount: parseUsd('1'), reason: 'test' });
+  return { accountId: id, keyId: (await app.get(ApiKeyService).create({ accountId: id, name: 'k' })).id };
+}
+
+/** The call's row as a success leaves it. */
+export const finished = (request: AdmissionRequest, cost: bigint, overrides: Partial<CallRow> = {}): CallRow => ({
+  id: request.id,
+  created_at: request.created_at,
+  account_id: request.account_id,
+  key_id: request.key_id,
+  model: 'm',
+  group_name: 'default',
+  protocol: 'responses',
+  upstream_protocol: 'responses',
+  channel: 'c',
+  stream: false,
+  effort: '',
+  status: 'succeeded',
+  error_reason: '',
+  error_message: '',
+  prompt_tokens: 1,
+  cached_tokens: 0,
+  cache_write_tokens: 0,
+  completion_tokens: 1,
+  reasoning_tokens: 0,
+  cost: cost.toString(),
+  billing_basis: 'reported',
+  first_token_ms: null,
+  duration_ms: 1,
+  attempts: 1,
+  ip: '',
+  snapshot: '{}',
+  lines: '[]',
+  opened: true,
+  tries: [],
+  ...overrides,
+});
