@@ -1,106 +1,34 @@
-import type { TestingModule } from '@nestjs/testing';
 import pg from 'pg';
-import { DataSource } from 'typeorm';
-import { BillingModule } from '../../src/billing/index.js';
-import { type AdmissionRequest, BillingRepository } from '../../src/billing/billing.repository.js';
-import type { CallRow } from '../../src/billing/call-row.js';
-import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { newId, parseUsd } from '../../src/shared/index.js';
-import { LedgerCheck, WalletModule, WalletService } from '../../src/wallet/index.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { startOn } from '../support/modules.js';
+import type { DataSource } from 'typeorm';
+import type { AdmissionRequest } from '../../src/billing/admission.js';
+import type { BillingRepository } from '../../src/billing/billing.repository.js';
+import { parseUsd } from '../../src/shared/index.js';
+import { BillingBench, EXACT, finished } from '../support/billing-bench.js';
 
 describe('admission and settlement', () => {
-  let database: TestDatabase;
-  let app: TestingModule;
+  let bench: BillingBench;
   let billing: BillingRepository;
   let sql: DataSource;
   let accountId: string;
-  let keyId: string;
 
   beforeEach(async () => {
-    database = await freshDatabase();
-    app = await startOn(database, [BillingModule, WalletModule, KeysModule, OnboardingModule]);
-    billing = app.get(BillingRepository, { strict: false });
-    sql = app.get(DataSource);
-    ({ id: accountId } = await app
-      .get(Onboarding)
-      .createAccount({ email: 'ann@example.com' }, { amount: parseUsd('1'), reason: 'test' }));
-    keyId = (await app.get(ApiKeyService).create({ accountId, name: 'k' })).id;
+    bench = await BillingBench.start();
+    ({ repository: billing, sql, accountId } = bench);
   });
-  afterEach(async () => {
-    await app.close();
-    await database.drop();
-  });
+  afterEach(() => bench.stop());
 
-  /** A call that wants to hold exactly so much, unless said otherwise. */
-  const asking = (amount: bigint, overrides: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
-    id: newId('req', Date.now()),
-    created_at: new Date().toISOString(),
-    account_id: accountId,
-    key_id: keyId,
-    key_version: 1,
-    catalog_version: '1',
-    process_id: 'prc_test',
-    model: 'm',
-    group_name: 'default',
-    protocol: 'responses',
-    stream: false,
-    effort: '',
-    ip: '',
-    snapshot: '{}',
-    prompt: '0',
-    minimum: amount.toString(),
-    base: amount.toString(),
-    ceiling: amount.toString(),
-    ...overrides,
-  });
-
-  const finished = (request: AdmissionRequest, cost: bigint, overrides: Partial<CallRow> = {}): CallRow => ({
-    id: request.id,
-    created_at: request.created_at,
-    account_id: request.account_id,
-    key_id: request.key_id,
-    model: 'm',
-    group_name: 'default',
-    protocol: 'responses',
-    upstream_protocol: 'responses',
-    channel: 'c',
-    stream: false,
-    effort: '',
-    status: 'succeeded',
-    error_reason: '',
-    error_message: '',
-    prompt_tokens: 1,
-    cached_tokens: 0,
-    cache_write_tokens: 0,
-    completion_tokens: 1,
-    reasoning_tokens: 0,
-    cost: cost.toString(),
-    billing_basis: 'reported',
-    first_token_ms: null,
-    duration_ms: 1,
-    attempts: 1,
-    ip: '',
-    snapshot: '{}',
-    lines: '[]',
-    opened: true,
-    tries: [],
-    ...overrides,
-  });
-
-  const wallet = (): Promise<unknown> => app.get(WalletService).balanceOf(accountId);
+  const asking = (amount: bigint, overrides?: Partial<AdmissionRequest>): AdmissionRequest =>
+    bench.asking(amount, overrides);
+  const wallet = (): Promise<unknown> => bench.wallet();
+  const checked = (): Promise<unknown> => bench.check();
   const outcomes = async (batch: AdmissionRequest[]): Promise<string[]> =>
     (await billing.admit(batch)).map(({ outcome }) => outcome);
-  const exact = { exact: true, differences: [] };
-  const checked = (): Promise<unknown> => app.get(LedgerCheck).run();
 
   it('admits call by call in order of arrival: one that does not fit takes nothing from those behind it', async () => {
     const [some, tooMuch, rest, none] = [asking(600_000_000n), asking(500_000_000n), asking(400_000_000n), asking(1n)];
     await expect(outcomes([some, tooMuch, rest, none])).resolves.toEqual(['admitted', 'wallet', 'admitted', 'wallet']);
     await expect(wallet()).resolves.toEqual({ balance: 1_000_000_000n, held: 1_000_000_000n, holds: 2, owed: 0n });
-    await expect(checked()).resolves.toEqual(exact);
+    await expect(checked()).resolves.toEqual(EXACT);
   });
 
   it('tells a refused call what was free and what running calls hold', async () => {
@@ -118,7 +46,7 @@ describe('admission and settlement', () => {
   });
 
   it('holds against the quota of a key as against the wallet, and says which of the two refused', async () => {
-    const small = (await app.get(ApiKeyService).create({ accountId, name: 'small', quota: parseUsd('0.1') })).id;
+    const small = await bench.key({ quota: parseUsd('0.1') });
     const batch = [asking(60_000_000n, { key_id: small }), asking(60_000_000n, { key_id: small }), asking(60_000_000n)];
     await expect(outcomes(batch)).resolves.toEqual(['admitted', 'key', 'admitted']);
   });
@@ -162,7 +90,7 @@ describe('admission and settlement', () => {
     expect(tried).toEqual({ channel: 'c', outcome: 'succeeded' });
     await expect(sql.query('SELECT used, held FROM api_keys')).resolves.toEqual([{ used: '30000000', held: '0' }]);
     await expect(sql.query('SELECT id FROM open_calls')).resolves.toEqual([]);
-    await expect(checked()).resolves.toEqual(exact);
+    await expect(checked()).resolves.toEqual(EXACT);
   });
 
   it('settles once: a second settlement of the same call changes nothing (M6)', async () => {
@@ -171,7 +99,7 @@ describe('admission and settlement', () => {
     await expect(billing.settle([finished(request, 30_000_000n)])).resolves.toEqual([30_000_000n]);
     await expect(billing.settle([finished(request, 30_000_000n)])).resolves.toEqual([undefined]);
     await expect(wallet()).resolves.toMatchObject({ balance: 970_000_000n });
-    await expect(checked()).resolves.toEqual(exact);
+    await expect(checked()).resolves.toEqual(EXACT);
   });
 
   it('collects at most the hold and what is free; the rest is noted as uncollected (M1)', async () => {
@@ -182,7 +110,7 @@ describe('admission and settlement', () => {
     await expect(sql.query('SELECT cost, uncollected FROM calls')).resolves.toEqual([
       { cost: '500000000', uncollected: '400000000' },
     ]);
-    await expect(checked()).resolves.toEqual(exact);
+    await expect(checked()).resolves.toEqual(EXACT);
   });
 
   it('writes a refused call without touching any money', async () => {
@@ -200,7 +128,7 @@ describe('admission and settlement', () => {
     await billing.admit([other, asked]);
     const created_at = new Date(asked.created_at);
     const [open] = await sql.query('SELECT * FROM open_calls WHERE id = $1', [id]);
-    const ids = { id, account_id, key_id, created_at };
+    const ids = { id, account_id, key_id, created_at, budget_day: null, budget_week: null, budget_month: null };
     expect(open).toEqual({ ...ids, ...facts, process_id: 'prc_1', hold: '500000000', snapshot: { price: '1' } });
     const written = {
       ...facts,
@@ -271,7 +199,7 @@ describe('admission and settlement', () => {
       { ledger_account: `wallet:${accountId}`, amount: '-70' },
       { ledger_account: 'revenue', amount: '70' },
     ]);
-    await expect(checked()).resolves.toEqual(exact);
+    await expect(checked()).resolves.toEqual(EXACT);
   });
 
   it('settles a call once that stands twice in one batch', async () => {
@@ -279,7 +207,7 @@ describe('admission and settlement', () => {
     await billing.admit([request]);
     const twice = [finished(request, 30_000_000n), finished(request, 30_000_000n)];
     await expect(billing.settle(twice)).resolves.toEqual([30_000_000n, undefined]);
-    await expect(checked()).resolves.toEqual(exact);
+    await expect(checked()).resolves.toEqual(EXACT);
   });
 
   it('keeps text that has a NUL, and text that only looks like one', async () => {
@@ -296,26 +224,23 @@ describe('admission and settlement', () => {
   });
 
   it('lets the balance of a wallet be no number that is not the sum of its entries, whatever runs at once', async () => {
-    const second = await app
-      .get(Onboarding)
-      .createAccount({ email: 'bob@example.com' }, { amount: parseUsd('1'), reason: 'test' });
-    const secondKey = (await app.get(ApiKeyService).create({ accountId: second.id, name: 'k' })).id;
+    const second = await bench.account('bob@example.com');
     // Two accounts in every batch, in opposite orders, from many connections: without ordered locks this deadlocks.
     const rounds = Array.from({ length: 60 }, async (_, round) => {
       const mine = asking(20_000_000n);
-      const theirs = asking(20_000_000n, { account_id: second.id, key_id: secondKey });
+      const theirs = asking(20_000_000n, { account_id: second.accountId, key_id: second.keyId });
       const batch = round % 2 === 0 ? [mine, theirs] : [theirs, mine];
       const results = await billing.admit(batch);
       const admitted = batch.filter((_request, index) => results[index]?.outcome === 'admitted');
       await billing.settle(admitted.map((request) => finished(request, BigInt(round) * 1_000_000n)));
     });
     await Promise.all(rounds);
-    await expect(checked()).resolves.toEqual(exact);
+    await expect(checked()).resolves.toEqual(EXACT);
     await expect(wallet()).resolves.toMatchObject({ held: 0n, holds: 0 });
   });
 
   it('refuses by the database itself a balance below zero and a change of the ledger', async () => {
-    const client = new pg.Client({ connectionString: database.url });
+    const client = new pg.Client({ connectionString: bench.database.url });
     await client.connect();
     await expect(client.query('UPDATE wallets SET balance = -1')).rejects.toThrow('wallet_balance_is_not_negative');
     await expect(client.query('UPDATE wallets SET held = 2000000000')).rejects.toThrow('wallet_held_is_within_balance');
