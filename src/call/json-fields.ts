@@ -2,7 +2,8 @@ import { AppError, isJsonObject, type FieldFault, type JsonObject } from '../sha
 import { CLOSE_BRACE, isWhiteSpace } from './bytes.js';
 import type { BodySize, CallBody } from './call.js';
 import type { JsonInterest } from './json-interests.js';
-import { JsonScanner, type JsonField, type JsonKind, type JsonScan } from './json-scanner.js';
+import type { JsonField, JsonKind } from './json-members.js';
+import { JsonScanner, type JsonScan } from './json-scanner.js';
 import type { JsonEdit } from './json-splice.js';
 
 interface IntegerRange {

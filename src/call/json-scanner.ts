@@ -1,37 +1,14 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../shared/index.js';
-import {
-  BACKSLASH,
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COLON,
-  COMMA,
-  isWhiteSpace,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  QUOTE,
-  SMALL_F,
-  SMALL_N,
-  SMALL_T,
-  SPACE,
-} from './bytes.js';
+import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isWhiteSpace, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.js';
 import type { BodySize } from './call.js';
-import { EncodedText } from './encoded-text.js';
-import { isImageType, isTypeKey } from './image-types.js';
-import { fold, type JsonInterest } from './json-interests.js';
+import type { JsonInterest } from './json-interests.js';
 import { isLiteral, literalEnd } from './json-literal.js';
-import { notJson, stringText } from './json-text.js';
-import { controlCharacterAt, wordsOf } from './string-bytes.js';
+import { type JsonField, JsonMembers } from './json-members.js';
+import { JsonStrings } from './json-strings.js';
+import { notJson } from './json-text.js';
+import { wordsOf } from './string-bytes.js';
 import { Utf8Check } from './utf8-check.js';
-
-export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
-
-/** Where a value lies in the body: `[start, end)`, quotes and brackets included. */
-export interface JsonField {
-  readonly start: number;
-  readonly end: number;
-  readonly kind: JsonKind;
-}
 
 /** What one pass over a document found. */
 export interface JsonScan {
@@ -43,27 +20,8 @@ export interface JsonScan {
 const MAX_NESTING_LEVELS = 512;
 /** A number that is longer means nothing to anybody, and is read anew each time that more of it has come. */
 const MAX_LITERAL_BYTES = 1024;
-/** A string is walked by hand for so long: below it the native search costs more than it saves. */
-const MAX_WALKED_BYTES = 32;
 const NO_BYTES = Buffer.alloc(0);
-
-/** The kind of a value, by its first byte; a number when it is not here. */
-const KINDS: Readonly<Record<number, JsonKind>> = {
-  [OPEN_BRACE]: 'object',
-  [OPEN_BRACKET]: 'array',
-  [QUOTE]: 'string',
-  [SMALL_T]: 'boolean',
-  [SMALL_F]: 'boolean',
-  [SMALL_N]: 'null',
-};
-
-/**
- * 1 for the bytes that no string contains as they are, or that end it. Looked up, because a constant of another module
- * is loaded anew for every byte: comparing with those, a body of short strings took some 20 % longer.
- */
-const STOPS = new Uint8Array(256).fill(1, 0, SPACE);
-STOPS[QUOTE] = 1;
-STOPS[BACKSLASH] = 1;
+const NO_WORDS = new Int32Array(0);
 
 /** What may come next: the first byte that is no white space decides. */
 const START = 0;
@@ -87,55 +45,37 @@ const EXPECTED: Readonly<Record<number, string>> = {
   [BEHIND_VALUE]: 'a comma or a closing bracket is expected',
 };
 
-/** An interpreted object or array that is not closed yet. */
-interface LookedInto {
-  readonly interest: JsonInterest;
-  readonly start: number;
-}
-
 /**
  * Walks a JSON document once, as it arrives, checks its grammar and notes where the interpreted members are. Values are
  * not decoded; what an escape inside a skipped string says is not checked. What one step costs depends on the bytes that
  * are new to it, whatever they say. Everything it throws is an AppError invalid_request.
  */
 export class JsonScanner {
-  private readonly fields = new Map<string, JsonField>();
+  private readonly members: JsonMembers;
+  private readonly strings = new JsonStrings();
   private readonly utf8 = new Utf8Check();
-  private readonly encoded = new EncodedText();
   private body: Buffer = NO_BYTES;
-  private words: Int32Array | undefined;
+  private words: Int32Array = NO_WORDS;
   private at = 0;
   private state = START;
   /** The closing brackets that are still owed, the innermost last. */
   private readonly closers: number[] = [];
-  /** The interpreted ones among the open objects and arrays: always the outermost levels. */
-  private readonly lookedInto: LookedInto[] = [];
-  /** Of the value that comes next. */
-  private interest: JsonInterest | undefined;
-  /** The content of the string that was begun last. */
-  private stringStart = 0;
-  /** It may contain escapes. */
-  private escaped = false;
-  /** The name that was read last, quotes included. */
-  private nameStart = 0;
-  private nameEnd = 0;
-  private nameEscaped = false;
-  private encodedBytes = 0;
-  private images = 0;
 
-  constructor(private readonly root: JsonInterest) {}
+  constructor(root: JsonInterest) {
+    this.members = new JsonMembers(root);
+  }
 
   /** Reads on, as far as the body has come: each time the same bytes as before and more. */
   next(body: Buffer): void {
     this.body = body;
-    this.words = undefined;
+    this.words = wordsOf(body);
     try {
       if (!this.utf8.next(body)) this.failUtf8();
       this.run();
     } finally {
       // The bytes are not this object's to keep.
       this.body = NO_BYTES;
-      this.words = undefined;
+      this.words = NO_WORDS;
     }
   }
 
@@ -146,8 +86,8 @@ export class JsonScanner {
     this.next(body);
     if (this.state === START) this.failAtStart(body);
     if (this.state !== END) throw notJson(body.length, EXPECTED[this.state] ?? 'a value is expected');
-    const size = { bytes: body.length, encodedBytes: this.encodedBytes, images: this.images };
-    return { fields: this.fields, size };
+    const { encodedBytes, images } = this.strings;
+    return { fields: this.members.fields, size: { bytes: body.length, encodedBytes, images } };
   }
 
   private run(): void {
@@ -184,7 +124,6 @@ export class JsonScanner {
         return this.behindValue(byte);
       case START:
         if (byte !== OPEN_BRACE) this.failAtStart(this.body);
-        this.interest = this.root;
         return this.open(byte);
       default:
         return this.fail('something follows the closing brace');
@@ -205,10 +144,7 @@ export class JsonScanner {
       throw new AppError('invalid_request', `The request body is nested deeper than ${MAX_NESTING_LEVELS} levels.`);
     }
     const isObject = bracket === OPEN_BRACE;
-    if (this.interest !== undefined) {
-      this.lookedInto.push({ interest: this.interest, start: this.at });
-      this.interest = undefined;
-    }
+    this.members.open(this.at);
     this.closers.push(isObject ? CLOSE_BRACE : CLOSE_BRACKET);
     this.state = isObject ? NAME_OR_END : VALUE_OR_END;
     this.at++;
@@ -217,10 +153,7 @@ export class JsonScanner {
 
   private close(): boolean {
     this.at++;
-    if (this.lookedInto.length === this.closers.length) {
-      const closed = this.lookedInto.pop();
-      if (closed !== undefined) this.note(closed.interest, closed.start);
-    }
+    this.members.close(this.body, this.closers.length, this.at);
     this.closers.pop();
     this.state = this.closers.length === 0 ? END : BEHIND_VALUE;
     return true;
@@ -246,121 +179,28 @@ export class JsonScanner {
     if (byte !== COLON) this.fail('a colon is expected');
     this.at++;
     this.state = VALUE;
-    if (this.lookedInto.length === this.closers.length) this.interest = this.interestInName();
+    const { nameStart, nameEnd, nameEscaped } = this.strings;
+    this.members.name(this.body, this.closers.length, nameStart, nameEnd, nameEscaped);
     return true;
   }
 
-  private interestInName(): JsonInterest | undefined {
-    const parent = this.lookedInto[this.lookedInto.length - 1]?.interest;
-    if (parent === undefined || this.nameEnd - this.nameStart > parent.longestName) return undefined;
-    const name = stringText(this.body, this.nameStart, this.nameEnd, this.nameEscaped);
-    const interest = parent.members.get(fold(name));
-    if (interest === undefined) return undefined;
-    if (interest.name !== name) this.failSpelling(interest, name);
-    if (this.fields.has(interest.path)) {
-      throw new AppError('invalid_request', `${interest.path}: this member is given twice.`, { param: interest.path });
-    }
-    return interest;
-  }
-
-  private note(interest: JsonInterest, start: number): void {
-    const kind = KINDS[this.body[start] ?? 0] ?? 'number';
-    this.fields.set(interest.path, { start, end: this.at, kind });
-  }
-
-  private endValue(start: number): void {
-    if (this.interest !== undefined) {
-      this.note(this.interest, start);
-      this.interest = undefined;
-    }
-    this.state = BEHIND_VALUE;
-  }
-
   private beginString(): boolean {
-    this.stringStart = ++this.at;
-    this.escaped = false;
+    this.strings.begin(this.at);
     return this.string();
   }
 
   /** Reads on in a string. False when its end has not come yet. */
   private string(): boolean {
-    let closed = this.walk();
-    while (closed === undefined) closed = this.leap();
-    if (!closed) {
-      // Looked at as it comes, so that its end is no work for more than what came with it.
-      if (this.at - this.stringStart > MAX_WALKED_BYTES) this.encoded.next(this.body, this.stringStart, this.at);
-      return false;
+    const { strings } = this;
+    if (!strings.next(this.body, this.words)) return false;
+    this.at = strings.at + 1;
+    if (this.state === IN_NAME) {
+      strings.endName();
+      this.state = COLON_NEXT;
+      return true;
     }
-    if (this.at - this.stringStart > MAX_WALKED_BYTES)
-      this.encodedBytes += this.encoded.end(this.body, this.stringStart, this.at);
-    this.at++;
-    if (this.state === IN_NAME) this.endName();
-    else this.endText();
-    return true;
-  }
-
-  private endName(): void {
-    this.nameStart = this.stringStart - 1;
-    this.nameEnd = this.at;
-    this.nameEscaped = this.escaped;
-    this.state = COLON_NEXT;
-  }
-
-  private endText(): void {
-    const start = this.stringStart - 1;
-    if (
-      this.closers[this.closers.length - 1] === CLOSE_BRACE &&
-      isTypeKey(this.body, this.nameStart, this.nameEnd, this.nameEscaped) &&
-      isImageType(this.body, start, this.at, this.escaped)
-    ) {
-      this.images++;
-    }
-    this.endValue(start);
-  }
-
-  /** Walks a stretch of a string byte by byte: true at its closing quote, false where the body ends, else undefined. */
-  private walk(): boolean | undefined {
-    const { body } = this;
-    const { length } = body;
-    const to = Math.min(this.at + MAX_WALKED_BYTES, length);
-    let at = this.at;
-    for (; at < to; at++) {
-      const byte = body[at] ?? 0;
-      if (STOPS[byte] === 0) continue;
-      if (byte === QUOTE) break;
-      if (byte !== BACKSLASH) this.failControlCharacter(at);
-      this.escaped = true;
-      // An escape that has not come whole is left for the next time.
-      if (at + 1 === length) {
-        this.at = at;
-        return false;
-      }
-      if ((body[++at] ?? SPACE) < SPACE) this.failControlCharacter(at);
-    }
-    this.at = at;
-    if (at < to) return true;
-    return at < length ? undefined : false;
-  }
-
-  /** Leaps to the next quote, and walks on behind it when it is escaped, since escapes come in swarms. */
-  private leap(): boolean | undefined {
-    const { body } = this;
-    const from = this.at;
-    const quote = body.indexOf(QUOTE, from);
-    const to = quote === -1 ? body.length : quote;
-    const control = controlCharacterAt(body, (this.words ??= wordsOf(body)), from, to);
-    if (control < to) this.failControlCharacter(control);
-    // Saves a search for backslashes: only names and short values are ever asked whether they contain any.
-    this.escaped = true;
-    let backslashes = 0;
-    while (to - backslashes > from && body[to - backslashes - 1] === BACKSLASH) backslashes++;
-    const isEscape = backslashes % 2 === 1;
-    if (quote === -1) {
-      this.at = isEscape ? to - 1 : to;
-      return false;
-    }
-    this.at = isEscape ? quote + 1 : quote;
-    return isEscape ? this.walk() : true;
+    if (this.closers[this.closers.length - 1] === CLOSE_BRACE) strings.endMember(this.body);
+    return this.endValue(strings.start - 1);
   }
 
   private literal(): boolean {
@@ -371,7 +211,12 @@ export class JsonScanner {
     if (end === this.body.length) return false;
     if (!isLiteral(this.body, start, end)) this.fail('a value is expected');
     this.at = end;
-    this.endValue(start);
+    return this.endValue(start);
+  }
+
+  private endValue(start: number): boolean {
+    this.members.value(this.body, start, this.at);
+    this.state = BEHIND_VALUE;
     return true;
   }
 
@@ -380,17 +225,8 @@ export class JsonScanner {
     throw new AppError('invalid_request', 'The request body is not a JSON object.');
   }
 
-  private failSpelling(interest: JsonInterest, name: string): never {
-    const message = `${name}: member names are case-sensitive; write ${interest.path}.`;
-    throw new AppError('invalid_request', message, { param: interest.path });
-  }
-
   private failUtf8(): never {
     throw new AppError('invalid_request', 'The request body is not valid UTF-8.');
-  }
-
-  private failControlCharacter(at: number): never {
-    this.fail('a control character in a string must be escaped', at);
   }
 
   private fail(reason: string, at: number = this.at): never {
