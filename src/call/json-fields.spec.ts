@@ -293,6 +293,32 @@ describe('a body on its way', () => {
     for (const cut of everywhere(json)) expect(readCut(json, [cut])).toEqual(whole);
   });
 
+  it.each([0, 1, 2, 3])('is read alike wherever its strings and their escapes lie in memory: %i', (offset) => {
+    for (let length = 0; length < 180; length += length < 5 ? 1 : 33) {
+      const json = String.raw`{"${'é'.repeat(length)}\"":"${'a'.repeat(length)}\\\"\n${'é'.repeat(length)}\\","model":"m\u00e9"}`;
+      const bytes = Buffer.from(json);
+      const memory = Buffer.from(new ArrayBuffer(offset + bytes.length + 5)).fill('"');
+      bytes.copy(memory, offset);
+      const view = memory.subarray(offset, offset + bytes.length);
+      const reader = new JsonReader(INTERESTS);
+      for (let cut = 1; cut < bytes.length; cut++) reader.next(view.subarray(0, cut));
+      for (const fields of [reader.end({ bytes: view }), readJsonFields(view, INTERESTS)]) {
+        expect(fields.field('')).toEqual({ start: 0, end: bytes.length, kind: 'object' });
+        expect(fields.value('model')).toBe('mé');
+      }
+    }
+  });
+
+  it('is refused for a control character at every place of a string, behind a backslash too', () => {
+    for (let length = 0; length < 180; length += length < 5 ? 1 : 33) {
+      for (const fault of ['\n', '\\\n', '\\"\u001f', '\\"\\\0']) {
+        const text = 'é'.repeat(length) + fault;
+        const at = Buffer.byteLength(`{"x":"${text}`) - 1;
+        expect(refused(`{"x":"${text}${'a'.repeat(9)}"}`).message).toContain(`at byte ${at}:`);
+      }
+    }
+  });
+
   it('is refused as soon as its fault has come', () => {
     const reader = new JsonReader(INTERESTS);
     reader.next(Buffer.from('{"model":"m",'));
