@@ -10,7 +10,7 @@ import { AppError } from './shared/index.js';
  * that it belongs to would wait without end, and fails as `internal`. The process goes on although it is usually advised
  * to end it: what a call owns is its own, what calls share is the database, where constraints and not this process keep
  * money exact, and ending here would cut off every other call. A rejection that nobody waited for is only logged, since
- * no call depends on it.
+ * no call depends on it. A call that fails logs why, so that an exception stands in the log once either way.
  */
 export function surviveFaults(app: NestFastifyApplication): void {
   const logger = new Logger('Fault');
@@ -23,9 +23,10 @@ export function surviveFaults(app: NestFastifyApplication): void {
   };
   process.on('unhandledRejection', (thrown) => log(thrown, 'A promise was rejected and nobody waited for it.'));
   process.on('uncaughtException', (thrown) => {
-    log(thrown, 'An exception was not caught.');
     const requestId = currentRequestId();
-    if (requestId !== undefined) app.get(RunState).fail(requestId, AppError.from(new FaultInCall(thrown)));
+    const itsCallFails =
+      requestId !== undefined && app.get(RunState).fail(requestId, AppError.from(new FaultInCall(thrown)));
+    if (!itsCallFails) log(thrown, 'An exception was not caught.');
   });
 }
 

@@ -66,7 +66,7 @@ describe('accounted', () => {
     const { frames, heard, interruption } = listen(ticket);
     frames.next(piece(true));
     frames.error(failure());
-    interruption.interrupt(failure());
+    expect(interruption.interrupt(failure())).toBe(false);
     settle();
     await nextTurn();
     expect([heard, fates.slice(0, 1)]).toEqual([['last', 'complete'], ['succeeded']]);
@@ -75,9 +75,9 @@ describe('accounted', () => {
   it('fails by an interruption, once, and hears no more of the answer', async () => {
     const { ticket, fates } = aTicket();
     const { frames, heard, interruption } = listen(ticket);
-    interruption.interrupt(failure());
+    expect(interruption.interrupt(failure())).toBe(true);
     frames.next(piece(true));
-    interruption.interrupt(failure());
+    expect(interruption.interrupt(failure())).toBe(false);
     await nextTurn();
     expect([heard, fates.filter((fate) => fate !== 'abandoned')]).toEqual([['timeout'], ['failed: timeout']]);
   });
@@ -85,9 +85,17 @@ describe('accounted', () => {
   it('does not interrupt a call that is still being admitted: whoever admits it looks', async () => {
     const { ticket, fates } = aTicket({ admitted: false });
     const { interruption } = listen(ticket);
-    interruption.interrupt(failure());
+    expect(interruption.interrupt(failure())).toBe(false);
     await nextTurn();
     expect(fates).toEqual([]);
+  });
+
+  it('has nothing fail by an interruption when the call has failed already', () => {
+    const { ticket, fates } = aTicket();
+    const { frames, interruption } = listen(ticket);
+    frames.error(failure());
+    expect(interruption.interrupt(failure())).toBe(false);
+    expect(fates).toEqual(['failed: timeout']);
   });
 
   it('abandons the call when nobody listens any more, and hears of no interruption then', async () => {

@@ -23,7 +23,9 @@ export function accounted(ticket: Ticket, interruption: Interruption): MonoTypeO
         complete: () => accounting.complete(),
       });
       const detach = interruption.listen((error) => {
-        if (accounting.interrupt(error)) subscription.unsubscribe();
+        const fails = accounting.interrupt(error);
+        if (fails) subscription.unsubscribe();
+        return fails;
       });
       return () => {
         detach();
@@ -88,7 +90,7 @@ class Accounting {
       this.patience = setTimeout(() => this.fail(new SettlementUnavailable(error)), LAST_PATIENCE_MS);
       return false;
     }
-    if (this.ticket.admission === undefined) return false;
+    if (this.state === 'ended' || this.ticket.admission === undefined) return false;
     this.fail(error);
     return true;
   }

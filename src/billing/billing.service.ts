@@ -113,10 +113,12 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   }
 
   private async record(row: CallRow, error: AppError | undefined, patienceMs?: number): Promise<void> {
-    const collected = await this.settlements.settle(row, patienceMs);
-    this.logger.log(logLine(row, collected), 'call');
+    const settled = this.settlements.settle(row, patienceMs);
+    // Not behind the settlement, which may not come in time.
     if (error?.kind === 'internal')
       this.logger.error({ err: error.cause ?? error, request_id: row.id }, 'A call failed.');
+    const collected = await settled;
+    this.logger.log(logLine(row, collected), 'call');
   }
 }
 

@@ -121,6 +121,7 @@ function unlessInterrupted<T>(promise: Promise<T>, interruption: Interruption, d
     const detach = interruption.listen((error) => {
       interrupted = true;
       reject(error);
+      return true;
     });
     promise.then((value) => (interrupted ? discard(value) : resolve(value)), reject).finally(detach);
   });

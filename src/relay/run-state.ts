@@ -63,11 +63,9 @@ export class RunState {
     this.calls.delete(callId);
   }
 
-  /** Ends one call. @returns whether it runs */
+  /** Ends one call. @returns whether it fails by this error now, and so logs it */
   fail(callId: string, error: AppError): boolean {
-    const call = this.calls.get(callId);
-    call?.interrupt(error);
-    return call !== undefined;
+    return this.calls.get(callId)?.interrupt(error) ?? false;
   }
 
   /** From now on not ready, and every connection closes behind its answer. Resolves when what runs now has ended. */

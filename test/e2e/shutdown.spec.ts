@@ -434,13 +434,20 @@ describe('a process that is told to stop (R8)', () => {
     finish.open();
     for (const { text } of [rejecting, other]) expect(await text).toContain('message_stop');
 
-    const logged = service.output.split('\n').filter((line) => line.includes('injected'));
-    const ids = (what: string): unknown[] =>
-      logged
-        .map((line) => JSON.parse(line) as { context: string; err: { message: string }; request_id: string })
-        .filter(({ context, err }) => context === 'Fault' && err.message.includes(what))
-        .map(({ request_id }) => request_id);
-    expect([ids('exception'), ids('rejection')]).toEqual([[faulty.id], [rejecting.id]]);
+    process.kill(service.relayPid, 'SIGUSR2');
+    await service.untilPrinted(/exception of no call/, SLOW_MS);
+
+    // Each once: what ends a call is logged as the reason of its failure.
+    const logged = service.output
+      .split('\n')
+      .filter((line) => line.includes('injected'))
+      .map((line) => JSON.parse(line) as { context: string; err: { stack: string }; request_id?: string })
+      .map(({ context, err, request_id }) => [/injected [^.]+/.exec(err.stack)?.[0], context, request_id]);
+    expect(logged).toEqual([
+      ['injected exception', 'Call', faulty.id],
+      ['injected rejection', 'Fault', rejecting.id],
+      ['injected exception of no call', 'Fault', undefined],
+    ]);
     const all = await rows(4);
     expect(all.get(faulty.id)).toMatchObject({ status: 'failed', error_reason: 'internal', billing_basis: 'partial' });
     expect(all.get(rejecting.id)).toMatchObject({ status: 'succeeded' });

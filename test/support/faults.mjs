@@ -1,5 +1,6 @@
 // Loaded into the program by `NODE_OPTIONS=--import=…`: faults that a defect would cause, set off by what is written to a
-// client, so that they happen in the course of its call; and a terminal that is gone when it has said so by SIGHUP.
+// client, so that they happen in the course of its call, or outside of all calls by SIGUSR2; and a terminal that is gone
+// when it has said so by SIGHUP.
 import fs from 'node:fs';
 import { ServerResponse } from 'node:http';
 
@@ -17,6 +18,10 @@ ServerResponse.prototype.write = function faulty(chunk, ...rest) {
   for (const [mark, fault] of Object.entries(FAULTS)) if (text.includes(mark)) fault();
   return write.call(this, chunk, ...rest);
 };
+
+process.on('SIGUSR2', () => {
+  throw new Error('An injected exception of no call.');
+});
 
 let terminalGone = false;
 process.on('SIGHUP', () => (terminalGone = true));
