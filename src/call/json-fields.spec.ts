@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { refusalOf } from '../../test/support/calls.js';
 import { AppError, isJsonObject } from '../shared/index.js';
 import { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
 import { jsonInterests } from './json-interests.js';
@@ -15,16 +16,6 @@ const INTERESTS = jsonInterests(
 const BYTE_ORDER_MARK = '\uFEFF';
 
 const read = (json: string | Uint8Array): JsonFields => readJsonFields(Buffer.from(json), INTERESTS);
-
-function refusalOf(work: () => unknown): AppError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof AppError) return error;
-    throw error;
-  }
-  throw new Error('Nothing was refused.');
-}
 
 const isRefused = (json: string): boolean => {
   try {

@@ -1,5 +1,6 @@
-import { SseSplitter, type CallSignal, type MeterReading } from '../../call/index.js';
-import { AppError } from '../../shared/index.js';
+import { aCall, metered, type Metered, refusalOf } from '../../../test/support/calls.js';
+import type { CallSignal } from '../../call/index.js';
+import type { AppError } from '../../shared/index.js';
 import { ChatCompletionsMeter } from './chat-completions.meter.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 
@@ -20,37 +21,15 @@ const TEXT = [
   chunk(delta('', '"stop"')),
 ];
 
-function meterFor(body: object = {}): ChatCompletionsMeter {
-  const request = { method: 'POST', path: '/v1/chat/completions', query: '', headers: {} };
-  const sent = { bytes: Buffer.from(JSON.stringify({ model: 'm', messages: [], stream: true, ...body })) };
-  const head = new ChatCompletionsProtocol().headReader().end(sent);
-  return new ChatCompletionsMeter({ id: 'req_1', createdAt: 0, protocol: 'x', request, ip: '', head, body: sent });
-}
+const meterFor = (body: object): ChatCompletionsMeter =>
+  new ChatCompletionsMeter(aCall(new ChatCompletionsProtocol(), { model: 'm', messages: [], stream: true, ...body }));
 
-interface Passed {
-  readonly meter: ChatCompletionsMeter;
-  readonly readings: readonly MeterReading[];
-  readonly signals: readonly CallSignal[];
-  readonly sent: string;
-}
-
-function pass(text: string, body: object = {}): Passed {
+function pass(text: string, body: object = {}): Metered & { readonly meter: ChatCompletionsMeter } {
   const meter = meterFor(body);
-  const splitter = new SseSplitter();
-  const events = [...splitter.next(Buffer.from(text)), ...splitter.end()];
-  const readings = events.map((event) => meter.next(event));
-  const sent = readings.map(({ replacement }, index) => Buffer.from(replacement ?? events[index]!.wire).toString());
-  return { meter, readings, signals: readings.flatMap(({ signals }) => signals), sent: sent.join('') };
+  return { meter, ...metered(meter, text) };
 }
 
-function errorOf(text: string): AppError {
-  try {
-    pass(text);
-  } catch (error) {
-    if (error instanceof AppError) return error;
-  }
-  throw new Error('Nothing was refused.');
-}
+const errorOf = (text: string): AppError => refusalOf(() => pass(text));
 
 const ASKED = { stream_options: { include_usage: true } };
 

@@ -1,10 +1,10 @@
-import type { CallHead, RequestLine } from '../../call/index.js';
+import { aCall, aRequestLine, listedModels, refusalOf } from '../../../test/support/calls.js';
+import type { CallHead } from '../../call/index.js';
 import { AppError } from '../../shared/index.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 
 const protocol = new ChatCompletionsProtocol();
-const request: RequestLine = { method: 'POST', path: '/v1/chat/completions', query: '', headers: {} };
-const head = (body: object): CallHead => protocol.headReader().end({ bytes: Buffer.from(JSON.stringify(body)) });
+const head = (body: object): CallHead => aCall(protocol, body).head;
 const least = { model: 'm', messages: [] };
 
 describe('the head of a Chat Completions call', () => {
@@ -41,31 +41,17 @@ describe('the head of a Chat Completions call', () => {
     [{ ...least, max_tokens: -1 }, 'max_tokens', 'invalid_value'],
     [{ ...least, reasoning_effort: 3 }, 'reasoning_effort', 'invalid_value'],
   ])('refuses %j', (body, param, fault) => {
-    expect(() => head(body)).toThrow(AppError);
-    try {
-      head(body);
-    } catch (error) {
-      expect(error).toMatchObject({ kind: 'invalid_request', details: { param, fault } });
-    }
+    expect(refusalOf(() => head(body))).toMatchObject({ kind: 'invalid_request', details: { param, fault } });
   });
 });
 
 describe('what Chat Completions clients get', () => {
-  const body = { bytes: Buffer.from(JSON.stringify(least)) };
-  const call = {
-    id: 'req_1',
-    createdAt: 0,
-    protocol: protocol.id,
-    request,
-    ip: '::1',
-    head: protocol.headReader().end(body),
-    body,
-  };
+  const call = aCall(protocol, least);
 
   it('claims the paths of chats and no others', () => {
-    expect(protocol.claims(request)).toBe(true);
-    expect(protocol.claims({ ...request, path: '/v1/models' })).toBe(false);
-    expect(protocol.claims({ ...request, path: '/v1/chatter' })).toBe(false);
+    expect(protocol.claims(call.request)).toBe(true);
+    expect(protocol.claims(aRequestLine({ path: '/v1/models' }))).toBe(false);
+    expect(protocol.claims(aRequestLine({ path: '/v1/chatter' }))).toBe(false);
   });
 
   it('ends a failed stream with one nameless frame and without the marker (cases 23, 29 and 98)', () => {
@@ -80,13 +66,8 @@ describe('what Chat Completions clients get', () => {
   });
 
   it('lists all models', () => {
-    const models = Array.from({ length: 30 }, (_, index) => ({
-      id: `m${index}`,
-      displayName: `M${index}`,
-      ownedBy: 'x',
-      createdAt: 0,
-    }));
-    expect(protocol.renderModels(models, { ...request, path: '/v1/models' })['data']).toHaveLength(30);
-    expect(models.map((model) => protocol.renderModel(model)['id'])[29]).toBe('m29');
+    const models = listedModels(30);
+    expect(protocol.renderModels(models, aRequestLine())['data']).toHaveLength(30);
+    expect(models.map((model) => protocol.renderModel(model)['id'])[29]).toBe('m/29');
   });
 });

@@ -1,33 +1,19 @@
-import type { Call, UpstreamTarget } from '../../call/index.js';
+import { aCall, aTarget } from '../../../test/support/calls.js';
+import type { UpstreamTarget } from '../../call/index.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 import { ChatCompletionsUpstream } from './chat-completions.upstream.js';
 
 const protocol = new ChatCompletionsProtocol();
 const upstream = new ChatCompletionsUpstream();
 
-function callOf(json: string, headers: Record<string, string> = {}, query = ''): Call {
-  const request = { method: 'POST', path: '/v1/chat/completions', query, headers };
-  const body = { bytes: Buffer.from(json) };
-  const head = protocol.headReader().end(body);
-  return { id: 'req_1', createdAt: 0, protocol: protocol.id, request, ip: '::1', head, body };
-}
-
-const target = (overrides: Partial<UpstreamTarget> = {}): UpstreamTarget => ({
-  model: 'm',
-  outputLimit: undefined,
-  flags: {},
-  ...overrides,
-});
-
 const rewritten = (json: string, overrides: Partial<UpstreamTarget> = {}): string =>
-  Buffer.concat(upstream.rewriteRequest(callOf(json), target(overrides)).body.pieces()).toString();
+  Buffer.concat(upstream.rewriteRequest(aCall(protocol, json), aTarget(overrides)).body.pieces()).toString();
 
 describe('requests to Chat Completions upstreams', () => {
   it('leaves everything unknown as it is (case 1)', () => {
     const json =
       '{"model":"m","messages":[{"role":"user","content":[{"type":"hologram","x":{"y":null}}],"future":1}],"tools":[{"type":"telepathy"}],"unknown":{"nested":[]}}';
-    const call = callOf(json);
-    expect(Buffer.concat(upstream.rewriteRequest(call, target()).body.pieces()).toString()).toBe(json);
+    expect(rewritten(json)).toBe(json);
   });
 
   it('does not touch numbers, spaces or the order of keys (case 2)', () => {
@@ -102,7 +88,10 @@ describe('requests to Chat Completions upstreams', () => {
 
   it('sends nothing of the client but what is named', () => {
     const headers = { authorization: 'Bearer sk-client', cookie: 'a=b', 'openai-beta': 'x=1', 'x-stainless-os': 'y' };
-    const sent = upstream.rewriteRequest(callOf('{"model":"m","messages":[]}', headers, 'beta=true'), target());
+    const sent = upstream.rewriteRequest(
+      aCall(protocol, '{"model":"m","messages":[]}', { headers, query: 'beta=true' }),
+      aTarget(),
+    );
     expect(sent).toMatchObject({ path: '/chat/completions', query: '' });
     expect(sent.headers).toEqual({
       'content-type': 'application/json',
@@ -113,7 +102,7 @@ describe('requests to Chat Completions upstreams', () => {
 });
 
 describe('whole answers of Chat Completions upstreams', () => {
-  const call = callOf('{"model":"m","messages":[]}');
+  const call = aCall(protocol, '{"model":"m","messages":[]}');
   const signals = (json: string): unknown => upstream.meterResponse(call, Buffer.from(json));
 
   it('are read for usage', () => {

@@ -1,5 +1,4 @@
-import { SseSplitter, type CallSignal, type MeterReading } from '../../call/index.js';
-import { AppError } from '../../shared/index.js';
+import { metered, type Metered, refusalOf } from '../../../test/support/calls.js';
 import { MessagesMeter } from './messages.meter.js';
 
 const event = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
@@ -34,20 +33,9 @@ const TEXT =
   end() +
   STOP;
 
-interface Passed {
-  readonly meter: MessagesMeter;
-  readonly readings: readonly MeterReading[];
-  readonly signals: readonly CallSignal[];
-  readonly sent: string;
-}
-
-function pass(text: string): Passed {
+function pass(text: string): Metered & { readonly meter: MessagesMeter } {
   const meter = new MessagesMeter();
-  const splitter = new SseSplitter();
-  const events = [...splitter.next(Buffer.from(text)), ...splitter.end()];
-  const readings = events.map((one) => meter.next(one));
-  const sent = readings.map(({ replacement }, index) => Buffer.from(replacement ?? events[index]!.wire).toString());
-  return { meter, readings, signals: readings.flatMap(({ signals }) => signals), sent: sent.join('') };
+  return { meter, ...metered(meter, text) };
 }
 
 const usageAfter = (...reports: string[]): unknown =>
@@ -118,14 +106,7 @@ describe('metering Messages streams', () => {
     ['event: message_delta\ndata: oops\n\n', 'upstream_error'],
     ['event: message_start\ndata: {oops\n\n', 'upstream_error'],
   ])('raises the error in %j', (text, kind) => {
-    let thrown: unknown;
-    try {
-      pass(text);
-    } catch (error) {
-      thrown = error;
-    }
-    expect(thrown).toBeInstanceOf(AppError);
-    expect(thrown).toMatchObject({ kind, details: { failover: true } });
+    expect(refusalOf(() => pass(text))).toMatchObject({ kind, details: { failover: true } });
   });
 });
 

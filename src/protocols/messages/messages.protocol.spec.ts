@@ -1,10 +1,10 @@
-import { UpstreamRefusal, type CallHead, type RequestLine } from '../../call/index.js';
+import { aCall, aRequestLine, listedModels, refusalOf } from '../../../test/support/calls.js';
+import { UpstreamRefusal, type CallHead } from '../../call/index.js';
 import { AppError, type ErrorKind } from '../../shared/index.js';
 import { MessagesProtocol } from './messages.protocol.js';
 
 const protocol = new MessagesProtocol();
-const request: RequestLine = { method: 'POST', path: '/v1/messages', query: '', headers: {} };
-const head = (body: object): CallHead => protocol.headReader().end({ bytes: Buffer.from(JSON.stringify(body)) });
+const head = (body: object): CallHead => aCall(protocol, body).head;
 const least = { model: 'm', max_tokens: 100, messages: [] };
 
 describe('the head of a Messages call', () => {
@@ -41,13 +41,7 @@ describe('the head of a Messages call', () => {
     [{ model: 'm', max_tokens: 1 }, 'messages', 'missing_required_parameter'],
     [{ ...least, output_config: { effort: 1 } }, 'output_config.effort', 'invalid_value'],
   ])('refuses %j', (body, param, fault) => {
-    let thrown: unknown;
-    try {
-      head(body);
-    } catch (error) {
-      thrown = error;
-    }
-    expect(thrown).toMatchObject({ kind: 'invalid_request', details: { param, fault } });
+    expect(refusalOf(() => head(body))).toMatchObject({ kind: 'invalid_request', details: { param, fault } });
   });
 });
 
@@ -61,7 +55,7 @@ describe('which requests are of Messages', () => {
     ['/v1/anything', { 'vendor-version': '2026-10-21' }, true],
     ['/pricing', { 'anthropic-version': '2023-06-01' }, false],
   ])('%s with %j: %p', (path, headers, expected) => {
-    expect(protocol.claims({ ...request, path, headers })).toBe(expected);
+    expect(protocol.claims(aRequestLine({ path, headers }))).toBe(expected);
   });
 });
 
@@ -114,16 +108,7 @@ describe('errors of Messages (case 95)', () => {
 });
 
 describe('what Messages clients get in a stream', () => {
-  const body = { bytes: Buffer.from(JSON.stringify(least)) };
-  const call = {
-    id: 'req_1',
-    createdAt: 0,
-    protocol: protocol.id,
-    request,
-    ip: '::1',
-    head: protocol.headReader().end(body),
-    body,
-  };
+  const call = aCall(protocol, least);
 
   it('ends a failed one with a named event and no marker (cases 23, 29 and 98)', () => {
     const error = new AppError('upstream_truncated', 'The upstream closed the stream.');
@@ -138,15 +123,10 @@ describe('what Messages clients get in a stream', () => {
   });
 
   it('lists twenty models on a page', () => {
-    const models = Array.from({ length: 30 }, (_, index) => ({
-      id: `m${index}`,
-      displayName: `M${index}`,
-      ownedBy: 'x',
-      createdAt: 0,
-    }));
-    expect(protocol.renderModels(models, { ...request, path: '/v1/models' })).toMatchObject({
+    const models = listedModels(30);
+    expect(protocol.renderModels(models, aRequestLine())).toMatchObject({
       has_more: true,
-      last_id: 'm19',
+      last_id: 'm/19',
     });
   });
 });

@@ -1,4 +1,5 @@
-import type { Call, UpstreamRequest, UpstreamTarget } from '../../call/index.js';
+import { aCall, aTarget, type CallOptions } from '../../../test/support/calls.js';
+import type { UpstreamRequest, UpstreamTarget } from '../../call/index.js';
 import { MessagesProtocol } from './messages.protocol.js';
 import { MessagesUpstream } from './messages.upstream.js';
 
@@ -6,24 +7,16 @@ const protocol = new MessagesProtocol();
 const upstream = new MessagesUpstream();
 const LEAST = '{"model":"m","max_tokens":100,"messages":[]}';
 
-function callOf(json: string, headers: Record<string, string> = {}, query = ''): Call {
-  const request = { method: 'POST', path: '/v1/messages', query, headers };
-  const body = { bytes: Buffer.from(json) };
-  const head = protocol.headReader().end(body);
-  return { id: 'req_1', createdAt: 0, protocol: protocol.id, request, ip: '::1', head, body };
-}
-
-const send = (call: Call, overrides: Partial<UpstreamTarget> = {}): UpstreamRequest =>
-  upstream.rewriteRequest(call, { model: 'm', outputLimit: undefined, flags: {}, ...overrides });
+const send = (json: string, options: CallOptions = {}, overrides: Partial<UpstreamTarget> = {}): UpstreamRequest =>
+  upstream.rewriteRequest(aCall(protocol, json, options), aTarget(overrides));
 
 const rewritten = (json: string, overrides: Partial<UpstreamTarget> = {}): string =>
-  Buffer.concat(send(callOf(json), overrides).body.pieces()).toString();
+  Buffer.concat(send(json, {}, overrides).body.pieces()).toString();
 
 describe('requests to Messages upstreams', () => {
   it('leaves signatures, redacted thoughts, server tools and the unknown as they are (cases 1 and 4)', () => {
     const json = String.raw`{"model":"m","max_tokens":9,"thread":{"type":"create"},"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"EqQB+/="},{"type":"redacted_thinking","data":"x\u003d"},{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"10":1.0,"2":1e2}}]},{"role":"system","content":"x"}]}`;
-    const call = callOf(json);
-    expect(Buffer.concat(send(call).body.pieces()).toString()).toBe(json);
+    expect(rewritten(json)).toBe(json);
   });
 
   it('changes the model and nothing else (cases 2 and 5)', () => {
@@ -37,7 +30,7 @@ describe('requests to Messages upstreams', () => {
     [{ 'vendor-version': '2026-10-21', 'anthropic-version': '2023-06-01' }, '2023-06-01'],
     [{}, '2023-06-01'],
   ])('names the version of %j (case 4)', (headers, version) => {
-    expect(send(callOf(LEAST, headers)).headers).toEqual({
+    expect(send(LEAST, { headers }).headers).toEqual({
       'content-type': 'application/json',
       accept: 'application/json',
       'anthropic-version': version,
@@ -46,7 +39,7 @@ describe('requests to Messages upstreams', () => {
 
   it('sends beta features on, and nothing else of the client (case 4)', () => {
     const headers = { 'anthropic-beta': 'a-2026,b-2026', 'x-api-key': 'sk-client', 'x-app': 'cli' };
-    const sent = send(callOf(LEAST.replace('}', ',"stream":true}'), headers, 'beta=true&key=sk-client'));
+    const sent = send(LEAST.replace('}', ',"stream":true}'), { headers, query: 'beta=true&key=sk-client' });
     expect(sent).toMatchObject({ path: '/messages', query: 'beta=true' });
     expect(sent.headers).toEqual({
       'content-type': 'application/json',
@@ -54,7 +47,7 @@ describe('requests to Messages upstreams', () => {
       'anthropic-version': '2023-06-01',
       'anthropic-beta': 'a-2026,b-2026',
     });
-    expect(send(callOf(LEAST, {}, 'beta=false')).query).toBe('');
+    expect(send(LEAST, { query: 'beta=false' }).query).toBe('');
   });
 
   it('lowers the output limit to what can be paid, and never raises it', () => {
@@ -71,7 +64,7 @@ describe('requests to Messages upstreams', () => {
 });
 
 describe('whole answers of Messages upstreams', () => {
-  const signals = (json: string): unknown => upstream.meterResponse(callOf(LEAST), Buffer.from(json));
+  const signals = (json: string): unknown => upstream.meterResponse(aCall(protocol, LEAST), Buffer.from(json));
 
   it('are read for usage', () => {
     const json =

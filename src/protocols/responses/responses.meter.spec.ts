@@ -1,5 +1,4 @@
-import { SseSplitter, type CallSignal, type MeterReading } from '../../call/index.js';
-import { AppError } from '../../shared/index.js';
+import { metered, type Metered, refusalOf } from '../../../test/support/calls.js';
 import { ResponsesMeter } from './responses.meter.js';
 
 let sequence = 0;
@@ -28,20 +27,9 @@ const BODY =
 const COMPLETED = event('response.completed', response('completed', `"output":[{"type":"message"}],${USAGE}`));
 const DONE = 'data: [DONE]\n\n';
 
-interface Passed {
-  readonly meter: ResponsesMeter;
-  readonly readings: readonly MeterReading[];
-  readonly signals: readonly CallSignal[];
-  readonly sent: string;
-}
-
-function pass(text: string): Passed {
+function pass(text: string): Metered & { readonly meter: ResponsesMeter } {
   const meter = new ResponsesMeter();
-  const splitter = new SseSplitter();
-  const events = [...splitter.next(Buffer.from(text)), ...splitter.end()];
-  const readings = events.map((one) => meter.next(one));
-  const sent = readings.map(({ replacement }, index) => Buffer.from(replacement ?? events[index]!.wire).toString());
-  return { meter, readings, signals: readings.flatMap(({ signals }) => signals), sent: sent.join('') };
+  return { meter, ...metered(meter, text) };
 }
 
 describe('metering Responses streams', () => {
@@ -134,14 +122,7 @@ describe('metering Responses streams', () => {
     ['data: {"error":{"message":"Boom"}}\n\n', 'upstream_error'],
     ['data: oops\n\n', 'upstream_error'],
   ])('raises the error in %j', (text, kind) => {
-    let thrown: unknown;
-    try {
-      pass(PRELUDE + text);
-    } catch (error) {
-      thrown = error;
-    }
-    expect(thrown).toBeInstanceOf(AppError);
-    expect(thrown).toMatchObject({ kind, details: { failover: true } });
+    expect(refusalOf(() => pass(PRELUDE + text))).toMatchObject({ kind, details: { failover: true } });
   });
 
   it('keeps the reason of a refused prompt', () => {

@@ -1,17 +1,10 @@
-import {
-  SseEvent,
-  SseSplitter,
-  type Call,
-  type CallHead,
-  type RequestLine,
-  type StreamTail,
-} from '../../call/index.js';
+import { aCall, aRequestLine, refusalOf } from '../../../test/support/calls.js';
+import { SseEvent, SseSplitter, type CallHead, type StreamTail } from '../../call/index.js';
 import { AppError, type ErrorKind, type JsonObject } from '../../shared/index.js';
 import { ResponsesProtocol } from './responses.protocol.js';
 
 const protocol = new ResponsesProtocol();
-const request: RequestLine = { method: 'POST', path: '/v1/responses', query: '', headers: {} };
-const head = (body: object): CallHead => protocol.headReader().end({ bytes: Buffer.from(JSON.stringify(body)) });
+const head = (body: object): CallHead => aCall(protocol, body).head;
 const least = { model: 'm', input: 'Hi' };
 
 describe('the head of a Responses call', () => {
@@ -49,32 +42,19 @@ describe('the head of a Responses call', () => {
     [{ ...least, background: 'yes' }, 'background', 'invalid_value'],
     [{ ...least, max_output_tokens: '9' }, 'max_output_tokens', 'invalid_value'],
   ])('refuses %j', (body, param, fault) => {
-    let thrown: unknown;
-    try {
-      head(body);
-    } catch (error) {
-      thrown = error;
-    }
-    expect(thrown).toMatchObject({ kind: 'invalid_request', details: { param, fault } });
+    expect(refusalOf(() => head(body))).toMatchObject({ kind: 'invalid_request', details: { param, fault } });
   });
 
   it('claims the paths of responses and no others', () => {
-    expect(['/v1/responses', '/v1/responses/resp_1'].every((path) => protocol.claims({ ...request, path }))).toBe(true);
-    expect(protocol.claims({ ...request, path: '/v1/responsesx' })).toBe(false);
+    expect(['/v1/responses', '/v1/responses/resp_1'].every((path) => protocol.claims(aRequestLine({ path })))).toBe(
+      true,
+    );
+    expect(protocol.claims(aRequestLine({ path: '/v1/responsesx' }))).toBe(false);
   });
 });
 
 describe('the end of a Responses stream that failed', () => {
-  const body = { bytes: Buffer.from(JSON.stringify({ ...least, max_output_tokens: 50 })) };
-  const call: Call = {
-    id: 'req_018f',
-    createdAt: 1_767_323_045_678,
-    protocol: protocol.id,
-    request,
-    ip: '::1',
-    head: protocol.headReader().end(body),
-    body,
-  };
+  const call = aCall(protocol, { ...least, max_output_tokens: 50 }, { id: 'req_018f', createdAt: 1_767_323_045_678 });
   const event = (data: JsonObject): SseEvent => new SseEvent(Buffer.from(`data: ${JSON.stringify(data)}\n\n`));
   const created = event({
     type: 'response.created',

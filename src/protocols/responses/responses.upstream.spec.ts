@@ -1,33 +1,19 @@
-import type { Call, UpstreamTarget } from '../../call/index.js';
+import { aCall, aTarget } from '../../../test/support/calls.js';
+import type { UpstreamTarget } from '../../call/index.js';
 import { ResponsesProtocol } from './responses.protocol.js';
 import { ResponsesUpstream } from './responses.upstream.js';
 
 const protocol = new ResponsesProtocol();
 const upstream = new ResponsesUpstream();
 
-function callOf(json: string, headers: Record<string, string> = {}): Call {
-  const request = { method: 'POST', path: '/v1/responses', query: 'beta=true', headers };
-  const body = { bytes: Buffer.from(json) };
-  const head = protocol.headReader().end(body);
-  return { id: 'req_1', createdAt: 0, protocol: protocol.id, request, ip: '::1', head, body };
-}
-
-const target = (overrides: Partial<UpstreamTarget> = {}): UpstreamTarget => ({
-  model: 'm',
-  outputLimit: undefined,
-  flags: {},
-  ...overrides,
-});
-
 const rewritten = (json: string, overrides: Partial<UpstreamTarget> = {}): string =>
-  Buffer.concat(upstream.rewriteRequest(callOf(json), target(overrides)).body.pieces()).toString();
+  Buffer.concat(upstream.rewriteRequest(aCall(protocol, json), aTarget(overrides)).body.pieces()).toString();
 
 describe('requests to Responses upstreams', () => {
   it('leaves everything unknown as it is (case 1)', () => {
     const json =
       '{"model":"m","input":[{"type":"additional_tools","role":"developer","tools":[]},{"type":"message","role":"user","content":[{"type":"input_hologram"}]}],"tools":[{"type":"namespace","name":"n","tools":[]}],"client_metadata":{"a":"b"},"stream":true}';
-    const call = callOf(json);
-    expect(Buffer.concat(upstream.rewriteRequest(call, target()).body.pieces()).toString()).toBe(json);
+    expect(rewritten(json)).toBe(json);
   });
 
   it('changes the model and nothing else (cases 2 and 5)', () => {
@@ -46,7 +32,10 @@ describe('requests to Responses upstreams', () => {
 
   it('sends nothing of the client but what is named', () => {
     const headers = { authorization: 'Bearer sk-client', originator: 'codex', 'openai-beta': 'x=1' };
-    const sent = upstream.rewriteRequest(callOf('{"model":"m","input":"","stream":true}', headers), target());
+    const sent = upstream.rewriteRequest(
+      aCall(protocol, '{"model":"m","input":"","stream":true}', { headers, query: 'beta=true' }),
+      aTarget(),
+    );
     expect(sent).toMatchObject({ path: '/responses', query: '' });
     expect(sent.headers).toEqual({
       'content-type': 'application/json',
@@ -57,7 +46,7 @@ describe('requests to Responses upstreams', () => {
 });
 
 describe('whole answers of Responses upstreams', () => {
-  const call = callOf('{"model":"m","input":""}');
+  const call = aCall(protocol, '{"model":"m","input":""}');
   const signals = (json: string): unknown => upstream.meterResponse(call, Buffer.from(json));
 
   it('are read for usage', () => {
