@@ -18,10 +18,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { processIdentity, startEmbedded, type EmbeddedServer } from '../../src/database/index.js';
+import { startEmbedded, type EmbeddedServer } from '../../src/database/index.js';
 import { readPostmaster } from '../../src/database/embedded/postmaster-file.js';
 import { readState, type ServerState } from '../../src/database/embedded/state-file.js';
 import { eventually } from '../support/eventually.js';
+import { isAlive } from '../support/processes.js';
 import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
 
 const isRoot = process.getuid?.() === 0;
@@ -45,10 +46,9 @@ describe('The embedded database', () => {
     return found;
   };
   const serverPid = (): number => state().pid ?? Number.NaN;
-  const runs = (pid: number): boolean => processIdentity(pid) !== undefined;
   const kill = async (pid: number): Promise<void> => {
     process.kill(pid, 'SIGKILL');
-    await eventually(() => expect(runs(pid)).toBe(false));
+    await eventually(() => expect(isAlive(pid)).toBe(false));
   };
   const query = async (url: string, sql: string): Promise<Record<string, unknown>[]> => {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
@@ -98,7 +98,7 @@ describe('The embedded database', () => {
     expect(await query(server.url, 'SHOW listen_addresses')).toEqual([{ listen_addresses: '127.0.0.1' }]);
     expect(await query(server.url, 'SHOW timezone')).toEqual([{ TimeZone: 'UTC' }]);
     await server.release();
-    expect(runs(Number(pid))).toBe(false);
+    expect(isAlive(Number(pid))).toBe(false);
     expect(state().pid).toBeNull();
   });
 
@@ -127,16 +127,16 @@ describe('The embedded database', () => {
     expect(url).toBe(first.url);
     expect(serverPid()).toBe(pid);
     await first.release();
-    expect(runs(pid)).toBe(true);
+    expect(isAlive(pid)).toBe(true);
     await leave(child);
-    expect(runs(pid)).toBe(false);
+    expect(isAlive(pid)).toBe(false);
   });
 
   it('stops once, and only when both are gone, when two let go at the same time', async () => {
     const [first, second] = [await start(), await start()];
     const pid = serverPid();
     await Promise.all([first.release(), second.release()]);
-    expect(runs(pid)).toBe(false);
+    expect(isAlive(pid)).toBe(false);
   });
 
   it('outlives a process that is killed, and is adopted by the next', async () => {
@@ -144,12 +144,12 @@ describe('The embedded database', () => {
     const pid = serverPid();
     child.kill('SIGKILL');
     await once(child, 'exit');
-    expect(runs(pid)).toBe(true);
+    expect(isAlive(pid)).toBe(true);
     const next = await start();
     expect(next.url).toBe(url);
     expect(serverPid()).toBe(pid);
     await next.release();
-    expect(runs(pid)).toBe(false);
+    expect(isAlive(pid)).toBe(false);
   });
 
   it('recovers when it was killed together with the process that used it', async () => {
@@ -176,7 +176,7 @@ describe('The embedded database', () => {
     const { url } = await start();
     const pid = serverPid();
     process.kill(pid, 'SIGTERM');
-    await eventually(() => expect(runs(pid)).toBe(false), 20_000);
+    await eventually(() => expect(isAlive(pid)).toBe(false), 20_000);
     await eventually(async () => expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]), 20_000);
   });
 
@@ -207,7 +207,7 @@ describe('The embedded database', () => {
     const pid = serverPid();
     child.kill('SIGSTOP');
     process.kill(pid, 'SIGKILL');
-    await eventually(() => expect(runs(pid)).toBe(false));
+    await eventually(() => expect(isAlive(pid)).toBe(false));
     expect(process.kill(pid, 0)).toBe(true);
     const next = await start();
     expect(next.url).toBe(url);
@@ -221,9 +221,9 @@ describe('The embedded database', () => {
       expect(await query(url, users)).toEqual([{ count: '2' }]);
     }, 20_000);
     await next.release();
-    expect(runs(successor)).toBe(true);
+    expect(isAlive(successor)).toBe(true);
     await leave(child);
-    expect(runs(successor)).toBe(false);
+    expect(isAlive(successor)).toBe(false);
   });
 
   it.each([
@@ -255,7 +255,7 @@ describe('The embedded database', () => {
     expect(new Set(started.map(({ url }) => url)).size).toBe(1);
     const pid = serverPid();
     await Promise.all(started.map(({ child }) => leave(child)));
-    expect(runs(pid)).toBe(false);
+    expect(isAlive(pid)).toBe(false);
   });
 
   it('moves to another port when its own is taken', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { commandLine } from '../../src/database/process-identity.js';
 import { readState } from '../../src/database/embedded/state-file.js';
 import { Checkout } from '../support/checkout.js';
+import { PATIENCE_MS } from '../support/eventually.js';
 import { ordinaryUser } from '../support/ordinary-user.js';
 import { Service } from '../support/service.js';
 import { removeDataDir } from '../support/temporary-data-dir.js';
@@ -38,7 +39,7 @@ describe('a checkout in a place that is not made for it', () => {
     for (const name of copiesOf(version(0).slice(0, -1))) rmSync(join('/var/tmp', name), { recursive: true });
     for (const { libraries } of checkouts.splice(0)) chmodSync(libraries, 0o755);
     rmSync(home, { recursive: true, force: true });
-  }, 60_000);
+  }, PATIENCE_MS);
 
   const makeCheckout = (): Checkout => {
     const checkout = Checkout.make(join(home, 'switchboard'));
@@ -87,17 +88,21 @@ describe('a checkout in a place that is not made for it', () => {
       expect(await callsAnswer(renewed, key)).toBe(200);
       expect(await renewed.command('ledger', 'check')).toMatchObject({ code: 0, stdout: 'ledger exact\n' });
     },
-    120_000,
+    2 * PATIENCE_MS,
   );
 
-  it('makes the links between libraries that an install script was not allowed to make', async () => {
-    chmodSync(home, 0o755);
-    const checkout = makeCheckout();
-    expect(checkout.hasLinks).toBe(false);
-    expect(await callsAnswer(await start(checkout))).toBe(200);
-    expect(checkout.hasLinks).toBe(true);
-    expect(service?.output).not.toContain('Copying');
-  }, 120_000);
+  it(
+    'makes the links between libraries that an install script was not allowed to make',
+    async () => {
+      chmodSync(home, 0o755);
+      const checkout = makeCheckout();
+      expect(checkout.hasLinks).toBe(false);
+      expect(await callsAnswer(await start(checkout))).toBe(200);
+      expect(checkout.hasLinks).toBe(true);
+      expect(service?.output).not.toContain('Copying');
+    },
+    2 * PATIENCE_MS,
+  );
 
   asOrdinaryUser(
     'runs a copy where those links are missing and node_modules may not be written',
@@ -114,7 +119,7 @@ describe('a checkout in a place that is not made for it', () => {
       expect(existsSync(join('/var/tmp', copiesOf(version(3))[0] ?? '-', 'native/bin/postgres'))).toBe(true);
       chmodSync(checkout.libraries, 0o755);
     },
-    120_000,
+    2 * PATIENCE_MS,
   );
 });
 

@@ -1,22 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { processIdentity } from '../../src/database/index.js';
 import { readState } from '../../src/database/embedded/state-file.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { Load, unhurried } from '../support/load.js';
+import { untilGone } from '../support/processes.js';
 import { catalogFor } from '../support/relay-app.js';
 import { ScriptedUpstream } from '../support/scripted-upstream.js';
 import { Service } from '../support/service.js';
 
-/** For a slow machine with other things to do. */
-const PATIENCE_MS = 60_000;
 /** Answers that a load must have seen before something is killed, and again before that counts as survived. */
 const MANY = 30;
 
 const kill = (...pids: number[]): void => pids.forEach((pid) => process.kill(pid, 'SIGKILL'));
-const untilGone = (pid: number): Promise<void> =>
-  eventually(() => expect(processIdentity(pid)).toBeUndefined(), PATIENCE_MS);
 
 describe('kill -9 while clients call', () => {
   let upstream: ScriptedUpstream;
@@ -36,13 +32,13 @@ describe('kill -9 while clients call', () => {
     ];
     for (const command of commands) expect(await service.command(...command)).toMatchObject({ code: 0 });
     load = new Load(() => service.address, /sk-\w+/.exec(service.output)?.[0] ?? '');
-  }, 120_000);
+  }, 2 * PATIENCE_MS);
   beforeEach(() => load.untilMore(MANY), PATIENCE_MS);
   afterAll(async () => {
     await load.stop();
     await service.remove();
     await upstream.close();
-  }, 60_000);
+  }, PATIENCE_MS);
 
   /** The server answers again, nothing that a client saw to its end is missing or there twice, the money is right. */
   const expectRecovery = async (): Promise<void> => {
@@ -64,39 +60,51 @@ describe('kill -9 while clients call', () => {
     service = await Service.start(service.dataDir);
   };
 
-  it('of the server leaves the database to be adopted', async () => {
-    const { relayPid, postgresPid } = service;
-    kill(relayPid);
-    await service.ended;
-    expect(service.wrapper.exitCode).toBe(128 + 9);
-    await restart();
-    expect(service.postgresPid).toBe(postgresPid);
-    await expectRecovery();
-  }, 120_000);
+  it(
+    'of the server leaves the database to be adopted',
+    async () => {
+      const { relayPid, postgresPid } = service;
+      kill(relayPid);
+      await service.ended;
+      expect(service.wrapper.exitCode).toBe(128 + 9);
+      await restart();
+      expect(service.postgresPid).toBe(postgresPid);
+      await expectRecovery();
+    },
+    2 * PATIENCE_MS,
+  );
 
-  it('of the wrapper ends the server in order, and the database with it', async () => {
-    const { relayPid, postgresPid } = service;
-    kill(service.wrapper.pid ?? Number.NaN);
-    await service.ended;
-    await Promise.all([relayPid, postgresPid].map(untilGone));
-    expect(service.hasPidFile).toBe(false);
-    await restart();
-    await expectRecovery();
-  }, 120_000);
+  it(
+    'of the wrapper ends the server in order, and the database with it',
+    async () => {
+      const { relayPid, postgresPid } = service;
+      kill(service.wrapper.pid ?? Number.NaN);
+      await service.ended;
+      await Promise.all([relayPid, postgresPid].map(untilGone));
+      expect(service.hasPidFile).toBe(false);
+      await restart();
+      await expectRecovery();
+    },
+    2 * PATIENCE_MS,
+  );
 
-  it('of the database, again and again, is mended by the server itself', async () => {
-    const { relayPid } = service;
-    for (let time = 1; time <= 3; time += 1) {
-      const { postgresPid } = service;
-      kill(postgresPid);
-      await untilGone(postgresPid);
-      await eventually(() => expect([postgresPid, Number.NaN]).not.toContainEqual(service.postgresPid), PATIENCE_MS);
-      await load.untilMore(1, PATIENCE_MS);
-    }
-    await expectRecovery();
-    expect(service.relayPid).toBe(relayPid);
-    expect((await fetch(`${service.address}/readyz`)).status).toBe(200);
-  }, 120_000);
+  it(
+    'of the database, again and again, is mended by the server itself',
+    async () => {
+      const { relayPid } = service;
+      for (let time = 1; time <= 3; time += 1) {
+        const { postgresPid } = service;
+        kill(postgresPid);
+        await untilGone(postgresPid);
+        await eventually(() => expect([postgresPid, Number.NaN]).not.toContainEqual(service.postgresPid), PATIENCE_MS);
+        await load.untilMore(1, PATIENCE_MS);
+      }
+      await expectRecovery();
+      expect(service.relayPid).toBe(relayPid);
+      expect((await fetch(`${service.address}/readyz`)).status).toBe(200);
+    },
+    2 * PATIENCE_MS,
+  );
 
   it.each(['settlement', 'admission', 'keeper'])(
     'of the database process behind a %s connection is mended by the database',
@@ -107,23 +115,31 @@ describe('kill -9 while clients call', () => {
       expect(service.relayPid).toBe(relayPid);
       expect(service.postgresPid).toBe(postgresPid);
     },
-    120_000,
+    2 * PATIENCE_MS,
   );
 
-  it('of server and database at once is mended by the next start', async () => {
-    kill(service.relayPid, service.postgresPid);
-    await service.ended;
-    expect(service.databaseRuns).toBe(false);
-    await restart();
-    await expectRecovery();
-  }, 120_000);
+  it(
+    'of server and database at once is mended by the next start',
+    async () => {
+      kill(service.relayPid, service.postgresPid);
+      await service.ended;
+      expect(service.databaseRuns).toBe(false);
+      await restart();
+      await expectRecovery();
+    },
+    2 * PATIENCE_MS,
+  );
 
-  it('of database, server and wrapper at once is mended by the next start', async () => {
-    kill(service.postgresPid, service.relayPid, service.wrapper.pid ?? Number.NaN);
-    await service.ended;
-    await restart();
-    await expectRecovery();
-  }, 120_000);
+  it(
+    'of database, server and wrapper at once is mended by the next start',
+    async () => {
+      kill(service.postgresPid, service.relayPid, service.wrapper.pid ?? Number.NaN);
+      await service.ended;
+      await restart();
+      await expectRecovery();
+    },
+    2 * PATIENCE_MS,
+  );
 });
 
 /** Every status that the export gives a call, by its id. */

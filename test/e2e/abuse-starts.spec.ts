@@ -1,14 +1,10 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { eventually } from '../support/eventually.js';
+import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { ordinaryUser } from '../support/ordinary-user.js';
+import { freePort } from '../support/ports.js';
 import { Service } from '../support/service.js';
 import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
-
-/** For a slow machine with other things to do. */
-const PATIENCE_MS = 60_000;
 
 const user = ordinaryUser();
 /** As root, whoever stands for an ordinary user must be able to reach this checkout. */
@@ -217,11 +213,3 @@ describe('a start that cannot be', () => {
     3 * PATIENCE_MS,
   );
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
-}

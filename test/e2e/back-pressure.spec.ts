@@ -1,6 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { eventually } from '../support/eventually.js';
 import { RawClient, type RawEnding } from '../support/raw-client.js';
@@ -18,6 +16,7 @@ import {
   type Script,
   streamHead,
 } from '../support/scripted-upstream.js';
+import { usedMemory } from '../support/used-memory.js';
 
 const MIB = 1024 * 1024;
 const STALLED_MS = 200;
@@ -246,12 +245,4 @@ function largeAnswer(dialect: Dialect, size: number): Buffer {
     },
   };
   return Buffer.from(JSON.stringify(answers[dialect]));
-}
-
-/** Bytes in use when what is not needed has been collected. */
-function usedMemory(): number {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }

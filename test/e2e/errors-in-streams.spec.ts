@@ -17,11 +17,13 @@ import {
   end,
   errorAnswer,
   errorEvents,
+  eventsAround,
   eventsIn,
   gate,
   hang,
   type JsonObject,
   type Script,
+  type ScriptedEvent,
   sse,
   streamHead,
   waitFor,
@@ -42,11 +44,8 @@ ${DIALECTS.map((protocol) => `  - { name: impatient-${protocol}, protocol: ${pro
 `;
 
 /** The answer up to its first piece of text. */
-function untilContent(dialect: Dialect): ReturnType<typeof eventsIn> {
-  const events = eventsIn(dialect, { text: ['Hello ', 'there'], usage: { prompt: 100 } });
-  const first = events.findIndex((event) => JSON.stringify(event.data).includes('Hello '));
-  return events.slice(0, first + 1);
-}
+const untilContent = (dialect: Dialect): readonly ScriptedEvent[] =>
+  eventsAround(eventsIn(dialect, { text: ['Hello ', 'there'], usage: { prompt: 100 } }), 'Hello ').until;
 
 describe('errors of an upstream when a stream has begun (case 98, §5.4)', () => {
   let relay: RelayApp;

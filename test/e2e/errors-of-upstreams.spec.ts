@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import {
   expectError,
   expectFreeRow,
@@ -15,6 +13,7 @@ import {
   UPSTREAM_ERROR,
 } from '../support/api-errors.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { deadUrl } from '../support/ports.js';
 import { RelayApp } from '../support/relay-app.js';
 import {
   answerIn,
@@ -40,27 +39,18 @@ const OURS = 'Incorrect key sk-up***9xyz of org-AbC123; see https://api.vendor.e
 const PRIVATE = /sk-|org-AbC|vendor\.example|10\.0\.0|127\.0\.0\.1|localhost|upstream-secret|<html/i;
 
 /** Serves `nobody-home` from a port where nobody listens, and `impatient` with little patience. */
-const faultyChannels = (baseUrl: string, deadPort: number): string => `
+const faultyChannels = (baseUrl: string, nobodysUrl: string): string => `
 models:
   - { name: nobody-home, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }
   - { name: impatient, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }
 channels:
 ${DIALECTS.map(
   (protocol) => `
-  - { name: dead-${protocol}, protocol: ${protocol}, base_url: "http://127.0.0.1:${deadPort}/v1", credentials: [x], models: { nobody-home: x } }
+  - { name: dead-${protocol}, protocol: ${protocol}, base_url: "${nobodysUrl}", credentials: [x], models: { nobody-home: x } }
   - { name: impatient-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], models: { impatient: x },
       timeouts: { first_event_ms: 200, idle_ms: 200 } }`,
 ).join('')}
 `;
-
-async function findDeadPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** An error as the dialect's own vendor words it. */
 function vendorError(dialect: Dialect, status: number, message: string, more: JsonObject = {}): Script {
@@ -90,7 +80,7 @@ describe('errors of an upstream, before anything of its answer was sent (case 95
   beforeAll(async () => {
     // Long enough that none of these answers begins before it has failed.
     relay = await RelayApp.start({ preludeMs: 20_000 });
-    await relay.applyCatalog(faultyChannels(relay.upstream.url, await findDeadPort()));
+    await relay.applyCatalog(faultyChannels(relay.upstream.url, await deadUrl()));
   });
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { expectError, INVALID_REQUEST, OVERLOADED, TRUNCATED, UPSTREAM_ERROR } from '../support/api-errors.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { deadUrl } from '../support/ports.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import {
   answerIn,
@@ -12,6 +11,7 @@ import {
   end,
   errorAnswer,
   errorEvents,
+  eventsAround,
   eventsIn,
   gate,
   hang,
@@ -30,7 +30,7 @@ const PATIENT = { preludeMs: 20_000 };
 const HASTY = { preludeMs: 100, keepAliveMs: 150 };
 
 /** `two` has two channels, one behind the other; `half-dead` as well, the first where nobody listens; `four` has four. */
-const tiers = (baseUrl: string, deadUrl: string): string => `
+const tiers = (baseUrl: string, nobodysUrl: string): string => `
 models:
 ${['two', 'half-dead', 'four']
   .map(
@@ -45,28 +45,19 @@ ${DIALECTS.flatMap((protocol) => [
   channel(protocol, 'second', 2, baseUrl, 'two: second-name, half-dead: second-name, four: b'),
   channel(protocol, 'third', 3, baseUrl, 'four: c'),
   channel(protocol, 'fourth', 4, baseUrl, 'four: d'),
-  channel(protocol, 'dead', 1, deadUrl, 'half-dead: first-name'),
+  channel(protocol, 'dead', 1, nobodysUrl, 'half-dead: first-name'),
 ]).join('\n')}
 `;
 
 const channel = (protocol: Dialect, name: string, tier: number, url: string, models: string): string =>
   `  - { name: ${name}-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [${name}-secret], tier: ${tier}, models: { ${models} } }`;
 
-async function findDeadUrl(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${port}/v1`;
-}
-
 let relay: RelayApp;
 
 function use(timings: typeof PATIENT | typeof HASTY): void {
   beforeAll(async () => {
     relay = await RelayApp.start(timings);
-    await relay.applyCatalog(tiers(relay.upstream.url, await findDeadUrl()));
+    await relay.applyCatalog(tiers(relay.upstream.url, await deadUrl()));
   });
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
@@ -102,9 +93,8 @@ const outcomes = async ({ id }: StoredCall): Promise<unknown[]> =>
 /** What the streams of a dialect are made of here. */
 function scriptsOf(dialect: Dialect) {
   const events = eventsIn(dialect, { text: ['Hello ', 'there'] });
-  const content = events.findIndex(({ data }) => JSON.stringify(data).includes('Hello ')) + 1;
   return {
-    begun: events.slice(0, content),
+    begun: eventsAround(events, 'Hello ').until,
     prelude: events.slice(0, dialect === 'responses' ? 2 : 1),
     first: `first-${dialect}`,
     second: `second-${dialect}`,

@@ -2,8 +2,6 @@ import { jest } from '@jest/globals';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { BodyBudget } from '../../src/relay/body-budget.js';
 import { HeldBody } from '../../src/relay/held-body.js';
 import {
@@ -32,6 +30,7 @@ import {
   bytes,
   waitFor,
 } from '../support/scripted-upstream.js';
+import { usedMemory } from '../support/used-memory.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -347,12 +346,4 @@ function watchDropped(): WeakRef<object>[] {
     this.drop();
   });
   return memories;
-}
-
-/** Bytes in use when what is not needed has been collected. */
-function usedMemory(): number {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }

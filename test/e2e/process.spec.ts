@@ -1,9 +1,7 @@
 import { jest } from '@jest/globals';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { eventually } from '../support/eventually.js';
+import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { isAlive, untilGone } from '../support/processes.js';
 import { Service } from '../support/service.js';
-import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
 
 /** What a pasted `curl` line does. */
 async function paste(
@@ -19,27 +17,12 @@ async function paste(
   return fetch(url, { method: 'POST', headers, body: JSON.stringify(body(sent)) });
 }
 
-const alive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
-const pidIn = (dataDir: string): number => Number(readFileSync(join(dataDir, 'relay.pid'), 'utf8'));
-const postgresIn = (dataDir: string): number => {
-  const { pid } = JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8')) as { pid: number };
-  return pid;
-};
-
-/** How long real processes may take on a busy machine. */
-const PATIENCE_MS = 60_000;
 jest.setTimeout(3 * PATIENCE_MS);
 
 describe('the program, started as a person starts it', () => {
   let service: Service;
-  beforeAll(async () => (service = await Service.start()), 120_000);
-  afterAll(() => service.remove(), 60_000);
+  beforeAll(async () => (service = await Service.start()), 2 * PATIENCE_MS);
+  afterAll(() => service.remove(), PATIENCE_MS);
 
   it('prints on its first run what a first call needs, and the three lines answer, streamed and not', async () => {
     expect(service.output).toMatch(/Administrator +\S+@\S+\n +Password +\S{12,}/);
@@ -68,11 +51,11 @@ describe('the program, started as a person starts it', () => {
   });
 
   it('ends in order on SIGTERM, database and all, and prints no secret when it is started again', async () => {
-    const [relay, postgres] = [pidIn(service.dataDir), postgresIn(service.dataDir)];
+    const { relayPid, postgresPid } = service;
     expect(await service.stop('SIGTERM')).toBe(0);
-    expect(alive(relay)).toBe(false);
-    await eventually(() => expect(alive(postgres)).toBe(false), PATIENCE_MS);
-    expect(existsSync(join(service.dataDir, 'relay.pid'))).toBe(false);
+    expect(isAlive(relayPid)).toBe(false);
+    await untilGone(postgresPid);
+    expect(service.hasPidFile).toBe(false);
     service = await Service.start(service.dataDir);
     expect(service.output).not.toMatch(/sk-|Password/);
     expect((await fetch(`${service.address}/readyz`)).status).toBe(200);
@@ -105,31 +88,30 @@ describe('the program, started as a person starts it', () => {
   });
 
   it('ends when its wrapper is killed, instead of running on unseen', async () => {
-    const [relay, postgres] = [pidIn(service.dataDir), postgresIn(service.dataDir)];
+    const { relayPid, postgresPid } = service;
     expect(await service.stop('SIGKILL')).toBeNull();
-    await eventually(() => expect(alive(relay)).toBe(false), PATIENCE_MS);
-    await eventually(() => expect(alive(postgres)).toBe(false), PATIENCE_MS);
+    await Promise.all([relayPid, postgresPid].map(untilGone));
   });
 
   it('adopts the database that a killed server left behind', async () => {
     service = await Service.start(service.dataDir);
-    const [relay, postgres] = [pidIn(service.dataDir), postgresIn(service.dataDir)];
-    process.kill(relay, 'SIGKILL');
+    const { relayPid, postgresPid } = service;
+    process.kill(relayPid, 'SIGKILL');
     await eventually(() => expect(service.wrapper.exitCode ?? service.wrapper.signalCode).not.toBeNull(), PATIENCE_MS);
-    expect(alive(postgres)).toBe(true);
+    expect(isAlive(postgresPid)).toBe(true);
     service = await Service.start(service.dataDir);
-    expect(postgresIn(service.dataDir)).toBe(postgres);
+    expect(service.postgresPid).toBe(postgresPid);
     expect(await service.command('ledger', 'check')).toMatchObject({ code: 0 });
   });
 
   it('says in one line that its port is taken, and leaves nothing behind', async () => {
     const { port } = new URL(service.address);
-    const other = temporaryDataDir();
-    const failed = Service.start(other, { PORT: port });
-    await expect(failed).rejects.toThrow(`error: Port ${port} of 127.0.0.1 is taken: set PORT`);
-    await expect(failed).rejects.not.toThrow(/warn|lost/);
-    expect(alive(postgresIn(other))).toBe(false);
-    removeDataDir(other);
+    const other = Service.launch(undefined, { PORT: port });
+    await other.ended;
+    expect(other.output).toContain(`error: Port ${port} of 127.0.0.1 is taken: set PORT`);
+    expect(other.output).not.toMatch(/warn|lost/);
+    expect(other.databaseRuns).toBe(false);
+    await other.remove();
   });
 
   it('says in one line which variable is wrong', async () => {

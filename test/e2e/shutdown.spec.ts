@@ -1,13 +1,13 @@
 import { jest } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { plain } from '../support/api-errors.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { untilGone } from '../support/processes.js';
 import { RawClient } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
@@ -16,6 +16,7 @@ import {
   encodeEvents,
   errorAnswer,
   endlessStream,
+  eventsAround,
   eventsIn,
   gate,
   hang,
@@ -34,28 +35,19 @@ import { readEvents, readText, withoutKeepAlives } from '../support/stream-text.
 const FAULTY = { NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, '../support/faults.mjs')).href}` };
 /** Longer than any test: who waits for its end fails. */
 const LONG_MS = '600000';
-const SLOW_MS = 30_000;
 const STREAMS = 100;
 const CUT_OFF = 'The service is shutting down and this call did not end in time. Try again in a moment.';
 const NOT_TAKEN =
   'The service is shutting down and takes no new calls; nothing was sent upstream. Try again in a moment.';
 
 // Each test starts a process and sees it end, by gates and not by the clock: a busy machine takes its time.
-jest.setTimeout(180_000);
-
-const alive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
+jest.setTimeout(3 * PATIENCE_MS);
 
 /** An answer in two halves: up to its first piece of text, and what comes behind. */
 function halves(dialect: Dialect, text = ['Hello ', 'there']): [ScriptedEvent[], ScriptedEvent[]] {
   const events = eventsIn(dialect, { text, usage: { prompt: 100, completion: 5 } });
-  const first = events.findIndex((event) => JSON.stringify(event.data).includes(text[0] ?? ''));
-  return [events.slice(0, first + 1), events.slice(first + 1)];
+  const { until, behind } = eventsAround(events, text[0] ?? '');
+  return [until, behind];
 }
 
 /** Serves `twice` from a second channel when the first one fails. */
@@ -109,16 +101,16 @@ describe('a process that is told to stop (R8)', () => {
     eventually(() => {
       if (service.wrapper.exitCode === null) throw new Error(`Still running:\n${service.output}`);
       return service.wrapper.exitCode;
-    }, SLOW_MS);
+    }, PATIENCE_MS);
   const untilDraining = (): Promise<void> =>
-    eventually(async () => expect((await fetch(`${service.address}/readyz`)).status).toBe(503), SLOW_MS);
+    eventually(async () => expect((await fetch(`${service.address}/readyz`)).status).toBe(503), PATIENCE_MS);
   /** A second SIGTERM counts from a second after the first on. */
   const endGrace = (kill: () => void = () => service.wrapper.kill('SIGTERM')): Promise<void> =>
     eventually(() => {
       kill();
       expect(service.output).toContain('SIGTERM once more');
-    }, SLOW_MS);
-  const untilCutOff = (): Promise<void> => service.untilPrinted(/Cut off: \d+ requests/, SLOW_MS);
+    }, PATIENCE_MS);
+  const untilCutOff = (): Promise<void> => service.untilPrinted(/Cut off: \d+ requests/, PATIENCE_MS);
 
   function post(dialect: Dialect, overrides: JsonObject = {}): Promise<Response> {
     return fetch(`${service.address}${PATHS[dialect]}`, {
@@ -226,7 +218,7 @@ describe('a process that is told to stop (R8)', () => {
       const all = await relay.calls(caller);
       expect(all.filter(({ status }) => status === 'succeeded')).toHaveLength(STREAMS / 2);
       return new Set(all.filter(({ status }) => status === 'succeeded').map(({ id }) => id));
-    }, SLOW_MS);
+    }, PATIENCE_MS);
     await endGrace();
     expect(await exited()).toBe(0);
 
@@ -268,12 +260,12 @@ describe('a process that is told to stop (R8)', () => {
       { dialect, answer: post(dialect) },
       { dialect, answer: post(dialect, { stream: true }) },
     ]);
-    await eventually(() => expect(relay.upstream.requests).toHaveLength(6), SLOW_MS);
+    await eventually(() => expect(relay.upstream.requests).toHaveLength(6), PATIENCE_MS);
     // One is at its second channel, which does not even answer its headers.
     relay.upstream.script([hang()]);
     relay.upstream.scriptNext(errorAnswer('responses', 503));
     calls.push({ dialect: 'responses', answer: post('responses', { model: 'twice' }) });
-    await eventually(() => expect(relay.upstream.requests).toHaveLength(8), SLOW_MS);
+    await eventually(() => expect(relay.upstream.requests).toHaveLength(8), PATIENCE_MS);
     const uploading = await RawClient.post({
       url: service.address,
       path: '/v1/messages',
@@ -359,7 +351,7 @@ describe('a process that is told to stop (R8)', () => {
 
   it('drains in the same way when its wrapper is killed', async () => {
     await start(LONG_MS);
-    const pid = Number(readFileSync(join(service.dataDir, 'relay.pid'), 'utf8'));
+    const { relayPid } = service;
     const finish = gate();
     relay.upstream.script(inHalves(() => new Promise(() => undefined)));
     relay.upstream.scriptNext(inHalves(() => finish));
@@ -371,9 +363,9 @@ describe('a process that is told to stop (R8)', () => {
     expect((await fetch(`${service.address}/healthz`)).status).toBe(200);
     finish.open();
     expect(await whole.text).toContain('response.completed');
-    await endGrace(() => process.kill(pid, 'SIGTERM'));
+    await endGrace(() => process.kill(relayPid, 'SIGTERM'));
     await expectCutOff(cut);
-    await eventually(() => expect(alive(pid)).toBe(false), SLOW_MS);
+    await untilGone(relayPid);
     const all = await rows(2);
     expect(all.get(whole.id)).toMatchObject({ status: 'succeeded' });
     expect(all.get(cut.id)).toMatchObject(CUT_ROW);
@@ -435,7 +427,7 @@ describe('a process that is told to stop (R8)', () => {
     for (const { text } of [rejecting, other]) expect(await text).toContain('message_stop');
 
     process.kill(service.relayPid, 'SIGUSR2');
-    await service.untilPrinted(/exception of no call/, SLOW_MS);
+    await service.untilPrinted(/exception of no call/, PATIENCE_MS);
 
     // Each once: what ends a call is logged as the reason of its failure.
     const logged = service.output

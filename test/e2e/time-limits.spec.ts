@@ -7,10 +7,12 @@ import {
   type Dialect,
   encodeEvents,
   endlessStream,
+  eventsAround,
   eventsIn,
   hang,
   head,
   type Script,
+  type ScriptedEvent,
   sse,
   streamHead,
 } from '../support/scripted-upstream.js';
@@ -190,13 +192,7 @@ describe('an upstream that takes too long', () => {
 });
 
 /** An answer in four deltas, and what of it comes before the fourth. */
-function beginning(dialect: Dialect): { all: ReturnType<typeof eventsIn>; three: ReturnType<typeof eventsIn> } {
+function beginning(dialect: Dialect): { all: ScriptedEvent[]; three: ScriptedEvent[] } {
   const all = eventsIn(dialect, { text: ['One, ', 'two, ', 'three, ', 'four'] });
-  return {
-    all,
-    three: all.slice(
-      0,
-      all.findIndex(({ data }) => JSON.stringify(data).includes('four')),
-    ),
-  };
+  return { all, three: eventsAround(all, 'four').before };
 }

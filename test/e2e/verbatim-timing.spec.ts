@@ -14,6 +14,7 @@ import {
   encodeEvents,
   end,
   errorAnswer,
+  eventsAround,
   eventsIn,
   gate,
   hang,
@@ -34,8 +35,8 @@ const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 /** The events of an answer: those before its first content, and the others. Without the upstream's own pings. */
 function parts(dialect: Dialect): { all: ScriptedEvent[]; prelude: ScriptedEvent[]; content: ScriptedEvent[] } {
   const all = eventsIn(dialect, { text: ['Hel', 'lo ', 'there'] }).filter(({ event }) => event !== 'ping');
-  const first = all.findIndex(({ data }) => JSON.stringify(data).includes('Hel'));
-  return { all, prelude: all.slice(0, first), content: all.slice(first) };
+  const { before, from } = eventsAround(all, 'Hel');
+  return { all, prelude: before, content: from };
 }
 
 /** What the client of each dialect is told when the upstream has failed and the stream cannot be taken back (case 98). */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aRequest, DIALECTS, PATHS } from './dialects.js';
-import { eventually } from './eventually.js';
+import { eventually, PATIENCE_MS } from './eventually.js';
 import type { RecordedRequest } from './scripted-request.js';
 import { answerIn, delay, type Dialect, pacedStream, type Script } from './scripted-upstream.js';
 
@@ -36,7 +36,7 @@ export class Load {
   }
 
   /** Resolves when so many further answers have been seen to their end. */
-  async untilMore(count: number, withinMs = 60_000): Promise<void> {
+  async untilMore(count: number, withinMs = PATIENCE_MS): Promise<void> {
     const enough = this.complete.length + count;
     await eventually(() => {
       if (this.complete.length < enough) throw new Error(`Only ${this.complete.length} of ${enough} answers came.`);

@@ -54,6 +54,18 @@ export function eventsIn(dialect: Dialect, options: AnswerOptions = {}): Scripte
   return EVENTS[dialect](options);
 }
 
+/** Events of a streamed answer around the first that says a text: without it and with it, on either side. */
+export function eventsAround(events: readonly ScriptedEvent[], text: string) {
+  const at = events.findIndex(({ data }) => JSON.stringify(data).includes(text));
+  if (at < 0) throw new Error(`No event says "${text}".`);
+  return {
+    before: events.slice(0, at),
+    until: events.slice(0, at + 1),
+    from: events.slice(at),
+    behind: events.slice(at + 1),
+  };
+}
+
 /** An HTTP error; without a body one in the dialect's own shape. */
 export function errorAnswer(
   dialect: Dialect,

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { isServing, readPostmaster } from '../../src/database/embedded/postmaster-file.js';
 import { readState } from '../../src/database/embedded/state-file.js';
 import { commandLine } from '../../src/database/process-identity.js';
+import { PATIENCE_MS } from './eventually.js';
 import { removeDataDir, temporaryDataDir } from './temporary-data-dir.js';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
@@ -110,7 +111,7 @@ export class Service {
     return existsSync(join(this.dataDir, 'relay.pid'));
   }
 
-  async untilPrinted(pattern: RegExp, withinMs = 60_000): Promise<void> {
+  async untilPrinted(pattern: RegExp, withinMs = PATIENCE_MS): Promise<void> {
     const deadline = performance.now() + withinMs;
     while (!pattern.test(this.output)) {
       if (this.wrapper.exitCode !== null || performance.now() > deadline)

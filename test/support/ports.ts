@@ -1,0 +1,6 @@
+import { freePort } from '../../src/database/embedded/ports.js';
+
+export { freePort };
+
+/** The base address of an upstream that is not there. */
+export const deadUrl = async (): Promise<string> => `http://127.0.0.1:${await freePort()}/v1`;
