@@ -133,8 +133,9 @@ class EmbeddedUser implements EmbeddedServer {
   }
 
   /**
-   * A server that was asked to stop (SIGTERM) takes no new sessions and yet waits for those that it has, ours among them:
-   * nobody would be served, without end. It is not waited with; its end is then noticed as any other.
+   * A server that was asked to stop by SIGTERM takes no new sessions, and ends when those that it has end, ours among
+   * them: it would serve nobody new, without end. So it is told to end its sessions and stop at once; the keeper sees
+   * that it has gone, as with any other end, and it is started again.
    */
   private async look(): Promise<void> {
     if (this.server === undefined || this.hurrying || !this.supervisor.isStopping(this.server)) return;
