@@ -11,6 +11,9 @@ const RETRY_MS = 20;
 /**
  * Where log lines go: together, because a write costs more than a line, and without ever waiting for whoever reads them.
  * When that is gone, as a closed terminal is, nothing is written any more: who logs is not at fault.
+ *
+ * Not pino's own destination: that one writes to a closed terminal again and again, without end, when the process exits,
+ * and keeps in memory all that nobody reads.
  */
 export class LogOutput {
   private lines = '';
