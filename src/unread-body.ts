@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 /** Far more than the largest body comes in; pieces of a few bytes cost more than they are worth. */
 const MAX_CHUNKS = 20_000;
 
-export interface UnreadBodyLimits {
+interface UnreadBodyLimits {
   /** So long a client that still sends is listened to after its answer. */
   readonly lingerUnreadMs: number;
   /** Of so many bytes at most. */

@@ -51,7 +51,7 @@ export interface StrangersJob {
 }
 
 /** Closes whatever is still open. */
-export interface ReleaseJob {
+interface ReleaseJob {
   readonly kind: 'release';
 }
 

@@ -11,7 +11,7 @@ process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => void endAll().then(() => process.exit(128 + constants.signals[signal])));
 
-export interface Launch {
+interface Launch {
   readonly stdio: StdioOptions;
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeOptions?: readonly string[];

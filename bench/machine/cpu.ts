@@ -46,7 +46,7 @@ function cpuOfEndedChildren(pid: number): number {
 }
 
 /** What the whole machine has used, and what its host has kept from it. */
-export interface MachineCpu {
+interface MachineCpu {
   readonly busyUs: number;
   readonly stolenUs: number;
 }

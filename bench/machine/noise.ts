@@ -3,7 +3,7 @@ import { loadavg } from 'node:os';
 import { cpuOfMachine } from './cpu.ts';
 
 /** Shares of the time of one core. */
-export interface Quiet {
+interface Quiet {
   readonly loadAverageBefore: readonly number[];
   readonly stolenPercent: number | undefined;
 }

@@ -14,7 +14,7 @@ export interface MemoryUse {
   readonly external: number;
 }
 
-export interface LoopDelay {
+interface LoopDelay {
   readonly p99Ms: number;
   readonly maxMs: number;
 }

@@ -25,7 +25,7 @@ export interface Verdict {
   readonly met: boolean | undefined;
 }
 
-export interface Noise {
+interface Noise {
   readonly loadAverageBefore: readonly number[];
   readonly stolenPercent: number | undefined;
   /** CPU time that went to programs which are no part of the run, of one core. */

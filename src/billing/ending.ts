@@ -21,7 +21,7 @@ export interface Progress {
 }
 
 /** What is charged for, and why. Usage is undefined when nothing is charged. */
-export interface Charge {
+interface Charge {
   readonly basis: BillingBasis;
   readonly usage: TokenUsage | undefined;
 }

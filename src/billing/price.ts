@@ -10,7 +10,7 @@ export interface PriceTerms {
 }
 
 /** One term of the sum, as a person reads it: so many tokens at so many nano-dollars per million. */
-export interface CostTerm {
+interface CostTerm {
   readonly item: TokenClass | 'request_fee';
   readonly quantity: number;
   /** Nano-dollars per one million tokens; for the request fee nano-dollars of the fee itself. */

@@ -1,7 +1,7 @@
 import type { AppError } from '../shared/index.js';
 
 /** @returns whether the call fails by it now */
-export type InterruptionListener = (error: AppError) => boolean;
+type InterruptionListener = (error: AppError) => boolean;
 
 /**
  * Whether a call has to end before its time, told to whoever answers for it at the moment. One per call; a listener takes

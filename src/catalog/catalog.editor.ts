@@ -13,7 +13,7 @@ import { replaceAll } from './replace-all.js';
 export const DEFAULT_GROUP = 'default';
 
 /** What is switched on, as it was defined. */
-export interface CatalogDefinitions {
+interface CatalogDefinitions {
   readonly groups: readonly GroupDefinition[];
   readonly models: readonly ModelDefinition[];
 }

@@ -1,7 +1,7 @@
 import type { Pricing } from './pricing.js';
 
 /** What a model or an upstream can do, as data: `{ vision: true, thinkingMode: 'budget', stopMax: 4 }`. */
-export type FlagValue = boolean | number | string | readonly string[];
+type FlagValue = boolean | number | string | readonly string[];
 export type Flags = Readonly<Record<string, FlagValue>>;
 
 export interface CatalogGroup {

@@ -2,7 +2,7 @@
 // of them that every process keeps in memory. Tells all processes when anything of it, or a channel, changes.
 // Does not own what a call costs (billing), nor where it goes (channels), nor the catalog file (channels).
 export type { Catalog, CatalogModel, Flags } from './catalog.js';
-export { CatalogEditor, type CatalogDefinitions, type CatalogNames, DEFAULT_GROUP } from './catalog.editor.js';
+export { CatalogEditor, type CatalogNames, DEFAULT_GROUP } from './catalog.editor.js';
 export { CatalogModule } from './catalog.module.js';
 export { CatalogService, type CatalogFollower, type FallbackModel } from './catalog.service.js';
 export { difference, type Facts, listed, sortedPairs } from './changes.js';

@@ -1,7 +1,7 @@
 import { formatUsd, type Nanos, parseUsd, ZERO } from '../shared/index.js';
 
 /** The kinds of tokens that can have a price of their own. Counts of a call are disjoint over them. */
-export const TOKEN_CLASSES = [
+const TOKEN_CLASSES = [
   'input',
   'cache_read',
   'cache_write_5m',
@@ -26,7 +26,7 @@ const PRICED_AS: Readonly<Record<Exclude<TokenClass, 'input' | 'output'>, TokenC
 };
 
 /** Nano-dollars per one million tokens of each class: $1.25 is 1_250_000_000n. */
-export type TierPrices = Readonly<Record<TokenClass, bigint>>;
+type TierPrices = Readonly<Record<TokenClass, bigint>>;
 
 export interface PriceTier {
   /** The tier prices whole calls whose prompt has this many tokens or more, cached ones included. */

@@ -96,7 +96,7 @@ const sealedOf = (channel: ChannelEntity | undefined): readonly string[] =>
   channel?.credentials.flatMap((credential) => ('sealed' in credential ? [credential.sealed] : [])) ?? [];
 
 /** The catalog says `***`, but there is no such secret, or it is not plain which one. */
-export class SecretNotKept extends AppError {
+class SecretNotKept extends AppError {
   constructor(channel: string, kept: number, stored: number) {
     const fault =
       stored === 0

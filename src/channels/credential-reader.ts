@@ -5,7 +5,7 @@ import type { ChannelEntity, StoredCredential } from './channel.entity.js';
 import { CredentialVault } from './credential-vault.js';
 
 /** What a channel calls its upstream with, or why it cannot. */
-export interface ReadCredentials {
+interface ReadCredentials {
   readonly credentials: readonly Secret[];
   readonly unavailableReason: string | undefined;
 }

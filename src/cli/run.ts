@@ -4,7 +4,7 @@ import { buildProgram } from './program.js';
 import type { WithApp } from './with-app.js';
 
 /** What the shell is told: done, refused, not understood. */
-export type ExitCode = 0 | 1 | 2;
+type ExitCode = 0 | 1 | 2;
 
 /**
  * Runs one command. Results are on stdout; of a refusal there is one line on stderr.

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** What a batch does with its inputs: the outputs have the same length and the same order. */
 export type Flush<Input, Output> = (inputs: readonly Input[]) => Promise<readonly Output[]>;
 
-export interface BatcherOptions {
+interface BatcherOptions {
   /** The most inputs of one flush; 64 when absent. */
   readonly maxBatch?: number;
   /**

@@ -1,5 +1,5 @@
 /** What a field of a row can be. Numbers are whole; a bigint may come as its decimal text. */
-export type Field = string | number | bigint | boolean | null | undefined;
+type Field = string | number | bigint | boolean | null | undefined;
 
 /** Read as something else, or not at all, without quotes around it. */
 const NEEDS_QUOTES = /["\\(),\s]/;

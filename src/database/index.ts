@@ -2,7 +2,7 @@
 // the connection pools, group commit, notifications between processes, and closing all of it last.
 // Does not own any table: entities, repositories and SQL belong to the modules that need them.
 export { Batcher } from './batcher.js';
-export { compositeArray, type Field } from './composite.js';
+export { compositeArray } from './composite.js';
 export { DatabaseHealth } from './database-health.js';
 export { DatabaseServer } from './database-server.js';
 export { DatabaseModule } from './database.module.js';

@@ -13,7 +13,7 @@ const LAST_RETRY_MS = 2000;
 const HEARTBEAT_MS = 5000;
 const CONNECT_TIMEOUT_MS = 2000;
 
-export interface ListenerEvents {
+interface ListenerEvents {
   message(message: string): void | Promise<void>;
   /** Listening has begun again after a loss. */
   reconnected(): void;

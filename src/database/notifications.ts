@@ -6,11 +6,11 @@ import { ADVISORY_LOCKS } from './advisory-locks.js';
 import { Listener, NOTIFICATION_CHANNEL } from './listener.js';
 
 /** What a statement can be sent through: a pg pool or client, a TypeORM query runner or entity manager. */
-export interface StatementRunner {
+interface StatementRunner {
   query(text: string, values?: unknown[]): Promise<unknown>;
 }
 
-export type NotificationHandler = (payload: unknown) => void | Promise<void>;
+type NotificationHandler = (payload: unknown) => void | Promise<void>;
 
 interface Question {
   readonly id: string;

@@ -32,7 +32,7 @@ const MAX_QUOTE_CHARACTERS = 60;
  * Counts tokens: one for every four characters (Unicode code points) begun.
  * No vendor counts like this; it is close enough for a demo and the same on every machine.
  */
-export function countTokens(text: string): number {
+function countTokens(text: string): number {
   let characters = 0;
   for (const _character of text) characters += 1;
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);

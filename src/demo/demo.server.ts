@@ -20,7 +20,7 @@ import { findRoute, type Route } from './demo.routes.js';
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /** How fast the demo model speaks. */
-export interface DemoPace {
+interface DemoPace {
   /** Milliseconds before the first token, and before an unstreamed answer. */
   readonly firstTokenMs: number;
   /** Milliseconds between tokens of a stream. */

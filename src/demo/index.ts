@@ -3,4 +3,3 @@
 // Only the welcome text knows its model's name.
 export { DEMO_MODEL } from './demo.routes.js';
 export { DemoModule } from './demo.module.js';
-export { type DemoPace, type DemoUpstream, startDemoUpstream } from './demo.server.js';

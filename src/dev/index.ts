@@ -3,4 +3,4 @@
 export { describeSeed } from './seed.report.js';
 export { seedDatabase } from './seeding.js';
 export { SeedModule } from './seed.module.js';
-export { Seed, type SeedOutcome } from './seed.service.js';
+export { Seed } from './seed.service.js';

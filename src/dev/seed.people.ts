@@ -22,7 +22,7 @@ export interface SeedKey {
 }
 
 /** Money that the operator moved after the opening credit. */
-export interface SeedMovement {
+interface SeedMovement {
   readonly amount: string;
   readonly reason: string;
 }

@@ -1,13 +1,13 @@
 import type { Caller } from './caller.js';
 
 /** What is remembered of a hash. No caller: we issued no such key. */
-export interface CachedKey {
+interface CachedKey {
   readonly caller: Caller | undefined;
   /** Milliseconds since 1970. */
   readonly since: number;
 }
 
-export interface KeyCacheLimits {
+interface KeyCacheLimits {
   readonly known: number;
   readonly unknown: number;
 }

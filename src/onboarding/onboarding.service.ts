@@ -12,7 +12,7 @@ import { type Nanos, parseUsd } from '../shared/index.js';
 import { WalletService } from '../wallet/index.js';
 
 /** What an account starts with. */
-export interface OpeningCredit {
+interface OpeningCredit {
   readonly amount: Nanos;
   readonly reason: string;
 }

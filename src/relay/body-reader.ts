@@ -19,7 +19,7 @@ export interface BodyWatcher {
   next(arrived: Buffer): void;
 }
 
-export interface ReadingLimits {
+interface ReadingLimits {
   readonly maxBytes: number;
   readonly share: BodyShare;
   readonly timings: RelayTimings;

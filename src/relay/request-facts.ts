@@ -5,7 +5,7 @@ import type { Caller } from '../keys/index.js';
 import { idTime, monotonicMs } from '../shared/index.js';
 
 /** What is known of a request from its first moment on. */
-export interface Arrival {
+interface Arrival {
   /** Milliseconds since 1970, as inside the request's id. */
   readonly createdAt: number;
   /** By the monotonic clock. */

@@ -10,7 +10,7 @@ import { VerbatimStream } from './verbatim-stream.js';
 import { VerbatimWhole } from './verbatim-whole.js';
 
 /** One request to an upstream, as the lane must know it. */
-export interface LaneContext {
+interface LaneContext {
   readonly call: Call;
   readonly adapter: UpstreamAdapter;
   readonly answer: Answer;

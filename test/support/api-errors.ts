@@ -106,7 +106,7 @@ const FINAL: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 409, 413, 4
 /** Of these it says nothing. */
 const UNSPECIFIED: ReadonlySet<number> = new Set([405, 415]);
 
-export interface ExpectedError {
+interface ExpectedError {
   /** When it is another than the situation's usual one. */
   readonly code?: string | null;
   /** Null unless given. Messages has no place for it but the message. */

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 
-export interface CallRow {
+interface CallRow {
   readonly id: string;
   readonly accountId: string;
   readonly keyId: string;

@@ -4,7 +4,7 @@ import { Config, ConfigModule } from '../../src/config/index.js';
 import { DatabaseModule } from '../../src/database/index.js';
 import type { TestDatabase } from './database.js';
 
-export type TestParts = Pick<ModuleMetadata, 'imports' | 'controllers' | 'providers'>;
+type TestParts = Pick<ModuleMetadata, 'imports' | 'controllers' | 'providers'>;
 
 /** Some modules of the application on a database of the test's own, compiled but not started. */
 export function compileOn(database: TestDatabase, { imports = [], ...parts }: TestParts): Promise<TestingModule> {

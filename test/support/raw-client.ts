@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-export interface RawHead {
+interface RawHead {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
@@ -12,7 +12,7 @@ export interface RawHead {
 /** `complete`: the answer ended as HTTP demands. `cut`: the connection closed before. */
 export type RawEnding = 'complete' | 'cut';
 
-export interface RawRequest {
+interface RawRequest {
   readonly url: string;
   readonly path: string;
   readonly key: string;

@@ -97,7 +97,7 @@ export function jsonAnswer(status: number, body: JsonObject, headers: Headers = 
 }
 
 /** How a dialect writes an answer down. */
-export interface ScriptedWriter<Options extends AnswerOptions> {
+interface ScriptedWriter<Options extends AnswerOptions> {
   readonly headers: Headers;
   events(options: Options): readonly ScriptedEvent[];
   body(options: Options): JsonObject;

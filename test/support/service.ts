@@ -11,7 +11,7 @@ import { removeDataDir, temporaryDataDir } from './temporary-data-dir.js';
 const CHECKOUT = resolve(import.meta.dirname, '../..');
 
 /** What differs from a person who types `npm start` in this checkout. */
-export interface ServiceOptions {
+interface ServiceOptions {
   /** Another checkout. */
   readonly checkout?: string;
   /** As somebody else; only root may. */
@@ -20,7 +20,7 @@ export interface ServiceOptions {
   readonly npm?: boolean;
 }
 
-export interface CommandResult {
+interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;

@@ -8,7 +8,7 @@ import { CredentialVault } from '../credential-vault.js';
 import { channelEntry, groupEntry, modelEntry } from './entries-from-definitions.js';
 import { renderCatalog } from './render-catalog.js';
 
-export interface ExportedCatalog {
+interface ExportedCatalog {
   /** The catalog file, with `***` in the place of every stored secret. */
   readonly text: string;
   /** The same file with the secrets themselves. @throws AppError naming the channel whose secret cannot be opened */

@@ -122,7 +122,7 @@ export class ModelEntry {
   readonly prices: readonly TierEntry[] | 'free';
 }
 
-export class TimeoutsEntry {
+class TimeoutsEntry {
   @Optional()
   @Whole(1, ONE_DAY_MS)
   readonly connect_ms?: number | null;

@@ -8,7 +8,7 @@ import type { Fault } from './invalid-catalog.js';
 import { type CatalogFile, readCatalogFile } from './read-catalog-file.js';
 import { referenceFaults } from './references.js';
 
-export interface ImportOptions {
+interface ImportOptions {
   /** How messages name the file. */
   readonly fileName: string;
   /** Switch off what the file does not name. */

@@ -7,7 +7,7 @@ import { Numeral, textOf } from './numeral.js';
 export type Check = (value: unknown) => string | undefined;
 
 /** What becomes of a value before it is checked. `written` is what stood in the file, not yet made an entry of ours. */
-export type Conversion = (value: unknown, written: unknown) => unknown;
+type Conversion = (value: unknown, written: unknown) => unknown;
 
 /** A field that must be there and pass the check. */
 export function Field(name: string, check: Check, convert: Conversion = textOf): PropertyDecorator {

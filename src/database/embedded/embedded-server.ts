@@ -5,7 +5,7 @@ import { DatabaseUnusable } from '../database.errors.js';
 import { Keeper } from './keeper.js';
 import { Supervisor, type RunningServer } from './supervisor.js';
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** Absolute; made when missing. */
   readonly dataDir: string;
   readonly log: (line: string) => void;

@@ -29,7 +29,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_error_verbosity: 'terse',
 };
 
-export interface ServerLaunch {
+interface ServerLaunch {
   readonly place: string;
   readonly port: number;
   readonly logFile: string;
