@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { type Nanos, parseUsd, reasonOf } from '../shared/index.js';
+import { type Nanos, parseTime, parseUsd, reasonOf } from '../shared/index.js';
 
 /** Readers of option values. What they refuse is wrong usage: exit 2, with commander naming the option. */
 
@@ -12,20 +12,13 @@ export function amountArgument(text: string): Nanos {
   }
 }
 
-const ISO = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
-
-/** An ISO date or time. UTC where it names no zone, so that a command means the same on every machine. */
+/** An ISO date or time, UTC where it names no zone. */
 export function timeArgument(text: string): Date {
-  const match = ISO.exec(text);
-  const zoned = match && text.includes('T') && match[1] === undefined ? `${text}Z` : text;
-  const time = new Date(zoned);
-  if (!match || Number.isNaN(time.getTime()) || !isDay(text.slice(0, 10)))
+  const time = parseTime(text);
+  if (time === undefined)
     throw new InvalidArgumentError('Write an ISO time such as 2026-12-31 or 2026-12-31T23:59:59Z.');
   return time;
 }
-
-/** JavaScript takes the 31st of February for the 3rd of March. */
-const isDay = (date: string): boolean => new Date(date).toISOString().startsWith(date);
 
 /** Names separated by commas. */
 export function listArgument(text: string): readonly string[] {

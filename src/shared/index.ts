@@ -4,6 +4,7 @@ export * from './app-error.js';
 export * from './clock.js';
 export * from './error-text.js';
 export * from './ids.js';
+export * from './iso-time.js';
 export * from './json.js';
 export * from './nanos.js';
 export * from './network.js';
