@@ -10,6 +10,9 @@ export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'ma
 /** How hard a model is asked to think. A value that no dialect knows is kept as it was written. */
 export type Effort = (typeof EFFORTS)[number] | (string & {});
 
+/** Names by which dialects ask for the service that everybody gets, or leave it to the upstream: never dearer by themselves. */
+export const USUAL_SERVICE_TIERS: readonly string[] = ['auto', 'default', 'standard', 'standard_only'];
+
 /** How large a request is, for the estimate of its prompt. */
 export interface BodySize {
   /** All bytes of the body. */
@@ -18,6 +21,12 @@ export interface BodySize {
   readonly encodedBytes: number;
   /** Images of either form, inline or by reference. */
   readonly images: number;
+}
+
+/** What a prompt leans on that lies with the upstream or elsewhere: its size cannot be told by the body. */
+export interface OutsideContent {
+  /** The response whose conversation it continues, when there is nothing else of the kind. */
+  readonly previousResponseId: string | undefined;
 }
 
 /** What is read from a body at once and cheaply; everything the engine needs to admit and route the call. */
@@ -29,6 +38,10 @@ export interface CallHead {
   /** Answers asked for (`n`); 1 in dialects that know only one. */
   readonly answers: number;
   readonly effort: Effort | undefined;
+  /** The service tier that is asked for, as written; absent when the client leaves it open. */
+  readonly serviceTier?: string | undefined;
+  /** There when the prompt is more than the body. */
+  readonly outside?: OutsideContent | undefined;
   readonly size: BodySize;
   /** Where the interpreted members lie in the body, by path, for surgical edits by the same dialect. */
   readonly fields: JsonFields;
@@ -56,7 +69,10 @@ export interface Call {
   readonly body: CallBody;
 }
 
-/** Tokens of one call. Totals include their parts, whatever the upstream's dialect says. */
+/**
+ * What one call used, as its upstream reports it: tokens, and what else is charged by. Totals include their parts,
+ * whatever the upstream's dialect says. What most calls do not have is absent.
+ */
 export interface TokenUsage {
   /** All prompt tokens, read from cache and written to cache included. */
   readonly input: number;
@@ -68,6 +84,17 @@ export interface TokenUsage {
   /** All completion tokens, reasoning included. */
   readonly output: number;
   readonly reasoning: number;
+  /** Parts of the input. */
+  readonly imageInput?: number;
+  readonly audioInput?: number;
+  /** Part of the output. */
+  readonly audioOutput?: number;
+  /** How often each tool ran that the upstream itself runs, by the tool's name: `web_search`. */
+  readonly toolUses?: Readonly<Record<string, number>>;
+  /** The service tier that the answer was given in, by the upstream's name for it. */
+  readonly serviceTier?: string;
+  /** By which a later call can refer to this answer. */
+  readonly answerId?: string;
 }
 
 /** Nothing used; also what a usage that knows only some counts begins with: `{ ...NO_TOKENS, input: 9 }`. */

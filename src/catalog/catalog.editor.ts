@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Notifications, TOPICS } from '../database/index.js';
 import { Clock, newId } from '../shared/index.js';
-import { CatalogRepository } from './catalog.repository.js';
+import { CatalogRepository, type StoredModel } from './catalog.repository.js';
 import { describeChanges, difference } from './changes.js';
 import { type GroupDefinition, groupFacts, type ModelDefinition, modelFacts, priceFacts } from './definitions.js';
-import type { ModelEntity } from './model.entity.js';
 import type { PricingDefinition } from './pricing.js';
 import { replaceAll } from './replace-all.js';
 
@@ -16,6 +15,8 @@ export const DEFAULT_GROUP = 'default';
 interface CatalogDefinitions {
   readonly groups: readonly GroupDefinition[];
   readonly models: readonly ModelDefinition[];
+  /** Prices that begin later and are no part of the definitions, in words: a line each. */
+  readonly upcoming: readonly string[];
 }
 
 /** Names of everything stored, switched off or not. */
@@ -62,10 +63,7 @@ export class CatalogEditor {
   async definitions(manager: EntityManager): Promise<CatalogDefinitions> {
     const groups = (await this.repository.groups(manager)).filter(({ enabled }) => enabled);
     const models = (await this.repository.models(manager)).filter(({ model }) => model.enabled);
-    return {
-      groups,
-      models: models.flatMap(({ model, price }) => (price ? [{ ...model, pricing: price.pricing }] : [])),
-    };
+    return { groups, models: models.flatMap(definitionsOf), upcoming: models.flatMap(describeUpcoming) };
   }
 
   /** Makes each group be as defined. With `prune`, switches off all others but the default one. */
@@ -88,18 +86,18 @@ export class CatalogEditor {
     });
   }
 
-  /** Makes each model be as defined; prices that differ are in force from now on. With `prune`, switches off all others. */
+  /** Makes each model be as defined; prices that differ are in force from their time on. With `prune`, switches off all others. */
   async replaceModels(
     definitions: readonly ModelDefinition[],
     prune: boolean,
     manager: EntityManager,
   ): Promise<string[]> {
     const stored = await this.repository.models(manager);
-    const prices = new Map(stored.map(({ model, price }) => [model.name, price?.pricing]));
+    const byName = new Map(stored.map((one) => [one.model.name, one]));
     return replaceAll(definitions, {
       kind: 'model',
       stored: stored.map(({ model }) => model),
-      put: (definition, before) => this.putModel(definition, before, prices.get(definition.name), manager),
+      put: (definition) => this.putModel(definition, byName.get(definition.name), manager),
       switchOff: ({ name }) => this.repository.switchOffModel(name, manager),
       prune: () => prune,
     });
@@ -107,17 +105,37 @@ export class CatalogEditor {
 
   private async putModel(
     definition: ModelDefinition,
-    before: ModelEntity | undefined,
-    pricesBefore: PricingDefinition | undefined,
+    stored: StoredModel | undefined,
     manager: EntityManager,
   ): Promise<readonly string[]> {
-    const { name, pricing } = definition;
+    const { name, pricing, validFrom } = definition;
     const subject = `model ${name}`;
-    const lines = difference(subject, before, before && modelFacts(before), modelFacts(definition));
+    const lines = difference(subject, stored?.model, stored && modelFacts(stored.model), modelFacts(definition));
     if (lines.length > 0) await this.repository.putModel(definition, manager);
-    const priceLines = describeChanges(subject, pricesBefore ? priceFacts(pricesBefore) : {}, priceFacts(pricing));
-    if (priceLines.length > 0)
-      await this.repository.addPriceVersion(newId('prc', this.clock.now()), name, pricing, manager);
-    return before === undefined ? lines : [...lines, ...priceLines];
+    const before = stored && pricesAt(stored, validFrom);
+    const priceLines = describeChanges(subject, before ? priceFacts(before) : {}, priceFacts(pricing));
+    if (priceLines.length > 0) {
+      const id = newId('prc', this.clock.now());
+      await this.repository.addPriceVersion({ id, model: name, validFrom, pricing }, manager);
+    }
+    const when = validFrom !== undefined && validFrom > this.clock.date() ? ` from ${validFrom.toISOString()}` : '';
+    return stored === undefined ? lines : [...lines, ...priceLines.map((line) => line + when)];
   }
 }
+
+/** What a model costs at a time, now when that is past, as far as it is known already. */
+function pricesAt({ price, upcoming }: StoredModel, time: Date | undefined): PricingDefinition | undefined {
+  const begun = time === undefined ? undefined : upcoming.findLast(({ validFrom }) => validFrom <= time);
+  return (begun ?? price)?.pricing;
+}
+
+/** A model whose first prices have not begun is defined by those. */
+function definitionsOf({ model, price, upcoming: [next] }: StoredModel): ModelDefinition[] {
+  if (price !== undefined) return [{ ...model, pricing: price.pricing }];
+  return next === undefined ? [] : [{ ...model, pricing: next.pricing, validFrom: next.validFrom }];
+}
+
+const describeUpcoming = ({ model, price, upcoming }: StoredModel): string[] =>
+  upcoming.slice(price === undefined ? 1 : 0).map(({ validFrom, pricing }) => {
+    return `model ${model.name} from ${validFrom.toISOString()}: ${priceFacts(pricing)['prices'] as string}`;
+  });

@@ -1,8 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { Clock } from '../shared/index.js';
 import type { Catalog, CatalogModel } from './catalog.js';
-import { CatalogRepository, type StoredModel } from './catalog.repository.js';
-import { groupOf } from './definitions.js';
+import { CatalogRepository, type StoredModel, type StoredPrices } from './catalog.repository.js';
+import { groupOf, reasons } from './definitions.js';
+import type { ModelEntity } from './model.entity.js';
 import { parsePricing } from './pricing.js';
 
 /** Makes the catalog of the moment from its rows. */
@@ -10,7 +12,10 @@ import { parsePricing } from './pricing.js';
 export class CatalogReader {
   private readonly logger = new Logger('Catalog');
 
-  constructor(private readonly repository: CatalogRepository) {}
+  constructor(
+    private readonly repository: CatalogRepository,
+    private readonly clock: Clock,
+  ) {}
 
   version(manager: EntityManager): Promise<bigint> {
     return this.repository.version(manager);
@@ -21,20 +26,32 @@ export class CatalogReader {
     const version = await this.repository.version(manager);
     const groups = (await this.repository.groups(manager)).filter(({ enabled }) => enabled);
     const models = await this.repository.models(manager);
+    const now = this.clock.now();
+    const upcoming = models.flatMap(({ model, upcoming: versions }) =>
+      versions.map((price) => ({ at: now + price.inMs, model: modelWith(model, price) })),
+    );
     return {
       version,
       groups: new Map(groups.map((group) => [group.name, groupOf(group)])),
       models: new Map(models.flatMap((stored) => this.modelOf(stored)).map((model) => [model.name, model])),
+      upcoming: upcoming.toSorted((one, other) => one.at - other.at),
     };
   }
 
-  private modelOf({ model, price }: StoredModel): CatalogModel[] {
-    if (price === undefined) {
-      this.logger.error(`The model ${model.name} has no price in force and is left out.`);
-      return [];
-    }
-    const { createdAt, ...columns } = model;
-    const pricing = parsePricing(price.pricing);
-    return [{ ...columns, createdAt: createdAt.getTime(), pricing, priceVersionId: price.id }];
+  /** A model whose first prices are upcoming begins with them; without any, something other than us wrote the tables. */
+  private modelOf({ model, price, upcoming }: StoredModel): CatalogModel[] {
+    if (price !== undefined) return [modelWith(model, price)];
+    if (upcoming.length === 0) this.logger.error(`The model ${model.name} has no price and is left out.`);
+    return [];
   }
+}
+
+function modelWith({ createdAt, ...columns }: ModelEntity, price: StoredPrices): CatalogModel {
+  return {
+    ...columns,
+    createdAt: createdAt.getTime(),
+    hiddenTokensPerSecond: reasons(columns.capabilities) ? columns.hiddenTokensPerSecond : 0,
+    pricing: parsePricing(price.pricing),
+    priceVersionId: price.id,
+  };
 }

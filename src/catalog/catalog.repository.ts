@@ -4,12 +4,20 @@ import type { GroupDefinition, ModelDefinition } from './definitions.js';
 import { GroupEntity } from './group.entity.js';
 import { ModelEntity } from './model.entity.js';
 import { PriceVersionEntity } from './price-version.entity.js';
-import type { PricingDefinition } from './pricing.js';
 
-/** A model's row with the price version in force; none means that something other than us wrote to the tables. */
+/** A version of a model's prices, and in how many milliseconds it begins; 0 when it has. */
+export type StoredPrices = PriceVersionEntity & { readonly inMs: number };
+
+/** A version to be added. */
+type NewPrices = Pick<PriceVersionEntity, 'id' | 'model' | 'pricing'> & Pick<ModelDefinition, 'validFrom'>;
+
+/** A model's row with its prices. */
 export interface StoredModel {
   readonly model: ModelEntity;
-  readonly price: PriceVersionEntity | undefined;
+  /** In force now; undefined for a model whose first prices are upcoming. */
+  readonly price: StoredPrices | undefined;
+  /** Those that begin later, in that order; of two that begin at once the last counts. */
+  readonly upcoming: readonly StoredPrices[];
 }
 
 /** Groups, models and their prices in the database. Every method runs in the transaction it is given. */
@@ -39,8 +47,13 @@ export class CatalogRepository {
 
   async models(manager: EntityManager): Promise<readonly StoredModel[]> {
     const models = await manager.find(ModelEntity, { order: { name: 'ASC' } });
-    const prices = new Map((await this.pricesInForce(manager)).map((price) => [price.model, price]));
-    return models.map((model) => ({ model, price: prices.get(model.name) }));
+    const prices = new Map<string, StoredPrices[]>();
+    for (const version of await this.pricesSince(manager))
+      prices.set(version.model, [...(prices.get(version.model) ?? []), version]);
+    return models.map((model) => {
+      const all = prices.get(model.name) ?? [];
+      return { model, price: all.find(({ inMs }) => inMs === 0), upcoming: all.filter(({ inMs }) => inMs > 0) };
+    });
   }
 
   /** Makes the group be as defined, and switched on. */
@@ -54,13 +67,14 @@ export class CatalogRepository {
   }
 
   /**
-   * The price from this moment on, which is the clock's and not the transaction's: one that began earlier but waited
-   * for the lock would otherwise be older than what it replaces.
+   * The price from the given time on, from this moment when that is past or not given. This moment is the clock's and
+   * not the transaction's: one that began earlier but waited for the lock would otherwise be older than what it replaces.
    */
-  async addPriceVersion(id: string, model: string, pricing: PricingDefinition, manager: EntityManager): Promise<void> {
+  async addPriceVersion({ id, model, validFrom, pricing }: NewPrices, manager: EntityManager): Promise<void> {
     await manager.query(
-      'INSERT INTO price_versions (id, model, valid_from, pricing) VALUES ($1, $2, clock_timestamp(), $3)',
-      [id, model, pricing],
+      `INSERT INTO price_versions (id, model, valid_from, pricing)
+       VALUES ($1, $2, greatest(clock_timestamp(), $3::timestamptz), $4)`,
+      [id, model, validFrom ?? null, pricing],
     );
   }
 
@@ -72,15 +86,19 @@ export class CatalogRepository {
     await manager.update(ModelEntity, { name }, { enabled: false });
   }
 
-  private pricesInForce(manager: EntityManager): Promise<PriceVersionEntity[]> {
-    return manager
-      .createQueryBuilder(PriceVersionEntity, 'price')
-      .distinctOn(['price.model'])
-      .where('price.validFrom <= clock_timestamp()')
-      .orderBy('price.model')
-      .addOrderBy('price.validFrom', 'DESC')
-      .addOrderBy('price.id', 'DESC')
-      .getMany();
+  /** The version in force of each model and all later ones, by the time from which they are. One look at the clock. */
+  private pricesSince(manager: EntityManager): Promise<StoredPrices[]> {
+    return manager.query<StoredPrices[]>(`
+      WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS now), known AS (
+        SELECT DISTINCT ON (model) id FROM price_versions, moment
+        WHERE valid_from <= now ORDER BY model, valid_from DESC, id DESC
+      )
+      SELECT id, model, valid_from AS "validFrom", pricing,
+        CASE WHEN valid_from <= now THEN 0 ELSE greatest(0.001, extract(epoch FROM valid_from - now) * 1000) END::float8
+          AS "inMs"
+      FROM price_versions, moment
+      WHERE valid_from > now OR id IN (SELECT id FROM known)
+      ORDER BY valid_from, id`);
   }
 }
 

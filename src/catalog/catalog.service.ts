@@ -1,9 +1,10 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Notifications, TOPICS, UNHEARD_CACHE_MS } from '../database/index.js';
-import { reasonOf, within } from '../shared/index.js';
+import { Clock, reasonOf, within } from '../shared/index.js';
 import { CatalogReader } from './catalog.reader.js';
 import type { Catalog, CatalogModel } from './catalog.js';
+import { catalogAt } from './upcoming.js';
 
 /** What else is read whenever the catalog is, in the same transaction, so that both are of one version. */
 export interface CatalogFollower {
@@ -21,9 +22,12 @@ interface Fallback {
 
 /** How long reading may take, in ms: a connection may be open and yet say nothing ever again. */
 const ANSWER_TIMEOUT_MS = 5000;
-const NOTHING: Catalog = { version: 0n, groups: new Map(), models: new Map() };
+const NOTHING: Catalog = { version: 0n, groups: new Map(), models: new Map(), upcoming: [] };
 
-/** The catalog in memory. Looking into it costs no query; it is at most as old as a notification takes, or one second. */
+/**
+ * The catalog in memory. Looking into it costs no query; it is at most as old as a notification takes, or one second.
+ * Prices that are known in advance come into force by themselves, at their time, whether or not the database answers.
+ */
 @Injectable()
 export class CatalogService implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Catalog');
@@ -43,6 +47,7 @@ export class CatalogService implements OnModuleInit, OnModuleDestroy {
     private readonly dataSource: DataSource,
     private readonly reader: CatalogReader,
     private readonly notifications: Notifications,
+    private readonly clock: Clock,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -60,6 +65,7 @@ export class CatalogService implements OnModuleInit, OnModuleDestroy {
   }
 
   current(): Catalog {
+    if (this.stored.upcoming.length > 0) this.use(catalogAt(this.stored, this.clock.now()));
     return this.fallback?.active() === true ? this.withFallback : this.stored;
   }
 
@@ -108,14 +114,19 @@ export class CatalogService implements OnModuleInit, OnModuleDestroy {
       const outcome = await within(reading, ANSWER_TIMEOUT_MS);
       if (outcome === undefined) throw new Error('the database did not answer');
       const [catalog, takeIntoUse] = outcome;
-      this.stored = catalog;
-      this.withFallback = extended(catalog, this.fallback?.models ?? []);
+      this.use(catalog);
       for (const use of takeIntoUse) use();
       this.failed = false;
     } catch (error) {
       this.failed = true;
       throw error;
     }
+  }
+
+  private use(catalog: Catalog): void {
+    if (catalog === this.stored) return;
+    this.stored = catalog;
+    this.withFallback = extended(catalog, this.fallback?.models ?? []);
   }
 
   /** While no notification can arrive, or one could not be followed, looks whether the version is another one. */

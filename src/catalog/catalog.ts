@@ -8,6 +8,8 @@ export interface CatalogGroup {
   readonly name: string;
   /** What a call's price is multiplied by, in millionths: 0.8 is 800_000n. */
   readonly multiplier: bigint;
+  /** What it is for single models instead, likewise. */
+  readonly modelMultipliers: ReadonlyMap<string, bigint>;
   readonly description: string;
 }
 
@@ -21,6 +23,8 @@ export interface CatalogModel {
   /** Names of the groups that may call it; some may be switched off. */
   readonly groups: readonly string[];
   readonly capabilities: Flags;
+  /** What it is taken to think in a second in which nothing can be counted; 0 when it does not reason. */
+  readonly hiddenTokensPerSecond: number;
   /** False for a model that was switched off: kept so that pages can name it, never callable. */
   readonly enabled: boolean;
   /** Milliseconds since 1970. */
@@ -28,6 +32,14 @@ export interface CatalogModel {
   /** The prices in force when this catalog was read, and the id of their row. */
   readonly pricing: Pricing;
   readonly priceVersionId: string;
+}
+
+/** Prices that are known already, and begin later. */
+export interface UpcomingPrices {
+  /** When they begin, in milliseconds since 1970, by this process's clock. */
+  readonly at: number;
+  /** The model as it is from then on. */
+  readonly model: CatalogModel;
 }
 
 /** Everything there is to call and what it costs, as of one version. Immutable: a change is a new one. */
@@ -38,4 +50,6 @@ export interface Catalog {
   readonly groups: ReadonlyMap<string, CatalogGroup>;
   /** All models, those switched off too: see `enabled`. */
   readonly models: ReadonlyMap<string, CatalogModel>;
+  /** In the order in which they begin; as good as always empty. */
+  readonly upcoming: readonly UpcomingPrices[];
 }

@@ -7,6 +7,8 @@ export interface GroupDefinition {
   readonly name: string;
   /** Plain decimal, at most 6 digits after the point. */
   readonly multiplier: string;
+  /** Other multipliers for single models, by name. */
+  readonly models: Readonly<Record<string, string>>;
   readonly description: string;
 }
 
@@ -16,29 +18,47 @@ export type ModelDefinition = Pick<
   'name' | 'displayName' | 'ownedBy' | 'contextWindow' | 'maxOutputTokens' | 'groups'
 > & {
   readonly capabilities: Flags;
+  /** Counts only for models that reason. */
+  readonly hiddenTokensPerSecond: number;
   readonly pricing: PricingDefinition;
+  /** From when on the prices are in force: at once when absent or past. */
+  readonly validFrom?: Date | undefined;
 };
+
+/** What a model that reasons is taken to think in a second, unless its definition says otherwise. */
+export const USUAL_HIDDEN_TOKENS_PER_SECOND = 150;
 
 export const groupOf = (definition: GroupDefinition): CatalogGroup => ({
   name: definition.name,
   multiplier: parseMultiplier(definition.multiplier),
+  modelMultipliers: new Map(
+    Object.entries(definition.models).map(([model, multiplier]) => [model, parseMultiplier(multiplier)]),
+  ),
   description: definition.description,
 });
+
+/** Whether a model thinks before it answers, as its capabilities say. */
+export const reasons = ({ reasoning = false }: Flags): boolean => reasoning !== false;
 
 /** What a change of a group is told by. */
 export const groupFacts = (definition: GroupDefinition): Facts => ({
   multiplier: formatMultiplier(parseMultiplier(definition.multiplier)),
+  models: Object.keys(definition.models)
+    .toSorted()
+    .map((model) => `${model} × ${formatMultiplier(parseMultiplier(definition.models[model] ?? '1'))}`)
+    .join(', '),
   description: definition.description,
 });
 
 /** What a change of a model is told by; prices stand apart because they have versions. */
-export const modelFacts = (definition: Omit<ModelDefinition, 'pricing'>): Facts => ({
+export const modelFacts = (definition: Omit<ModelDefinition, 'pricing' | 'validFrom'>): Facts => ({
   display_name: definition.displayName,
   owned_by: definition.ownedBy,
   context_window: String(definition.contextWindow),
   max_output_tokens: String(definition.maxOutputTokens),
   groups: listed(definition.groups),
   capabilities: sortedPairs(definition.capabilities),
+  hidden_tokens_per_second: String(definition.hiddenTokensPerSecond),
 });
 
 export const priceFacts = (definition: PricingDefinition): Facts => ({

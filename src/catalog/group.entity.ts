@@ -9,6 +9,10 @@ export class GroupEntity {
   @Column({ type: 'numeric', precision: 12, scale: 6, default: 1 })
   multiplier: string;
 
+  /** Decimals by the name of a model, as text. */
+  @Column({ type: 'jsonb', name: 'model_multipliers', default: {} })
+  models: Readonly<Record<string, string>>;
+
   @Column({ type: 'text', default: '' })
   description: string;
 

@@ -24,6 +24,9 @@ export class ModelEntity {
   @Column({ type: 'jsonb', default: {} })
   capabilities: Flags;
 
+  @Column({ type: 'integer', name: 'hidden_tokens_per_second', default: 150 })
+  hiddenTokensPerSecond: number;
+
   @Column({ type: 'boolean', default: true })
   enabled: boolean;
 

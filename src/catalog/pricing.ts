@@ -36,12 +36,16 @@ export interface PriceTier {
 
 /** What a model costs, exactly. */
 export interface Pricing {
-  /** Nothing is charged at all: the catalog says `prices: free`, and no request fee. */
+  /** Nothing is charged at all: the catalog says `prices: free`, and no fee. */
   readonly costsNothing: boolean;
   /** For each call. */
   readonly requestFee: Nanos;
   /** Millionths, by reasoning effort; an effort that is not here counts as 1_000_000n. */
   readonly effortMultipliers: ReadonlyMap<string, bigint>;
+  /** Millionths, by the service tiers that may be asked for beside the usual one, which counts as 1_000_000n. */
+  readonly serviceTiers: ReadonlyMap<string, bigint>;
+  /** For each use of a tool that the upstream runs, by its name; one that is not here is used for nothing. */
+  readonly toolFees: ReadonlyMap<string, Nanos>;
   /** At least one, ascending; the first begins at 0. */
   readonly tiers: readonly PriceTier[];
 }
@@ -56,10 +60,14 @@ export type TierDefinition = {
 };
 
 export interface PricingDefinition {
-  /** Tokens cost nothing; a request fee is charged even so. */
+  /** Tokens cost nothing; fees are charged even so. */
   readonly free: boolean;
   readonly request_fee: string;
   readonly effort_multipliers: Readonly<Record<string, string>>;
+  /** Absent where there are none, as in versions that were stored before they existed. */
+  readonly service_tiers?: Readonly<Record<string, string>>;
+  /** US dollars a use; absent likewise. */
+  readonly tool_fees?: Readonly<Record<string, string>>;
   /** Empty when free. */
   readonly tiers: readonly TierDefinition[];
 }
@@ -86,15 +94,22 @@ export const formatMultiplier = (millionths: bigint): string => formatUsd(millio
 /** @throws RangeError naming the number that is no plain decimal */
 export function parsePricing(definition: PricingDefinition): Pricing {
   const tiers = definition.free ? [FREE_TIER] : definition.tiers;
-  const multipliers = Object.entries(definition.effort_multipliers);
   const requestFee = parseUsd(definition.request_fee);
+  const toolFees = parsedEach(definition.tool_fees, parseUsd);
   return {
-    costsNothing: definition.free && requestFee === ZERO,
+    costsNothing: definition.free && [requestFee, ...toolFees.values()].every((fee) => fee === ZERO),
     requestFee,
-    effortMultipliers: new Map(multipliers.map(([effort, multiplier]) => [effort, parseMultiplier(multiplier)])),
+    effortMultipliers: parsedEach(definition.effort_multipliers, parseMultiplier),
+    serviceTiers: parsedEach(definition.service_tiers, parseMultiplier),
+    toolFees,
     tiers: tiers.map((tier) => ({ fromPromptTokens: tier.from_prompt_tokens, prices: parsePrices(tier) })),
   };
 }
+
+const parsedEach = <Value>(
+  texts: Readonly<Record<string, string>> | undefined,
+  parse: (text: string) => Value,
+): ReadonlyMap<string, Value> => new Map(Object.entries(texts ?? {}).map(([name, text]) => [name, parse(text)]));
 
 function parsePrices(tier: TierDefinition): TierPrices {
   const own = (text: string | undefined, otherwise: bigint): bigint =>
@@ -127,8 +142,16 @@ export function describePricing(pricing: Pricing): string {
     .filter(([, multiplier]) => multiplier !== ONE)
     .map(([effort, multiplier]) => `effort ${effort} × ${formatMultiplier(multiplier)}`)
     .toSorted();
+  // A tier at 1 is more than none: it may be asked for.
+  const services = [...pricing.serviceTiers].map(
+    ([tier, multiplier]) => `tier ${tier} × ${formatMultiplier(multiplier)}`,
+  );
+  const tools = [...pricing.toolFees]
+    .filter(([, fee]) => fee !== ZERO)
+    .map(([tool, fee]) => `${tool} ${formatUsd(fee)}`);
   const fee = pricing.requestFee === ZERO ? [] : [`request_fee ${formatUsd(pricing.requestFee)}`];
-  return [...(pricing.costsNothing ? ['free'] : pricing.tiers.map(describeTier)), ...fee, ...multipliers].join('; ');
+  const tokens = pricing.costsNothing ? ['free'] : pricing.tiers.map(describeTier);
+  return [...tokens, ...fee, ...tools.toSorted(), ...multipliers, ...services.toSorted()].join('; ');
 }
 
 function describeTier({ fromPromptTokens, prices }: PriceTier): string {

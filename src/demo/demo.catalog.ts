@@ -12,6 +12,7 @@ export const demoModel = (createdAt: number): FallbackModel => ({
   contextWindow: 32_000,
   maxOutputTokens: 4096,
   capabilities: {},
+  hiddenTokensPerSecond: 0,
   enabled: true,
   createdAt,
   pricing: parsePricing({

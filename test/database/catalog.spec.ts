@@ -69,6 +69,7 @@ const aFallbackModel: FallbackModel = {
   contextWindow: 1,
   maxOutputTokens: 1,
   capabilities: {},
+  hiddenTokensPerSecond: 0,
   enabled: true,
   createdAt: 0,
   pricing: FREE_PRICING,
@@ -147,6 +148,7 @@ describe('the catalog', () => {
     expect(groups.get('saver')).toEqual({
       name: 'saver',
       multiplier: 800_000n,
+      modelMultipliers: new Map(),
       description: 'Slower channels at a discount',
     });
     expect(models.get('big')).toMatchObject({

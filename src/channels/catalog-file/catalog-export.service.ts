@@ -31,7 +31,7 @@ export class CatalogExport {
       await this.channels.stored(manager),
     ]);
     const render = (credential: (stored: StoredCredential, channel: ChannelEntity) => string): string =>
-      renderCatalog({
+      renderCatalog(definitions.upcoming, {
         groups: definitions.groups.map(groupEntry),
         models: definitions.models.map(modelEntry),
         channels: channels.map((channel) =>

@@ -1,16 +1,17 @@
 import { Type } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
-import { EFFORTS } from '../../call/index.js';
+import { EFFORTS, USUAL_SERVICE_TIERS } from '../../call/index.js';
 import type { Flags } from '../../catalog/index.js';
 import { AUTH_FORMS, type AuthForm } from '../channel.js';
 import { BaseUrl, Credentials, FlagList, FlagMap, Headers, ModelNames, Query } from './channel-fields.js';
 import {
   Decimal,
-  Field,
-  isMapping,
+  DecimalsByName,
+  isName,
   Label,
   Mapping,
   Mappings,
+  Moment,
   Name,
   Names,
   OneOf,
@@ -19,12 +20,18 @@ import {
   UnlessItSays,
   Whole,
 } from './fields.js';
-import { textOf } from './numeral.js';
 
 // The catalog file as it is written: names and defaults are those of its documentation. Decimals stay text.
 const PRICE_DIGITS = 9;
 const MULTIPLIER_DIGITS = 6;
 const MAX_TOKENS = 1_000_000_000;
+const MAX_TOKENS_PER_SECOND = 1_000_000;
+/** As dialects write them: `web_search`. */
+const WORD = /^[a-z][a-z0-9_-]{0,63}$/;
+
+const isEffort = (name: string): boolean => (EFFORTS as readonly string[]).includes(name);
+const isTool = (name: string): boolean => WORD.test(name);
+const isServiceTier = (name: string): boolean => WORD.test(name) && !USUAL_SERVICE_TIERS.includes(name);
 const ONE_DAY_MS = 86_400_000;
 
 export class GroupEntry {
@@ -34,6 +41,10 @@ export class GroupEntry {
   @Optional()
   @Decimal(MULTIPLIER_DIGITS, 6)
   readonly multiplier?: string | null;
+
+  @Optional()
+  @DecimalsByName('models', isName, MULTIPLIER_DIGITS, 6)
+  readonly models?: Readonly<Record<string, string>> | null;
 
   @Optional()
   @Text()
@@ -107,9 +118,26 @@ export class ModelEntry {
   @FlagList()
   readonly capabilities?: Flags | null;
 
+  /** Counts only with the capability `reasoning`. */
   @Optional()
-  @EffortMultipliers()
+  @Whole(0, MAX_TOKENS_PER_SECOND)
+  readonly hidden_tokens_per_second?: number | null;
+
+  @Optional()
+  @Moment()
+  readonly valid_from?: Date | null;
+
+  @Optional()
+  @DecimalsByName(EFFORTS.join(', '), isEffort, MULTIPLIER_DIGITS, 6)
   readonly effort_multipliers?: Readonly<Record<string, string>> | null;
+
+  @Optional()
+  @DecimalsByName(`service tiers other than ${USUAL_SERVICE_TIERS.join(', ')}`, isServiceTier, MULTIPLIER_DIGITS, 6)
+  readonly service_tiers?: Readonly<Record<string, string>> | null;
+
+  @Optional()
+  @DecimalsByName('tools', isTool, PRICE_DIGITS)
+  readonly tool_fees?: Readonly<Record<string, string>> | null;
 
   @Optional()
   @Decimal(PRICE_DIGITS)
@@ -224,24 +252,4 @@ function tierFault(tiers: unknown): string | undefined {
   return starts.every((start, index) => index === 0 || start > (starts[index - 1] ?? 0))
     ? undefined
     : 'must be ordered by from_prompt_tokens, each larger than the one before';
-}
-
-function EffortMultipliers(): PropertyDecorator {
-  return Field(
-    'areMultipliers',
-    (value) => {
-      if (!isMapping(value)) return 'must be a mapping from efforts to multipliers';
-      const odd = Object.entries(value).find(
-        ([effort, multiplier]) =>
-          !(EFFORTS as readonly string[]).includes(effort) || !/^\d{1,6}(\.\d{1,6})?$/.test(String(multiplier)),
-      );
-      return (
-        odd && `must map ${EFFORTS.join(', ')} to decimals of at most 6 digits after the point; ${odd[0]} does not`
-      );
-    },
-    (value) =>
-      isMapping(value)
-        ? Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, textOf(entry)]))
-        : value,
-  );
 }

@@ -1,4 +1,11 @@
-import { DEFAULT_GROUP, type GroupDefinition, type ModelDefinition, type TierDefinition } from '../../catalog/index.js';
+import {
+  DEFAULT_GROUP,
+  type GroupDefinition,
+  type ModelDefinition,
+  type PricingDefinition,
+  type TierDefinition,
+  USUAL_HIDDEN_TOKENS_PER_SECOND,
+} from '../../catalog/index.js';
 import { formatUsd, parseUsd, Secret } from '../../shared/index.js';
 import { type ChannelDefinition, type CredentialDefinition, DEFAULT_TIMEOUTS } from '../channel-definition.js';
 import type { AuthForm } from '../channel.js';
@@ -16,6 +23,7 @@ const canonical = (decimal: string | null | undefined, otherwise: string): strin
 export const groupFrom = (entry: GroupEntry): GroupDefinition => ({
   name: entry.name,
   multiplier: canonical(entry.multiplier, '1'),
+  models: mapValues(entry.models ?? {}, (multiplier) => canonical(multiplier, '1')),
   description: entry.description ?? '',
 });
 
@@ -27,12 +35,18 @@ export const modelFrom = (entry: ModelEntry): ModelDefinition => ({
   maxOutputTokens: entry.max_output_tokens,
   groups: [...new Set(entry.groups ?? [DEFAULT_GROUP])],
   capabilities: entry.capabilities ?? {},
-  pricing: {
-    free: entry.prices === 'free',
-    request_fee: canonical(entry.request_fee, '0'),
-    effort_multipliers: mapValues(entry.effort_multipliers ?? {}, (multiplier) => canonical(multiplier, '1')),
-    tiers: entry.prices === 'free' ? [] : entry.prices.map(tierFrom),
-  },
+  hiddenTokensPerSecond: entry.hidden_tokens_per_second ?? USUAL_HIDDEN_TOKENS_PER_SECOND,
+  pricing: pricingFrom(entry),
+  validFrom: entry.valid_from ?? undefined,
+});
+
+const pricingFrom = (entry: ModelEntry): PricingDefinition => ({
+  free: entry.prices === 'free',
+  request_fee: canonical(entry.request_fee, '0'),
+  effort_multipliers: mapValues(entry.effort_multipliers ?? {}, (multiplier) => canonical(multiplier, '1')),
+  ...(entry.service_tiers && { service_tiers: mapValues(entry.service_tiers, (text) => canonical(text, '1')) }),
+  ...(entry.tool_fees && { tool_fees: mapValues(entry.tool_fees, (text) => canonical(text, '0')) }),
+  tiers: entry.prices === 'free' ? [] : entry.prices.map(tierFrom),
 });
 
 function tierFrom({ from_prompt_tokens, ...prices }: TierEntry): TierDefinition {

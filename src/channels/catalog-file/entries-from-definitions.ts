@@ -1,4 +1,9 @@
-import type { Flags, GroupDefinition, ModelDefinition } from '../../catalog/index.js';
+import {
+  type Flags,
+  type GroupDefinition,
+  type ModelDefinition,
+  USUAL_HIDDEN_TOKENS_PER_SECOND,
+} from '../../catalog/index.js';
 import { formatUsd, parseUsd } from '../../shared/index.js';
 import type { ChannelEntity } from '../channel.entity.js';
 import { Numeral } from './numeral.js';
@@ -7,9 +12,10 @@ import { Numeral } from './numeral.js';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-export const groupEntry = ({ name, multiplier, description }: GroupDefinition): Entry => ({
+export const groupEntry = ({ name, multiplier, models, description }: GroupDefinition): Entry => ({
   name,
   multiplier: decimal(multiplier),
+  ...given('models', mapped(models, decimal)),
   ...given('description', description),
 });
 
@@ -21,7 +27,13 @@ export const modelEntry = (model: ModelDefinition): Entry => ({
   max_output_tokens: model.maxOutputTokens,
   groups: model.groups,
   ...given('capabilities', capabilities(model.capabilities)),
+  ...(model.hiddenTokensPerSecond === USUAL_HIDDEN_TOKENS_PER_SECOND
+    ? {}
+    : { hidden_tokens_per_second: model.hiddenTokensPerSecond }),
+  ...(model.validFrom === undefined ? {} : { valid_from: model.validFrom.toISOString() }),
   ...given('effort_multipliers', mapped(model.pricing.effort_multipliers, decimal)),
+  ...given('service_tiers', mapped(model.pricing.service_tiers ?? {}, decimal)),
+  ...given('tool_fees', mapped(model.pricing.tool_fees ?? {}, decimal)),
   ...(model.pricing.request_fee === '0' ? {} : { request_fee: decimal(model.pricing.request_fee) }),
   prices: model.pricing.free ? 'free' : model.pricing.tiers.map(tierEntry),
 });

@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
+import { parseTime } from '../../shared/index.js';
 import { Numeral, textOf } from './numeral.js';
 
 /** Says what is wrong with a value, as the end of a sentence that begins with the field's name; undefined when nothing. */
@@ -71,6 +72,38 @@ export function Decimal(fractionDigits: number, wholeDigits = 9): PropertyDecora
       : `must be a plain decimal of 0 or more, at most ${fractionDigits} digits after the point, without an exponent`,
   );
 }
+
+/** Decimals as above by names of a certain kind, which `plural` calls them. */
+export function DecimalsByName(
+  plural: string,
+  isOne: (name: string) => boolean,
+  fractionDigits: number,
+  wholeDigits = 9,
+): PropertyDecorator {
+  const form = new RegExp(`^\\d{1,${wholeDigits}}(\\.\\d{1,${fractionDigits}})?$`);
+  return Field(
+    'areDecimals',
+    (value) => {
+      if (!isMapping(value)) return `must be a mapping from ${plural} to decimals`;
+      const odd = Object.entries(value).find(([name, decimal]) => !isOne(name) || !form.test(String(decimal)));
+      return (
+        odd && `must map ${plural} to decimals of at most ${fractionDigits} digits after the point; ${odd[0]} does not`
+      );
+    },
+    (value) =>
+      isMapping(value)
+        ? Object.fromEntries(Object.entries(value).map(([name, decimal]) => [name, textOf(decimal)]))
+        : value,
+  );
+}
+
+/** A time, made a `Date`. */
+export const Moment = (): PropertyDecorator =>
+  Field(
+    'isTime',
+    (value) => (value instanceof Date ? undefined : 'must be an ISO time such as 2026-12-31 or 2026-12-31T23:59:59Z'),
+    (_, written) => (typeof written === 'string' ? parseTime(written) : undefined) ?? textOf(written),
+  );
 
 /** A whole number, made a `number`. */
 export const Whole = (min: number, max: number): PropertyDecorator =>

@@ -76,6 +76,7 @@ channels:
     expect(file.groups?.map(groupFrom)[1]).toEqual({
       name: 'saver',
       multiplier: '0.8',
+      models: {},
       description: 'Slower channels at a discount',
     });
     expect(file.models?.map(modelFrom)).toEqual([
@@ -87,6 +88,7 @@ channels:
         maxOutputTokens: 128_000,
         groups: ['default', 'saver'],
         capabilities: { vision: true, tools: true, reasoning: true },
+        hiddenTokensPerSecond: 150,
         pricing: {
           free: false,
           request_fee: '0',
@@ -138,7 +140,7 @@ channels:
       pricing: { free: true, request_fee: '0', effort_multipliers: {}, tiers: [] },
     });
     expect(read('groups: [{ name: g, description: }]').groups?.map(groupFrom)).toEqual([
-      { name: 'g', multiplier: '1', description: '' },
+      { name: 'g', multiplier: '1', models: {}, description: '' },
     ]);
   });
 

@@ -29,10 +29,11 @@ export function referenceFaults(file: CatalogFileDto, { stored, protocols }: Sur
     ...repeated('groups', file.groups),
     ...repeated('models', file.models),
     ...repeated('channels', file.channels),
+    ...(file.groups ?? []).flatMap((group, index) => unknownModels(`groups[${index}]`, group.models ?? {}, models)),
     ...(file.models ?? []).flatMap((model, index) => unknownGroups(`models[${index}]`, model.groups, groups)),
     ...(file.channels ?? []).flatMap((channel, index) => [
       ...unknownGroups(`channels[${index}]`, channel.groups, groups),
-      ...unknownModels(`channels[${index}]`, channel, models),
+      ...unknownModels(`channels[${index}]`, channel.models, models),
       ...unknownProtocol(`channels[${index}]`, channel, protocols),
       ...credentialFaults(`channels[${index}]`, channel, protocols),
     ]),
@@ -58,7 +59,7 @@ const unknownGroups = (path: string, groups: readonly string[] | null | undefine
       : [{ path: `${path}.groups[${index}]`, message: `names the group "${name}", which is ${known.otherwise}` }],
   );
 
-const unknownModels = (path: string, { models }: ChannelEntry, known: Known): Fault[] =>
+const unknownModels = (path: string, models: Readonly<Record<string, unknown>>, known: Known): Fault[] =>
   Object.keys(models).flatMap((name) =>
     known.names.has(name)
       ? []

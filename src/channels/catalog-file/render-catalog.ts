@@ -2,6 +2,7 @@ import { Document, isCollection, isPair, isScalar, type ScalarTag, visit } from 
 import { Numeral } from './numeral.js';
 
 const HEADING = ' The catalog as it is stored. Applying this file changes nothing.';
+const UPCOMING = ' Stored as well, each to be applied by an entry of its own with `valid_from`:';
 const WIDTH = 120;
 /** How many nodes stand above the fields of an entry: document, mapping, pair, list, entry. */
 const ENTRY_LEVEL = 4;
@@ -16,10 +17,20 @@ const NUMERAL: ScalarTag = {
   stringify: ({ value }) => (value instanceof Numeral ? value.source : String(value)),
 };
 
-/** The YAML text of a catalog: an entry has a line for each field and for each price tier. */
-export function renderCatalog(catalog: Readonly<Record<string, readonly unknown[]>>): string {
+/**
+ * The YAML text of a catalog: an entry has a line for each field and for each price tier. What no entry can say, because
+ * it begins later, stands above it as a comment.
+ */
+export function renderCatalog(
+  upcoming: readonly string[],
+  catalog: Readonly<Record<string, readonly unknown[]>>,
+): string {
   const document = new Document(catalog, { schema: 'core', customTags: (tags) => [NUMERAL, ...tags] });
-  document.commentBefore = HEADING;
+  document.commentBefore = [
+    HEADING,
+    ...(upcoming.length > 0 ? [UPCOMING] : []),
+    ...upcoming.map((line) => `   ${line}`),
+  ].join('\n');
   visit(document, {
     Collection: (_, node, path) => {
       const field = path.at(-1);

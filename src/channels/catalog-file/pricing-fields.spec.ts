@@ -1,0 +1,112 @@
+import { groupEntry, modelEntry } from './entries-from-definitions.js';
+import { groupFrom, modelFrom } from './definitions-from-entries.js';
+import { InvalidCatalog } from './invalid-catalog.js';
+import { readCatalogFile } from './read-catalog-file.js';
+import { referenceFaults } from './references.js';
+import { renderCatalog } from './render-catalog.js';
+
+const FILE = `groups:
+  - { name: saver, multiplier: 0.8, models: { m: 0.90 } }
+models:
+  - name: m
+    context_window: 1000
+    max_output_tokens: 100
+    capabilities: [reasoning]
+    hidden_tokens_per_second: 80
+    service_tiers: { priority: 2.0, flex: 0.5 }
+    tool_fees: { web_search: 0.010, file_search: 0 }
+    prices: [{ input: 1, output: 2 }]
+`;
+
+const read = (text: string): ReturnType<typeof readCatalogFile>['entries'] =>
+  readCatalogFile(text, 'catalog.yaml').entries;
+
+function faultsOf(text: string): readonly string[] {
+  try {
+    read(text);
+  } catch (error) {
+    if (error instanceof InvalidCatalog) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe('the fields of the catalog file that prices are refined by', () => {
+  it('are read exactly, in one spelling', () => {
+    const { groups = [], models = [] } = read(FILE);
+    expect(groups?.map(groupFrom)).toMatchObject([{ multiplier: '0.8', models: { m: '0.9' } }]);
+    expect(models?.map(modelFrom)).toMatchObject([
+      {
+        hiddenTokensPerSecond: 80,
+        validFrom: undefined,
+        pricing: {
+          service_tiers: { priority: '2', flex: '0.5' },
+          tool_fees: { web_search: '0.01', file_search: '0' },
+        },
+      },
+    ]);
+  });
+
+  it('are written as they are read', () => {
+    const { groups = [], models = [] } = read(FILE);
+    const definitions = { groups: groups!.map(groupFrom), models: models!.map(modelFrom) };
+    const text = renderCatalog([], {
+      groups: definitions.groups.map(groupEntry),
+      models: definitions.models.map(modelEntry),
+    });
+    expect(text).toContain('{ m: 0.9 }');
+    const again = read(text);
+    expect({ groups: again.groups!.map(groupFrom), models: again.models!.map(modelFrom) }).toEqual(definitions);
+  });
+
+  it.each([
+    ['2027-01-01', '2027-01-01T00:00:00.000Z'],
+    ['2027-01-01T12:00', '2027-01-01T12:00:00.000Z'],
+    ['"2027-01-01T12:00:00+02:00"', '2027-01-01T10:00:00.000Z'],
+  ])('take a time from which prices are in force, in UTC where it names no zone: %s', (written, meant) => {
+    const [model] = read(FILE.replace('hidden_tokens_per_second: 80', `valid_from: ${written}`)).models ?? [];
+    expect(modelFrom(model!).validFrom?.toISOString()).toBe(meant);
+  });
+
+  it.each([
+    ['models: { m: 0.90 }', 'models: { m: -1 }', 2, /groups\[0\]\.models must map models to decimals .*; m does not/],
+    ['80', '-1', 8, /models\[0\]\.hidden_tokens_per_second must be a whole number from 0/],
+    ['hidden_tokens_per_second: 80', 'valid_from: soon', 8, /models\[0\]\.valid_from must be an ISO time such as/],
+    [
+      'hidden_tokens_per_second: 80',
+      'valid_from: 2027-02-31',
+      8,
+      /models\[0\]\.valid_from must be an ISO time such as/,
+    ],
+    ['hidden_tokens_per_second: 80', 'valid_from: 5', 8, /models\[0\]\.valid_from must be an ISO time such as/],
+    [
+      'priority: 2.0',
+      'default: 2.0',
+      9,
+      /service_tiers must map service tiers other than auto, default, .*; default does/,
+    ],
+    ['priority: 2.0', 'priority: much', 9, /models\[0\]\.service_tiers must map .*; priority does not/],
+    [
+      'web_search: 0.010',
+      'Web Search: 1',
+      10,
+      /models\[0\]\.tool_fees must map tools to decimals .*; Web Search does not/,
+    ],
+    ['web_search: 0.010', 'web_search: 0.0000000001', 10, /models\[0\]\.tool_fees must map .*; web_search does not/],
+  ])('are refused with their line when they cannot be understood: %s as %s', (good, bad, line, message) => {
+    const faults = faultsOf(FILE.replace(good, bad));
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toMatch(new RegExp(`^catalog\\.yaml:${line}: `));
+    expect(faults[0]).toMatch(message);
+  });
+
+  it('refer only to models that there are', () => {
+    const faults = referenceFaults(read(FILE.replace('models: { m:', 'models: { other:')), {
+      stored: undefined,
+      protocols: new Map(),
+    });
+    expect(faults).toEqual([
+      { path: 'groups[0].models', message: 'names the model "other", which is not in this file' },
+    ]);
+  });
+});
