@@ -11,9 +11,10 @@ import { BillingRepository } from './billing.repository.js';
 import type { CallRow, RefusedCall } from './call-row.js';
 import { finishedRow, refusedRow } from './finished-row.js';
 import type { Ending } from './ending.js';
-import { affordableOutput } from './hold.js';
+import { affordableOutput, promptToHold } from './hold.js';
 import { InFlight } from './in-flight.js';
-import { admissionRequest, termsOf } from './plan.js';
+import { KnownAnswers } from './known-answers.js';
+import { admissionRequest, type BillingPlan, termsOf } from './plan.js';
 import { SettlementQueue } from './settlement-queue.js';
 import { type Admission, type BillingDesk, type Planner, Ticket } from './ticket.js';
 
@@ -27,6 +28,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   private readonly processId: string;
   private readonly admissions: Batcher<AdmissionRequest, AdmissionResult>;
   private readonly admitting = new InFlight();
+  private readonly answers = new KnownAnswers();
   private notSettled = 0;
 
   constructor(
@@ -79,13 +81,15 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
    * @throws SettlementUnavailable when a success was not recorded in time
    */
   async settle(ticket: Ticket, ending: Ending): Promise<void> {
+    const { usage } = ticket.progress();
+    if (usage !== undefined && ending.status === 'succeeded') this.answers.note(ticket.caller.accountId, usage);
     const row = finishedRow(ticket, ending, sinceMs(ticket.startedMs));
     if (ending.status === 'succeeded') await this.record(row, undefined);
     else await this.record(row, ending.error, FAILURE_PATIENCE_MS).catch(() => undefined);
   }
 
   private async untilAdmitted(call: Call, caller: Caller, plan: Planner): Promise<Admission> {
-    let current = plan(caller);
+    let current = this.continued(call, plan(caller));
     for (let attempt = 1; ; attempt += 1) {
       const { request, hold } = admissionRequest(call, current, this.processId);
       const result = await this.place(request);
@@ -94,7 +98,13 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
         return {
           plan: current,
           snapshot: request.snapshot,
-          outputLimit: affordableOutput(call.head, current.model, termsOf(call, current), granted),
+          outputLimit: affordableOutput(
+            call.head,
+            current.model,
+            termsOf(call, current),
+            granted,
+            promptToHold(call.head, current.model, current.continuedTokens),
+          ),
         };
       }
       const { outcome } = result;
@@ -104,8 +114,14 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
       // The key or the catalog has changed since this process read it: read both anew, once.
       if (attempt > 1) throw new AdmissionOutdated();
       const [renewed] = await Promise.all([this.keys.renew(caller), this.catalog.reload().catch(unavailable)]);
-      current = plan(renewed);
+      current = this.continued(call, plan(renewed));
     }
+  }
+
+  /** The plan of a call that continues another one: with what is known of that. */
+  private continued({ head: { outside } }: Call, plan: BillingPlan): BillingPlan {
+    const continuedTokens = outside && this.answers.tokensOf(plan.caller.accountId, outside.previousResponseId);
+    return continuedTokens === undefined ? plan : { ...plan, continuedTokens };
   }
 
   private place(request: AdmissionRequest): Promise<AdmissionResult> {

@@ -3,7 +3,7 @@ import { type AppError, errorReason, formatUsd } from '../shared/index.js';
 import type { CallRow, RefusedCall } from './call-row.js';
 import { type Ending, chargeFor } from './ending.js';
 import { likelyPromptTokens } from './hold.js';
-import { termsOf } from './plan.js';
+import { chargedBy } from './plan.js';
 import { costOf, costTerms } from './price.js';
 import type { Ticket } from './ticket.js';
 
@@ -55,21 +55,18 @@ function billed(ticket: Ticket, ending: Ending): Partial<CallRow> {
   if (admission === undefined) return {};
   const { plan, snapshot } = admission;
   const progress = { ...ticket.progress(), upstreamAnswered: ticket.attempts.at(-1)?.answered ?? false };
-  const charge = chargeFor(ending, progress, likelyPromptTokens(call.head.size, plan.model.contextWindow));
-  if (charge.usage === undefined) return { billing_basis: charge.basis, snapshot };
-  const terms = termsOf(call, plan);
+  const { contextWindow } = plan.model;
+  const prompt = likelyPromptTokens(call.head.size, contextWindow) + (plan.continuedTokens ?? 0);
+  const { basis, usage } = chargeFor(ending, progress, Math.min(prompt, contextWindow));
+  if (usage === undefined) return { billing_basis: basis, snapshot };
+  const charged = chargedBy(call, plan, usage);
+  const items = costTerms(charged.terms.pricing, usage);
   return {
-    billing_basis: charge.basis,
-    cost: costOf(terms, charge.usage).toString(),
-    ...tokenColumns(charge.usage),
-    snapshot,
-    lines: JSON.stringify(
-      costTerms(terms.pricing, charge.usage).map(({ item, quantity, price }) => ({
-        item,
-        quantity,
-        price: formatUsd(price),
-      })),
-    ),
+    billing_basis: basis,
+    cost: costOf(charged.terms, usage, items).toString(),
+    ...tokenColumns(usage),
+    snapshot: charged.snapshot,
+    lines: JSON.stringify(items.map(({ item, quantity, price }) => ({ item, quantity, price: formatUsd(price) }))),
   };
 }
 

@@ -13,6 +13,7 @@ const terms: PriceTerms = {
     effort_multipliers: {},
     tiers: [{ from_prompt_tokens: 0, input: '1', output: '15' }],
   }),
+  serviceMultiplier: 1_000_000n,
   effortMultiplier: 1_000_000n,
   groupMultiplier: 1_000_000n,
 };

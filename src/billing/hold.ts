@@ -21,6 +21,20 @@ export interface HoldRequest {
 /** Prompt tokens to hold for, on the safe side: one per two bytes of text, so many per image. */
 export const heldPromptTokens = (size: BodySize, contextWindow: number): number => estimate(size, contextWindow, 2);
 
+/**
+ * The same of a call whose prompt may be more than its body: what it continues is known by its tokens, and everything
+ * else that lies outside can fill the context window.
+ */
+export function promptToHold(
+  { size, outside }: CallHead,
+  { contextWindow }: CatalogModel,
+  continuedTokens: number | undefined,
+): number {
+  if (outside === undefined) return heldPromptTokens(size, contextWindow);
+  if (continuedTokens === undefined) return contextWindow;
+  return Math.min(contextWindow, continuedTokens + heldPromptTokens(size, contextWindow));
+}
+
 /** Prompt tokens as they probably are, for a bill without any report: one per four bytes of text. */
 export const likelyPromptTokens = (size: BodySize, contextWindow: number): number => estimate(size, contextWindow, 4);
 
@@ -37,8 +51,12 @@ function outputBound(head: CallHead, model: CatalogModel): number {
 }
 
 /** The hold for a call: of a fixed size, or, unstreamed and without a limit, as large as the wallet comfortably bears. */
-export function holdFor(head: CallHead, model: CatalogModel, terms: PriceTerms): HoldRequest {
-  const promptTokens = heldPromptTokens(head.size, model.contextWindow);
+export function holdFor(
+  head: CallHead,
+  model: CatalogModel,
+  terms: PriceTerms,
+  promptTokens = promptToHold(head, model, undefined),
+): HoldRequest {
   const bound = outputBound(head, model);
   const costWith = costWithOutput(terms, promptTokens);
   const minimum = costWith(Math.min(bound, LEAST_ANSWER * head.answers));
@@ -61,9 +79,9 @@ export function affordableOutput(
   model: CatalogModel,
   terms: PriceTerms,
   hold: { readonly granted: bigint; readonly ceiling: bigint },
+  promptTokens = promptToHold(head, model, undefined),
 ): number | undefined {
   if (hold.granted >= hold.ceiling) return undefined;
-  const promptTokens = heldPromptTokens(head.size, model.contextWindow);
   const all = outputTokensFor(terms, tokens(promptTokens, 0), hold.granted);
   return all === undefined ? undefined : Math.floor(Math.min(outputBound(head, model), all) / head.answers);
 }

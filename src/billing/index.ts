@@ -8,4 +8,5 @@ export { BillingModule } from './billing.module.js';
 export { BillingService } from './billing.service.js';
 export type { RefusedCall } from './call-row.js';
 export type { BillingPlan } from './plan.js';
+export { requirePricedTier } from './service-tier.js';
 export { type Admission, Ticket } from './ticket.js';

@@ -15,16 +15,18 @@ export function priceSnapshot(
   { pricing, priceVersionId }: Pick<CatalogModel, 'pricing' | 'priceVersionId'>,
   group: string,
   terms: PriceTerms,
+  serviceTier: string,
 ): PriceSnapshot {
-  const name = `${terms.effortMultiplier} ${terms.groupMultiplier} ${group}`;
+  // The tier's multiplier is the pricing's own; a group's is not.
+  const name = `${terms.effortMultiplier} ${terms.groupMultiplier} ${serviceTier} ${group}`;
   const known = made.get(pricing);
-  const text = known?.get(name) ?? render(priceVersionId, group, terms);
+  const text = known?.get(name) ?? render(priceVersionId, group, terms, serviceTier);
   if (known === undefined) made.set(pricing, new Map([[name, text]]));
   else known.set(name, text);
   return text;
 }
 
-const render = (priceVersionId: string, group: string, terms: PriceTerms): PriceSnapshot =>
+const render = (priceVersionId: string, group: string, terms: PriceTerms, serviceTier: string): PriceSnapshot =>
   JSON.stringify({
     price_version: priceVersionId,
     free: terms.pricing.costsNothing,
@@ -33,6 +35,11 @@ const render = (priceVersionId: string, group: string, terms: PriceTerms): Price
       from_prompt_tokens: fromPromptTokens,
       ...Object.fromEntries(Object.entries(prices).map(([name, price]) => [name, formatUsd(price)])),
     })),
+    ...(terms.pricing.toolFees.size > 0 && {
+      tool_fees: Object.fromEntries([...terms.pricing.toolFees].map(([tool, fee]) => [tool, formatUsd(fee)])),
+    }),
+    ...(serviceTier !== '' && { service_tier: serviceTier }),
+    service_tier_multiplier: formatMultiplier(terms.serviceMultiplier),
     effort_multiplier: formatMultiplier(terms.effortMultiplier),
     group,
     group_multiplier: formatMultiplier(terms.groupMultiplier),

@@ -26,6 +26,7 @@ const terms = (overrides: Partial<PriceTerms> = {}): PriceTerms => ({
       { from_prompt_tokens: 272_000, input: '2.5', cache_read: '0.25', output: '15' },
     ],
   }),
+  serviceMultiplier: ONE,
   effortMultiplier: ONE,
   groupMultiplier: ONE,
   ...overrides,
@@ -88,8 +89,8 @@ describe('the price of a call', () => {
     const fee = { ...priced({}, '0.02'), groupMultiplier: 500_000n };
     expect(costOf(fee, usage({ input: 5 }))).toBe(parseUsd('0.01'));
     expect(costTerms(fee.pricing, usage({ input: 5 }))).toEqual([
-      { item: 'input', quantity: 5, price: 0n },
-      { item: 'request_fee', quantity: 1, price: parseUsd('0.02') },
+      { item: 'input', quantity: 5, price: 0n, isFee: false },
+      { item: 'request_fee', quantity: 1, price: parseUsd('0.02'), isFee: true },
     ]);
   });
 

@@ -5,21 +5,23 @@ import { type Nanos, ZERO, nanos } from '../shared/index.js';
 /** What a call is priced by, fixed at admission. Multipliers in millionths. */
 export interface PriceTerms {
   readonly pricing: Pricing;
+  readonly serviceMultiplier: bigint;
   readonly effortMultiplier: bigint;
   readonly groupMultiplier: bigint;
 }
 
-/** One term of the sum, as a person reads it: so many tokens at so many nano-dollars per million. */
-interface CostTerm {
-  readonly item: TokenClass | 'request_fee';
+/** One term of the sum, as a person reads it: so many tokens at so many nano-dollars per million, or so many fees. */
+export interface CostTerm {
+  readonly item: TokenClass | `tool:${string}` | 'request_fee';
   readonly quantity: number;
-  /** Nano-dollars per one million tokens; for the request fee nano-dollars of the fee itself. */
+  /** Nano-dollars per one million tokens; for a fee nano-dollars of the fee itself. */
   readonly price: bigint;
+  readonly isFee: boolean;
 }
 
 const MILLION = 1_000_000n;
-/** Prices are per million tokens, and each of the two multipliers is in millionths. */
-const DENOMINATOR = MILLION ** 3n;
+/** Prices are per million tokens, and each of the three multipliers is in millionths. */
+const DENOMINATOR = MILLION ** 4n;
 
 /** The tier that a prompt of so many tokens falls in, cached ones included. Tiers ascend and the first begins at 0. */
 function tierFor(pricing: Pricing, promptTokens: number): PriceTier {
@@ -28,16 +30,27 @@ function tierFor(pricing: Pricing, promptTokens: number): PriceTier {
   return tier;
 }
 
-/** The disjoint classes that the tokens of a call fall in: no token is counted twice. */
+/**
+ * The disjoint classes that the tokens of a call fall in: no token is counted twice. What came from or went to a cache
+ * counts as that, whatever it was; of the rest, images and sounds are counted as far as there is any left.
+ */
 function tokensByClass(usage: TokenUsage): readonly (readonly [TokenClass, number])[] {
-  const cached = usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h;
+  const { cacheRead, cacheWrite, cacheWrite1h, imageInput = 0, audioInput = 0, audioOutput = 0 } = usage;
+  const uncached = Math.max(0, usage.input - cacheRead - cacheWrite - cacheWrite1h);
+  const image = Math.min(imageInput, uncached);
+  const audio = Math.min(audioInput, uncached - image);
+  const reasoning = Math.min(usage.reasoning, usage.output);
+  const spoken = Math.min(audioOutput, usage.output - reasoning);
   return [
-    ['input', Math.max(0, usage.input - cached)],
-    ['cache_read', usage.cacheRead],
-    ['cache_write_5m', usage.cacheWrite],
-    ['cache_write_1h', usage.cacheWrite1h],
-    ['output', Math.max(0, usage.output - usage.reasoning)],
-    ['reasoning', Math.min(usage.reasoning, usage.output)],
+    ['input', uncached - image - audio],
+    ['cache_read', cacheRead],
+    ['cache_write_5m', cacheWrite],
+    ['cache_write_1h', cacheWrite1h],
+    ['image_input', image],
+    ['audio_input', audio],
+    ['output', usage.output - reasoning - spoken],
+    ['reasoning', reasoning],
+    ['audio_output', spoken],
   ];
 }
 
@@ -46,28 +59,40 @@ export function costTerms(pricing: Pricing, usage: TokenUsage): readonly CostTer
   const { prices } = tierFor(pricing, usage.input);
   const terms: CostTerm[] = [];
   for (const [item, quantity] of tokensByClass(usage))
-    if (quantity > 0) terms.push({ item, quantity, price: prices[item] });
-  if (pricing.requestFee > 0n) terms.push({ item: 'request_fee', quantity: 1, price: pricing.requestFee });
+    if (quantity > 0) terms.push({ item, quantity, price: prices[item], isFee: false });
+  for (const tool in usage.toolUses) {
+    const quantity = usage.toolUses[tool] ?? 0;
+    if (quantity > 0)
+      terms.push({ item: `tool:${tool}`, quantity, price: pricing.toolFees.get(tool) ?? 0n, isFee: true });
+  }
+  if (pricing.requestFee > 0n) terms.push({ item: 'request_fee', quantity: 1, price: pricing.requestFee, isFee: true });
   return terms;
 }
 
 /** Σ of the terms in nano-dollars per million tokens, multipliers not yet applied. */
 function sumOf(terms: readonly CostTerm[]): bigint {
   return terms.reduce(
-    (sum, { item, quantity, price }) => sum + (item === 'request_fee' ? price * MILLION : BigInt(quantity) * price),
+    (sum, { quantity, price, isFee }) => sum + BigInt(quantity) * (isFee ? price * MILLION : price),
     0n,
   );
 }
 
+const multiplierOf = ({ serviceMultiplier, effortMultiplier, groupMultiplier }: PriceTerms): bigint =>
+  serviceMultiplier * effortMultiplier * groupMultiplier;
+
 /** Rounded once, half up; whatever has a price costs at least one nano-dollar. */
-export function costOf(terms: PriceTerms, usage: TokenUsage): Nanos {
-  return rounded(sumOf(costTerms(terms.pricing, usage)) * terms.effortMultiplier * terms.groupMultiplier);
+export function costOf(
+  terms: PriceTerms,
+  usage: TokenUsage,
+  items: readonly CostTerm[] = costTerms(terms.pricing, usage),
+): Nanos {
+  return rounded(sumOf(items) * multiplierOf(terms));
 }
 
 /** What an uncached prompt of so many tokens comes to with so much output, the output at the dearer of its prices. */
 export function costWithOutput(terms: PriceTerms, promptTokens: number): (outputTokens: number) => Nanos {
   const { pricing } = terms;
-  const multiplier = terms.effortMultiplier * terms.groupMultiplier;
+  const multiplier = multiplierOf(terms);
   const prompt = BigInt(promptTokens) * tierFor(pricing, promptTokens).prices.input + pricing.requestFee * MILLION;
   const output = dearestOutput(pricing, promptTokens);
   return (outputTokens) => rounded((prompt + BigInt(outputTokens) * output) * multiplier);
@@ -81,15 +106,16 @@ function rounded(numerator: bigint): Nanos {
 
 /** How many output tokens a budget buys on top of what the given usage costs; undefined when output costs nothing. */
 export function outputTokensFor(terms: PriceTerms, usage: TokenUsage, budget: bigint): number | undefined {
-  const multiplier = terms.effortMultiplier * terms.groupMultiplier;
+  const multiplier = multiplierOf(terms);
   const price = dearestOutput(terms.pricing, usage.input) * multiplier;
   if (price === 0n) return undefined;
   const left = budget * DENOMINATOR - sumOf(costTerms(terms.pricing, usage)) * multiplier;
   return left <= 0n ? 0 : Number(left / price);
 }
 
-/** Output may turn out to be text or reasoning: what is set aside for it is at the dearer of the two prices. */
+/** Output may turn out to be text, reasoning or sound: what is set aside for it is at the dearest of their prices. */
 function dearestOutput(pricing: Pricing, promptTokens: number): bigint {
-  const { prices } = tierFor(pricing, promptTokens);
-  return prices.output > prices.reasoning ? prices.output : prices.reasoning;
+  const { output, reasoning, audio_output } = tierFor(pricing, promptTokens).prices;
+  const dearer = output > reasoning ? output : reasoning;
+  return dearer > audio_output ? dearer : audio_output;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { BillingPlan } from '../billing/index.js';
+import { type BillingPlan, requirePricedTier } from '../billing/index.js';
 import type { Call, ListedModel, ProtocolId } from '../call/index.js';
 import { CatalogService } from '../catalog/index.js';
 import { type Channel, ChannelDirectory } from '../channels/index.js';
@@ -16,7 +16,7 @@ export class ModelAccess {
 
   /**
    * What a call is to be billed as.
-   * @throws AppError when the model is unknown, not this key's, or nowhere to be had
+   * @throws AppError when the model is unknown, not this key's, nowhere to be had, or not in the service tier asked for
    */
   plan(call: Call, caller: Caller): BillingPlan {
     const { version, groups, models } = this.catalog.current();
@@ -28,6 +28,7 @@ export class ModelAccess {
     if (group === undefined || !model.groups.includes(group.name))
       throw unknownModel(call.head.model, ` in the group "${caller.groupName}" of this key`);
     this.requireChannel(call.protocol, group.name, model.name);
+    requirePricedTier(call.head, model);
     return { caller, model, group, catalogVersion: version };
   }
 
