@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
-import { of, Subject } from 'rxjs';
-import { type Frame, Interruption } from '../call/index.js';
+import { of, Subject, type Subscription } from 'rxjs';
+import { Flow, type Frame, Interruption } from '../call/index.js';
 import { AppError } from '../shared/index.js';
 import { accounted } from './accounted.js';
 import type { Ticket } from './ticket.js';
@@ -8,13 +8,21 @@ import type { Ticket } from './ticket.js';
 const piece = (last = false): Frame => ({ bytes: Buffer.from(last ? 'end' : 'piece'), signals: [], last });
 const failure = (): AppError => new AppError('timeout', 'late');
 
-/** A ticket that remembers what became of it, and whose settlement is let go by hand. */
-function aTicket({ admitted = true } = {}) {
+/** A ticket that remembers what became of it, and whose settlement and credit are let go by hand. */
+function aTicket({ admitted = true, covered = true } = {}) {
   const fates: string[] = [];
   let settle = (): void => undefined;
   const settled = new Promise<void>((resolve) => (settle = resolve));
+  let answer: { pay(): void; refuse(error: AppError): void } = { pay: () => undefined, refuse: () => undefined };
   const ticket = {
+    call: { head: { stream: true } },
     admission: admitted ? {} : undefined,
+    covered,
+    silent: true,
+    cover: () => {
+      fates.push('asked for credit');
+      return new Promise<void>((resolve, reject) => (answer = { pay: resolve, refuse: reject }));
+    },
     note: () => undefined,
     succeed: () => {
       fates.push('succeeded');
@@ -23,23 +31,38 @@ function aTicket({ admitted = true } = {}) {
     fail: async ({ kind }: AppError) => void fates.push(`failed: ${kind}`),
     abandon: () => fates.push('abandoned'),
   };
-  return { ticket: ticket as unknown as Ticket, fates, settle };
+  return {
+    ticket: ticket as unknown as Ticket,
+    fates,
+    settle,
+    pay: () => {
+      ticket.covered = true;
+      answer.pay();
+    },
+    refuse: (error: AppError) => answer.refuse(error),
+  };
 }
 
-function listen(ticket: Ticket, interruption = new Interruption()) {
+const open: Subscription[] = [];
+
+function listen(ticket: Ticket) {
   const frames = new Subject<Frame>();
   const heard: string[] = [];
-  const subscription = frames.pipe(accounted(ticket, interruption)).subscribe({
+  const [interruption, flow] = [new Interruption(), new Flow()];
+  const subscription = frames.pipe(accounted(ticket, { interruption, flow })).subscribe({
     next: ({ last }) => heard.push(last ? 'last' : 'frame'),
     error: ({ kind }: AppError) => heard.push(kind),
     complete: () => heard.push('complete'),
   });
-  return { frames, heard, interruption, subscription };
+  open.push(subscription);
+  return { frames, heard, interruption, flow, subscription };
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('accounted', () => {
+  afterEach(() => open.splice(0).forEach((subscription) => subscription.unsubscribe()));
+
   it('lets the last frame go only when the call is settled', async () => {
     const { ticket, fates, settle } = aTicket();
     const { frames, heard } = listen(ticket);
@@ -113,10 +136,62 @@ describe('accounted', () => {
     const note = jest.spyOn(ticket, 'note');
     const signals = [{ type: 'output', units: 3 }] as const;
     of({ ...piece(), signals }, piece(true))
-      .pipe(accounted(ticket, new Interruption()))
+      .pipe(accounted(ticket, { interruption: new Interruption(), flow: new Flow() }))
       .subscribe();
     settle();
     await nextTurn();
     expect(note.mock.calls).toEqual([[signals], [[]]]);
+  });
+
+  it('keeps back what is not paid for, reads no further meanwhile, and lets it go in order', async () => {
+    const { ticket, fates, pay } = aTicket({ covered: false });
+    const { frames, heard, flow } = listen(ticket);
+    frames.next(piece());
+    frames.next(piece());
+    expect([heard, fates, flow.paused]).toEqual([[], ['asked for credit'], true]);
+    pay();
+    await nextTurn();
+    expect([heard, flow.paused]).toEqual([['frame', 'frame'], false]);
+  });
+
+  it('settles an end that has waited for credit behind what came before it', async () => {
+    const { ticket, fates, pay, settle } = aTicket({ covered: false });
+    const { frames, heard } = listen(ticket);
+    frames.next(piece());
+    frames.next(piece(true));
+    frames.complete();
+    expect(heard).toEqual([]);
+    pay();
+    settle();
+    await nextTurn();
+    expect([heard, fates.slice(0, 2)]).toEqual([
+      ['frame', 'last', 'complete'],
+      ['asked for credit', 'succeeded'],
+    ]);
+  });
+
+  it('fails when there is no more credit, and leaves the upstream at once', async () => {
+    const { ticket, fates, refuse } = aTicket({ covered: false });
+    const { frames, heard } = listen(ticket);
+    frames.next(piece());
+    refuse(new AppError('insufficient_quota', 'used up'));
+    await nextTurn();
+    expect(frames.observed).toBe(false);
+    expect([heard, fates.slice(0, 2)]).toEqual([
+      ['insufficient_quota'],
+      ['asked for credit', 'failed: insufficient_quota'],
+    ]);
+  });
+
+  it('asks for credit while a model shows nothing', async () => {
+    jest.useFakeTimers();
+    const { ticket, fates } = aTicket({ covered: false });
+    const { subscription } = listen(ticket);
+    jest.advanceTimersByTime(1000);
+    expect(fates).toEqual(['asked for credit']);
+    subscription.unsubscribe();
+    jest.advanceTimersByTime(60_000);
+    expect(jest.getTimerCount()).toBe(0);
+    jest.useRealTimers();
   });
 });

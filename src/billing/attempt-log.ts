@@ -9,6 +9,8 @@ export class AttemptLog {
   private durationMs: number | null = null;
   private status: number | null = null;
   private outcome: string | undefined;
+  /** Told when the upstream has begun to answer. */
+  onAnswered: (() => void) | undefined;
 
   constructor(
     private readonly call: { readonly id: string; readonly createdAt: number },
@@ -26,6 +28,7 @@ export class AttemptLog {
   headers(status: number): void {
     this.headersMs = this.elapsed();
     this.status = status;
+    if (this.answered) this.onAnswered?.();
   }
 
   firstToken(): void {

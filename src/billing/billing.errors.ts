@@ -1,5 +1,5 @@
 import { AppError, formatUsd } from '../shared/index.js';
-import type { FundsLeft, Shortage } from './admission.js';
+import type { ExtensionOutcome, FundsLeft, Shortage } from './admission.js';
 import type { HoldRequest } from './hold.js';
 
 const BUDGET = { day: 'daily', week: 'weekly', month: 'monthly' } as const;
@@ -47,6 +47,28 @@ function adviceText(source: Shortage, passing: boolean): string {
   return source === 'key'
     ? 'Ask for a higher quota of this key or for less output.'
     : 'Wait for its next period, ask for a higher budget of this key or for less output.';
+}
+
+/** A stream has said what its money could pay for: the rest of it is not bought. */
+export class OutOfCredit extends AppError {
+  constructor(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>, left: FundsLeft) {
+    super('insufficient_quota', `insufficient quota: ${whatRanOut(outcome, left)} The answer ends here.`, {
+      shouldRetry: false,
+    });
+  }
+}
+
+function whatRanOut(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>, left: FundsLeft): string {
+  switch (outcome) {
+    case 'key_state':
+      return 'this key may not be used any more.';
+    case 'account_state':
+      return 'this account may not be used any more.';
+    case 'owed':
+      return `your account owes $${formatUsd(-left.free)}.`;
+    default:
+      return `${ownerText(outcome, left)} has ${leftText(outcome, left)}, which does not pay for the rest of this answer.`;
+  }
 }
 
 /** The database did not take the call: nothing was sent and nothing is charged. */

@@ -5,13 +5,14 @@ import { CatalogService } from '../catalog/index.js';
 import { Batcher, isOutage } from '../database/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { AppError, Clock, monotonicMs, newId } from '../shared/index.js';
-import type { AdmissionRequest, AdmissionResult } from './admission.js';
+import type { AdmissionRequest, AdmissionResult, ExtensionRequest, ExtensionResult } from './admission.js';
 import { AccountOwes, AdmissionOutdated, AdmissionUnavailable, InsufficientQuota } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import type { CallRow, RefusedCall } from './call-row.js';
+import { Credit, type CreditLine } from './credit.js';
 import { finishedRow, refusedRow } from './finished-row.js';
 import type { Ending } from './ending.js';
-import { affordableOutput, promptToHold } from './hold.js';
+import { affordableOutput, creditLine, promptToHold } from './hold.js';
 import { InFlight } from './in-flight.js';
 import { KnownAnswers } from './known-answers.js';
 import { admissionRequest, type BillingPlan, termsOf } from './plan.js';
@@ -27,6 +28,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   private readonly logger = new Logger('Call');
   private readonly processId: string;
   private readonly admissions: Batcher<AdmissionRequest, AdmissionResult>;
+  private readonly extensions: Batcher<ExtensionRequest, ExtensionResult>;
   private readonly admitting = new InFlight();
   private readonly answers = new KnownAnswers();
   private notSettled = 0;
@@ -41,6 +43,9 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     this.processId = newId('prs', clock.now());
     // In an outage all of a batch fail at once: one after the other they would wait for each other's time to run out.
     this.admissions = new Batcher((batch: readonly AdmissionRequest[]) => repository.admit(batch), {
+      retryAlone: (error) => !isOutage(error),
+    });
+    this.extensions = new Batcher((batch: readonly ExtensionRequest[]) => repository.extend(batch), {
       retryAlone: (error) => !isOutage(error),
     });
   }
@@ -94,18 +99,12 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
       const { request, hold } = admissionRequest(call, current, this.processId);
       const result = await this.place(request);
       if (result.outcome === 'admitted') {
+        const terms = termsOf(call, current);
         const granted = { granted: result.hold, ceiling: hold.ceiling };
-        return {
-          plan: current,
-          snapshot: request.snapshot,
-          outputLimit: affordableOutput(
-            call.head,
-            current.model,
-            termsOf(call, current),
-            granted,
-            promptToHold(call.head, current.model, current.continuedTokens),
-          ),
-        };
+        const promptTokens = promptToHold(call.head, current.model, current.continuedTokens);
+        const outputLimit = affordableOutput(call.head, current.model, terms, granted, promptTokens);
+        const line = creditLine(call.head, current.model, { terms, promptTokens, held: result.hold, outputLimit });
+        return { plan: current, snapshot: request.snapshot, outputLimit, credit: line && this.credit(line, request) };
       }
       const { outcome } = result;
       if (outcome === 'wallet' || outcome === 'key' || outcome === 'budget')
@@ -122,6 +121,10 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   private continued({ head: { outside } }: Call, plan: BillingPlan): BillingPlan {
     const continuedTokens = outside && this.answers.tokensOf(plan.caller.accountId, outside.previousResponseId);
     return continuedTokens === undefined ? plan : { ...plan, continuedTokens };
+  }
+
+  private credit(line: CreditLine, admission: AdmissionRequest): Credit {
+    return new Credit(line, (held, want) => this.extensions.submit({ admission, held, want }).catch(unavailable));
   }
 
   private place(request: AdmissionRequest): Promise<AdmissionResult> {

@@ -1,5 +1,6 @@
 import { NO_TOKENS, type TokenUsage } from '../call/index.js';
 import type { AppError } from '../shared/index.js';
+import { OutOfCredit } from './billing.errors.js';
 
 export type CallStatus = 'succeeded' | 'failed' | 'cancelled' | 'refused';
 export type BillingBasis = 'reported' | 'estimated' | 'partial' | 'free';
@@ -39,13 +40,16 @@ export function chargeFor(ending: Ending, progress: Progress, likelyPromptTokens
     case 'refused':
       return FREE;
     case 'failed':
-      return progress.begun ? partial(progress, counted) : FREE;
+      return progress.begun || ranOut(ending.error) ? partial(progress, counted) : FREE;
     case 'cancelled':
       return progress.begun || progress.upstreamAnswered ? partial(progress, counted) : FREE;
     default:
       return ending satisfies never;
   }
 }
+
+/** Not the upstream's failure, nor ours: what it has thought so far is paid for as far as the money goes. */
+const ranOut = (error: AppError): boolean => error instanceof OutOfCredit;
 
 /** The report so far, but never less output than was seen: some upstreams report the prompt first and output last. */
 function partial({ usage, outputUnits }: Progress, counted: TokenUsage): Charge {

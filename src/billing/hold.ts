@@ -1,5 +1,6 @@
 import { type BodySize, type CallHead, NO_TOKENS, type TokenUsage } from '../call/index.js';
 import type { CatalogModel } from '../catalog/index.js';
+import type { CreditLine } from './credit.js';
 import { type PriceTerms, costWithOutput, outputTokensFor } from './price.js';
 
 const TOKENS_PER_IMAGE = 1600;
@@ -84,4 +85,18 @@ export function affordableOutput(
   if (hold.granted >= hold.ceiling) return undefined;
   const all = outputTokensFor(terms, tokens(promptTokens, 0), hold.granted);
   return all === undefined ? undefined : Math.floor(Math.min(outputBound(head, model), all) / head.answers);
+}
+
+/**
+ * What a stream may say for its first hold, and up to where more is asked for; undefined for an unstreamed call, which is
+ * held for as a whole. `outputLimit`: what goes upstream in place of the call's own bound.
+ */
+export function creditLine(
+  head: CallHead,
+  model: CatalogModel,
+  { outputLimit, ...granted }: Omit<CreditLine, 'bound' | 'slice'> & { readonly outputLimit: number | undefined },
+): CreditLine | undefined {
+  if (!head.stream) return undefined;
+  const bound = outputLimit === undefined ? outputBound(head, model) : outputLimit * head.answers;
+  return { ...granted, bound, slice: STREAM_SLICE * head.answers };
 }

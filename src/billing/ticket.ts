@@ -3,7 +3,9 @@ import type { Caller } from '../keys/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
 import { AttemptLog } from './attempt-log.js';
 import { AdmissionUnavailable, SettlementUnavailable } from './billing.errors.js';
+import type { Credit } from './credit.js';
 import type { Ending, Progress } from './ending.js';
+import { OutputCount } from './output-count.js';
 import type { BillingPlan } from './plan.js';
 import type { PriceSnapshot } from './price-snapshot.js';
 
@@ -16,6 +18,8 @@ export interface Admission {
   readonly snapshot: PriceSnapshot;
   /** The output limit, for each answer, that must go upstream because wallet or key cannot cover the call's own bound. */
   readonly outputLimit: number | undefined;
+  /** Raises the hold while the answer comes; undefined for an unstreamed one, which is held for as a whole. */
+  readonly credit: Credit | undefined;
 }
 
 /** Makes the plan of a call from the catalog as it stands and the caller as it is now. @throws AppError when there is none */
@@ -43,7 +47,7 @@ export class Ticket {
   private granted: Admission | undefined;
   private mayHoldMoney = false;
   private usage: TokenUsage | undefined;
-  private outputUnits = 0;
+  private output = new OutputCount(0);
   private begun = false;
   private admitting: Promise<Admission> | undefined;
   private settling: Promise<void> | undefined;
@@ -82,6 +86,7 @@ export class Ticket {
       (admission) => {
         this.admittedMs = monotonicMs() - begun;
         this.granted = admission;
+        this.output = new OutputCount(this.call.head.stream ? admission.plan.model.hiddenTokensPerSecond : 0);
         return admission;
       },
       (error: unknown) => {
@@ -96,8 +101,27 @@ export class Ticket {
   /** Puts a request to an upstream on record; its log is the caller's to keep up. */
   beginAttempt(channel: { readonly name: string; readonly protocol: ProtocolId }, upstreamModel: string): AttemptLog {
     const attempt = new AttemptLog(this.call, this.attempts.length + 1, channel.name, channel.protocol, upstreamModel);
+    attempt.onAnswered = () => this.output.begin(monotonicMs());
     this.attempts.push(attempt);
     return attempt;
+  }
+
+  /** Whether nothing of an answer has been seen yet. */
+  get silent(): boolean {
+    return !this.begun;
+  }
+
+  /** Whether all output so far is paid for. Asks for more ahead of use. */
+  get covered(): boolean {
+    const credit = this.granted?.credit;
+    return credit === undefined || credit.covers(this.output.total(monotonicMs));
+  }
+
+  /** Resolves when it is. @throws OutOfCredit when it cannot be */
+  async cover(): Promise<void> {
+    // More may come while it is asked for.
+    do await this.granted?.credit?.cover(this.output.total(monotonicMs));
+    while (!this.covered);
   }
 
   /** Notes what a piece of the answer says of it: first content, output, usage. */
@@ -134,24 +158,32 @@ export class Ticket {
 
   /** What has been seen of the answer so far. */
   progress(): Omit<Progress, 'upstreamAnswered'> {
-    return { usage: this.usage, outputUnits: this.outputUnits, begun: this.begun };
+    return { usage: this.usage, outputUnits: this.output.total(monotonicMs), begun: this.begun };
   }
 
   private noteOne(signal: CallSignal): void {
     switch (signal.type) {
       case 'content':
-        this.begun = true;
-        this.firstTokenMs ??= monotonicMs() - this.startedMs;
+        this.show();
         break;
       case 'output':
-        this.outputUnits += signal.units;
+        this.output.count(signal.units);
         break;
       case 'usage':
         this.usage = signal.usage;
+        this.output.report(signal.usage, monotonicMs());
+        this.granted?.credit?.report(signal.usage);
         break;
       default:
         signal satisfies never;
     }
+  }
+
+  private show(): void {
+    const nowMs = monotonicMs();
+    this.begun = true;
+    this.firstTokenMs ??= nowMs - this.startedMs;
+    this.output.show(nowMs);
   }
 
   private settle(ending: Ending): Promise<void> {

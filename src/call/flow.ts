@@ -4,34 +4,44 @@ interface Pausable {
   resume(): void;
 }
 
+/** Who may hold a flow back: a client whose socket is full, or a stream that waits for money. */
+export type FlowHolder = 'client' | 'credit';
+
 /**
- * The way back of one call: who writes to the client pauses it when the client's socket is full, and whoever reads from
- * the upstream stops reading until it is resumed. One per call; several attempts may be attached to it in turn.
+ * The way back of one call: while anybody holds it, whoever reads from the upstream reads no further. One per call;
+ * several attempts may be attached to it in turn.
  */
 export class Flow {
   private source: Pausable | undefined;
-  private isPaused = false;
+  private readonly holders = { client: false, credit: false };
 
   get paused(): boolean {
-    return this.isPaused;
+    return this.holders.client || this.holders.credit;
   }
 
-  pause(): void {
-    if (this.isPaused) return;
-    this.isPaused = true;
-    this.source?.pause();
+  /** The client takes nothing at the moment. */
+  get full(): boolean {
+    return this.holders.client;
   }
 
-  resume(): void {
-    if (!this.isPaused) return;
-    this.isPaused = false;
-    this.source?.resume();
+  /** Again does nothing. */
+  hold(holder: FlowHolder): void {
+    const wasPaused = this.paused;
+    this.holders[holder] = true;
+    if (!wasPaused) this.source?.pause();
+  }
+
+  /** Without a hold does nothing. */
+  release(holder: FlowHolder): void {
+    const wasPaused = this.paused;
+    this.holders[holder] = false;
+    if (wasPaused && !this.paused) this.source?.resume();
   }
 
   /** From now on this source is the one that is paused and resumed. Returns what takes it off again. */
   attach(source: Pausable): () => void {
     this.source = source;
-    if (this.isPaused) source.pause();
+    if (this.paused) source.pause();
     return () => {
       if (this.source === source) this.source = undefined;
     };

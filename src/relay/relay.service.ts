@@ -70,7 +70,7 @@ export class RelayService {
           if (answer.interruption.error !== undefined) throw answer.interruption.error;
           return this.attempts.frames(ticket, admission, answer);
         }),
-        accounted(ticket, answer.interruption),
+        accounted(ticket, answer),
       );
     });
   }

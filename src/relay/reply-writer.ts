@@ -119,7 +119,7 @@ export class ReplyWriter {
   }
 
   private keepAlive(): void {
-    if (!this.answer.flow.paused) {
+    if (!this.answer.flow.full) {
       this.head();
       if (!this.raw.write(this.protocol.keepAlive(this.begun))) this.hold();
     }
@@ -131,12 +131,12 @@ export class ReplyWriter {
    * at the bytes that it gets rid of, so that a client that is only slow may take its time even with one large event.
    */
   private hold(): void {
-    this.answer.flow.pause();
+    this.answer.flow.hold('client');
     this.raw.setTimeout(this.timings.stalledClientMs);
   }
 
   private readonly onDrain = (): void => {
     this.raw.setTimeout(0);
-    this.answer.flow.resume();
+    this.answer.flow.release('client');
   };
 }

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { formatUsd } from '../shared/index.js';
 import { LEDGER_RULES, type LedgerRule } from './ledger-rules.js';
 
-interface LedgerReport {
+export interface LedgerReport {
   readonly exact: boolean;
   /** One line for each figure that is not what the entries and calls say. */
   readonly differences: readonly string[];

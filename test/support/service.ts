@@ -35,6 +35,7 @@ export class Service {
   private constructor(
     readonly dataDir: string,
     readonly wrapper: ChildProcess,
+    private readonly environment: Readonly<Record<string, string>>,
     private readonly options: ServiceOptions,
   ) {
     for (const stream of [wrapper.stdout, wrapper.stderr])
@@ -67,7 +68,7 @@ export class Service {
       stdio: ['ignore', 'pipe', 'pipe'],
       ...user,
     });
-    return new Service(dataDir, wrapper, options);
+    return new Service(dataDir, wrapper, environment, options);
   }
 
   /** `http://127.0.0.1:PORT`, as the terminal shows it. */
@@ -120,11 +121,11 @@ export class Service {
     }
   }
 
-  /** Runs `switchboard …` against the same data folder. */
+  /** Runs `switchboard …` against the same data folder, with the environment that the service was started with. */
   async command(...args: string[]): Promise<CommandResult> {
     const { checkout = CHECKOUT, user = {} } = this.options;
     const child = spawn(process.execPath, [join(checkout, 'scripts/switchboard.mjs'), ...args], {
-      env: { PATH: process.env['PATH'], HOME: this.dataDir, DATA_DIR: this.dataDir },
+      env: { PATH: process.env['PATH'], HOME: this.dataDir, DATA_DIR: this.dataDir, ...this.environment },
       ...user,
     });
     const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => {

@@ -1,0 +1,108 @@
+import { NO_TOKENS, type TokenUsage } from '../call/index.js';
+import type { ExtensionResult } from './admission.js';
+import { AdmissionUnavailable, OutOfCredit } from './billing.errors.js';
+import { costOf, outputTokensFor, type PriceTerms } from './price.js';
+
+/** The money behind one stream. Tokens are of all answers together, amounts in nanos. */
+export interface CreditLine {
+  readonly terms: PriceTerms;
+  /** What the prompt was estimated at. */
+  readonly promptTokens: number;
+  /** More output than this cannot come: beyond it nothing is asked for. */
+  readonly bound: number;
+  /** How much output is added to the hold at a time. */
+  readonly slice: number;
+  /** What admission granted. */
+  readonly held: bigint;
+}
+
+/** Asks for `want` more than the `held` of so far. @throws AdmissionUnavailable without a database */
+export type Extend = (held: bigint, want: bigint) => Promise<ExtensionResult>;
+
+/**
+ * How much output of a stream is paid for. The hold is raised slice by slice ahead of use, so that a stream neither waits
+ * for money that is there nor says more than wallet, key and budgets can pay. What is asked of it for each event is a
+ * comparison of two numbers.
+ */
+export class Credit {
+  private held: bigint;
+  /** The prompt as it was estimated, then as it was reported. */
+  private prompt: TokenUsage;
+  /** Output tokens that the hold pays for. */
+  private covered = 0;
+  /** From so much output on, more is asked for. */
+  private askFrom = 0;
+  private asking: Promise<void> | undefined;
+
+  constructor(
+    private readonly line: CreditLine,
+    private readonly extend: Extend,
+  ) {
+    this.held = line.held;
+    this.prompt = { ...NO_TOKENS, input: line.promptTokens };
+    this.measure();
+  }
+
+  /** Whether so much output is paid for. Asks for more before it is not. */
+  covers(output: number): boolean {
+    if (output >= this.askFrom) this.askAhead(output);
+    return output <= this.covered;
+  }
+
+  /** Resolves when so much output is paid for. @throws OutOfCredit when it cannot be */
+  async cover(output: number): Promise<void> {
+    // What was asked for ahead may be there already, or have been refused before other calls gave back what they held.
+    await this.asking;
+    // Less may be given than was asked for; then the next answer says who has no more.
+    while (output > this.covered) await this.ask(output);
+  }
+
+  /** The upstream has said what the prompt came to. */
+  report(usage: TokenUsage): void {
+    if (usage.input === 0) return;
+    this.prompt = { ...usage, output: 0, reasoning: 0 };
+    this.measure();
+  }
+
+  private askAhead(output: number): void {
+    // Once for each slice: whoever needs it and does not get it asks again.
+    this.askFrom = Infinity;
+    this.asking ??= this.ask(output)
+      .catch(() => undefined)
+      .finally(() => (this.asking = undefined));
+  }
+
+  private async ask(output: number): Promise<void> {
+    const upTo = Math.min(Math.max(output, this.covered) + this.line.slice, Math.max(output, this.line.bound));
+    const cost = this.costWith(upTo);
+    const want = cost > this.held ? cost - this.held : 1n;
+    const result = await this.extend(this.held, want).catch((error: unknown) => {
+      if (error instanceof AdmissionUnavailable) return undefined;
+      throw error;
+    });
+    // Without a database, and when a sweeper has closed the call meanwhile, a running stream goes on: settlement collects
+    // what there is then.
+    if (result === undefined || result.outcome === 'closed') return this.trust(upTo);
+    if (result.outcome !== 'extended') throw new OutOfCredit(result.outcome, result);
+    this.held += result.granted;
+    this.measure();
+  }
+
+  /** Output may turn out to be text or reasoning: it is held for at the dearer of the two prices. */
+  private costWith(output: number): bigint {
+    const asText = costOf(this.line.terms, { ...this.prompt, output });
+    const asReasoning = costOf(this.line.terms, { ...this.prompt, output, reasoning: output });
+    return asText > asReasoning ? asText : asReasoning;
+  }
+
+  private trust(output: number): void {
+    this.covered = Math.max(this.covered, output);
+    this.askFrom = this.covered - this.line.slice / 2;
+  }
+
+  private measure(): void {
+    const affordable = outputTokensFor(this.line.terms, this.prompt, this.held) ?? Infinity;
+    this.covered = affordable >= this.line.bound ? Infinity : affordable;
+    this.askFrom = this.covered - this.line.slice / 2;
+  }
+}

@@ -1,0 +1,59 @@
+import { NO_TOKENS } from '../call/index.js';
+import { OutputCount } from './output-count.js';
+
+const at = (ms: number) => (): number => ms;
+const report = (output: number) => ({ ...NO_TOKENS, input: 10, output });
+
+describe('the output of a call that runs', () => {
+  it('is what was counted', () => {
+    const output = new OutputCount(0);
+    output.begin(0);
+    output.show(500);
+    output.count(3);
+    output.count(4);
+    expect(output.total(at(60_000))).toBe(7);
+  });
+
+  it('is what was reported and counted since', () => {
+    const output = new OutputCount(0);
+    output.count(40);
+    output.report(report(25), 0);
+    output.count(5);
+    expect(output.total(at(0))).toBe(30);
+  });
+
+  it('does not take a report that knows of no output for one of none', () => {
+    const output = new OutputCount(0);
+    output.count(40);
+    output.report(report(0), 0);
+    expect(output.total(at(0))).toBe(40);
+  });
+
+  it('grows by the second while a model that reasons out of sight shows nothing, from its headers on', () => {
+    const output = new OutputCount(150);
+    expect(output.total(at(10_000))).toBe(0);
+    output.begin(10_000);
+    expect(output.total(at(12_000))).toBe(300);
+    output.show(14_000);
+    output.count(5);
+    expect(output.total(at(60_000))).toBe(605);
+  });
+
+  it('is put right by a report, and goes on growing from there', () => {
+    const output = new OutputCount(100);
+    output.begin(0);
+    output.report(report(1), 5000);
+    expect(output.total(at(5000))).toBe(1);
+    expect(output.total(at(6000))).toBe(101);
+    output.show(6000);
+    output.report(report(40), 7000);
+    expect(output.total(at(9000))).toBe(40);
+  });
+
+  it('begins anew with another attempt', () => {
+    const output = new OutputCount(100);
+    output.begin(0);
+    output.begin(5000);
+    expect(output.total(at(6000))).toBe(100);
+  });
+});

@@ -1,0 +1,183 @@
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { eventually } from '../support/eventually.js';
+import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
+import {
+  answerIn,
+  type Dialect,
+  encodeEvents,
+  end,
+  endlessStream,
+  eventsIn,
+  gate,
+  hang,
+  sse,
+  streamHead,
+  waitFor,
+} from '../support/scripted-upstream.js';
+
+const EXACT = { exact: true, differences: [] };
+/** 100 tokens, as they are counted in passing. */
+const HUNDRED_TOKENS = 'four'.repeat(100);
+
+/** `$1` per million in, `$10` out, like `m`; thinks 1,000 tokens a second out of sight. */
+const thinker = (baseUrl: string): string => `
+models:
+  - { name: thinker, context_window: 200000, max_output_tokens: 64000, groups: [default], capabilities: [reasoning],
+      hidden_tokens_per_second: 1000, prices: [{ from_prompt_tokens: 0, input: 1, output: 10 }] }
+channels:
+${DIALECTS.map((protocol) => `  - { name: thinker-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], models: { thinker: x } }`).join('\n')}
+`;
+
+/** All text that a client of the dialect gets out of a stream. */
+type Reader = (relay: RelayApp, caller: TestCaller) => Promise<string>;
+
+/** What each dialect must be told so that an answer may be long. */
+const LONG: Readonly<Record<Dialect, object>> = {
+  'chat-completions': {},
+  messages: { max_tokens: 64_000 },
+  responses: {},
+};
+
+const READERS: Readonly<Record<Dialect, Reader>> = {
+  async 'chat-completions'(relay, caller) {
+    const client = new OpenAI({ baseURL: `${relay.url}/v1`, apiKey: caller.key, maxRetries: 0 });
+    let text = '';
+    const messages = [{ role: 'user' as const, content: 'Hello' }];
+    for await (const chunk of await client.chat.completions.create({ model: 'm', messages, stream: true }))
+      text += chunk.choices[0]?.delta.content ?? '';
+    return text;
+  },
+  async messages(relay, caller) {
+    const client = new Anthropic({ baseURL: relay.url, apiKey: caller.key, maxRetries: 0 });
+    let text = '';
+    const messages = [{ role: 'user' as const, content: 'Hello' }];
+    const request = { model: 'm', max_tokens: 64_000, messages, stream: true as const };
+    for await (const event of await client.messages.create(request))
+      if (event.type === 'content_block_delta' && event.delta.type === 'text_delta') text += event.delta.text;
+    return text;
+  },
+  async responses(relay, caller) {
+    const client = new OpenAI({ baseURL: `${relay.url}/v1`, apiKey: caller.key, maxRetries: 0 });
+    let text = '';
+    for await (const event of await client.responses.create({ model: 'm', input: 'Hello', stream: true })) {
+      if (event.type === 'response.output_text.delta') text += event.delta;
+      if (event.type === 'response.failed') throw new Error(event.response.error?.message);
+      if (event.type === 'error') throw new Error(event.message);
+    }
+    return text;
+  },
+};
+
+describe('a stream and the money held for it', () => {
+  let relay: RelayApp;
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+    await relay.applyCatalog(thinker(relay.upstream.url));
+  });
+  afterAll(() => relay.close());
+  afterEach(() => relay.upstream.reset());
+
+  const held = async (caller: TestCaller): Promise<number> => Number((await relay.wallet(caller)).held);
+
+  it.each(DIALECTS)('raises the hold ahead of use while the answer comes: %s', async (dialect) => {
+    const caller = await relay.caller();
+    const begin = gate();
+    const answer = { text: Array.from({ length: 30 }, () => HUNDRED_TOKENS), usage: { prompt: 10, completion: 3000 } };
+    relay.upstream.script([waitFor(begin), answerIn(dialect, answer)]);
+    const request = aRequest(dialect, { stream: true, ...LONG[dialect] });
+    const response = relay.post(PATHS[dialect], caller.key, request);
+    // The prompt and 1,024 tokens at $10 per million.
+    await eventually(async () => expect(await held(caller)).toBeGreaterThan(0.01024));
+    expect(await held(caller)).toBeLessThan(0.0104);
+    begin.open();
+    await (await response).text();
+    // 10 × $1/M + 3,000 × $10/M
+    expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded', cost: '30010000', uncollected: '0' });
+    expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
+  });
+
+  it.each(DIALECTS)(
+    'ends within the stream when wallet and hold are used up, and the SDK raises it: %s',
+    async (dialect) => {
+      const caller = await relay.caller({ credit: '0.02' });
+      relay.upstream.script(endlessStream(dialect, { text: HUNDRED_TOKENS, gapMs: 1 }));
+      let error: unknown;
+      await READERS[dialect](relay, caller).catch((thrown: unknown) => (error = thrown));
+      expect(String(error)).toMatch(/insufficient quota: your wallet has \$0/);
+      const row = await relay.onlyCall(caller);
+      expect(row).toMatchObject({ status: 'failed', error_reason: 'insufficient quota', billing_basis: 'partial' });
+      // Nearly all of the $0.02, and no more.
+      expect(Number(row['cost'])).toBeGreaterThan(19_000_000);
+      expect(Number(row['cost'])).toBeLessThanOrEqual(20_000_000);
+      expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
+      await eventually(() => expect(relay.upstream.requests[0]?.closedAt).toBeDefined());
+      expect(await relay.ledger()).toEqual(EXACT);
+    },
+  );
+
+  /** Everything before the first content, with the usage that some dialects begin with. */
+  const opening = (dialect: Dialect) => {
+    const events = eventsIn(dialect, { text: 'Hello', usage: { prompt: 100, completion: 1 } });
+    return events.slice(
+      0,
+      events.findIndex((event) => encodeEvents([event]).includes('Hello')),
+    );
+  };
+
+  /** About what a prompt of a few words and so many seconds of thinking cost. */
+  const expectThought = (row: StoredCall, fromSeconds: number, toSeconds: number): void => {
+    expect(row).toMatchObject({ billing_basis: 'partial', first_token_ms: null });
+    expect(Number(row['cost'])).toBeGreaterThan(fromSeconds * 10_000_000);
+    expect(Number(row['cost'])).toBeLessThanOrEqual(toSeconds * 10_000_000 + 200_000);
+  };
+
+  it.each(DIALECTS)('ends a model that thinks out of sight when the money is used up: %s', async (dialect) => {
+    const caller = await relay.caller({ credit: '0.02' });
+    relay.upstream.script([streamHead(), sse(opening(dialect)), hang()]);
+    const request = aRequest(dialect, { model: 'thinker', stream: true, ...LONG[dialect] });
+    const response = await relay.post(PATHS[dialect], caller.key, request);
+    expect(await response.text()).toContain('insufficient quota: your wallet has $0');
+    const row = await relay.onlyCall(caller);
+    expect(row).toMatchObject({ status: 'failed', error_reason: 'insufficient quota' });
+    expectThought(row, 1, 2);
+    await eventually(() => expect(relay.upstream.requests[0]?.closedAt).toBeDefined());
+    expect(await relay.ledger()).toEqual(EXACT);
+  });
+
+  it.each(DIALECTS)('charges for what was thought when the client leaves meanwhile: %s', async (dialect) => {
+    const caller = await relay.caller();
+    relay.upstream.script([streamHead(), sse(opening(dialect)), hang()]);
+    const request = aRequest(dialect, { model: 'thinker', stream: true, ...LONG[dialect] });
+    const leaving = new AbortController();
+    const begun = performance.now();
+    const response = fetch(`${relay.url}${PATHS[dialect]}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${caller.key}` },
+      body: JSON.stringify(request),
+      signal: leaving.signal,
+    }).then((answer) => answer.text());
+    // More than the first hold covers: it has been raised by then.
+    await eventually(async () => expect(await held(caller)).toBeGreaterThan(0.02));
+    leaving.abort();
+    const seconds = (performance.now() - begun) / 1000;
+    await expect(response).rejects.toThrow();
+    const row = await relay.onlyCall(caller);
+    expect(row).toMatchObject({ status: 'cancelled', error_reason: 'context canceled' });
+    expectThought(row, 0.5, seconds);
+  });
+
+  it('does not charge for time when the upstream reports what it was', async () => {
+    const caller = await relay.caller();
+    const shown = gate();
+    const events = eventsIn('responses', { text: 'Hello', usage: { prompt: 100, completion: 7 } });
+    relay.upstream.script([streamHead(), sse(events.slice(0, 2)), waitFor(shown), sse(events.slice(2)), end()]);
+    const response = relay.post('/v1/responses', caller.key, aRequest('responses', { model: 'thinker', stream: true }));
+    await eventually(async () => expect(await held(caller)).toBeGreaterThan(0.02));
+    shown.open();
+    await (await response).text();
+    // 100 × $1/M + 7 × $10/M
+    expect(await relay.onlyCall(caller)).toMatchObject({ billing_basis: 'reported', cost: '170000' });
+  });
+});
