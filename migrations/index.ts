@@ -5,6 +5,7 @@ import { CreateBillingFunctions20261120120200 } from './20261120120200-create-bi
 import { ExtendBilling20261122120000 } from './20261122120000-extend-billing.js';
 import { ExtendHolds20261122120010 } from './20261122120010-extend-holds.js';
 import { RefineCatalog20261122120300 } from './20261122120300-refine-catalog.js';
+import { RenewSettlement20261122120020 } from './20261122120020-renew-settlement.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -13,4 +14,5 @@ export const migrations = [
   ExtendBilling20261122120000,
   ExtendHolds20261122120010,
   RefineCatalog20261122120300,
+  RenewSettlement20261122120020,
 ];

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { compositeArray, DatabasePools } from '../database/index.js';
-import { Clock, newId } from '../shared/index.js';
+import { compositeArray, DatabasePools, storableJson } from '../database/index.js';
+import { Clock, codeOf, newId, reasonOf } from '../shared/index.js';
 import type {
   AdmissionOutcome,
   AdmissionRequest,
@@ -14,6 +14,9 @@ import type {
 import { ADMISSION, ATTEMPT, EXTENSION, SETTLEMENT } from './batch-fields.js';
 import type { CallRow } from './call-row.js';
 import type { PriceSnapshot } from './price-snapshot.js';
+
+/** The code of PostgreSQL for a row whose key another one has. */
+const ALREADY_THERE = '23505';
 
 interface FundsLine {
   free: string | null;
@@ -50,7 +53,7 @@ export class BillingRepository {
     const { rows } = await this.pools.admission.query<AdmissionLine>({
       name: 'admit',
       text: 'SELECT outcome, hold, free, on_hold, holds, period FROM admit_calls($1, $2)',
-      values: [calls, snapshots.texts],
+      values: [calls, snapshots.storable],
     });
     return rows.map(({ outcome, hold, ...funds }) => ({ outcome, hold: BigInt(hold ?? 0), ...fundsLeft(funds) }));
   }
@@ -70,13 +73,40 @@ export class BillingRepository {
     const { rows } = await this.pools.admission.query<ExtensionLine>({
       name: 'extend',
       text: 'SELECT outcome, granted, free, on_hold, holds, period FROM extend_calls($1, $2)',
-      values: [calls, snapshots.texts],
+      values: [calls, snapshots.storable],
     });
     return rows.map(({ outcome, granted, ...funds }) => ({ outcome, granted: BigInt(granted), ...fundsLeft(funds) }));
   }
 
   /** What was collected of each call, in order; undefined for one that had been settled before. */
   async settle(batch: readonly CallRow[]): Promise<(bigint | undefined)[]> {
+    try {
+      return await this.settleBatch(batch, 'plain');
+    } catch (error) {
+      if (codeOf(error) !== ALREADY_THERE) throw error;
+      // A call was settled, and then its admission came: what is open must be compared with what is settled.
+      return this.settleBatch(batch, 'careful');
+    }
+  }
+
+  /** Releases the holds of open calls that have been settled for a minute: their admission came late. Gives their number. */
+  async releaseSettledHolds(): Promise<number> {
+    const { rows } = await this.pools.settlement.query<{ released: number }>(
+      'SELECT release_settled_holds($1) AS released',
+      [newId('led', this.clock.now())],
+    );
+    return rows[0]?.released ?? 0;
+  }
+
+  /** Puts a call aside whose settlement the database refuses, with all there is to settle it by hand. */
+  async recordFailure(row: CallRow, error: unknown): Promise<void> {
+    await this.pools.settlement.query(
+      'INSERT INTO settlement_failures (call_id, error, call) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+      [row.id, reasonOf(error).replaceAll('\0', ''), storableJson(JSON.stringify(row))],
+    );
+  }
+
+  private async settleBatch(batch: readonly CallRow[], care: 'plain' | 'careful'): Promise<(bigint | undefined)[]> {
     const snapshots = new Snapshots();
     const calls = compositeArray(
       SETTLEMENT,
@@ -85,13 +115,14 @@ export class BillingRepository {
     const tries = batch.flatMap((row) => row.tries);
     const { rows } = await this.pools.settlement.query<{ collected: string | null }>({
       name: 'settle',
-      text: 'SELECT collected FROM settle_calls($1, $2, $3, $4, $5)',
+      text: 'SELECT collected FROM settle_calls($1, $2, $3, $4, $5, $6)',
       values: [
         calls,
-        snapshots.texts,
-        batch.map(({ lines }) => lines),
+        snapshots.storable,
+        batch.map(({ lines }) => lines && storableJson(lines)),
         compositeArray(ATTEMPT, tries),
         newId('led', this.clock.now()),
+        care === 'careful',
       ],
     });
     return rows.map(({ collected }) => (collected === null ? undefined : BigInt(collected)));
@@ -105,7 +136,11 @@ function fundsLeft({ free, on_hold, holds, period }: FundsLine): FundsLeft {
 
 /** The snapshots of a batch, each once. */
 class Snapshots {
-  readonly texts: PriceSnapshot[] = [];
+  private readonly texts: PriceSnapshot[] = [];
+
+  get storable(): string[] {
+    return this.texts.map(storableJson);
+  }
 
   /** Its place among them, from 1. */
   place(text: PriceSnapshot): number {

@@ -2,7 +2,7 @@ import { NO_TOKENS, type TokenUsage } from '../call/index.js';
 import type { AppError } from '../shared/index.js';
 import { OutOfCredit } from './billing.errors.js';
 
-export type CallStatus = 'succeeded' | 'failed' | 'cancelled' | 'refused';
+export type CallStatus = 'succeeded' | 'failed' | 'cancelled' | 'refused' | 'interrupted';
 export type BillingBasis = 'reported' | 'estimated' | 'partial' | 'free';
 
 /** How a call came to its end. */

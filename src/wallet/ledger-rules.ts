@@ -18,6 +18,16 @@ const differing = (stored: string, computed: string): string => `
     FROM (${stored}) AS s FULL JOIN (${computed}) AS c USING (subject)
    WHERE coalesce(s.figure, 0) <> coalesce(c.figure, 0) ORDER BY subject`;
 
+/** A figure of all budgets, against the sum over the calls that count in each. */
+const budgetsDiffering = (figure: 'held' | 'used', table: 'open_calls' | 'calls', amount: string): string =>
+  differing(
+    `SELECT key_id || ', ' || period || ' from ' || period_start AS subject, ${figure} AS figure FROM key_budgets`,
+    `SELECT c.key_id || ', ' || p.period || ' from ' || p.start AS subject, sum(c.${amount}) AS figure
+       FROM ${table} c,
+            LATERAL (VALUES ('day', c.budget_day), ('week', c.budget_week), ('month', c.budget_month)) AS p (period, start)
+      WHERE p.start IS NOT NULL GROUP BY 1`,
+  );
+
 /** Every stored figure of money. Sums are numeric in PostgreSQL and whole by nature. */
 export const LEDGER_RULES: readonly LedgerRule[] = [
   {
@@ -86,5 +96,35 @@ export const LEDGER_RULES: readonly LedgerRule[] = [
               sum(cost) AS figure
          FROM calls GROUP BY entry_id, account_id`,
     ),
+  },
+  {
+    what: 'What is owed by account',
+    source: 'its ledger account says',
+    unit: 'usd',
+    sql: differing(
+      'SELECT account_id AS subject, owed AS figure FROM wallets',
+      `SELECT substr(ledger_account, 6) AS subject, -sum(amount) AS figure
+         FROM ledger_lines WHERE ledger_account LIKE 'owed:%' GROUP BY 1`,
+    ),
+  },
+  {
+    what: 'What is on hold on the budget of key',
+    source: 'its open calls hold',
+    unit: 'usd',
+    sql: budgetsDiffering('held', 'open_calls', 'hold'),
+  },
+  {
+    what: 'What is used of the budget of key',
+    source: 'its calls cost',
+    unit: 'usd',
+    sql: budgetsDiffering('used', 'calls', 'cost'),
+  },
+  {
+    what: 'What was collected for call',
+    source: 'its settlement failed, and it cost',
+    unit: 'usd',
+    sql: `
+      SELECT call_id AS subject, '0' AS stored, call ->> 'cost' AS expected
+        FROM settlement_failures WHERE resolved_at IS NULL ORDER BY failed_at`,
   },
 ];

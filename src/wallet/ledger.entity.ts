@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { nanosColumn } from '../database/index.js';
 import type { Nanos } from '../shared/index.js';
 
-export type LedgerEntryKind = 'credit' | 'debit' | 'calls';
+export type LedgerEntryKind = 'credit' | 'debit' | 'calls' | 'owed';
 
 /** Why money moved. Never changed. */
 @Entity('ledger_entries')

@@ -1,0 +1,16 @@
+import { storableJson } from './storable-json.js';
+
+describe('storableJson', () => {
+  it('leaves out NUL and replaces half a surrogate pair', () => {
+    expect(storableJson(JSON.stringify({ text: 'a\0b\ud800c', list: ['\0'] }))).toBe(
+      '{"text":"ab\ufffdc","list":[""]}',
+    );
+  });
+
+  it('keeps text that only looks like it, and whole pairs', () => {
+    for (const value of [{ text: String.raw`\u0000 \ud800` }, { text: '😀' }]) {
+      expect(JSON.parse(storableJson(JSON.stringify(value)))).toEqual(value);
+    }
+    expect(storableJson(String.raw`{"text":"\ud83d\ude00"}`)).toBe('{"text":"😀"}');
+  });
+});
