@@ -85,6 +85,17 @@ export class AdmissionUnavailable extends AppError {
   }
 }
 
+/** So many calls wait to be recorded that no more are begun: nothing was held and nothing was sent. */
+export class TooManyUnsettled extends AppError {
+  constructor() {
+    super(
+      'unavailable',
+      'The relay cannot record any more calls until its database is back; nothing was sent upstream. Try again shortly.',
+      { retryAfterSeconds: 2 },
+    );
+  }
+}
+
 /** The key or the catalog changed again while the call was being admitted: nothing was held and nothing was sent. */
 export class AdmissionOutdated extends AppError {
   constructor() {

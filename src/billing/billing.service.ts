@@ -6,7 +6,13 @@ import { Batcher, isOutage } from '../database/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { AppError, Clock, monotonicMs, newId } from '../shared/index.js';
 import type { AdmissionRequest, AdmissionResult, ExtensionRequest, ExtensionResult } from './admission.js';
-import { AccountOwes, AdmissionOutdated, AdmissionUnavailable, InsufficientQuota } from './billing.errors.js';
+import {
+  AccountOwes,
+  AdmissionOutdated,
+  AdmissionUnavailable,
+  InsufficientQuota,
+  TooManyUnsettled,
+} from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import type { CallRow, RefusedCall } from './call-row.js';
 import { Credit, type CreditLine } from './credit.js';
@@ -75,8 +81,9 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     await this.record(row, error, FAILURE_PATIENCE_MS).catch(() => undefined);
   }
 
-  /** @throws InsufficientQuota, AdmissionUnavailable, RefusedKey, or what the plan throws */
+  /** @throws InsufficientQuota, AccountOwes, AdmissionUnavailable, TooManyUnsettled, RefusedKey, or what the plan throws */
   admit(call: Call, caller: Caller, plan: Planner): Promise<Admission> {
+    if (this.settlements.full) return Promise.reject(new TooManyUnsettled());
     return this.admitting.add(this.untilAdmitted(call, caller, plan));
   }
 

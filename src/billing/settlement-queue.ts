@@ -6,43 +6,65 @@ import { SettlementUnavailable } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import type { CallRow } from './call-row.js';
 import { InFlight } from './in-flight.js';
+import { unrecordedRow } from './unrecorded-row.js';
 
 const RETRY_MS = 250;
 /** How long the end of an answer waits for a database that has gone. */
 const PATIENCE_MS = 30_000;
 /** How long a process that wants to end goes on trying. */
 const LAST_TRIES_MS = 5000;
+/** With so many calls waiting, no more are admitted. */
+const MOST_WAITING = 10_000;
+
+/** A call that waits; its row may still be exchanged between two tries. */
+interface Waiting {
+  row: CallRow;
+}
 
 /**
  * Finished calls on their way into the database. One statement is in flight at a time; what arrives meanwhile is the
- * next batch. While the database is gone, calls wait here and are tried again until it is back.
+ * next batch. While the database is gone, calls wait here and are tried again until it is back. A call that the database
+ * refuses for a reason of its own is put aside, with its whole row, and the others go on.
  */
 @Injectable()
 export class SettlementQueue {
   private readonly logger = new Logger('Settlement');
   private readonly batcher: Batcher<CallRow, bigint | undefined>;
   private readonly waiting = new InFlight();
+  private waitingCount = 0;
   private closing = false;
   private lost = 0;
 
-  constructor(repository: BillingRepository) {
+  constructor(private readonly repository: BillingRepository) {
     this.batcher = new Batcher((batch: readonly CallRow[]) => repository.settle(batch), {
       retryAlone: (error) => !isOutage(error),
     });
   }
 
+  /** Whether so much waits to be settled that no call should be begun. */
+  get full(): boolean {
+    return this.waitingCount >= MOST_WAITING;
+  }
+
   /**
    * Resolves when the call is settled and in the log, with what was collected (undefined: it had been settled before).
-   * @throws SettlementUnavailable after `patienceMs` without a database; the call goes on waiting and is settled later
+   * @throws SettlementUnavailable after `patienceMs` without a database; the call goes on waiting and is settled later,
+   * a success then as what its client was told of it. At once, when the call was put aside, or is a refusal that a full
+   * queue has no room for
    */
   async settle(row: CallRow, patienceMs = PATIENCE_MS): Promise<bigint | undefined> {
-    const settled = this.waiting.add(this.untilSettled(row));
+    if (this.full && row.status === 'refused') throw new SettlementUnavailable(new Error('too many calls wait'));
+    const call: Waiting = { row };
+    this.waitingCount += 1;
+    const settled = this.waiting.add(this.untilSettled(call).finally(() => (this.waitingCount -= 1)));
     const outcome = await within(
       settled.then((collected) => ({ collected })),
       patienceMs,
     );
-    if (outcome === undefined) throw new SettlementUnavailable(new Error(`not settled within ${patienceMs} ms`));
-    return outcome.collected;
+    if (outcome !== undefined) return outcome.collected;
+    const error = new SettlementUnavailable(new Error(`not settled within ${patienceMs} ms`));
+    if (row.status === 'succeeded') call.row = unrecordedRow(row, error);
+    throw error;
   }
 
   /** Waits for what is not settled yet; without a database not for long. Gives how many calls stay unsettled. */
@@ -53,19 +75,33 @@ export class SettlementQueue {
     return this.lost;
   }
 
-  private async untilSettled(row: CallRow): Promise<bigint | undefined> {
+  private untilSettled(call: Waiting): Promise<bigint | undefined> {
+    return this.untilBack(() => this.batcher.submit(call.row)).catch((error: unknown) => this.putAside(call, error));
+  }
+
+  /** @throws what is no outage, and any error when the process wants to end */
+  private async untilBack<T>(attempt: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        return await this.batcher.submit(row);
+        return await attempt();
       } catch (error) {
-        if (!isOutage(error) || this.closing) {
-          if (this.closing) this.lost += 1;
-          this.logger.error({ err: error, ...whatIsLost(row) }, 'A call could not be settled.');
-          throw new SettlementUnavailable(error);
-        }
+        if (!isOutage(error) || this.closing) throw error;
         await sleep(RETRY_MS);
       }
     }
+  }
+
+  /** @throws SettlementUnavailable */
+  private async putAside(call: Waiting, error: unknown): Promise<never> {
+    this.logger.error({ err: error, ...whatIsLost(call.row) }, 'A call could not be settled.');
+    try {
+      if (isOutage(error)) throw error;
+      await this.untilBack(() => this.repository.recordFailure(call.row, error));
+    } catch (failure) {
+      this.lost += 1;
+      if (failure !== error) this.logger.error({ err: failure, request_id: call.row.id }, 'It could not be put aside.');
+    }
+    throw new SettlementUnavailable(error);
   }
 }
 
