@@ -1,4 +1,9 @@
 import pg from 'pg';
+import { SettlementQueue } from '../../src/billing/settlement-queue.js';
+import type { CallRow } from '../../src/billing/call-row.js';
+import { newId } from '../../src/shared/index.js';
+import { finished } from '../support/billing-bench.js';
+import { DatabaseOutage } from '../support/database-outage.js';
 import { aRequest } from '../support/dialects.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp } from '../support/relay-app.js';
@@ -6,37 +11,26 @@ import { answerIn, eventsIn, gate, sse, streamHead, waitFor } from '../support/s
 
 describe('a database that goes and comes back', () => {
   let relay: RelayApp;
-  let server: pg.Client;
-  let name: string;
+  let outage: DatabaseOutage;
 
   beforeAll(async () => {
     relay = await RelayApp.start();
-    const url = new URL(relay.databaseUrl);
-    name = url.pathname.slice(1);
-    url.pathname = '/postgres';
-    server = new pg.Client({ connectionString: url.href });
-    await server.connect();
+    outage = await DatabaseOutage.of(relay.databaseUrl);
   });
   afterAll(async () => {
     await relay.close();
-    await server.end();
+    await outage.close();
   });
   afterEach(async () => {
-    await comeBack();
+    await outage.end();
     relay.upstream.reset();
   });
-
-  const goAway = async (): Promise<void> => {
-    await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-    await server.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
-  };
-  const comeBack = (): Promise<unknown> => server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
 
   it('refuses calls with 503 within 2 s while it is gone, and answers by itself when it is back', async () => {
     const caller = await relay.caller();
     relay.upstream.script(answerIn('messages'));
     expect((await relay.post('/v1/messages', caller.key, aRequest('messages'))).status).toBe(200);
-    await goAway();
+    await outage.begin();
     const begun = performance.now();
     const refused = await relay.post('/v1/messages', caller.key, aRequest('messages'));
     expect(performance.now() - begun).toBeLessThan(10_000);
@@ -44,7 +38,7 @@ describe('a database that goes and comes back', () => {
     expect(await refused.json()).toMatchObject({ type: 'error', error: { type: expect.any(String) } });
     expect((await fetch(`${relay.url}/readyz`)).status).toBe(503);
     expect((await fetch(`${relay.url}/healthz`)).status).toBe(200);
-    await comeBack();
+    await outage.end();
     await eventually(async () => {
       const answered = await relay.post('/v1/messages', caller.key, aRequest('messages'));
       expect(answered.status).toBe(200);
@@ -69,14 +63,41 @@ describe('a database that goes and comes back', () => {
       for await (const chunk of response.body ?? []) text += decoder.decode(chunk as Uint8Array);
     })();
     await eventually(() => expect(text).toContain('Hello '));
-    await goAway();
+    await outage.begin();
     gone.open();
     await eventually(() => expect(text).toContain('there'));
     await new Promise((done) => setTimeout(done, 500));
     expect(text).not.toContain('[DONE]');
-    await comeBack();
+    await outage.end();
     await reading;
     expect(text).toMatch(/data: \[DONE\]\n\n$/);
     expect(await relay.calls(caller)).toMatchObject([{ status: 'succeeded' }]);
   });
+
+  it('begins no call while 10,000 wait to be settled, and settles every one of them when it is back', async () => {
+    const caller = await relay.caller();
+    const rowOf = (at: number, status: 'cancelled' | 'refused'): CallRow => {
+      const ids = { id: newId('req', at), created_at: new Date(at).toISOString() };
+      const request = { ...ids, account_id: caller.accountId, key_id: caller.keyId };
+      return finished(request, 0n, { status, billing_basis: 'free', opened: false });
+    };
+    // Admission would answer; only what is finished cannot be written.
+    const blocker = new pg.Client({ connectionString: relay.databaseUrl });
+    await blocker.connect();
+    await blocker.query('BEGIN; LOCK TABLE calls');
+    const now = Date.now();
+    const queue = relay.get(SettlementQueue);
+    const waiting = Array.from({ length: 10_000 }, () => queue.settle(rowOf(now, 'cancelled'), 60_000));
+    expect(queue.full).toBe(true);
+    const refused = await relay.post('/v1/messages', caller.key, aRequest('messages'));
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toBe('2');
+    expect(relay.upstream.requests).toHaveLength(0);
+    await expect(queue.settle(rowOf(now, 'refused'), 60_000)).rejects.toThrow('recorded');
+    await blocker.query('COMMIT');
+    await blocker.end();
+    await Promise.all(waiting);
+    expect(await relay.calls(caller)).toHaveLength(10_000);
+    expect(queue.full).toBe(false);
+  }, 90_000);
 });

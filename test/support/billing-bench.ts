@@ -115,7 +115,11 @@ async function addAccount(app: TestingModule, email: string): Promise<{ accountI
 }
 
 /** The call's row as a success leaves it. */
-export const finished = (request: AdmissionRequest, cost: bigint, overrides: Partial<CallRow> = {}): CallRow => ({
+export const finished = (
+  request: Pick<AdmissionRequest, 'id' | 'created_at' | 'account_id' | 'key_id'>,
+  cost: bigint,
+  overrides: Partial<CallRow> = {},
+): CallRow => ({
   id: request.id,
   created_at: request.created_at,
   account_id: request.account_id,

@@ -1,0 +1,90 @@
+import pg from 'pg';
+import { SettlementQueue } from '../../src/billing/settlement-queue.js';
+import { BillingBench, EXACT, finished } from '../support/billing-bench.js';
+import { DatabaseOutage } from '../support/database-outage.js';
+import { eventually } from '../support/eventually.js';
+
+describe('the queue of settlements', () => {
+  let bench: BillingBench;
+  let queue: SettlementQueue;
+  beforeEach(async () => {
+    bench = await BillingBench.start();
+    queue = bench.app.get(SettlementQueue, { strict: false });
+  });
+  afterEach(() => bench.stop());
+
+  const rows = (): Promise<Record<string, unknown>[]> =>
+    bench.query('SELECT status, cost, billing_basis, error_reason, prompt_tokens FROM calls ORDER BY id');
+
+  it('puts a call aside that the database refuses, and settles those around it', async () => {
+    const [good, bad, other] = [await bench.opened(100n), await bench.opened(100n), await bench.opened(100n)];
+    // There is no partition for a call of the last century.
+    const refused = finished(bad, 30n, { created_at: '1999-12-31T23:59:59Z', channel: 'nul \0' });
+    const results = await Promise.allSettled([
+      queue.settle(finished(good, 10n)),
+      queue.settle(refused),
+      queue.settle(finished(other, 20n)),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    await expect(
+      bench.query(`SELECT call_id, error, call ->> 'channel' AS channel, resolved_at FROM settlement_failures`),
+    ).resolves.toEqual([
+      { call_id: bad.id, error: expect.stringContaining('partition'), channel: 'nul ', resolved_at: null },
+    ]);
+    await expect(bench.wallet()).resolves.toMatchObject({ balance: 999_999_970n, held: 100n, holds: 1 });
+    await expect(bench.check()).resolves.toMatchObject({
+      differences: [expect.stringContaining(`What was collected for call ${bad.id}`)],
+    });
+  });
+
+  describe('without a database', () => {
+    let outage: DatabaseOutage;
+    beforeEach(async () => {
+      outage = await DatabaseOutage.of(bench.database.url);
+    });
+    afterEach(() => outage.close());
+
+    it('charges a stream as partial, and an unstreamed answer not at all, when their ends could not be sent', async () => {
+      const [stream, whole] = [await bench.opened(100n), await bench.opened(100n)];
+      await outage.begin();
+      const told = await Promise.allSettled([
+        queue.settle(finished(stream, 30n, { stream: true }), 300),
+        queue.settle(finished(whole, 40n), 300),
+      ]);
+      expect(told.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      await outage.end();
+      await eventually(async () => expect(await rows()).toHaveLength(2));
+      const failed = { status: 'failed', error_reason: 'unavailable' };
+      await expect(rows()).resolves.toEqual([
+        { ...failed, cost: '30', billing_basis: 'partial', prompt_tokens: '1' },
+        { ...failed, cost: '0', billing_basis: 'free', prompt_tokens: null },
+      ]);
+      await expect(bench.check()).resolves.toEqual(EXACT);
+      await expect(bench.wallet()).resolves.toMatchObject({ held: 0n, holds: 0 });
+    });
+
+    it('settles in the end a failure as the failure that it was', async () => {
+      const call = await bench.opened(100n);
+      await outage.begin();
+      const row = finished(call, 30n, { status: 'failed', billing_basis: 'partial', error_reason: 'timeout' });
+      await expect(queue.settle(row, 100)).rejects.toThrow('could not be recorded');
+      await outage.end();
+      await eventually(async () => expect(await rows()).toHaveLength(1));
+      await expect(rows()).resolves.toMatchObject([{ status: 'failed', cost: '30', error_reason: 'timeout' }]);
+    });
+  });
+
+  it('leaves a call as it was recorded, when that happened while its client was told otherwise', async () => {
+    const call = await bench.opened(100n);
+    const client = new pg.Client({ connectionString: bench.database.url });
+    await client.connect();
+    await client.query('BEGIN; SELECT * FROM wallets FOR UPDATE');
+    // The statement has reached the database and waits there for the wallet.
+    await expect(queue.settle(finished(call, 30n), 500)).rejects.toThrow('could not be recorded');
+    await client.query('COMMIT');
+    await client.end();
+    await eventually(async () => expect(await rows()).toHaveLength(1));
+    await expect(rows()).resolves.toMatchObject([{ status: 'succeeded', cost: '30', billing_basis: 'reported' }]);
+    await expect(bench.check()).resolves.toEqual(EXACT);
+  });
+});
