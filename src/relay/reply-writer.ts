@@ -53,18 +53,26 @@ export class ReplyWriter {
       };
       this.raw.on('close', leave).on('drain', this.onDrain);
       if (this.call.head.stream) this.idleTimer = setTimeout(() => this.keepAlive(), this.timings.keepAliveMs);
-      // Without this the library would throw what goes wrong in here at nobody, and the client would wait.
-      const guarded = (work: () => void): void => {
-        try {
-          work();
-        } catch (fault) {
-          this.raw.destroy();
-          finish(fault);
-        }
+      // What goes wrong in here the library would throw at nobody, and the client would wait.
+      const breakOff = (fault: unknown): void => {
+        this.raw.destroy();
+        finish(fault);
       };
       this.subscription = frames.subscribe({
-        next: (frame) => guarded(() => this.write(frame)),
-        error: (thrown: unknown) => guarded(() => finish(this.fail(AppError.from(thrown)) ? undefined : thrown)),
+        next: (frame) => {
+          try {
+            this.write(frame);
+          } catch (fault) {
+            breakOff(fault);
+          }
+        },
+        error: (thrown: unknown) => {
+          try {
+            finish(this.fail(AppError.from(thrown)) ? undefined : thrown);
+          } catch (fault) {
+            breakOff(fault);
+          }
+        },
         complete: () => finish(),
       });
       if (this.raw.destroyed) leave();
