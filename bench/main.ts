@@ -42,7 +42,7 @@ async function run(options: Options): Promise<void> {
       proxySpreadPercent: proxySpreadPercent(scenarios),
     },
     scenarios,
-    targets: judge(scenarios),
+    targets: judge(scenarios, options),
   };
   const file = writeResult(options.out, result);
   process.stdout.write(`\n${renderResult(result)}\nWritten to ${relative(process.cwd(), file)}\n`);

@@ -24,7 +24,7 @@ export const USAGE = `npm run bench -- [SCENARIO…] [options]
   SCENARIO          ${SCENARIO_NAMES.join(', ')},
                     or what several of them begin with, such as small; all of them when left out
   --rounds N        how often each subject has its turn in the scenarios that compare (3)
-  --quick           short and rough: one round of a fraction of the time
+  --quick           short and rough: one round of a fraction of the time; judges no target
   --no-peers        without the gateway from npm
   --dialect D       ${DIALECTS.map(({ id }) => id).join(' or ')} (${DIALECTS[0]?.id})
   --profile         the relay alone, with a CPU profile of it beside the results

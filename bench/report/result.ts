@@ -22,6 +22,7 @@ export interface Verdict {
   readonly target: string;
   /** What was measured, in words; undefined when it was not. */
   readonly measured: string | undefined;
+  /** Undefined when it was not measured, or for too short a time to say. */
   readonly met: boolean | undefined;
 }
 

@@ -30,13 +30,18 @@ function align(rows: readonly (readonly string[])[]): string[] {
 }
 
 function renderTargets(targets: readonly Verdict[]): string {
-  const word = ({ met }: Verdict): string => (met === undefined ? 'not run' : met ? 'met' : 'MISSED');
-  const rows = targets.map((verdict) => [word(verdict), verdict.target, verdict.measured ?? '']);
+  const rows = targets.map((verdict) => [wordOf(verdict), verdict.target, verdict.measured ?? '']);
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) =>
     `  ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
   );
   return ['Targets', ...lines].join('\n');
+}
+
+function wordOf({ measured, met }: Verdict): string {
+  if (measured === undefined) return 'not run';
+  if (met === undefined) return 'too short to judge';
+  return met ? 'met' : 'MISSED';
 }
 
 function renderNoise({ noise, pinned, machine, node, seconds }: Result): string {

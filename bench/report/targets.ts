@@ -64,8 +64,10 @@ const RIVALRY: Readonly<Partial<Record<FigureName, 'more' | 'less'>>> = {
   loop_max_ms: 'less',
 };
 
-export function judge(scenarios: readonly ScenarioResult[]): readonly Verdict[] {
-  return [...LIMITS.map((limit) => judgeLimit(limit, scenarios)), judgeRivalry(scenarios)];
+/** @param quick the run was too short for its figures to say whether a target is met */
+export function judge(scenarios: readonly ScenarioResult[], { quick }: { readonly quick: boolean }): Verdict[] {
+  const verdicts = [...LIMITS.map((limit) => judgeLimit(limit, scenarios)), judgeRivalry(scenarios)];
+  return quick ? verdicts.map((verdict) => ({ ...verdict, met: undefined })) : verdicts;
 }
 
 function judgeLimit({ target, scenario, figure, most }: Limit, scenarios: readonly ScenarioResult[]): Verdict {
