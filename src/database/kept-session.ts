@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { withRole } from './connection-url.js';
+
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 2000;
+/** An answer takes so long at most, and so does signing in: what is later never comes. */
+const ANSWER_TIMEOUT_MS = 5000;
+const CONNECT_TIMEOUT_MS = 2000;
+
+/** What a session is kept for. */
+export interface SessionDuties {
+  /** Makes a new connection what it has to be: settings, locks, LISTEN. Whoever rejects gets another one later. */
+  prepare(client: pg.Client): Promise<void>;
+  /** Asks something of the server; that it fails, or comes late, means that the connection is lost. */
+  beat(client: pg.Client): Promise<unknown>;
+  lost(): void;
+  /** The session is there again, prepared, after a loss. */
+  back(): void;
+  /** A new connection could not be made; another try follows. */
+  failed(error: unknown): void;
+}
+
+/**
+ * One session that lives as long as the process, for what only a session can hold: it is asked something every
+ * `beatMs`, since a connection may die without a word (a pulled cable, a firewall), and is made anew when it was lost.
+ */
+export class KeptSession {
+  private client: pg.Client | undefined;
+  private heart: NodeJS.Timeout | undefined;
+  private reconnecting: Promise<void> | undefined;
+  private readonly closing = new AbortController();
+
+  /** @param role what the session is called in `pg_stat_activity` */
+  constructor(
+    private readonly url: string,
+    private readonly role: string,
+    private readonly beatMs: number,
+    private readonly duties: SessionDuties,
+  ) {}
+
+  /** The connection, prepared; undefined while there is none. */
+  get current(): pg.Client | undefined {
+    return this.client;
+  }
+
+  /** Connects for the first time. @throws when that fails; later losses are repaired in the background */
+  async open(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: withRole(this.url, this.role),
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
+      keepAlive: true,
+    });
+    client.on('error', () => undefined); // always followed by 'end'
+    try {
+      await client.connect();
+      await this.duties.prepare(client);
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw error;
+    }
+    client.once('end', () => this.lose(client));
+    this.client = client;
+    this.heart = setInterval(() => void this.beat(client), this.beatMs).unref();
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.reconnecting;
+    const client = this.client;
+    this.forget();
+    await client?.end().catch(() => undefined);
+  }
+
+  private async beat(client: pg.Client): Promise<void> {
+    try {
+      await this.duties.beat(client);
+    } catch {
+      this.lose(client);
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  private lose(client: pg.Client): void {
+    if (this.client !== client) return;
+    this.forget();
+    if (this.closing.signal.aborted) return;
+    this.duties.lost();
+    this.reconnecting = this.reconnect();
+  }
+
+  private forget(): void {
+    clearInterval(this.heart);
+    this.client = undefined;
+  }
+
+  private async reconnect(): Promise<void> {
+    for (let waitMs = FIRST_RETRY_MS; !this.closing.signal.aborted; waitMs = Math.min(waitMs * 2, LAST_RETRY_MS)) {
+      try {
+        await this.open();
+        return this.duties.back();
+      } catch (error) {
+        this.duties.failed(error);
+        await sleep(waitMs, undefined, { signal: this.closing.signal }).catch(() => undefined);
+      }
+    }
+  }
+}
