@@ -6,6 +6,7 @@ import { ExtendBilling20261122120000 } from './20261122120000-extend-billing.js'
 import { ExtendHolds20261122120010 } from './20261122120010-extend-holds.js';
 import { RefineCatalog20261122120300 } from './20261122120300-refine-catalog.js';
 import { RenewSettlement20261122120020 } from './20261122120020-renew-settlement.js';
+import { CreateProcesses20261122120100 } from './20261122120100-create-processes.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -15,4 +16,5 @@ export const migrations = [
   ExtendHolds20261122120010,
   RefineCatalog20261122120300,
   RenewSettlement20261122120020,
+  CreateProcesses20261122120100,
 ];

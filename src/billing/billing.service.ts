@@ -4,7 +4,7 @@ import type { Call } from '../call/index.js';
 import { CatalogService } from '../catalog/index.js';
 import { Batcher, isOutage } from '../database/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
-import { AppError, Clock, monotonicMs, newId } from '../shared/index.js';
+import { AppError, monotonicMs } from '../shared/index.js';
 import type { AdmissionRequest, AdmissionResult, ExtensionRequest, ExtensionResult } from './admission.js';
 import {
   AccountOwes,
@@ -14,6 +14,7 @@ import {
   TooManyUnsettled,
 } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
+import { callLine } from './call-line.js';
 import type { CallRow, RefusedCall } from './call-row.js';
 import { Credit, type CreditLine } from './credit.js';
 import { finishedRow, refusedRow } from './finished-row.js';
@@ -23,6 +24,7 @@ import { InFlight } from './in-flight.js';
 import { KnownAnswers } from './known-answers.js';
 import { admissionRequest, type BillingPlan, termsOf } from './plan.js';
 import { SettlementQueue } from './settlement-queue.js';
+import { ThisProcess } from './sweeper/this-process.js';
 import { type Admission, type BillingDesk, type Planner, Ticket } from './ticket.js';
 
 /** How long a failure waits to be in the log before it is told, in ms. */
@@ -32,7 +34,6 @@ const FAILURE_PATIENCE_MS = 1500;
 @Injectable()
 export class BillingService implements BillingDesk, OnModuleDestroy {
   private readonly logger = new Logger('Call');
-  private readonly processId: string;
   private readonly admissions: Batcher<AdmissionRequest, AdmissionResult>;
   private readonly extensions: Batcher<ExtensionRequest, ExtensionResult>;
   private readonly admitting = new InFlight();
@@ -44,9 +45,8 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     private readonly settlements: SettlementQueue,
     private readonly catalog: CatalogService,
     private readonly keys: KeyAuthenticator,
-    clock: Clock,
+    private readonly self: ThisProcess,
   ) {
-    this.processId = newId('prs', clock.now());
     // In an outage all of a batch fail at once: one after the other they would wait for each other's time to run out.
     this.admissions = new Batcher((batch: readonly AdmissionRequest[]) => repository.admit(batch), {
       retryAlone: (error) => !isOutage(error),
@@ -103,7 +103,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   private async untilAdmitted(call: Call, caller: Caller, plan: Planner): Promise<Admission> {
     let current = this.continued(call, plan(caller));
     for (let attempt = 1; ; attempt += 1) {
-      const { request, hold } = admissionRequest(call, current, this.processId);
+      const { request, hold } = admissionRequest(call, current, this.self.id);
       const result = await this.place(request);
       if (result.outcome === 'admitted') {
         const terms = termsOf(call, current);
@@ -144,7 +144,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     if (error?.kind === 'internal')
       this.logger.error({ err: error.cause ?? error, request_id: row.id }, 'A call failed.');
     const collected = await settled;
-    this.logger.log(logLine(row, collected), 'call');
+    this.logger.log(callLine(row, collected), 'call');
   }
 }
 
@@ -153,21 +153,3 @@ function unavailable(cause: unknown): never {
 }
 
 const sinceMs = (startedMs: number): number => Math.round(monotonicMs() - startedMs);
-
-/** One line for each finished call: never its body, its headers or its key. */
-function logLine(row: CallRow, collected: bigint | undefined): object {
-  return {
-    request_id: row.id,
-    key_id: row.key_id,
-    model: row.model,
-    group: row.group_name,
-    channel: row.channel,
-    status: row.status,
-    ...(row.error_reason !== '' && { reason: row.error_reason }),
-    first_token_ms: row.first_token_ms,
-    duration_ms: row.duration_ms,
-    prompt_tokens: row.prompt_tokens,
-    completion_tokens: row.completion_tokens,
-    cost_nanos: (collected ?? 0n).toString(),
-  };
-}

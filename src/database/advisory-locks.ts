@@ -1,10 +1,15 @@
 /**
  * The keys of every PostgreSQL advisory lock with a fixed meaning, in one place so that no two meet. Below 2^31, so that
- * `pg_locks` shows the key whole in `objid`. Locks on a row's own id (one per process, say) use the two-key form.
+ * `pg_locks` shows the key whole in `objid`. Locks on a row's own id use the form with two keys: what kind of row, and
+ * `hashtext` of its id.
  */
 export const ADVISORY_LOCKS = {
   /** Held, exclusively, by the connection that migrates. */
   migrations: 718_270_001,
   /** Held, shared, by every process that serves calls, for as long as it listens. */
   serverRuns: 718_270_002,
+  /** Held, exclusively, by whoever closes the calls of processes that died, while it does. */
+  sweep: 718_270_003,
+  /** The first of two keys: held, shared, by every process that admits calls, on its own id. */
+  process: 718_270_004,
 } as const;

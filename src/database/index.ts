@@ -1,6 +1,7 @@
 // Owns everything between the program and PostgreSQL: the embedded server, the TypeORM data source and its migrations,
 // the connection pools, group commit, notifications between processes, and closing all of it last.
 // Does not own any table: entities, repositories and SQL belong to the modules that need them.
+export { ADVISORY_LOCKS } from './advisory-locks.js';
 export { Batcher } from './batcher.js';
 export { compositeArray } from './composite.js';
 export { DatabaseHealth } from './database-health.js';
@@ -8,6 +9,7 @@ export { DatabaseServer } from './database-server.js';
 export { DatabaseModule } from './database.module.js';
 export { startEmbedded, type EmbeddedServer } from './embedded/index.js';
 export { isDatabaseOutage, isOutage } from './outage.js';
+export type { KeptSession } from './kept-session.js';
 export { migrate } from './migrate.js';
 export { nanosColumn } from './nanos.column.js';
 export { Notifications, UNHEARD_CACHE_MS } from './notifications.js';

@@ -65,12 +65,15 @@ export class KeptSession {
     this.heart = setInterval(() => void this.beat(client), this.beatMs).unref();
   }
 
-  async close(): Promise<void> {
+  /** @param goodbye what is still asked if there is a connection; nothing follows it, and its failure is none */
+  async close(goodbye?: (client: pg.Client) => Promise<unknown>): Promise<void> {
     this.closing.abort();
     await this.reconnecting;
     const client = this.client;
     this.forget();
-    await client?.end().catch(() => undefined);
+    if (client === undefined) return;
+    await goodbye?.(client).catch(() => undefined);
+    await client.end().catch(() => undefined);
   }
 
   private async beat(client: pg.Client): Promise<void> {

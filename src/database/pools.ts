@@ -4,9 +4,10 @@ import type { DataSource, Driver } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { reasonOf } from '../shared/index.js';
 import { withRole } from './connection-url.js';
+import { KeptSession, type SessionDuties } from './kept-session.js';
 
 /** The most connections that one process opens, by what they are for. */
-export const POOL_SIZES = { admission: 4, settlement: 4, general: 8, listen: 1 } as const;
+export const POOL_SIZES = { admission: 4, settlement: 4, general: 8, listen: 1, presence: 1 } as const;
 
 /** How long a caller waits for a connection, in ms. */
 export const CONNECT_TIMEOUT_MS = 2000;
@@ -36,7 +37,10 @@ export class DatabasePools {
   readonly general: pg.Pool;
   private readonly logger = new Logger('Database');
 
-  constructor(url: string, dataSource: DataSource) {
+  constructor(
+    private readonly url: string,
+    dataSource: DataSource,
+  ) {
     this.admission = this.open(
       url,
       'admission',
@@ -44,6 +48,11 @@ export class DatabasePools {
     );
     this.settlement = this.open(url, 'settlement');
     this.general = poolOf(dataSource.driver);
+  }
+
+  /** A session of its own for what one connection must hold as long as the process lives. Whoever opens it closes it. */
+  keptSession(role: 'presence', beatMs: number, duties: SessionDuties): KeptSession {
+    return new KeptSession(this.url, role, beatMs, duties);
   }
 
   /** Closes the pools that are ours; TypeORM closes its own. */

@@ -135,7 +135,7 @@ describe('DatabaseModule', () => {
     const role = `few_${process.pid}`;
     await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'few' CONNECTION LIMIT 5`);
     const url = Object.assign(new URL(database.url), { username: role, password: 'few' });
-    await expect(bootHere(url.href)).rejects.toThrow('allows 5 connections and one process needs 17');
+    await expect(bootHere(url.href)).rejects.toThrow('allows 5 connections and one process needs 18');
     await admin.query(`DROP ROLE ${role}`);
   });
 
