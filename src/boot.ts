@@ -1,6 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
+import { Sweeper } from './billing/index.js';
 import { CatalogService } from './catalog/index.js';
 import { ChannelDirectory } from './channels/index.js';
 import type { Config } from './config/index.js';
@@ -36,6 +37,7 @@ export async function boot(config: Config, told: StopRequest): Promise<void> {
 }
 
 async function open(app: NestFastifyApplication, config: Config): Promise<void> {
+  await app.get(Sweeper).start();
   await listen(app, config);
   writePidFile(config.dataDir);
   surviveFaults(app);

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { BillingService } from './billing/index.js';
+import { BillingService, Sweeper } from './billing/index.js';
 import type { Config } from './config/index.js';
 import { RunState } from './relay/index.js';
 import { monotonicMs, within } from './shared/index.js';
@@ -58,6 +58,8 @@ class Shutdown {
   /** Gives how many calls could not be settled; each is in the log. */
   private async stop(): Promise<number> {
     const state = this.app.get(RunState);
+    // What others left behind is for others now; the statement that runs is waited for when everything is closed.
+    void this.app.get(Sweeper).stop();
     // The server goes on listening: a load balancer shall hear that this process is not ready, and a call that it should
     // go elsewhere, where a closed port would only look like a fault.
     await within(Promise.race([state.drain(), this.impatience]), this.config.shutdownGraceMs);

@@ -116,3 +116,10 @@ export class SettlementUnavailable extends AppError {
     );
   }
 }
+
+/** Nobody is told this: it stands in the log of calls whose process died under them. */
+export class ProcessDied extends AppError {
+  constructor() {
+    super('internal', 'The process that answered this call ended before the call did.');
+  }
+}

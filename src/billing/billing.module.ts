@@ -4,10 +4,26 @@ import { KeysModule } from '../keys/index.js';
 import { BillingRepository } from './billing.repository.js';
 import { BillingService } from './billing.service.js';
 import { SettlementQueue } from './settlement-queue.js';
+import { InterruptedCalls } from './sweeper/interrupted-calls.js';
+import { Presence } from './sweeper/presence.js';
+import { ProcessRepository } from './sweeper/process.repository.js';
+import { SweepTimings } from './sweeper/sweep-timings.js';
+import { Sweeper } from './sweeper/sweeper.js';
+import { ThisProcess } from './sweeper/this-process.js';
 
 @Module({
   imports: [CatalogModule, KeysModule],
-  providers: [BillingRepository, BillingService, SettlementQueue],
-  exports: [BillingService],
+  providers: [
+    BillingRepository,
+    BillingService,
+    SettlementQueue,
+    InterruptedCalls,
+    Presence,
+    ProcessRepository,
+    Sweeper,
+    SweepTimings,
+    ThisProcess,
+  ],
+  exports: [BillingService, InterruptedCalls, Sweeper],
 })
 export class BillingModule {}

@@ -62,3 +62,9 @@ export interface RefusedCall {
   readonly caller: Pick<Caller, 'accountId' | 'keyId' | 'groupName'>;
   readonly startedMs: number;
 }
+
+/** A call that is neither settled nor refused, as it stands in the database. */
+export type OpenCall = Pick<
+  CallRow,
+  'id' | 'created_at' | 'account_id' | 'key_id' | 'model' | 'group_name' | 'protocol' | 'stream' | 'effort' | 'ip'
+> & { readonly snapshot: PriceSnapshot };

@@ -1,6 +1,7 @@
 import type { TokenUsage } from '../call/index.js';
 import { type AppError, errorReason, formatUsd } from '../shared/index.js';
-import type { CallRow, RefusedCall } from './call-row.js';
+import { ProcessDied } from './billing.errors.js';
+import type { CallRow, OpenCall, RefusedCall } from './call-row.js';
 import { type Ending, chargeFor } from './ending.js';
 import { likelyPromptTokens } from './hold.js';
 import { chargedBy } from './plan.js';
@@ -49,6 +50,15 @@ export function refusedRow(refused: RefusedCall, error: AppError, durationMs: nu
     ip: refused.ip,
   };
 }
+
+/** The row of a call whose process died: what became of it is not known, so nothing is charged. */
+export const interruptedRow = (call: OpenCall): CallRow => ({
+  ...blank(call.id, Date.parse(call.created_at)),
+  ...call,
+  status: 'interrupted',
+  ...fault(new ProcessDied()),
+  opened: true,
+});
 
 function billed(ticket: Ticket, ending: Ending): Partial<CallRow> {
   const { call, admission } = ticket;

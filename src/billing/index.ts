@@ -1,5 +1,6 @@
 // Owns what a call costs and how it is paid: the price formula, holds, admission and settlement (the two SQL functions in
-// migrations/), and what is charged at each ending. The one module that writes wallets, keys and calls in one statement.
+// migrations/), what is charged at each ending, and who closes the calls of a process that died (sweeper/). The one module
+// that writes wallets, keys and calls in one statement.
 // Does not own prices (catalog), balances that people change (wallet), or what is sent to anyone (relay).
 export { accounted } from './accounted.js';
 export { AttemptLog } from './attempt-log.js';
@@ -10,3 +11,6 @@ export type { RefusedCall } from './call-row.js';
 export type { BillingPlan } from './plan.js';
 export { requirePricedTier } from './service-tier.js';
 export { type Admission, Ticket } from './ticket.js';
+export { InterruptedCalls } from './sweeper/interrupted-calls.js';
+export { SweepTimings } from './sweeper/sweep-timings.js';
+export { Sweeper } from './sweeper/sweeper.js';

@@ -15,9 +15,9 @@ interface Seen {
 
 type Fate =
   | { readonly status: 'succeeded'; readonly error?: never }
-  | { readonly status: 'failed' | 'cancelled' | 'refused'; readonly error: AppError }
   /** The process that answered it died. */
-  | { readonly status: 'interrupted'; readonly error: AppError };
+  | { readonly status: 'interrupted'; readonly error?: never }
+  | { readonly status: 'failed' | 'cancelled' | 'refused'; readonly error: AppError };
 
 export type SeedEnding = Seen & Fate;
 
@@ -46,7 +46,6 @@ const cancelled = (weight: number, seen: Partial<Seen>): SeedEnding =>
   );
 
 const TRUNCATED = new AppError('upstream_truncated', 'The upstream closed the stream before its answer was complete.');
-const PROCESS_DIED = new AppError('internal', 'The process that answered this call ended before the call did.');
 const NO_LIMIT = new AppError('invalid_request', "'max_tokens' must be a whole number of at least 1.");
 
 /** In a hundred calls, so many of each. */
@@ -67,7 +66,7 @@ const ENDINGS: readonly SeedEnding[] = [
   cancelled(1.5, { begun: true, streamOnly: true }),
   cancelled(0.5, {}),
   cancelled(0.8, { upstreamStatus: null }),
-  ending(0.4, { status: 'interrupted', error: PROCESS_DIED }),
+  ending(0.4, { status: 'interrupted' }),
   ending(0.9, { status: 'refused', error: NO_LIMIT }),
 ];
 

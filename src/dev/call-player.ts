@@ -3,6 +3,7 @@ import {
   type BillingPlan,
   BillingService,
   InsufficientQuota,
+  InterruptedCalls,
   type RefusedCall,
   type Ticket,
 } from '../billing/index.js';
@@ -11,7 +12,6 @@ import { CatalogService } from '../catalog/index.js';
 import { type Caller, KeyAuthenticator, RefusedKey } from '../keys/index.js';
 import { type AppError, monotonicMs, newId } from '../shared/index.js';
 import type { CallScript } from './call-script.js';
-import { InterruptedCalls } from './interrupted-calls.js';
 import { type AttemptTimes, PlayedAttempt } from './played-attempt.js';
 
 /** The places of members in a body that nobody sent. */
@@ -45,7 +45,7 @@ export class CallPlayer {
       if (error instanceof InsufficientQuota) return this.refuse(call, caller, error);
       throw error;
     }
-    if (ending.status === 'interrupted') return this.interrupted.close(ticket, ending.error);
+    if (ending.status === 'interrupted') return this.interrupted.close(call.id);
     await answer(ticket, script);
     await this.billing.settle(ticket, ending);
   }

@@ -11,7 +11,6 @@ import * as protocols from '../protocols/index.js';
 import { RelayModule } from '../relay/index.js';
 import { WalletModule } from '../wallet/index.js';
 import { CallPlayer } from './call-player.js';
-import { InterruptedCalls } from './interrupted-calls.js';
 import { SeedAccounts } from './seed.accounts.js';
 import { SeedCalls } from './seed.calls.js';
 import { SeedCatalog } from './seed.catalog.js';
@@ -32,6 +31,6 @@ import { Seed } from './seed.service.js';
     RelayModule,
     ...Object.values(protocols),
   ],
-  providers: [Seed, SeedAccounts, SeedCatalog, SeedCalls, CallPlayer, InterruptedCalls],
+  providers: [Seed, SeedAccounts, SeedCatalog, SeedCalls, CallPlayer],
 })
 export class SeedModule {}

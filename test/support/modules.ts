@@ -1,25 +1,38 @@
 import type { ModuleMetadata } from '@nestjs/common';
-import { Test, type TestingModule } from '@nestjs/testing';
+import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
 import { Config, ConfigModule } from '../../src/config/index.js';
 import { DatabaseModule } from '../../src/database/index.js';
 import type { TestDatabase } from './database.js';
 
 type TestParts = Pick<ModuleMetadata, 'imports' | 'controllers' | 'providers'>;
 
+/** What a test puts in the place of a provider: times, usually. */
+export type Override = (builder: TestingModuleBuilder) => TestingModuleBuilder;
+
+const nothing: Override = (builder) => builder;
+
 /** Some modules of the application on a database of the test's own, compiled but not started. */
-export function compileOn(database: TestDatabase, { imports = [], ...parts }: TestParts): Promise<TestingModule> {
+export function compileOn(
+  database: TestDatabase,
+  { imports = [], ...parts }: TestParts,
+  override = nothing,
+): Promise<TestingModule> {
   const config = Config.fromEnvironment({
     DATABASE_URL: database.url,
     SECRET_KEY: 'a test has no secrets'.padEnd(32, '.'),
   });
-  return Test.createTestingModule({ imports: [ConfigModule, DatabaseModule, ...imports], ...parts })
+  return override(Test.createTestingModule({ imports: [ConfigModule, DatabaseModule, ...imports], ...parts }))
     .overrideProvider(Config)
     .useValue(config)
     .compile();
 }
 
 /** The same, started, as one process of the application would be. Close it before the database is dropped. */
-export async function startOn(database: TestDatabase, imports: TestParts['imports']): Promise<TestingModule> {
-  const modules = await compileOn(database, { imports: imports ?? [] });
+export async function startOn(
+  database: TestDatabase,
+  imports: TestParts['imports'],
+  override?: Override,
+): Promise<TestingModule> {
+  const modules = await compileOn(database, { imports: imports ?? [] }, override);
   return modules.init();
 }

@@ -2,6 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { AppModule } from '../../src/app.module.js';
+import { Sweeper } from '../../src/billing/index.js';
 import { CatalogService } from '../../src/catalog/index.js';
 import { CatalogImport, ChannelDirectory } from '../../src/channels/index.js';
 import { Config } from '../../src/config/index.js';
@@ -99,6 +100,7 @@ export class RelayApp {
       logger: false,
     });
     configureApp(app);
+    await app.get(Sweeper).start();
     await app.listen(0, '127.0.0.1');
     app.get(ChannelDirectory, { strict: false }).serve();
     const relay = new RelayApp(app, await app.getUrl(), upstream, database.url, async () => {

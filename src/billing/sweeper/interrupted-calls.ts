@@ -1,0 +1,77 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Batcher, DatabasePools, isOutage } from '../../database/index.js';
+import { BillingRepository } from '../billing.repository.js';
+import type { CallRow, OpenCall } from '../call-row.js';
+import { callLine } from '../call-line.js';
+import { interruptedRow } from '../finished-row.js';
+
+/** So many calls are read at once. */
+const PAGE = 256;
+
+/**
+ * Closes calls whose process has died: what was held comes back and nothing is charged. They go the way of every other
+ * settlement, so that a call which is settled at the same moment is closed once; should its process live after all, its
+ * own settlement replaces what was written here.
+ */
+@Injectable()
+export class InterruptedCalls {
+  private readonly logger = new Logger('Call');
+  private readonly batcher: Batcher<CallRow, bigint | undefined>;
+
+  constructor(
+    private readonly pools: DatabasePools,
+    repository: BillingRepository,
+  ) {
+    this.batcher = new Batcher((batch: readonly CallRow[]) => repository.settle(batch), {
+      retryAlone: (error) => !isOutage(error),
+    });
+  }
+
+  /** Closes one call, as if its process had died. */
+  async close(id: string): Promise<void> {
+    const { rows } = await this.pools.settlement.query<OpenCallLine>(ONE, [id]);
+    for (const line of rows) await this.closeOne(openCall(line));
+  }
+
+  /**
+   * Closes every open call of these processes, unless told to stop between. Gives how many it closed, and why others
+   * could not be; these stay open.
+   * @throws when the calls cannot be read
+   */
+  async closeAllOf(processIds: readonly string[], stop: AbortSignal): Promise<{ closed: number; failures: unknown[] }> {
+    const failures: unknown[] = [];
+    let closed = 0;
+    for (let last = ''; !stop.aborted;) {
+      const { rows } = await this.pools.settlement.query<OpenCallLine>(OF_PROCESSES, [processIds, last, PAGE]);
+      const results = await Promise.allSettled(rows.map((line) => this.closeOne(openCall(line))));
+      for (const result of results) {
+        if (result.status === 'rejected') failures.push(result.reason);
+        else if (result.value) closed += 1;
+      }
+      last = rows.at(-1)?.id ?? '';
+      if (rows.length < PAGE) break;
+    }
+    return { closed, failures };
+  }
+
+  /** False when somebody else had closed it. */
+  private async closeOne(call: OpenCall): Promise<boolean> {
+    const row = interruptedRow(call);
+    const collected = await this.batcher.submit(row);
+    if (collected !== undefined) this.logger.log(callLine(row, collected), 'call');
+    return collected !== undefined;
+  }
+}
+
+type OpenCallLine = Omit<OpenCall, 'created_at'> & { readonly created_at: Date };
+
+const openCall = (line: OpenCallLine): OpenCall => ({ ...line, created_at: line.created_at.toISOString() });
+
+const COLUMNS = `
+  SELECT id, created_at, account_id, key_id, model, group_name, protocol, stream, effort, ip, snapshot::text AS snapshot
+    FROM open_calls`;
+
+const ONE = `${COLUMNS} WHERE id = $1`;
+
+/** In the order of their ids, each page behind the one before: what cannot be closed is not read again. */
+const OF_PROCESSES = `${COLUMNS} WHERE process_id = ANY ($1) AND id > $2 ORDER BY id LIMIT $3`;

@@ -1,0 +1,227 @@
+import type { TestingModule } from '@nestjs/testing';
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { BillingModule, Sweeper, SweepTimings } from '../../src/billing/index.js';
+import { BillingRepository } from '../../src/billing/billing.repository.js';
+import type { CallRow } from '../../src/billing/call-row.js';
+import { Presence } from '../../src/billing/sweeper/presence.js';
+import { ThisProcess } from '../../src/billing/sweeper/this-process.js';
+import { ADVISORY_LOCKS } from '../../src/database/index.js';
+import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
+import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
+import { newId, parseUsd } from '../../src/shared/index.js';
+import { LedgerCheck, WalletModule, WalletService } from '../../src/wallet/index.js';
+import { freshDatabase, type TestDatabase } from './database.js';
+import { startOn } from './modules.js';
+
+export type Admission = Parameters<BillingRepository['admit']>[0][number];
+
+/** A row of `processes` as a test wants it. */
+export interface ProcessRow {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly identity: string;
+  /** Long ago; else it is just heard of, and will be for an hour. */
+  readonly silent: boolean;
+}
+
+/** A relay process, but for the relay: what admits, settles and sweeps. Its sweeper works when it is told to. */
+export class TestProcess {
+  private constructor(
+    readonly modules: TestingModule,
+    readonly timings: SweepTimings,
+  ) {}
+
+  static async start(database: TestDatabase, times: Partial<SweepTimings> = {}): Promise<TestProcess> {
+    const timings: SweepTimings = { ...new SweepTimings(), ...times };
+    const imports = [BillingModule, WalletModule, KeysModule, OnboardingModule];
+    const modules = await startOn(database, imports, (builder) =>
+      builder.overrideProvider(SweepTimings).useValue(timings),
+    );
+    const process = new TestProcess(modules, timings);
+    await process.presence.begin();
+    return process;
+  }
+
+  get self(): ThisProcess {
+    return this.modules.get(ThisProcess, { strict: false });
+  }
+
+  get presence(): Presence {
+    return this.modules.get(Presence, { strict: false });
+  }
+
+  get sweeper(): Sweeper {
+    return this.modules.get(Sweeper, { strict: false });
+  }
+
+  get billing(): BillingRepository {
+    return this.modules.get(BillingRepository, { strict: false });
+  }
+
+  sweep(): Promise<void> {
+    return this.sweeper.sweep();
+  }
+
+  close(): Promise<void> {
+    return this.modules.close();
+  }
+}
+
+/** A database with one account that has a dollar and one key, and processes on it. */
+export class SweepBench {
+  private readonly processes: TestProcess[] = [];
+  private readonly holders: pg.Client[] = [];
+  private accountId = '';
+  private keyId = '';
+
+  private constructor(readonly database: TestDatabase) {}
+
+  static async start(): Promise<SweepBench> {
+    return new SweepBench(await freshDatabase());
+  }
+
+  async process(times: Partial<SweepTimings> = {}): Promise<TestProcess> {
+    const process = await TestProcess.start(this.database, times);
+    this.processes.push(process);
+    if (this.accountId === '') await this.addAccount(process.modules);
+    return process;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.processes.map((process) => process.close()));
+    await Promise.all(this.holders.map((holder) => holder.end()));
+    await this.database.drop();
+  }
+
+  /** Puts a process on the list; one that was never on any machine unless said otherwise. */
+  async list(row: Partial<ProcessRow> = {}): Promise<string> {
+    const { id, host, pid, identity, silent } = {
+      id: `prs_${randomUUID()}`,
+      host: 'elsewhere',
+      pid: 1,
+      identity: '1',
+      silent: true,
+      ...row,
+    };
+    await this.query(
+      `INSERT INTO processes (id, host, pid, identity, heartbeat_at) VALUES ($1, $2, $3, $4, now() + $5::interval)`,
+      [id, host, pid, identity, silent ? '-1 day' : '1 hour'],
+    );
+    return id;
+  }
+
+  /** Holds the lock of a process, as that process does while it lives. */
+  async lock(id: string): Promise<void> {
+    const holder = new pg.Client({ connectionString: this.database.url });
+    this.holders.push(holder);
+    await holder.connect();
+    await holder.query('SELECT pg_advisory_lock_shared($1, hashtext($2))', [ADVISORY_LOCKS.process, id]);
+  }
+
+  /** What asks to hold a cent. */
+  asking(processId: string, overrides: Partial<Admission> = {}): Admission {
+    return {
+      id: newId('req', Date.now()),
+      created_at: new Date().toISOString(),
+      account_id: this.accountId,
+      key_id: this.keyId,
+      key_version: 1,
+      catalog_version: '1',
+      process_id: processId,
+      model: 'm',
+      group_name: 'default',
+      protocol: 'responses',
+      stream: true,
+      effort: 'low',
+      ip: '192.0.2.1',
+      snapshot: '{"free":false}',
+      ...amountOf(10_000_000n),
+      ...overrides,
+    };
+  }
+
+  /** An open call of a process that holds a cent. */
+  async open(processId: string, overrides: Partial<Admission> = {}): Promise<Admission> {
+    const request = this.asking(processId, overrides);
+    expect(await this.first.billing.admit([request])).toMatchObject([{ outcome: 'admitted' }]);
+    return request;
+  }
+
+  async openMany(processId: string, count: number): Promise<Admission[]> {
+    const batch = Array.from({ length: count }, () => this.asking(processId, amountOf(1_000_000n)));
+    expect(new Set((await this.first.billing.admit(batch)).map(({ outcome }) => outcome))).toEqual(
+      new Set(['admitted']),
+    );
+    return batch;
+  }
+
+  wallet(): Promise<unknown> {
+    return this.first.modules.get(WalletService).balanceOf(this.accountId);
+  }
+
+  ledger(): Promise<unknown> {
+    return this.first.modules.get(LedgerCheck).run();
+  }
+
+  query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.first.modules.get(DataSource).query<Row[]>(text, [...values]);
+  }
+
+  calls(): Promise<{ id: string; status: string; cost: string }[]> {
+    return this.query('SELECT id, status, cost FROM calls ORDER BY id');
+  }
+
+  async openIds(): Promise<string[]> {
+    return (await this.query<{ id: string }>('SELECT id FROM open_calls ORDER BY id')).map(({ id }) => id);
+  }
+
+  async listed(): Promise<string[]> {
+    return (await this.query<{ id: string }>('SELECT id FROM processes ORDER BY id')).map(({ id }) => id);
+  }
+
+  private get first(): TestProcess {
+    const [first] = this.processes;
+    if (first === undefined) throw new Error('No process was started.');
+    return first;
+  }
+
+  private async addAccount(modules: TestingModule): Promise<void> {
+    const credit = { amount: parseUsd('1'), reason: 'test' };
+    this.accountId = (await modules.get(Onboarding).createAccount({ email: 'ann@example.com' }, credit)).id;
+    this.keyId = (await modules.get(ApiKeyService).create({ accountId: this.accountId, name: 'k' })).id;
+  }
+}
+
+/** What holds exactly so much. */
+export const amountOf = (nanos: bigint): Pick<Admission, 'prompt' | 'minimum' | 'base' | 'ceiling'> => ({
+  prompt: '0',
+  minimum: nanos.toString(),
+  base: nanos.toString(),
+  ceiling: nanos.toString(),
+});
+
+/** The row with which the process itself ends a call. */
+export const finished = (request: Admission, cost: bigint): CallRow => ({
+  ...request,
+  upstream_protocol: 'responses',
+  channel: 'c',
+  status: 'succeeded',
+  error_reason: '',
+  error_message: '',
+  prompt_tokens: 1,
+  cached_tokens: 0,
+  cache_write_tokens: 0,
+  completion_tokens: 1,
+  reasoning_tokens: 0,
+  cost: cost.toString(),
+  billing_basis: 'reported',
+  first_token_ms: null,
+  duration_ms: 1,
+  attempts: 1,
+  lines: '[]',
+  opened: true,
+  tries: [],
+});
