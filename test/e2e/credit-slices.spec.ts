@@ -162,7 +162,7 @@ describe('a stream and the money held for it', () => {
     await eventually(async () => expect(await held(caller)).toBeGreaterThan(0.02));
     leaving.abort();
     const seconds = (performance.now() - begun) / 1000;
-    await expect(response).rejects.toThrow();
+    await expect(response).rejects.toThrow(/abort/);
     const row = await relay.onlyCall(caller);
     expect(row).toMatchObject({ status: 'cancelled', error_reason: 'context canceled' });
     expectThought(row, 0.5, seconds);

@@ -18,4 +18,6 @@ const orders = {
     return 'ended';
   },
 };
-process.on('message', async ([order, argument]) => process.send(await orders[order](argument)));
+process.on('message', ([order, argument]) => {
+  void orders[order](argument).then((answer) => process.send(answer));
+});
