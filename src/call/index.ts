@@ -5,6 +5,7 @@ export { readAnswerFields } from './answer-fields.js';
 export { EFFORTS, NO_TOKENS, USUAL_SERVICE_TIERS } from './call.js';
 export type { BodySize, Call, CallBody, CallHead, Effort, OutsideContent, ProtocolId, TokenUsage } from './call.js';
 export { classifyInnerError, classifyUpstream } from './classify-upstream.js';
+export { outsideIn, refuseBackground, serviceTierIn } from './common-fields.js';
 export { errorHeaders, messageWithId } from './error-headers.js';
 export { dataKind, eventTypeReader, outputUnits, parseData } from './event-text.js';
 export { Flow } from './flow.js';
@@ -14,7 +15,7 @@ export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
 export { jsonInterests } from './json-interests.js';
 export { splice, SplicedBody, type JsonEdit } from './json-splice.js';
 export { MemberFinder } from './member-finder.js';
-export { HIDDEN, NO_BYTES, outputIn, PASSED, passUnlessError, unreadableEvent } from './meter-readings.js';
+export { HIDDEN, latin1, NO_BYTES, outputIn, PASSED, passUnlessError, unreadableEvent } from './meter-readings.js';
 export { pageOf, renderListedModel, renderModelPage } from './model-page.js';
 export { openAiErrorBody, renderOpenAiError } from './openai-errors.js';
 export type { ListedModel, ProtocolAdapter, RenderedError, StreamTail } from './protocol-adapter.js';
@@ -24,7 +25,7 @@ export type { CallSignal, Frame } from './signals.js';
 export { smallestRequest } from './smallest-request.js';
 export { KEEP_ALIVE_COMMENT, renderSse, SseEvent } from './sse-event.js';
 export { SseSplitter } from './sse-splitter.js';
-export { countIn, objectIn, withParts } from './token-counts.js';
+export { countIn, mediaIn, mediaOut, objectIn, tierIn, withParts } from './token-counts.js';
 export type {
   MeterReading,
   StreamMeter,

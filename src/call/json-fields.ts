@@ -66,6 +66,11 @@ export class JsonFields {
     return this.scan.size;
   }
 
+  /** True when files, items or documents are named anywhere that are not in the body. */
+  get leansOutside(): boolean {
+    return this.scan.leansOutside;
+  }
+
   /** Where the member is; undefined when the document has none. */
   field(path: string): JsonField | undefined {
     return this.scan.fields.get(path);

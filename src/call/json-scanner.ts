@@ -15,6 +15,8 @@ export interface JsonScan {
   /** The interpreted members that are there, by path; the document itself under the empty path. */
   readonly fields: ReadonlyMap<string, JsonField>;
   readonly size: BodySize;
+  /** The document names files, items or documents that are not in it. */
+  readonly leansOutside: boolean;
 }
 
 const MAX_NESTING_LEVELS = 512;
@@ -86,8 +88,9 @@ export class JsonScanner {
     this.next(body);
     if (this.state === START) this.failAtStart(body);
     if (this.state !== END) throw notJson(body.length, EXPECTED[this.state] ?? 'a value is expected');
-    const { encodedBytes, images } = this.strings;
-    return { fields: this.members.fields, size: { bytes: body.length, encodedBytes, images } };
+    const { encodedBytes, content } = this.strings;
+    const size = { bytes: body.length, encodedBytes, images: content.images };
+    return { fields: this.members.fields, size, leansOutside: content.leansOutside };
   }
 
   private run(): void {

@@ -1,8 +1,9 @@
 import type { Buffer } from 'node:buffer';
 import { BACKSLASH, QUOTE, SPACE } from './bytes.js';
 import { EncodedText } from './encoded-text.js';
-import { isImageType, isTypeKey } from './image-types.js';
+import { isTypeKey } from './image-types.js';
 import { notJson } from './json-text.js';
+import { PromptContent } from './prompt-content.js';
 import { stopByteIn, stopFrom } from './string-bytes.js';
 
 /** A string that is no longer is walked by hand, which is faster, and is text, whatever it looks like. */
@@ -14,9 +15,10 @@ const MAX_SHORT_BYTES = 32;
  * everything is passed to it, because a body may have as many strings as bytes.
  */
 export class JsonStrings {
-  /** The bytes of encoded files, and the images, in all texts that have ended. */
+  /** The bytes of encoded files in all texts that have ended. */
   encodedBytes = 0;
-  images = 0;
+  /** What the members say there is beside text. */
+  readonly content = new PromptContent();
   /** Of the string that was begun last: where its content begins, and how far it has been read. */
   start = 0;
   at = 0;
@@ -58,12 +60,9 @@ export class JsonStrings {
 
   /** The string that has ended is the value of the member that was named last. */
   endMember(body: Buffer): void {
-    if (
-      isTypeKey(body, this.nameStart, this.nameEnd, this.nameEscaped) &&
-      isImageType(body, this.start - 1, this.at + 1, this.escaped)
-    ) {
-      this.images++;
-    }
+    const { content, nameStart, nameEnd, nameEscaped } = this;
+    if (isTypeKey(body, nameStart, nameEnd, nameEscaped)) content.type(body, this.start - 1, this.at + 1, this.escaped);
+    else content.member(body, nameStart, nameEnd, nameEscaped);
   }
 
   /** Reads a string that is short and has no escapes. False when it is another, of which only the beginning is read. */

@@ -40,7 +40,9 @@ export function passUnlessError(event: SseEvent): MeterReading {
  * @param texts finds the members whose strings are the answer
  */
 export function outputIn(body: Uint8Array, texts: MemberFinder): CallSignal {
-  // One character each byte: bytes are what is counted.
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
-  return { type: 'output', units: outputUnits(texts.stringBytes(text)) };
+  return { type: 'output', units: outputUnits(texts.stringBytes(latin1(body))) };
 }
+
+/** Bytes as text of one character each: names and punctuation can be looked for in it, and bytes be counted. */
+export const latin1 = (body: Uint8Array): string =>
+  Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');

@@ -16,6 +16,25 @@ export function countIn(parent: JsonObject | undefined, name: string): number | 
   return typeof value === 'number' && value >= 0 && value <= MAX_TOKENS ? Math.round(value) : undefined;
 }
 
+/** What a report says of images and sounds in a prompt, in the dialects that name them alike; what it says nothing of is absent. */
+export function mediaIn(promptDetails: JsonObject): Pick<TokenUsage, 'imageInput' | 'audioInput'> {
+  const imageInput = countIn(promptDetails, 'image_tokens') ?? 0;
+  const audioInput = countIn(promptDetails, 'audio_tokens') ?? 0;
+  return { ...(imageInput > 0 && { imageInput }), ...(audioInput > 0 && { audioInput }) };
+}
+
+/** The same of the answer. */
+export function mediaOut(outputDetails: JsonObject): Pick<TokenUsage, 'audioOutput'> {
+  const audioOutput = countIn(outputDetails, 'audio_tokens') ?? 0;
+  return audioOutput > 0 ? { audioOutput } : {};
+}
+
+const MAX_NAME_LENGTH = 64;
+
+/** What an answer says of the service tier it was given in. */
+export const tierIn = (serviceTier: unknown): Pick<TokenUsage, 'serviceTier'> =>
+  typeof serviceTier === 'string' && serviceTier !== '' && serviceTier.length <= MAX_NAME_LENGTH ? { serviceTier } : {};
+
 /**
  * Usage whose totals include their parts. Some upstreams report totals without them: then a part is larger than its
  * total, and is added to it.

@@ -1,4 +1,13 @@
-import { headReader, jsonInterests, type CallHead, type HeadReader, type JsonFields } from '../../call/index.js';
+import {
+  headReader,
+  jsonInterests,
+  outsideIn,
+  refuseBackground,
+  serviceTierIn,
+  type CallHead,
+  type HeadReader,
+  type JsonFields,
+} from '../../call/index.js';
 
 /** The dialect's own id, for channels and the usage log. */
 export const CHAT_COMPLETIONS = 'chat-completions';
@@ -6,6 +15,8 @@ export const CHAT_COMPLETIONS = 'chat-completions';
 /** The two names of the output limit; servers exist that know only one of them. */
 export const OUTPUT_LIMITS = ['max_completion_tokens', 'max_tokens'] as const;
 export const INCLUDE_USAGE = 'stream_options.include_usage';
+/** Lets the upstream search the web. */
+export const WEB_SEARCH = 'web_search_options';
 
 const MAX_ANSWERS = 128;
 const INTERESTS = jsonInterests(
@@ -14,6 +25,9 @@ const INTERESTS = jsonInterests(
   'stream',
   'n',
   'reasoning_effort',
+  'service_tier',
+  'background',
+  WEB_SEARCH,
   'stream_options',
   INCLUDE_USAGE,
   ...OUTPUT_LIMITS,
@@ -25,12 +39,15 @@ export const chatHeadReader = (): HeadReader => headReader(INTERESTS, headOf);
 function headOf(fields: JsonFields): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   fields.requireKind('messages', 'array');
+  refuseBackground(fields);
   return {
     model,
     stream: fields.optionalBoolean('stream') ?? false,
     outputLimit: readOutputLimit(fields),
     answers: fields.optionalInteger('n', { min: 1, max: MAX_ANSWERS }) ?? 1,
     effort: fields.optionalString('reasoning_effort', { maxLength: 64 }),
+    serviceTier: serviceTierIn(fields),
+    outside: outsideIn(fields),
     size: fields.size,
     fields,
   };

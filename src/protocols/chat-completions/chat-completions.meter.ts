@@ -18,8 +18,8 @@ import {
   type StreamMeter,
 } from '../../call/index.js';
 import { AppError, isJsonObject, type JsonObject } from '../../shared/index.js';
-import { INCLUDE_USAGE } from './chat-completions.head.js';
-import { chatUsage } from './chat-completions.usage.js';
+import { INCLUDE_USAGE, WEB_SEARCH } from './chat-completions.head.js';
+import { chatUsageBeside, cites } from './chat-completions.usage.js';
 
 const DELTA = new MemberFinder('delta');
 /** What a chunk must be parsed for, when it has a value. */
@@ -39,11 +39,15 @@ export class ChatCompletionsMeter implements StreamMeter {
   readonly #usageWanted: boolean;
   /** Indexes of the answers whose reason to end has been said, once or more. */
   readonly #finished = new Set<unknown>();
+  /** Whether the client lets the upstream search the web; else nobody looks for signs of it. */
+  readonly #mayCite: boolean;
+  #cited = false;
   #begun = false;
   #over = false;
 
   constructor({ head }: Call) {
     this.#answers = head.answers;
+    this.#mayCite = head.fields.has(WEB_SEARCH);
     this.#usageWanted = head.fields.isTrue(INCLUDE_USAGE);
   }
 
@@ -83,13 +87,15 @@ export class ChatCompletionsMeter implements StreamMeter {
   #chunk(event: SseEvent): MeterReading {
     const { text } = event;
     const signals = this.#output(text);
+    if (this.#mayCite) this.#cited ||= cites(text);
     if (event.name !== 'error' && !NOTABLE.hasValue(text)) return { signals, last: false };
     const chunk = parseData(event);
     if (chunk === undefined) return HIDDEN;
     throwIfError(chunk, event);
     const choices = Array.isArray(chunk['choices']) ? chunk['choices'].filter(isJsonObject) : [];
     for (const choice of choices) this.#finish(choice);
-    const usage = chatUsage(isJsonObject(chunk['usage']) ? chunk['usage'] : undefined);
+    const reported = isJsonObject(chunk['usage']) ? chunk['usage'] : undefined;
+    const usage = chatUsageBeside(reported, { serviceTier: chunk['service_tier'], searched: this.#cited });
     if (usage !== undefined) signals.push({ type: 'usage', usage });
     if (this.#usageWanted || !chunk['usage']) return { signals, last: false };
     return { signals, last: false, replacement: choices.length === 0 ? NO_BYTES : withoutUsage(event) };

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   classifyUpstream,
   jsonInterests,
+  latin1,
   modelEdits,
   outputIn,
   readAnswerFields,
@@ -19,11 +20,11 @@ import {
 } from '../../call/index.js';
 import { Upstream } from '../../relay/index.js';
 import type { AppError } from '../../shared/index.js';
-import { CHAT_COMPLETIONS, INCLUDE_USAGE, OUTPUT_LIMITS } from './chat-completions.head.js';
+import { CHAT_COMPLETIONS, INCLUDE_USAGE, OUTPUT_LIMITS, WEB_SEARCH } from './chat-completions.head.js';
 import { ChatCompletionsMeter, TEXTS } from './chat-completions.meter.js';
-import { chatUsage } from './chat-completions.usage.js';
+import { chatUsageBeside, cites } from './chat-completions.usage.js';
 
-const ANSWER = jsonInterests('usage', 'error');
+const ANSWER = jsonInterests('usage', 'service_tier', 'error');
 const USUAL_LIMIT = 'max_tokens';
 
 /** OpenAI's Chat Completions, as its many servers speak it. */
@@ -51,8 +52,10 @@ export class ChatCompletionsUpstream implements UpstreamAdapter {
     return new ChatCompletionsMeter(call);
   }
 
-  meterResponse(_call: Call, body: Uint8Array): readonly CallSignal[] {
-    const usage = chatUsage(readAnswerFields(body, ANSWER).object('usage'));
+  meterResponse({ head }: Call, body: Uint8Array): readonly CallSignal[] {
+    const fields = readAnswerFields(body, ANSWER);
+    const searched = head.fields.has(WEB_SEARCH) && cites(latin1(body));
+    const usage = chatUsageBeside(fields.object('usage'), { serviceTier: fields.value('service_tier'), searched });
     return [usage === undefined ? outputIn(body, TEXTS) : { type: 'usage', usage }];
   }
 

@@ -1,4 +1,4 @@
-import { countIn, objectIn, withParts, type TokenUsage } from '../../call/index.js';
+import { countIn, mediaIn, mediaOut, objectIn, tierIn, withParts, type TokenUsage } from '../../call/index.js';
 import type { JsonObject } from '../../shared/index.js';
 
 /** The usage of a chunk or an answer; undefined when there is none to speak of. Prompt includes what was cached. */
@@ -6,6 +6,7 @@ export function chatUsage(usage: JsonObject | undefined): TokenUsage | undefined
   const input = countIn(usage, 'prompt_tokens');
   const output = countIn(usage, 'completion_tokens');
   if (input === undefined && output === undefined) return undefined;
+  const completion = objectIn(usage, 'completion_tokens_details');
   const prompt = objectIn(usage, 'prompt_tokens_details');
   return withParts({
     input: input ?? 0,
@@ -13,6 +14,24 @@ export function chatUsage(usage: JsonObject | undefined): TokenUsage | undefined
     cacheWrite: countIn(prompt, 'cache_write_tokens') ?? 0,
     cacheWrite1h: 0,
     output: output ?? 0,
-    reasoning: countIn(objectIn(usage, 'completion_tokens_details'), 'reasoning_tokens') ?? 0,
+    reasoning: countIn(completion, 'reasoning_tokens') ?? 0,
+    ...mediaIn(prompt),
+    ...mediaOut(completion),
   });
 }
+
+/** The same with what else the answer is charged by. */
+export function chatUsageBeside(
+  usage: JsonObject | undefined,
+  { serviceTier, searched }: { readonly serviceTier: unknown; readonly searched: boolean },
+): TokenUsage | undefined {
+  const tokens = chatUsage(usage);
+  return tokens && { ...tokens, ...tierIn(serviceTier), ...(searched && { toolUses: ONE_SEARCH }) };
+}
+
+const ONE_SEARCH = { web_search: 1 };
+/** A name in quotes before a colon is a member, never a piece of somebody's text. */
+const ANNOTATIONS = /"annotations"\s*:\s*\[\s*\{/;
+
+/** Whether an upstream that may search the web has done so. It does not say how often: it cites what it found. */
+export const cites = (text: string): boolean => ANNOTATIONS.test(text);

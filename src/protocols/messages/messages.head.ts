@@ -1,6 +1,9 @@
 import {
   headReader,
   jsonInterests,
+  outsideIn,
+  refuseBackground,
+  serviceTierIn,
   type CallHead,
   type Effort,
   type HeadReader,
@@ -16,6 +19,8 @@ const INTERESTS = jsonInterests(
   'messages',
   'max_tokens',
   'stream',
+  'service_tier',
+  'background',
   'output_config.effort',
   'thinking.type',
   THINKING_BUDGET,
@@ -37,12 +42,15 @@ function headOf(fields: JsonFields): CallHead {
   const outputLimit = fields.optionalInteger('max_tokens', { min: 0 });
   if (outputLimit === undefined) throw fields.missing('max_tokens');
   fields.requireKind('messages', 'array');
+  refuseBackground(fields);
   return {
     model,
     stream: fields.optionalBoolean('stream') ?? false,
     outputLimit,
     answers: 1,
     effort: fields.optionalString('output_config.effort', { maxLength: 64 }) ?? effortOfThinking(fields),
+    serviceTier: serviceTierIn(fields),
+    outside: outsideIn(fields),
     size: fields.size,
     fields,
   };

@@ -1,4 +1,4 @@
-import { countIn, objectIn, withParts, type TokenUsage } from '../../call/index.js';
+import { countIn, objectIn, tierIn, withParts, type TokenUsage } from '../../call/index.js';
 import type { JsonObject } from '../../shared/index.js';
 
 /** The prompt's side of a report; this dialect counts what went through a cache apart from `input_tokens`. */
@@ -14,6 +14,7 @@ export class MessagesUsage {
   #prompt: Prompt = { uncached: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
   #output = 0;
   #reasoning = 0;
+  #beside: Pick<TokenUsage, 'serviceTier' | 'toolUses'> = {};
 
   /** Takes a `usage` object in; what is known by now, or undefined when the object says nothing. */
   merge(usage: JsonObject | undefined): TokenUsage | undefined {
@@ -21,9 +22,11 @@ export class MessagesUsage {
     this.#prompt = this.#mergePrompt(usage);
     this.#output = countIn(usage, 'output_tokens') ?? this.#output;
     this.#reasoning = countIn(objectIn(usage, 'output_tokens_details'), 'thinking_tokens') ?? this.#reasoning;
+    this.#beside = { ...this.#beside, ...tierIn(usage['service_tier']), ...toolUsesIn(usage) };
     const { uncached, cacheRead, cacheWrite, cacheWrite1h } = this.#prompt;
     const input = uncached + cacheRead + cacheWrite + cacheWrite1h;
-    return withParts({ input, cacheRead, cacheWrite, cacheWrite1h, output: this.#output, reasoning: this.#reasoning });
+    const prompt = { input, cacheRead, cacheWrite, cacheWrite1h };
+    return withParts({ ...prompt, output: this.#output, reasoning: this.#reasoning, ...this.#beside });
   }
 
   /**
@@ -52,6 +55,20 @@ function readSplit(usage: JsonObject): Omit<Prompt, 'uncached'> | undefined {
   const cacheWrite1h = longLived ?? 0;
   const cacheWrite = written === undefined ? (shortLived ?? 0) : Math.max(0, written - cacheWrite1h);
   return { cacheRead: cacheRead ?? 0, cacheWrite, cacheWrite1h };
+}
+
+const REQUESTS = /^([a-z][a-z0-9_]{0,63})_requests$/;
+
+/** The tools that the upstream ran: `{ web_search_requests: 2 }`. */
+function toolUsesIn(usage: JsonObject): Pick<TokenUsage, 'toolUses'> {
+  if (!usage['server_tool_use']) return {};
+  const ran = objectIn(usage, 'server_tool_use');
+  const uses = Object.keys(ran).flatMap((name): [string, number][] => {
+    const tool = REQUESTS.exec(name)?.[1];
+    const count = countIn(ran, name) ?? 0;
+    return tool !== undefined && count > 0 ? [[tool, count]] : [];
+  });
+  return uses.length > 0 ? { toolUses: Object.fromEntries(uses) } : {};
 }
 
 const total = ({ uncached, cacheRead, cacheWrite, cacheWrite1h }: Prompt): number =>

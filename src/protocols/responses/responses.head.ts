@@ -1,22 +1,36 @@
-import { headReader, jsonInterests, type CallHead, type HeadReader, type JsonFields } from '../../call/index.js';
+import {
+  headReader,
+  jsonInterests,
+  outsideIn,
+  refuseBackground,
+  serviceTierIn,
+  type CallHead,
+  type HeadReader,
+  type JsonFields,
+  type OutsideContent,
+} from '../../call/index.js';
 
 /** The dialect's own id, for channels and the usage log. */
 export const RESPONSES = 'responses';
 
 export const OUTPUT_LIMIT = 'max_output_tokens';
+const PREVIOUS_RESPONSE = 'previous_response_id';
+/** Longer than those of any vendor. */
+const MAX_ID_LENGTH = 1024;
 const INTERESTS = jsonInterests(
   'model',
   'input',
   'prompt',
-  'previous_response_id',
+  PREVIOUS_RESPONSE,
   'conversation',
   'stream',
   'background',
+  'service_tier',
   'reasoning.effort',
   OUTPUT_LIMIT,
 );
 /** What can stand for an input: it lies with the upstream already. */
-const STORED_INPUTS = ['prompt', 'previous_response_id', 'conversation'] as const;
+const STORED_INPUTS = ['prompt', PREVIOUS_RESPONSE, 'conversation'] as const;
 
 export const responsesHeadReader = (): HeadReader => headReader(INTERESTS, headOf);
 
@@ -25,6 +39,7 @@ function headOf(fields: JsonFields): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   const stored = STORED_INPUTS.some((name) => fields.has(name));
   if (!stored || fields.has('input')) fields.requireKind('input', 'string', 'array');
+  fields.optionalBoolean('background');
   refuseBackground(fields);
   return {
     model,
@@ -32,13 +47,16 @@ function headOf(fields: JsonFields): CallHead {
     outputLimit: fields.optionalInteger(OUTPUT_LIMIT, { min: 0 }),
     answers: 1,
     effort: fields.optionalString('reasoning.effort', { maxLength: 64 }),
+    serviceTier: serviceTierIn(fields),
+    outside: leansOn(fields),
     size: fields.size,
     fields,
   };
 }
 
-/** An answer that nobody waits for could not be settled. */
-function refuseBackground(fields: JsonFields): void {
-  if (fields.optionalBoolean('background') !== true) return;
-  throw fields.refusal('background', 'unsupported_parameter', 'background responses are not supported; leave it out');
+/** A response before it, while nothing else is, may be one whose tokens are known. */
+function leansOn(fields: JsonFields): OutsideContent | undefined {
+  const previousResponseId = fields.optionalString(PREVIOUS_RESPONSE, { maxLength: MAX_ID_LENGTH });
+  if (fields.has('conversation') || fields.has('prompt')) return { previousResponseId: undefined };
+  return outsideIn(fields) ?? (previousResponseId === undefined ? undefined : { previousResponseId });
 }

@@ -41,7 +41,10 @@ describe('metering Responses streams', () => {
       { type: 'content' },
       { type: 'output', units: 1 },
       { type: 'output', units: 1 },
-      { type: 'usage', usage: { input: 9, cacheRead: 4, cacheWrite: 0, cacheWrite1h: 0, output: 2, reasoning: 0 } },
+      {
+        type: 'usage',
+        usage: { input: 9, cacheRead: 4, cacheWrite: 0, cacheWrite1h: 0, output: 2, reasoning: 0, answerId: 'resp_1' },
+      },
     ]);
     expect(meter.complete).toBe(true);
   });

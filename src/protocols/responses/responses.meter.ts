@@ -18,13 +18,15 @@ import {
   type SseEvent,
   type StreamMeter,
 } from '../../call/index.js';
-import { responsesUsage } from './responses.usage.js';
+import { toolUsesIn, type ToolUses, withItem } from './responses.tools.js';
+import { usageMembers, usageOf } from './responses.usage.js';
 
 const DELTA = new MemberFinder('delta');
 /** Items and parts inside an event have types of another form. */
 const typeOf = eventTypeReader('response\\.[a-z_.]+|error');
-/** What a terminal event must be asked; the whole answer lies in it and is not decoded. */
-const TERMINAL = jsonInterests('response.usage', 'error');
+const RESPONSE = 'response.';
+/** What a terminal event must be asked; the whole answer lies in it and is not decoded unless the upstream ran tools. */
+const TERMINAL = jsonInterests(...usageMembers(RESPONSE), 'error');
 /** Items that are empty when they are added; any other is content by itself. */
 const EMPTY_ITEMS: ReadonlySet<unknown> = new Set(['message', 'reasoning']);
 
@@ -36,6 +38,8 @@ export class ResponsesMeter implements StreamMeter {
   #over = false;
   /** And the marker behind it. */
   #marked = false;
+  /** Counted on the way, for servers whose terminal event has no output. */
+  #toolUses: ToolUses | undefined;
 
   get complete(): boolean {
     return this.#over;
@@ -59,11 +63,12 @@ export class ResponsesMeter implements StreamMeter {
       case 'response.output_item.added':
         return { signals: this.#item(event), last: false };
       case 'response.output_item.done':
+        this.#toolUses = withItem(this.#toolUses, event, () => parseData(event)?.['item']);
         return { signals: this.#content(), last: false };
       case 'response.completed':
       case 'response.incomplete':
         this.#over = true;
-        return { signals: usageSignals(event), last: true };
+        return { signals: this.#usage(event), last: true };
       case 'response.failed':
         throw classifyInnerError({ error: objectIn(parseData(event), 'response')['error'] ?? {} });
       case 'error':
@@ -89,15 +94,16 @@ export class ResponsesMeter implements StreamMeter {
     return EMPTY_ITEMS.has(objectIn(parseData(event), 'item')['type']) ? [] : this.#content();
   }
 
+  #usage(event: SseEvent): CallSignal[] {
+    const { data } = event;
+    const fields = readAnswerFields(Buffer.from(data), TERMINAL);
+    const usage = usageOf(fields, RESPONSE, toolUsesIn(data, fields, `${RESPONSE}output`) ?? this.#toolUses);
+    return usage === undefined ? [] : [{ type: 'usage', usage }];
+  }
+
   #content(): CallSignal[] {
     if (this.#begun) return [];
     this.#begun = true;
     return [{ type: 'content' }];
   }
-}
-
-function usageSignals(event: SseEvent): CallSignal[] {
-  const fields = readAnswerFields(Buffer.from(event.data), TERMINAL);
-  const usage = responsesUsage(fields.object('response.usage'));
-  return usage === undefined ? [] : [{ type: 'usage', usage }];
 }

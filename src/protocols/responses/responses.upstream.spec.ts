@@ -53,7 +53,10 @@ describe('whole answers of Responses upstreams', () => {
     const json =
       '{"id":"resp_1","status":"incomplete","error":null,"incomplete_details":{"reason":"max_output_tokens"},"output":[],"usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":4,"cache_write_tokens":2},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":14}}';
     expect(signals(json)).toEqual([
-      { type: 'usage', usage: { input: 9, cacheRead: 4, cacheWrite: 2, cacheWrite1h: 0, output: 5, reasoning: 3 } },
+      {
+        type: 'usage',
+        usage: { input: 9, cacheRead: 4, cacheWrite: 2, cacheWrite1h: 0, output: 5, reasoning: 3, answerId: 'resp_1' },
+      },
     ]);
   });
 

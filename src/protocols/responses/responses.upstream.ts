@@ -3,6 +3,7 @@ import {
   classifyInnerError,
   classifyUpstream,
   jsonInterests,
+  latin1,
   MemberFinder,
   modelEdits,
   outputIn,
@@ -23,9 +24,10 @@ import { Upstream } from '../../relay/index.js';
 import type { AppError } from '../../shared/index.js';
 import { OUTPUT_LIMIT, RESPONSES } from './responses.head.js';
 import { ResponsesMeter } from './responses.meter.js';
-import { responsesUsage } from './responses.usage.js';
+import { toolUsesIn } from './responses.tools.js';
+import { usageMembers, usageOf } from './responses.usage.js';
 
-const ANSWER = jsonInterests('usage', 'status', 'error');
+const ANSWER = jsonInterests(...usageMembers(''), 'status', 'error');
 /** Members whose strings are the answer. */
 const TEXTS = new MemberFinder('text', 'refusal', 'arguments', 'input');
 /** The vendor refuses less. */
@@ -58,7 +60,7 @@ export class ResponsesUpstream implements UpstreamAdapter {
   meterResponse(_call: Call, body: Uint8Array): readonly CallSignal[] {
     const fields = readAnswerFields(body, ANSWER);
     if (fields.value('status') === 'failed') throw classifyInnerError({});
-    const usage = responsesUsage(fields.object('usage'));
+    const usage = usageOf(fields, '', toolUsesIn(latin1(body), fields, 'output'));
     return [usage === undefined ? outputIn(body, TEXTS) : { type: 'usage', usage }];
   }
 

@@ -1,5 +1,15 @@
-import { countIn, objectIn, withParts, type TokenUsage } from '../../call/index.js';
+import {
+  countIn,
+  mediaIn,
+  mediaOut,
+  objectIn,
+  tierIn,
+  withParts,
+  type JsonFields,
+  type TokenUsage,
+} from '../../call/index.js';
 import type { JsonObject } from '../../shared/index.js';
+import type { ToolUses } from './responses.tools.js';
 
 /** The usage of a response; undefined when there is none to speak of. Input includes what was cached. */
 export function responsesUsage(usage: JsonObject | undefined): TokenUsage | undefined {
@@ -7,12 +17,38 @@ export function responsesUsage(usage: JsonObject | undefined): TokenUsage | unde
   const output = countIn(usage, 'output_tokens');
   if (input === undefined && output === undefined) return undefined;
   const details = objectIn(usage, 'input_tokens_details');
+  const outputDetails = objectIn(usage, 'output_tokens_details');
   return withParts({
     input: input ?? 0,
     cacheRead: countIn(details, 'cached_tokens') ?? 0,
     cacheWrite: countIn(details, 'cache_write_tokens') ?? 0,
     cacheWrite1h: 0,
     output: output ?? 0,
-    reasoning: countIn(objectIn(usage, 'output_tokens_details'), 'reasoning_tokens') ?? 0,
+    reasoning: countIn(outputDetails, 'reasoning_tokens') ?? 0,
+    ...mediaIn(details),
+    ...mediaOut(outputDetails),
   });
+}
+
+const MAX_ID_LENGTH = 1024;
+
+/** The members of a response that say what it used, for a reader of them. */
+export const usageMembers = (parent: string): readonly string[] =>
+  ['usage', 'service_tier', 'id', 'output'].map((name) => parent + name);
+
+/**
+ * The usage of a response that lies in these fields, with what else it is charged by.
+ * @param parent `response.` when it lies in an event, else empty
+ * @param toolUses what the upstream ran for it
+ */
+export function usageOf(fields: JsonFields, parent: string, toolUses: ToolUses | undefined): TokenUsage | undefined {
+  const usage = responsesUsage(fields.object(`${parent}usage`));
+  if (usage === undefined) return undefined;
+  const id = fields.value(`${parent}id`);
+  return {
+    ...usage,
+    ...tierIn(fields.value(`${parent}service_tier`)),
+    ...(typeof id === 'string' && id.length <= MAX_ID_LENGTH && { answerId: id }),
+    ...(toolUses && { toolUses }),
+  };
 }

@@ -1,0 +1,22 @@
+import type { OutsideContent } from './call.js';
+import type { JsonFields } from './json-fields.js';
+
+// Members that mean the same in several dialects, each of which must have them among its interests.
+
+const MAX_TIER_LENGTH = 64;
+
+/** The service tier that is asked for. @throws AppError invalid_request when it is no short text */
+export const serviceTierIn = (fields: JsonFields): string | undefined =>
+  fields.optionalString('service_tier', { maxLength: MAX_TIER_LENGTH });
+
+/** An answer that nobody waits for could not be settled. @throws AppError invalid_request when one is asked for */
+export function refuseBackground(fields: JsonFields): void {
+  if (!fields.isTrue('background')) return;
+  throw fields.refusal('background', 'unsupported_parameter', 'background answers are not supported; leave it out');
+}
+
+const UNKNOWN_CONTENT: OutsideContent = { previousResponseId: undefined };
+
+/** What the prompt leans on, in a dialect that names it inside of messages only. */
+export const outsideIn = (fields: JsonFields): OutsideContent | undefined =>
+  fields.leansOutside ? UNKNOWN_CONTENT : undefined;

@@ -1,0 +1,54 @@
+import { Buffer } from 'node:buffer';
+import { standsAt, stringText } from './json-text.js';
+
+// How a prompt is recognised that leans on more than its body: items and files that lie with the upstream, and documents
+// that it fetches. Looked for in every object of every body, as images are: what cannot be one is told by its length.
+// What only looks like it costs a larger hold, never a higher price.
+
+/** Nothing of the kind. */
+export const NO_MARKS = 0;
+const OUTSIDE = 1;
+const DOCUMENT = 2;
+const ADDRESS = 4;
+
+/** How many times longer a text is when each of its characters is written as an escape. */
+const WITH_ESCAPES = 6;
+const QUOTES_BYTES = 2;
+
+/** Words with a mark each. */
+class MarkedWords {
+  /** By the bytes that they take in a document, quotes included, where nothing is escaped: all differ in them. */
+  private readonly byLength: (Buffer | undefined)[] = [];
+  private readonly marks: ReadonlyMap<string, number>;
+  private readonly longest: number;
+
+  constructor(marks: Readonly<Record<string, number>>) {
+    this.marks = new Map(Object.entries(marks));
+    for (const word of this.marks.keys()) this.byLength[word.length + QUOTES_BYTES] = Buffer.from(`"${word}"`);
+    this.longest = QUOTES_BYTES + WITH_ESCAPES * Math.max(...[...this.marks.keys()].map(({ length }) => length));
+  }
+
+  /**
+   * The mark of the string at `[start, end)`, quotes included.
+   * @param escaped whether it may contain escapes
+   * @throws AppError invalid_request when it is short enough and contains an escape that JSON does not know
+   */
+  of(body: Buffer, start: number, end: number, escaped: boolean): number {
+    const length = end - start;
+    if (escaped && length > this.longest) return NO_MARKS;
+    if (!escaped) {
+      const word = this.byLength[length];
+      if (word === undefined || !standsAt(body, start, word)) return NO_MARKS;
+    }
+    return this.marks.get(stringText(body, start, end, escaped)) ?? NO_MARKS;
+  }
+}
+
+/** What the `type` of an object says. */
+export const TYPE_MARKS = new MarkedWords({ item_reference: OUTSIDE, document: DOCUMENT, url: ADDRESS });
+/** What the name of a member says that is a string. */
+export const NAME_MARKS = new MarkedWords({ file_id: OUTSIDE, file_url: OUTSIDE });
+
+/** Whether the marks of all objects of a body say that its prompt leans on more. */
+export const leansOutside = (marks: number): boolean =>
+  (marks & OUTSIDE) !== 0 || ((marks & DOCUMENT) !== 0 && (marks & ADDRESS) !== 0);

@@ -1,0 +1,81 @@
+import { type Call, type CallHead, SseSplitter, type TokenUsage } from '../../call/index.js';
+import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
+import { ChatCompletionsUpstream } from './chat-completions.upstream.js';
+
+const USAGE = { prompt_tokens: 900, completion_tokens: 40 };
+const upstream = new ChatCompletionsUpstream();
+
+const headOf = (body: object): CallHead =>
+  new ChatCompletionsProtocol()
+    .headReader()
+    .end({ bytes: Buffer.from(JSON.stringify({ model: 'm', messages: [], ...body })) });
+const callOf = (body: object): Call => ({ head: headOf(body) }) as Call;
+
+function wholeUsage(request: object, answer: object): TokenUsage | undefined {
+  const [signal] = upstream.meterResponse(callOf(request), Buffer.from(JSON.stringify({ usage: USAGE, ...answer })));
+  return signal?.type === 'usage' ? signal.usage : undefined;
+}
+
+function streamedUsage(request: object, delta: object): TokenUsage | undefined {
+  const chunks = [
+    { service_tier: 'priority', choices: [{ index: 0, delta, finish_reason: 'stop' }] },
+    { service_tier: 'priority', choices: [], usage: USAGE },
+  ];
+  const text = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
+  const meter = upstream.meterStream(callOf(request));
+  const signals = new SseSplitter().next(Buffer.from(text)).flatMap((event) => meter.next(event).signals);
+  const last = signals.at(-1);
+  return last?.type === 'usage' ? last.usage : undefined;
+}
+
+describe('what a Chat Completions request does not show', () => {
+  it('is a file by its id, not one that comes along', () => {
+    const withFile = (file: object): CallHead =>
+      headOf({ messages: [{ role: 'user', content: [{ type: 'file', file }] }] });
+    expect(withFile({ file_id: 'file_1' }).outside).toEqual({ previousResponseId: undefined });
+    expect(withFile({ filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' }).outside).toBeUndefined();
+    expect(headOf({ service_tier: 'flex', reasoning_effort: 'xhigh' })).toMatchObject({
+      serviceTier: 'flex',
+      effort: 'xhigh',
+      outside: undefined,
+    });
+  });
+});
+
+describe('what a Chat Completions answer is charged by beside text', () => {
+  it('reports images and sounds as parts of the totals', () => {
+    const usage = {
+      prompt_tokens: 900,
+      prompt_tokens_details: { audio_tokens: 50, image_tokens: 200 },
+      completion_tokens: 40,
+      completion_tokens_details: { audio_tokens: 20, reasoning_tokens: 10 },
+    };
+    expect(wholeUsage({}, { usage })).toMatchObject({
+      input: 900,
+      imageInput: 200,
+      audioInput: 50,
+      output: 40,
+      reasoning: 10,
+      audioOutput: 20,
+    });
+  });
+
+  it('tells its tier', () => {
+    expect(wholeUsage({}, { service_tier: 'priority' })?.serviceTier).toBe('priority');
+    expect(wholeUsage({}, { service_tier: null })).not.toHaveProperty('serviceTier');
+    expect(streamedUsage({}, { content: 'a' })?.serviceTier).toBe('priority');
+  });
+
+  it('has one search of the web when it was allowed to and cites something', () => {
+    const annotations = [{ type: 'url_citation', url_citation: { url: 'https://x' } }];
+    const answer = (found: readonly object[]): object => ({
+      choices: [{ message: { content: '', annotations: found } }],
+    });
+    const allowed = { web_search_options: {} };
+    expect(wholeUsage(allowed, answer(annotations))?.toolUses).toEqual({ web_search: 1 });
+    expect(wholeUsage(allowed, answer([]))?.toolUses).toBeUndefined();
+    expect(wholeUsage({}, answer(annotations))?.toolUses).toBeUndefined();
+    expect(streamedUsage(allowed, { content: 'a', annotations })?.toolUses).toEqual({ web_search: 1 });
+    expect(streamedUsage(allowed, { content: '"annotations":[{' })?.toolUses).toBeUndefined();
+  });
+});
