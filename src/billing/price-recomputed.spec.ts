@@ -122,7 +122,7 @@ function aCall(dice: Dice): Call {
 async function rowOf(call: Call, plan: BillingPlan, usage: TokenUsage): Promise<CallRow> {
   const { snapshot } = admissionRequest(call, plan, 'prs_1').request;
   const desk: BillingDesk = {
-    admit: () => Promise.resolve({ plan, snapshot, outputLimit: undefined }),
+    admit: () => Promise.resolve({ plan, snapshot, outputLimit: undefined, credit: undefined }),
     settle: () => Promise.resolve(),
   };
   const ticket = new Ticket(call, plan.caller, desk, 0);
