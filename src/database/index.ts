@@ -9,7 +9,7 @@ export { DatabaseServer } from './database-server.js';
 export { DatabaseModule } from './database.module.js';
 export { startEmbedded, type EmbeddedServer } from './embedded/index.js';
 export { isDatabaseOutage, isOutage } from './outage.js';
-export type { KeptSession } from './kept-session.js';
+export type { KeptSession, SessionClient } from './kept-session.js';
 export { migrate } from './migrate.js';
 export { nanosColumn } from './nanos.column.js';
 export { Notifications, UNHEARD_CACHE_MS } from './notifications.js';

@@ -8,12 +8,15 @@ const LAST_RETRY_MS = 2000;
 const ANSWER_TIMEOUT_MS = 5000;
 const CONNECT_TIMEOUT_MS = 2000;
 
+/** A connection on which nothing else is under way. */
+export type SessionClient = Pick<pg.Client, 'query'>;
+
 /** What a session is kept for. */
 export interface SessionDuties {
   /** Makes a new connection what it has to be: settings, locks, LISTEN. Whoever rejects gets another one later. */
   prepare(client: pg.Client): Promise<void>;
   /** Asks something of the server; that it fails, or comes late, means that the connection is lost. */
-  beat(client: pg.Client): Promise<unknown>;
+  beat(client: SessionClient): Promise<unknown>;
   lost(): void;
   /** The session is there again, prepared, after a loss. */
   back(): void;
@@ -29,6 +32,7 @@ export class KeptSession {
   private client: pg.Client | undefined;
   private heart: NodeJS.Timeout | undefined;
   private reconnecting: Promise<void> | undefined;
+  private line: Promise<unknown> = Promise.resolve();
   private readonly closing = new AbortController();
 
   /** @param role what the session is called in `pg_stat_activity` */
@@ -39,9 +43,15 @@ export class KeptSession {
     private readonly duties: SessionDuties,
   ) {}
 
-  /** The connection, prepared; undefined while there is none. */
-  get current(): pg.Client | undefined {
-    return this.client;
+  get connected(): boolean {
+    return this.client !== undefined;
+  }
+
+  /** One statement after another, as a session takes them. @throws while there is no connection */
+  query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<pg.QueryResult<Row>> {
+    const { client } = this;
+    if (client === undefined) return Promise.reject(new Error('Connection terminated.'));
+    return this.inLine(() => client.query<Row>(text, values));
   }
 
   /** Connects for the first time. @throws when that fails; later losses are repaired in the background */
@@ -66,23 +76,29 @@ export class KeptSession {
   }
 
   /** @param goodbye what is still asked if there is a connection; nothing follows it, and its failure is none */
-  async close(goodbye?: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  async close(goodbye?: (client: SessionClient) => Promise<unknown>): Promise<void> {
     this.closing.abort();
     await this.reconnecting;
     const client = this.client;
     this.forget();
     if (client === undefined) return;
-    await goodbye?.(client).catch(() => undefined);
+    if (goodbye !== undefined) await this.inLine(() => goodbye(client)).catch(() => undefined);
     await client.end().catch(() => undefined);
   }
 
   private async beat(client: pg.Client): Promise<void> {
     try {
-      await this.duties.beat(client);
+      await this.inLine(() => this.duties.beat(client));
     } catch {
       this.lose(client);
       await client.end().catch(() => undefined);
     }
+  }
+
+  private inLine<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    const answer = this.line.then(ask);
+    this.line = answer.catch(() => undefined);
+    return answer;
   }
 
   private lose(client: pg.Client): void {

@@ -41,7 +41,7 @@ export class Listener {
   }
 
   get connected(): boolean {
-    return this.session.current !== undefined;
+    return this.session.connected;
   }
 
   async start(): Promise<void> {
@@ -51,7 +51,7 @@ export class Listener {
   /** Holds a shared advisory lock from now on, over reconnects. */
   async hold(lock: number): Promise<void> {
     this.locks.add(lock);
-    await this.session.current?.query('SELECT pg_advisory_lock_shared($1)', [lock]);
+    if (this.session.connected) await this.session.query('SELECT pg_advisory_lock_shared($1)', [lock]);
   }
 
   async close(): Promise<void> {

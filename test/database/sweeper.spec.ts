@@ -18,7 +18,7 @@ describe('the sweeper', () => {
   /** One that waits as long for a process that is silent as one that is in service does: too long for any test. */
   const patient = (): Promise<TestProcess> => bench.process();
   /** One to which everybody is dead who was not heard of today, as soon as it has been connected for a moment. */
-  const hasty = (): Promise<TestProcess> => bench.process({ deadAfterMs: 100 });
+  const hasty = (): Promise<TestProcess> => bench.process({ heartbeatMs: 50, deadAfterMs: 500 });
   const sweepUntil = (process: TestProcess, expectation: () => Promise<void>): Promise<void> =>
     eventually(async () => {
       await process.sweep();
@@ -158,6 +158,40 @@ describe('the sweeper', () => {
     expect(await bench.ledger()).toEqual(EXACT);
   });
 
+  it('never takes the place of a settlement: each call is charged once, whichever of the two came first', async () => {
+    const sweepers = [await patient(), await patient()];
+    const dead = await bench.list({ ...sweepers[0]!.self, id: 'prs_dead', pid: goneNumber() });
+    const calls = await bench.openMany(dead, 300);
+    const settling = (async () => {
+      for (let first = 0; first < calls.length; first += 4)
+        await sweepers[0]!.billing.settle(calls.slice(first, first + 4).map((call) => finished(call, 1000n)));
+    })();
+    const sweeping = (async () => {
+      for (let time = 0; time < 5; time += 1) await Promise.all(sweepers.map((sweeper) => sweeper.sweep()));
+    })();
+    await Promise.all([settling, sweeping]);
+    await sweepers[1]!.sweep();
+    expect(await bench.query('SELECT status, cost, count(*)::int FROM calls GROUP BY 1, 2')).toEqual([
+      { status: 'succeeded', cost: '1000', count: 300 },
+    ]);
+    expect(await bench.openIds()).toEqual([]);
+    expect(await bench.wallet()).toEqual({ ...UNTOUCHED, balance: 1_000_000_000n - 300_000n });
+    expect(await bench.ledger()).toEqual(EXACT);
+  });
+
+  it('releases a hold that came about after its call had been settled, though its process lives', async () => {
+    const sweeper = await patient();
+    const ago = new Date(Date.now() - 120_000);
+    const late = bench.asking(sweeper.self.id, { created_at: ago.toISOString() });
+    await sweeper.billing.settle([finished(late, 0n)]);
+    await sweeper.billing.admit([late]);
+    const running = await bench.open(sweeper.self.id, { created_at: ago.toISOString() });
+    await sweeper.sweep();
+    expect(await bench.openIds()).toEqual([running.id]);
+    expect(await bench.wallet()).toMatchObject({ held: 10_000_000n, holds: 1 });
+    expect(await bench.ledger()).toEqual(EXACT);
+  });
+
   it('closes what it can when a call cannot be closed, and says once what is wrong', async () => {
     const sweeper = await patient();
     const complaints: unknown[] = [];
@@ -225,7 +259,7 @@ describe('a process that admits calls', () => {
   });
 
   it('holds its lock again when its connection was cut, so that nobody takes it for dead', async () => {
-    const [one, other] = [await bench.process(), await bench.process({ deadAfterMs: 100 })];
+    const [one, other] = [await bench.process(), await bench.process({ heartbeatMs: 50, deadAfterMs: 500 })];
     const call = await bench.open(one.self.id);
     const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                   WHERE datname = current_database() AND application_name LIKE '% presence'`;
@@ -236,7 +270,7 @@ describe('a process that admits calls', () => {
         expect(heartbeat_at.getTime()).toBeGreaterThan(before.getTime());
       expect(await bench.listed()).toHaveLength(2);
     });
-    await eventually(() => expect(other.presence.steadyMs).toBeGreaterThan(100));
+    await eventually(() => expect(other.presence.steadyMs).toBeGreaterThan(500));
     // As if it had been silent for long: only the lock is left to speak for it.
     await bench.query(`UPDATE processes SET host = 'elsewhere', heartbeat_at = now() - interval '1 day'`);
     await other.sweep();

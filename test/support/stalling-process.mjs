@@ -14,10 +14,11 @@ const orders = {
   settle: async (row) => String((await worker.billing.settle([row]))[0]),
   end: async () => {
     await worker.close();
-    process.disconnect();
     return 'ended';
   },
 };
-process.on('message', ([order, argument]) => {
-  void orders[order](argument).then((answer) => process.send(answer));
-});
+const obey = async (order, argument) => {
+  process.send(await orders[order](argument));
+  if (order === 'end') process.disconnect();
+};
+process.on('message', ([order, argument]) => void obey(order, argument));

@@ -20,7 +20,7 @@ export class InterruptedCalls {
 
   constructor(
     private readonly pools: DatabasePools,
-    repository: BillingRepository,
+    private readonly repository: BillingRepository,
   ) {
     this.batcher = new Batcher((batch: readonly CallRow[]) => repository.settle(batch), {
       retryAlone: (error) => !isOutage(error),
@@ -52,6 +52,12 @@ export class InterruptedCalls {
       if (rows.length < PAGE) break;
     }
     return { closed, failures };
+  }
+
+  /** Whoever admitted a call had given it up and settled it when its hold came about: nobody else will release that. */
+  async releaseLateHolds(): Promise<void> {
+    const calls = await this.repository.releaseSettledHolds();
+    if (calls > 0) this.logger.warn({ calls }, 'Holds came about after their calls had been settled: released.');
   }
 
   /** False when somebody else had closed it. */

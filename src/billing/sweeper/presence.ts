@@ -1,10 +1,8 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
-import { ADVISORY_LOCKS, DatabasePools, type KeptSession } from '../../database/index.js';
+import { ADVISORY_LOCKS, DatabasePools, type KeptSession, type SessionClient } from '../../database/index.js';
 import { monotonicMs, reasonOf } from '../../shared/index.js';
 import { SweepTimings } from './sweep-timings.js';
 import { ThisProcess } from './this-process.js';
-
-type Client = NonNullable<KeptSession['current']>;
 
 /**
  * Lets others see that this process lives: its row with the time of its last sign of life, and a lock on its id that
@@ -33,7 +31,7 @@ export class Presence implements BeforeApplicationShutdown {
 
   /** How long the session has held without a break, in ms; 0 while there is none. */
   get steadyMs(): number {
-    return this.session.current === undefined ? 0 : monotonicMs() - this.preparedMs;
+    return this.session.connected ? monotonicMs() - this.preparedMs : 0;
   }
 
   /** From here on the process is seen. @throws when the database does not answer */
@@ -53,16 +51,14 @@ export class Presence implements BeforeApplicationShutdown {
    * session be lost meanwhile, another may begin beside it.
    */
   async inTurn(work: () => Promise<void>): Promise<void> {
-    const client = this.session.current;
-    if (client === undefined) return;
-    const { rows } = await client.query<{ ours: boolean }>('SELECT pg_try_advisory_lock($1) AS ours', [
-      ADVISORY_LOCKS.sweep,
-    ]);
+    if (!this.session.connected) return;
+    const tried = 'SELECT pg_try_advisory_lock($1) AS ours';
+    const { rows } = await this.session.query<{ ours: boolean }>(tried, [ADVISORY_LOCKS.sweep]);
     if (rows[0]?.ours !== true) return;
     try {
       await work();
     } finally {
-      await client.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCKS.sweep]).catch(() => undefined);
+      await this.session.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCKS.sweep]).catch(() => undefined);
     }
   }
 
@@ -71,14 +67,14 @@ export class Presence implements BeforeApplicationShutdown {
    * session that has fallen silent, and the locks with it. The lock is shared, so that a session that the server still
    * believes in does not keep its successor waiting.
    */
-  private async appear(client: Client): Promise<void> {
+  private async appear(client: SessionClient): Promise<void> {
     await client.query(`SET idle_session_timeout = ${this.timings.deadAfterMs}`);
     await client.query('SELECT pg_advisory_lock_shared($1, hashtext($2))', [ADVISORY_LOCKS.process, this.self.id]);
     await this.showLife(client);
     this.preparedMs = monotonicMs();
   }
 
-  private showLife(client: Client): Promise<unknown> {
+  private showLife(client: SessionClient): Promise<unknown> {
     const { id, host, pid, identity } = this.self;
     return client.query(SHOW_LIFE, [id, host, pid, identity]);
   }

@@ -52,6 +52,7 @@ export class Sweeper implements OnModuleDestroy {
       await this.processes.listUnknown();
       const dead = (await this.processes.unlocked()).filter((process) => this.isDead(process));
       for (const process of dead) failures.push(...(await this.closeCallsOf(process)));
+      await this.calls.releaseLateHolds();
     });
     this.report(failures);
   }
@@ -78,11 +79,17 @@ export class Sweeper implements OnModuleDestroy {
   /** Each kind of trouble is logged when it begins, and again only when it has been over in between. */
   private report(errors: readonly unknown[]): void {
     const kinds = new Map(errors.map((error) => [kindOf(error), error]));
-    for (const [kind, error] of kinds)
-      if (!this.troubles.has(kind)) this.logger.error({ err: error }, 'Calls of dead processes could not be closed.');
+    for (const [kind, error] of kinds) {
+      if (this.troubles.has(kind)) continue;
+      const level = kind === OUTAGE ? 'warn' : 'error';
+      this.logger[level]({ err: error }, 'Calls of dead processes could not be closed.');
+    }
     this.troubles = new Set(kinds.keys());
   }
 }
 
-/** What is wrong with a statement is told by its code; a database that is gone says so in many ways. */
-const kindOf = (error: unknown): string => (isOutage(error) ? 'outage' : codeOf(error) || reasonOf(error));
+/** A database that is gone is reported by everybody who needs it, and comes back by itself. */
+const OUTAGE = 'outage';
+
+/** What is wrong with a statement is told by its code; that the database is gone, in many ways. */
+const kindOf = (error: unknown): string => (isOutage(error) ? OUTAGE : codeOf(error) || reasonOf(error));
