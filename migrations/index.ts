@@ -7,6 +7,7 @@ import { ExtendHolds20261122120010 } from './20261122120010-extend-holds.js';
 import { RefineCatalog20261122120300 } from './20261122120300-refine-catalog.js';
 import { RenewSettlement20261122120020 } from './20261122120020-renew-settlement.js';
 import { CreateProcesses20261122120100 } from './20261122120100-create-processes.js';
+import { CreateRedemptionCodes20261122120200 } from './20261122120200-create-redemption-codes.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -17,4 +18,5 @@ export const migrations = [
   RefineCatalog20261122120300,
   RenewSettlement20261122120020,
   CreateProcesses20261122120100,
+  CreateRedemptionCodes20261122120200,
 ];

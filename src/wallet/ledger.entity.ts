@@ -2,7 +2,11 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { nanosColumn } from '../database/index.js';
 import type { Nanos } from '../shared/index.js';
 
-export type LedgerEntryKind = 'credit' | 'debit' | 'calls' | 'owed';
+/**
+ * `owed`: a release that paid what its account owes. `redemption`: a code that was redeemed. `refund`: a payment that was
+ * taken back, whoever asked for it.
+ */
+export type LedgerEntryKind = 'credit' | 'debit' | 'calls' | 'owed' | 'redemption' | 'refund';
 
 /** Why money moved. Never changed. */
 @Entity('ledger_entries')
@@ -26,7 +30,7 @@ export class LedgerLineEntity {
   @PrimaryColumn('text', { name: 'entry_id' })
   readonly entryId: string;
 
-  /** `wallet:<account id>` or a house account. */
+  /** `wallet:<account id>`, `owed:<account id>` or a house account. */
   @PrimaryColumn('text', { name: 'ledger_account' })
   readonly ledgerAccount: string;
 

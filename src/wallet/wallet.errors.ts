@@ -6,16 +6,15 @@ export class WalletNotFound extends AppError {
   }
 }
 
-/** A debit that would take what is not there, or what running calls may still use. */
+/** A debit that would take what is not there, what running calls may still use, or what pays a debt. */
 export class DebitTooLarge extends AppError {
-  constructor(debit: Nanos, free: Nanos, held: Nanos) {
+  constructor(debit: Nanos, free: Nanos, { held, owed }: { readonly held: Nanos; readonly owed: Nanos }) {
     const onHold = held > 0n ? ` ($${formatUsd(held)} more is on hold for running calls)` : '';
+    const inDebt = owed > 0n ? ` The account owes $${formatUsd(owed)}, which is paid first.` : '';
     super(
       'invalid_request',
-      `A debit of $${formatUsd(debit)} is not possible: only $${formatUsd(free)} is free${onHold}.`,
-      {
-        param: 'amount',
-      },
+      `A debit of $${formatUsd(debit)} is not possible: only $${formatUsd(free)} is free${onHold}.${inDebt}`,
+      { param: 'amount' },
     );
   }
 }
@@ -23,6 +22,10 @@ export class DebitTooLarge extends AppError {
 export class AmountNotPossible extends AppError {
   static zero(): AmountNotPossible {
     return new AmountNotPossible('The amount must not be 0.');
+  }
+
+  static notPositive(): AmountNotPossible {
+    return new AmountNotPossible('The amount must be more than 0.');
   }
 
   static balanceOutOfRange(): AmountNotPossible {

@@ -1,18 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In } from 'typeorm';
-import type { Nanos } from '../shared/index.js';
-import { LedgerEntryEntity, type LedgerEntryKind, LedgerLineEntity } from './ledger.entity.js';
+import { type Nanos, nanos } from '../shared/index.js';
+import { LedgerEntryEntity, LedgerLineEntity } from './ledger.entity.js';
+import type { Movement } from './movement.js';
 import { WalletEntity } from './wallet.entity.js';
 
-/** An entry between a wallet and a house account: what one gains, the other loses. */
-interface TransferEntry {
+/** The house's side of each kind of entry: what the operator gives away, or what payments bring. */
+const HOUSE_ACCOUNT = { credit: 'grants', debit: 'grants', redemption: 'grants', refund: 'payments' } as const;
+export type MovementKind = keyof typeof HOUSE_ACCOUNT;
+
+/** An entry between an account and the house: what one gains, the other loses. */
+interface MovementEntry {
   readonly id: string;
-  readonly kind: LedgerEntryKind;
+  readonly kind: MovementKind;
   readonly reason: string;
-  readonly accountId: string;
-  readonly houseAccount: 'grants';
-  /** What the wallet gains; negative: loses. */
-  readonly amount: Nanos;
+  readonly movement: Movement;
 }
 
 @Injectable()
@@ -36,16 +38,24 @@ export class WalletRepository {
     return manager.findOne(WalletEntity, { where: { accountId }, lock: { mode: 'pessimistic_write' } });
   }
 
-  async setBalance(accountId: string, balance: Nanos, manager: EntityManager): Promise<void> {
-    await manager.update(WalletEntity, { accountId }, { balance });
-  }
-
-  async addEntry(entry: TransferEntry, manager: EntityManager): Promise<void> {
-    const { id, kind, reason, accountId, houseAccount, amount } = entry;
+  /** Writes the entry and what it does to the wallet, which the transaction has locked. Gives the wallet's new figures. */
+  async move(wallet: WalletEntity, entry: MovementEntry, manager: EntityManager): Promise<WalletEntity> {
+    const { id, kind, reason, movement } = entry;
+    const { accountId } = wallet;
+    const sides: readonly (readonly [ledgerAccount: string, amount: Nanos])[] = [
+      [`wallet:${accountId}`, movement.wallet],
+      [`owed:${accountId}`, movement.owed],
+      [HOUSE_ACCOUNT[kind], nanos(-movement.wallet - movement.owed)],
+    ];
+    const lines = sides.filter(([, amount]) => amount !== 0n);
     await manager.insert(LedgerEntryEntity, { id, kind, reason });
-    await manager.insert(LedgerLineEntity, [
-      { entryId: id, ledgerAccount: `wallet:${accountId}`, amount },
-      { entryId: id, ledgerAccount: houseAccount, amount: -amount },
-    ]);
+    await manager.insert(
+      LedgerLineEntity,
+      lines.map(([ledgerAccount, amount]) => ({ entryId: id, ledgerAccount, amount })),
+    );
+    const balance = nanos(wallet.balance + movement.wallet);
+    const owed = nanos(wallet.owed - movement.owed);
+    await manager.update(WalletEntity, { accountId }, { balance, owed });
+    return { ...wallet, balance, owed };
   }
 }

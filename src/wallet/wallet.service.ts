@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Clock, MAX_AMOUNT, type Nanos, nanos, newId } from '../shared/index.js';
+import { Clock, MAX_AMOUNT, type Nanos, nanos, newId, ZERO } from '../shared/index.js';
+import { freeIn, type Movement, takeBack, topUp } from './movement.js';
 import type { WalletEntity } from './wallet.entity.js';
 import { AmountNotPossible, DebitTooLarge, WalletNotFound } from './wallet.errors.js';
-import { WalletRepository } from './wallet.repository.js';
+import { type MovementKind, WalletRepository } from './wallet.repository.js';
 
 /** What an account has. Nano-dollars; what is free to spend is `balance - held`. */
 export interface WalletBalance {
@@ -14,6 +15,21 @@ export interface WalletBalance {
   readonly holds: number;
   /** What the account owes after a payment was taken back; nothing is admitted while it does. */
   readonly owed: Nanos;
+}
+
+/** A top-up with the ledger entry that it is. */
+export interface EnteredTopUp {
+  readonly entryId: string;
+  readonly wallet: WalletBalance;
+}
+
+/** A movement of money, decided on the wallet as it is once it is locked. */
+interface Order {
+  readonly accountId: string;
+  readonly kind: MovementKind;
+  readonly reason: string;
+  /** @throws AppError when the wallet does not allow it */
+  readonly movementOn: (wallet: WalletEntity) => Movement;
 }
 
 /** Wallets and the operator's credits and debits. What calls take is admitted and settled elsewhere. */
@@ -31,13 +47,41 @@ export class WalletService {
 
   /**
    * Moves money between the house and a wallet, with its ledger entry, and returns what the wallet has then.
-   * @param amount positive: a top-up; negative: a debit of at most what is free
+   * @param amount positive: a top-up, which pays what is owed first; negative: a debit of at most what is free
    * @param manager the transaction to do it in; one of its own when absent
    * @throws WalletNotFound, DebitTooLarge, AmountNotPossible
    */
-  credit(accountId: string, amount: Nanos, reason: string, manager?: EntityManager): Promise<WalletBalance> {
-    const work = (within: EntityManager): Promise<WalletBalance> => this.move(accountId, amount, reason, within);
-    return manager ? work(manager) : this.wallets.transaction(work);
+  async credit(accountId: string, amount: Nanos, reason: string, manager?: EntityManager): Promise<WalletBalance> {
+    if (amount === 0n) throw AmountNotPossible.zero();
+    const order: Order =
+      amount > 0n
+        ? { accountId, kind: 'credit', reason, movementOn: (wallet) => topUp(wallet, amount) }
+        : { accountId, kind: 'debit', reason, movementOn: (wallet) => debit(wallet, nanos(-amount)) };
+    return (await this.within(manager, (own) => this.enter(order, own))).wallet;
+  }
+
+  /**
+   * What a redeemed code is worth, in the transaction that marks it as redeemed. Pays what is owed first.
+   * @throws WalletNotFound, AmountNotPossible
+   */
+  redeem(accountId: string, amount: Nanos, reason: string, manager: EntityManager): Promise<EnteredTopUp> {
+    return this.enter(
+      { accountId, kind: 'redemption', reason, movementOn: (wallet) => topUp(wallet, amount) },
+      manager,
+    );
+  }
+
+  /**
+   * Takes back a payment that was refunded or disputed, which nobody can refuse: what is free at once, and the rest
+   * becomes what the account owes. While it owes, no call is admitted, and whatever comes in or is released pays first.
+   * @param amount more than zero
+   * @param manager the transaction to do it in; one of its own when absent
+   * @throws WalletNotFound, AmountNotPossible
+   */
+  async recordOwed(accountId: string, amount: Nanos, reason: string, manager?: EntityManager): Promise<WalletBalance> {
+    if (amount <= 0n) throw AmountNotPossible.notPositive();
+    const order: Order = { accountId, kind: 'refund', reason, movementOn: (wallet) => takeBack(wallet, amount) };
+    return (await this.within(manager, (own) => this.enter(order, own))).wallet;
   }
 
   /** @throws WalletNotFound */
@@ -53,19 +97,26 @@ export class WalletService {
     return new Map(wallets.map((wallet) => [wallet.accountId, balanceIn(wallet)]));
   }
 
-  private async move(accountId: string, amount: Nanos, reason: string, manager: EntityManager): Promise<WalletBalance> {
-    if (amount === 0n) throw AmountNotPossible.zero();
+  private within<T>(manager: EntityManager | undefined, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return manager ? work(manager) : this.wallets.transaction(work);
+  }
+
+  private async enter(order: Order, manager: EntityManager): Promise<EnteredTopUp> {
+    const { accountId, kind, reason, movementOn } = order;
     const wallet = await this.wallets.lock(accountId, manager);
     if (!wallet) throw new WalletNotFound(accountId);
-    const free = nanos(wallet.balance - wallet.held);
-    if (free + amount < 0n) throw new DebitTooLarge(nanos(-amount), free, wallet.held);
-    const balance = nanos(wallet.balance + amount);
-    if (balance > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
-    const entry = { id: newId('led', this.clock.now()), kind: amount > 0n ? 'credit' : 'debit', reason } as const;
-    await this.wallets.addEntry({ ...entry, accountId, houseAccount: 'grants', amount }, manager);
-    await this.wallets.setBalance(accountId, balance, manager);
-    return { ...balanceIn(wallet), balance };
+    const movement = movementOn(wallet);
+    if (wallet.balance + movement.wallet > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
+    const entryId = newId('led', this.clock.now());
+    const entry = { id: entryId, kind, reason, movement };
+    return { entryId, wallet: balanceIn(await this.wallets.move(wallet, entry, manager)) };
   }
+}
+
+function debit(wallet: WalletEntity, amount: Nanos): Movement {
+  const free = freeIn(wallet);
+  if (amount > free) throw new DebitTooLarge(amount, free, wallet);
+  return { wallet: nanos(-amount), owed: ZERO };
 }
 
 const balanceIn = ({ balance, held, holds, owed }: WalletEntity): WalletBalance => ({ balance, held, holds, owed });
