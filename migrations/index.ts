@@ -4,10 +4,10 @@ import { CreateCalls20261120120100 } from './20261120120100-create-calls.js';
 import { CreateBillingFunctions20261120120200 } from './20261120120200-create-billing-functions.js';
 import { ExtendBilling20261122120000 } from './20261122120000-extend-billing.js';
 import { ExtendHolds20261122120010 } from './20261122120010-extend-holds.js';
-import { RefineCatalog20261122120300 } from './20261122120300-refine-catalog.js';
 import { RenewSettlement20261122120020 } from './20261122120020-renew-settlement.js';
 import { CreateProcesses20261122120100 } from './20261122120100-create-processes.js';
 import { CreateRedemptionCodes20261122120200 } from './20261122120200-create-redemption-codes.js';
+import { RefineCatalog20261122120300 } from './20261122120300-refine-catalog.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -15,8 +15,8 @@ export const migrations = [
   CreateBillingFunctions20261120120200,
   ExtendBilling20261122120000,
   ExtendHolds20261122120010,
-  RefineCatalog20261122120300,
   RenewSettlement20261122120020,
   CreateProcesses20261122120100,
   CreateRedemptionCodes20261122120200,
+  RefineCatalog20261122120300,
 ];

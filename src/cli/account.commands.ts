@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { type Account, AccountService } from '../auth/index.js';
 import { Onboarding } from '../onboarding/index.js';
-import { formatUsd, type Nanos, Secret } from '../shared/index.js';
+import { type Nanos, Secret } from '../shared/index.js';
 import { type WalletBalance, WalletService } from '../wallet/index.js';
 import { amountArgument } from './arguments.js';
 import { printJson, printLine, printTable } from './output.js';
+import { type WalletJson, walletJson, walletText } from './wallet.output.js';
 import type { WithApp } from './with-app.js';
 
 interface CreateOptions {
@@ -98,8 +99,8 @@ async function credit({ email, amount, reason, json }: CreditOptions, withApp: W
     const { id } = await app.get(AccountService).get(email);
     return app.get(WalletService).credit(id, amount, reason);
   });
-  if (json) printJson({ balance_usd: formatUsd(wallet.balance), held_usd: formatUsd(wallet.held) });
-  else printLine(`balance $${formatUsd(wallet.balance)}, of which $${formatUsd(wallet.held)} on hold`);
+  if (json) printJson(walletJson(wallet));
+  else printLine(walletText(wallet));
 }
 
 async function list({ json }: { readonly json?: true }, withApp: WithApp): Promise<void> {
@@ -114,18 +115,17 @@ async function list({ json }: { readonly json?: true }, withApp: WithApp): Promi
     entry.state,
     `$${entry.balance_usd}`,
     `$${entry.held_usd}`,
+    `$${entry.owed_usd}`,
     entry.group ?? '-',
     entry.id,
   ]);
-  printTable([['EMAIL', 'STATE', 'BALANCE', 'ON HOLD', 'GROUP', 'ID'], ...cells]);
+  printTable([['EMAIL', 'STATE', 'BALANCE', 'ON HOLD', 'OWED', 'GROUP', 'ID'], ...cells]);
 }
 
-interface ListedAccount {
+interface ListedAccount extends WalletJson {
   readonly id: string;
   readonly email: string;
   readonly state: string;
-  readonly balance_usd: string;
-  readonly held_usd: string;
   readonly group: string | null;
 }
 
@@ -133,7 +133,6 @@ const listedAccount = (account: Account, wallet: WalletBalance | undefined): Lis
   id: account.id,
   email: account.email,
   state: account.state,
-  balance_usd: formatUsd(wallet?.balance ?? 0n),
-  held_usd: formatUsd(wallet?.held ?? 0n),
+  ...walletJson(wallet),
   group: account.groupName ?? null,
 });

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { amountArgument, listArgument, timeArgument } from './arguments.js';
+import { amountArgument, countArgument, listArgument, timeArgument } from './arguments.js';
 
 describe('amountArgument', () => {
   it('reads plain dollars, negative ones too, to the nano-dollar', () => {
@@ -13,6 +13,16 @@ describe('amountArgument', () => {
 
   it.each(['', 'five', '1e3', '1,000', '0.0000000001', '--reason', '$5'])('refuses %j', (text) => {
     expect(() => amountArgument(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('countArgument', () => {
+  it('reads whole numbers', () => {
+    expect(['1', '42', '1000'].map(countArgument)).toEqual([1, 42, 1000]);
+  });
+
+  it.each(['', '0', '-1', '1.5', '1e3', 'ten', '007', '9999999999'])('refuses %j', (text) => {
+    expect(() => countArgument(text)).toThrow(InvalidArgumentError);
   });
 });
 

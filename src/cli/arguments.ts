@@ -12,6 +12,12 @@ export function amountArgument(text: string): Nanos {
   }
 }
 
+/** A whole number from 1 on. */
+export function countArgument(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Write a whole number from 1 on.');
+  return Number(text);
+}
+
 /** An ISO date or time, UTC where it names no zone. */
 export function timeArgument(text: string): Date {
   const time = parseTime(text);

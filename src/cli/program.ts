@@ -3,6 +3,7 @@ import { accountCommands } from './account.commands.js';
 import { catalogCommands } from './catalog.commands.js';
 import { keyCommands } from './key.commands.js';
 import { ledgerCommands } from './ledger.commands.js';
+import { redemptionCommands } from './redemption.commands.js';
 import { usageCommands } from './usage.commands.js';
 import type { WithApp } from './with-app.js';
 
@@ -15,6 +16,7 @@ export function buildProgram(withApp: WithApp): Command {
   accountCommands(program, withApp);
   keyCommands(program, withApp);
   catalogCommands(program, withApp);
+  redemptionCommands(program, withApp);
   ledgerCommands(program, withApp);
   usageCommands(program, withApp);
   return program;

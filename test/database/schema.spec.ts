@@ -30,6 +30,7 @@ describe('the schema', () => {
       'ledger_lines',
       'models',
       'price_versions',
+      'redemption_codes',
       'wallets',
     ]);
     const { upQueries } = await sql.driver.createSchemaBuilder().log();

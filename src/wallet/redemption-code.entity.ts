@@ -1,0 +1,37 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { nanosColumn } from '../database/index.js';
+import type { Nanos } from '../shared/index.js';
+
+/** A code that is worth money once. It is redeemed when it has an entry. */
+@Entity('redemption_codes')
+export class RedemptionCodeEntity {
+  @PrimaryColumn('text')
+  readonly id: string;
+
+  /** SHA-256 of the code. Not selected unless asked for. */
+  @Column('bytea', { name: 'code_hash', select: false })
+  readonly codeHash: Buffer;
+
+  @Column(nanosColumn)
+  readonly amount: Nanos;
+
+  /** The operator's words for what it was made for. */
+  @Column('text', { default: '' })
+  readonly note: string;
+
+  @Column('timestamptz', { name: 'expires_at', nullable: true })
+  readonly expiresAt: Date | null;
+
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
+  readonly createdAt: Date;
+
+  @Column('timestamptz', { name: 'redeemed_at', nullable: true })
+  readonly redeemedAt: Date | null;
+
+  @Column('text', { name: 'redeemed_by', nullable: true })
+  readonly redeemedBy: string | null;
+
+  /** What put its worth into a wallet. */
+  @Column('text', { name: 'entry_id', nullable: true })
+  readonly entryId: string | null;
+}

@@ -1,0 +1,44 @@
+import { generateCode, hashCode } from './redemption-code.js';
+
+const CODE = '0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV';
+
+describe('a redemption code', () => {
+  it('is made of seven groups that nobody can misread, and of its own each time', () => {
+    const codes = Array.from({ length: 1000 }, generateCode);
+    for (const code of codes) expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}(?:-[0-9A-HJKMNP-TV-Z]{4}){6}$/);
+    expect(new Set(codes).size).toBe(1000);
+    // All 32 characters come, each about as often: 28,000 draws, 875 of each, 29 the standard deviation.
+    const counts = new Map<string, number>();
+    for (const character of codes.join('').replaceAll('-', '')) counts.set(character, (counts.get(character) ?? 0) + 1);
+    expect(counts.size).toBe(32);
+    for (const count of counts.values()) expect(Math.abs(count - 875)).toBeLessThan(7 * 29);
+  });
+
+  it.each([
+    CODE.toLowerCase(),
+    CODE.replaceAll('-', ''),
+    CODE.replaceAll('-', ' '),
+    CODE.replaceAll('-', '–'),
+    ` ${CODE.split('').join(' ')}\t\n`,
+    CODE.replaceAll('0', 'O').replaceAll('1', 'I'),
+    CODE.replaceAll('0', 'o').replaceAll('1', 'l'),
+    CODE.replaceAll('1', 'L'),
+  ])('is understood when it is typed as %j', (typed) => {
+    expect(hashCode(typed)).toEqual(hashCode(CODE));
+  });
+
+  it('is not taken for another one', () => {
+    expect(hashCode(CODE.replace('V', 'W'))).not.toEqual(hashCode(CODE));
+  });
+
+  it.each(['', '-', CODE.slice(1), `${CODE}0`, CODE.replace('A', 'U'), CODE.replace('A', '!'), 'Ω'.repeat(28)])(
+    'cannot be %j',
+    (typed) => {
+      expect(hashCode(typed)).toBeUndefined();
+    },
+  );
+
+  it('is not looked for in what is far too long', () => {
+    expect(hashCode(CODE + ' '.repeat(1_000_000))).toBeUndefined();
+  });
+});

@@ -1,0 +1,104 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, MAX_AMOUNT, type Nanos, newId } from '../shared/index.js';
+import { generateCode, hashCode } from './redemption-code.js';
+import type { RedemptionCodeEntity } from './redemption-code.entity.js';
+import { CodeNotRedeemable, CodesNotPossible } from './redemption.errors.js';
+import { type ListedCode, type NewCodeRow, RedemptionRepository } from './redemption.repository.js';
+import { type WalletBalance, WalletService } from './wallet.service.js';
+
+/** What is asked for when codes are made; all of them are alike. */
+export interface CodeBatch {
+  readonly amount: Nanos;
+  readonly count: number;
+  /** Undefined: never. */
+  readonly expiresAt?: Date | undefined;
+  readonly note?: string | undefined;
+}
+
+export type CodeState = 'open' | 'redeemed' | 'expired';
+
+export interface RedemptionCode extends ListedCode {
+  readonly state: CodeState;
+}
+
+export interface Redemption {
+  readonly amount: Nanos;
+  readonly wallet: WalletBalance;
+}
+
+const MAX_BATCH = 1000;
+
+/** Codes that are worth money once: whoever types one first has it in their wallet. */
+@Injectable()
+export class RedemptionService {
+  constructor(
+    private readonly codes: RedemptionRepository,
+    private readonly wallets: WalletService,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Makes codes. They are returned once and kept nowhere.
+   * @throws CodesNotPossible
+   */
+  async create({ amount, count, expiresAt, note = '' }: CodeBatch): Promise<readonly string[]> {
+    const createdAt = this.clock.date();
+    if (amount <= 0n || amount > MAX_AMOUNT) throw CodesNotPossible.amount();
+    if (!Number.isInteger(count) || count < 1 || count > MAX_BATCH) throw CodesNotPossible.count(MAX_BATCH);
+    if (!/^[^\p{Cc}]{0,200}$/u.test(note)) throw CodesNotPossible.note();
+    if (expiresAt !== undefined && expiresAt <= createdAt) throw CodesNotPossible.expired();
+    const made = Array.from({ length: count }, generateCode);
+    const like = { amount, note, expiresAt: expiresAt ?? null, createdAt };
+    await this.codes.insert(made.map((code) => rowOf(code, like)));
+    return made;
+  }
+
+  /** All that were ever made, oldest first. */
+  async list(): Promise<readonly RedemptionCode[]> {
+    const now = this.clock.date();
+    return (await this.codes.list()).map((code) => ({ ...code, state: stateOf(code, now) }));
+  }
+
+  /**
+   * Puts what a code is worth into a wallet, and pays what the account owes first. Of all who try a code at once, one
+   * gets it.
+   * @param typed the code, however it was typed
+   * @throws CodeNotRedeemable, WalletNotFound, AmountNotPossible
+   */
+  redeem(accountId: string, typed: string): Promise<Redemption> {
+    const codeHash = hashCode(typed);
+    if (codeHash === undefined) return Promise.reject(CodeNotRedeemable.unknown());
+    return this.codes.transaction(async (manager) => {
+      // The code before the wallet, everywhere: so nobody waits for each other.
+      const code = await this.codes.lock(codeHash, manager);
+      const redeemedAt = this.clock.date();
+      const { id, amount } = redeemable(code, accountId, redeemedAt);
+      const { entryId, wallet } = await this.wallets.redeem(accountId, amount, `Redemption code ${id}`, manager);
+      await this.codes.markRedeemed(id, { redeemedBy: accountId, redeemedAt, entryId }, manager);
+      return { amount, wallet };
+    });
+  }
+}
+
+function rowOf(code: string, like: Omit<NewCodeRow, 'id' | 'codeHash'>): NewCodeRow {
+  const codeHash = hashCode(code);
+  if (codeHash === undefined) throw new TypeError('A code was made that is none.');
+  return { ...like, id: newId('cod', like.createdAt.getTime()), codeHash };
+}
+
+function stateOf({ redeemedAt, expiresAt }: Pick<ListedCode, 'redeemedAt' | 'expiresAt'>, now: Date): CodeState {
+  if (redeemedAt !== null) return 'redeemed';
+  return expiresAt !== null && expiresAt <= now ? 'expired' : 'open';
+}
+
+/** @throws CodeNotRedeemable */
+function redeemable(code: RedemptionCodeEntity | null, accountId: string, now: Date): RedemptionCodeEntity {
+  if (code === null) throw CodeNotRedeemable.unknown();
+  const { redeemedAt, redeemedBy, expiresAt } = code;
+  if (redeemedAt !== null)
+    throw redeemedBy === accountId
+      ? CodeNotRedeemable.redeemedByYou(redeemedAt)
+      : CodeNotRedeemable.redeemedByAnother();
+  if (expiresAt !== null && expiresAt <= now) throw CodeNotRedeemable.expired(expiresAt);
+  return code;
+}
