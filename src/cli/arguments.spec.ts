@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { amountArgument, countArgument, listArgument, timeArgument } from './arguments.js';
+import { amountArgument, countArgument, limitArgument, listArgument, timeArgument } from './arguments.js';
 
 describe('amountArgument', () => {
   it('reads plain dollars, negative ones too, to the nano-dollar', () => {
@@ -13,6 +13,13 @@ describe('amountArgument', () => {
 
   it.each(['', 'five', '1e3', '1,000', '0.0000000001', '--reason', '$5'])('refuses %j', (text) => {
     expect(() => amountArgument(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('limitArgument', () => {
+  it('reads dollars, and none for no limit', () => {
+    expect(['5', '0', 'none'].map(limitArgument)).toEqual([5_000_000_000n, 0n, 'none']);
+    expect(() => limitArgument('unlimited')).toThrow(InvalidArgumentError);
   });
 });
 

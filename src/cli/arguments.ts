@@ -12,6 +12,11 @@ export function amountArgument(text: string): Nanos {
   }
 }
 
+/** Dollars, or `none` for no limit at all: the word itself, because commander takes a null for an empty text. */
+export function limitArgument(text: string): Nanos | 'none' {
+  return text === 'none' ? text : amountArgument(text);
+}
+
 /** A whole number from 1 on. */
 export function countArgument(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Write a whole number from 1 on.');

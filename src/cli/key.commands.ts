@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { AccountService } from '../auth/index.js';
-import { type ApiKey, ApiKeyService, type NewApiKey } from '../keys/index.js';
+import { ApiKeyService, type NewApiKey, renderBudgets } from '../keys/index.js';
 import { formatUsd, type Nanos } from '../shared/index.js';
-import { amountArgument, listArgument, timeArgument } from './arguments.js';
+import { amountArgument, limitArgument, listArgument, timeArgument } from './arguments.js';
+import { budgetsText, keyTable, listedKey } from './key.output.js';
 import { printJson, printLine, printTable } from './output.js';
 import { readSecret } from './secret-input.js';
 import type { WithApp } from './with-app.js';
@@ -11,11 +12,24 @@ interface KeyOptions {
   readonly email: string;
   readonly name: string;
   readonly quota?: Nanos;
+  readonly daily?: Nanos;
+  readonly weekly?: Nanos;
+  readonly monthly?: Nanos;
   readonly group?: string;
   readonly models?: readonly string[];
   readonly expires?: Date;
   readonly json?: true;
 }
+
+interface BudgetOptions {
+  readonly id: string;
+  readonly daily?: Limit;
+  readonly weekly?: Limit;
+  readonly monthly?: Limit;
+  readonly json?: true;
+}
+
+type Limit = ReturnType<typeof limitArgument>;
 
 type Verb = 'enable' | 'disable' | 'delete';
 
@@ -47,6 +61,24 @@ export function keyCommands(program: Command, withApp: WithApp): void {
     .action((options: { readonly id: string; readonly add: Nanos; readonly json?: true }) =>
       addQuota(options, withApp),
     );
+  budgetCommand(key, withApp);
+}
+
+function budgetCommand(key: Command, withApp: WithApp): void {
+  const command = key.command('budget');
+  command
+    .description('set what a key may spend a day, a week from Monday, a month (UTC); "none" lifts a limit')
+    .requiredOption('--id <id>', 'the key\'s id, as "key list" shows it')
+    .option('--daily <usd>', 'dollars, no less than what is used and on hold today, or none', limitArgument)
+    .option('--weekly <usd>', 'the same for this week', limitArgument)
+    .option('--monthly <usd>', 'the same for this month', limitArgument)
+    .option('--json', 'print one JSON object')
+    .action((options: BudgetOptions) => {
+      const { daily, weekly, monthly } = options;
+      if ([daily, weekly, monthly].every((limit) => limit === undefined))
+        command.error('error: name at least one of --daily, --weekly and --monthly');
+      return setBudgets(options, withApp);
+    });
 }
 
 const withKeyOptions = (command: Command): Command =>
@@ -54,6 +86,9 @@ const withKeyOptions = (command: Command): Command =>
     .requiredOption('--email <address>', 'e-mail address of the account')
     .requiredOption('--name <name>', 'what it is called')
     .option('--quota <usd>', 'the most it may spend in all; unlimited when left out', amountArgument)
+    .option('--daily <usd>', 'the most it may spend a day (UTC)', amountArgument)
+    .option('--weekly <usd>', 'the most it may spend a week, from Monday on (UTC)', amountArgument)
+    .option('--monthly <usd>', 'the most it may spend a month (UTC)', amountArgument)
     .option('--group <name>', "group that its calls are billed under, in place of the account's")
     .option('--models <names>', 'the only models it may use, separated by commas', listArgument)
     .option('--expires <time>', 'ISO time from which on it is refused', timeArgument)
@@ -73,8 +108,10 @@ function stateCommand(key: Command, verb: Verb, description: string, withApp: Wi
     });
 }
 
-function newKey({ name, quota, group, models, expires }: KeyOptions, accountId: string): NewApiKey {
-  return { accountId, name, quota, groupName: group, models, expiresAt: expires };
+function newKey(options: KeyOptions, accountId: string): NewApiKey {
+  const { name, quota, daily, weekly, monthly, group, models, expires } = options;
+  const budgets = { daily, weekly, monthly };
+  return { accountId, name, quota, budgets, groupName: group, models, expiresAt: expires };
 }
 
 async function create(options: KeyOptions, withApp: WithApp): Promise<void> {
@@ -105,19 +142,8 @@ async function list(
     return app.get(ApiKeyService).list(account.id);
   });
   const listed = keys.map(listedKey);
-  if (json) return printJson({ keys: listed });
-  const cells = listed.map((key) => [
-    key.hint,
-    key.name,
-    key.state,
-    dollars(key.quota_usd),
-    dollars(key.used_usd),
-    dollars(key.held_usd),
-    key.group ?? '-',
-    key.expires_at ?? '-',
-    key.id,
-  ]);
-  printTable([['KEY', 'NAME', 'STATE', 'QUOTA', 'USED', 'ON HOLD', 'GROUP', 'EXPIRES', 'ID'], ...cells]);
+  if (json) printJson({ keys: listed });
+  else printTable(keyTable(listed));
 }
 
 async function addQuota(
@@ -129,28 +155,16 @@ async function addQuota(
   else printLine(`quota $${quota}`);
 }
 
-interface ListedKey {
-  readonly id: string;
-  readonly name: string;
-  readonly state: string;
-  readonly hint: string;
-  readonly quota_usd: string | null;
-  readonly used_usd: string;
-  readonly held_usd: string;
-  readonly group: string | null;
-  readonly expires_at: string | null;
+async function setBudgets({ id, daily, weekly, monthly, json }: BudgetOptions, withApp: WithApp): Promise<void> {
+  const budgets = await withApp(async (app) => {
+    await app
+      .get(ApiKeyService)
+      .setBudgets(id, { daily: limit(daily), weekly: limit(weekly), monthly: limit(monthly) });
+    return (await app.get(ApiKeyService).describe(id)).budgets;
+  });
+  const rendered = renderBudgets(budgets);
+  if (json) printJson({ id, budgets: rendered });
+  else printLine(`budgets: ${budgetsText(rendered)}`);
 }
 
-const listedKey = (key: ApiKey): ListedKey => ({
-  id: key.id,
-  name: key.name,
-  state: key.state,
-  hint: key.hint,
-  quota_usd: key.quota === undefined ? null : formatUsd(key.quota),
-  used_usd: formatUsd(key.used),
-  held_usd: formatUsd(key.held),
-  group: key.groupName ?? null,
-  expires_at: key.expiresAt?.toISOString() ?? null,
-});
-
-const dollars = (amount: string | null): string => (amount === null ? 'unlimited' : `$${amount}`);
+const limit = (given: Limit | undefined): Nanos | null | undefined => (given === 'none' ? null : given);

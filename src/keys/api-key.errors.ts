@@ -1,5 +1,6 @@
 import { AppError, formatUsd, MAX_AMOUNT, type Nanos } from '../shared/index.js';
 import type { Caller } from './caller.js';
+import type { BudgetName } from './key-budgets.js';
 
 /** By then a full line has been served. */
 const RETRY_AFTER_SECONDS = 10;
@@ -95,5 +96,23 @@ export class QuotaNotPossible extends AppError {
 
   constructor(message: string) {
     super('invalid_request', message, { param: 'quota' });
+  }
+}
+
+export class BudgetNotPossible extends AppError {
+  static belowUse(name: BudgetName, limit: Nanos, used: Nanos, held: Nanos): BudgetNotPossible {
+    return new BudgetNotPossible(
+      name,
+      `A ${name} budget of $${formatUsd(limit)} is not possible: ` +
+        `$${formatUsd(used)} is used in this period and $${formatUsd(held)} is on hold for running calls.`,
+    );
+  }
+
+  static outOfRange(name: BudgetName): BudgetNotPossible {
+    return new BudgetNotPossible(name, `A ${name} budget must lie between $0 and $${formatUsd(MAX_AMOUNT)}.`);
+  }
+
+  constructor(name: BudgetName, message: string) {
+    super('invalid_request', message, { param: name });
   }
 }

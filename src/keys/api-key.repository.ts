@@ -7,7 +7,18 @@ import type { KeyState } from './caller.js';
 /** What a new row says; everything else takes the default of its column. */
 export type NewApiKeyRow = Pick<
   ApiKeyEntity,
-  'id' | 'accountId' | 'name' | 'secretHash' | 'hint' | 'groupName' | 'models' | 'expiresAt' | 'quota'
+  | 'id'
+  | 'accountId'
+  | 'name'
+  | 'secretHash'
+  | 'hint'
+  | 'groupName'
+  | 'models'
+  | 'expiresAt'
+  | 'quota'
+  | 'dailyBudget'
+  | 'weeklyBudget'
+  | 'monthlyBudget'
 >;
 
 interface DescribedKey {

@@ -5,6 +5,7 @@ import { Clock, MAX_AMOUNT, type Nanos, nanos, newId, Secret } from '../shared/i
 import { WalletService } from '../wallet/index.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import {
+  BudgetNotPossible,
   InvalidKeyName,
   KeyIsDeleted,
   KeyNotFound,
@@ -16,12 +17,15 @@ import { ApiKeyRepository, type NewApiKeyRow } from './api-key.repository.js';
 import { generateSecret, hashSecret, hintOf, isImportable } from './api-key.secret.js';
 import { type ApiKey, apiKeyOf, type CreatedApiKey, type KeyDescription, type NewApiKey } from './api-key.js';
 import type { KeyState } from './caller.js';
+import { BUDGET_NAMES, type BudgetChange, type BudgetName, NO_BUDGETS } from './key-budgets.js';
+import { KeyBudgetsRepository } from './key-budgets.repository.js';
 
 /** API keys: every change raises the key's version and reaches all processes with its commit. */
 @Injectable()
 export class ApiKeyService {
   constructor(
     private readonly keys: ApiKeyRepository,
+    private readonly budgets: KeyBudgetsRepository,
     private readonly wallets: WalletService,
     private readonly notifications: Notifications,
     private readonly clock: Clock,
@@ -30,7 +34,7 @@ export class ApiKeyService {
   /**
    * Makes a key. The secret is returned once and kept nowhere.
    * @param manager the transaction to do it in; one of its own when absent
-   * @throws InvalidKeyName, QuotaNotPossible
+   * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible
    */
   create(key: NewApiKey, manager?: EntityManager): Promise<CreatedApiKey> {
     return this.store(key, generateSecret(), manager);
@@ -48,7 +52,9 @@ export class ApiKeyService {
 
   /** Oldest first, deleted ones included. */
   async list(accountId: string): Promise<readonly ApiKey[]> {
-    return (await this.keys.listOf(accountId)).map(apiKeyOf);
+    const rows = await this.keys.listOf(accountId);
+    const budgets = await this.budgets.of(rows.map(({ id }) => id));
+    return rows.map((row) => apiKeyOf(row, budgets.get(row.id) ?? NO_BUDGETS));
   }
 
   /** @throws KeyNotFound, KeyIsDeleted; so do all that follow */
@@ -80,13 +86,27 @@ export class ApiKeyService {
     });
   }
 
+  /**
+   * Sets or lifts budgets, all of them or none; what was used in the period that runs stays used. None can be lower than
+   * what is used and held in that period.
+   * @throws BudgetNotPossible naming the figures
+   */
+  setBudgets(id: string, change: BudgetChange): Promise<void> {
+    return this.change(id, async (_key, manager) => {
+      for (const name of BUDGET_NAMES) {
+        const limit = change[name];
+        if (limit !== undefined) await this.setBudget(id, name, limit, manager);
+      }
+    });
+  }
+
   /** @throws KeyNotFound */
   async describe(id: string): Promise<KeyDescription> {
     const key = await this.keys.describe(id);
     if (!key) throw new KeyNotFound(id);
     const { accountId, ...description } = key;
-    const { balance, held } = await this.wallets.balanceOf(accountId);
-    return { ...description, walletBalance: balance, walletHeld: held };
+    const budgets = await this.budgets.of([id]);
+    return { ...description, budgets: budgets.get(id) ?? NO_BUDGETS, wallet: await this.wallets.balanceOf(accountId) };
   }
 
   private async store(key: NewApiKey, secret: string, manager?: EntityManager): Promise<CreatedApiKey> {
@@ -98,6 +118,13 @@ export class ApiKeyService {
     };
     await (manager ? insert(manager) : this.keys.transaction(insert));
     return { id, secret: new Secret(secret), hint: row.hint };
+  }
+
+  private async setBudget(id: string, name: BudgetName, limit: Nanos | null, manager: EntityManager): Promise<void> {
+    possible(name, limit);
+    for (const { used, held } of await this.budgets.lock(id, name, manager))
+      if (limit !== null && limit < used + held) throw BudgetNotPossible.belowUse(name, limit, used, held);
+    await this.budgets.set(id, name, limit, manager);
   }
 
   private setState(id: string, state: KeyState): Promise<void> {
@@ -127,5 +154,14 @@ function rowOf(key: NewApiKey): Omit<NewApiKeyRow, 'id' | 'secretHash' | 'hint'>
     models: key.models ?? null,
     expiresAt: key.expiresAt ?? null,
     quota: key.quota ?? null,
+    dailyBudget: possible('daily', key.budgets?.daily ?? null),
+    weeklyBudget: possible('weekly', key.budgets?.weekly ?? null),
+    monthlyBudget: possible('monthly', key.budgets?.monthly ?? null),
   };
+}
+
+/** @throws BudgetNotPossible when no budget can be that */
+function possible(name: BudgetName, limit: Nanos | null): Nanos | null {
+  if (limit !== null && (limit < 0n || limit > MAX_AMOUNT)) throw BudgetNotPossible.outOfRange(name);
+  return limit;
 }

@@ -1,12 +1,15 @@
 import type { Nanos, Secret } from '../shared/index.js';
+import type { WalletBalance } from '../wallet/index.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import type { KeyState } from './caller.js';
+import type { BudgetName, KeyBudgets } from './key-budgets.js';
 
 /** What is asked for when a key is made; what is left out is unlimited. */
 export interface NewApiKey {
   readonly accountId: string;
   readonly name: string;
   readonly quota?: Nanos | undefined;
+  readonly budgets?: Readonly<Partial<Record<BudgetName, Nanos | undefined>>>;
   readonly groupName?: string | undefined;
   readonly models?: readonly string[] | undefined;
   readonly expiresAt?: Date | undefined;
@@ -28,6 +31,7 @@ export interface ApiKey {
   readonly quota: Nanos | undefined;
   readonly used: Nanos;
   readonly held: Nanos;
+  readonly budgets: KeyBudgets;
   readonly groupName: string | undefined;
   readonly models: readonly string[] | undefined;
   readonly expiresAt: Date | undefined;
@@ -41,11 +45,11 @@ export interface KeyDescription {
   readonly quota: Nanos | undefined;
   readonly used: Nanos;
   readonly held: Nanos;
-  readonly walletBalance: Nanos;
-  readonly walletHeld: Nanos;
+  readonly budgets: KeyBudgets;
+  readonly wallet: WalletBalance;
 }
 
-export const apiKeyOf = (row: ApiKeyEntity): ApiKey => ({
+export const apiKeyOf = (row: ApiKeyEntity, budgets: KeyBudgets): ApiKey => ({
   id: row.id,
   name: row.name,
   state: row.state,
@@ -53,6 +57,7 @@ export const apiKeyOf = (row: ApiKeyEntity): ApiKey => ({
   quota: row.quota ?? undefined,
   used: row.used,
   held: row.held,
+  budgets,
   groupName: row.groupName ?? undefined,
   models: row.models ?? undefined,
   expiresAt: row.expiresAt ?? undefined,

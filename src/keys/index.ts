@@ -1,8 +1,9 @@
 // API keys: making, importing, changing them; who holds a secret, from memory where possible; the headers that carry a
 // key, passport's bearer strategy, the guard of /v1, and the line in which strangers wait for their refusal. Does not
-// own what a call costs: `used` and `held` of a key are written by admission and settlement.
+// own what a call costs: `used` and `held` of a key and its budgets are written by admission and settlement.
 export type { ApiKey, KeyDescription, NewApiKey } from './api-key.js';
 export {
+  BudgetNotPossible,
   InvalidKeyName,
   KeyIsDeleted,
   KeyNotFound,
@@ -15,6 +16,7 @@ export { ApiKeyGuard } from './api-key.guard.js';
 export { ApiKeyService } from './api-key.service.js';
 export type { Caller } from './caller.js';
 export { KeyAuthenticator } from './key-authenticator.js';
+export { type BudgetChange, type KeyBudget, type KeyBudgets, renderBudgets } from './key-budgets.js';
 export { KeyDirectory } from './key-directory.js';
 export { KeysModule } from './keys.module.js';
 export { StrangerLimits } from './stranger-limits.js';

@@ -8,6 +8,7 @@ import { ApiKeyService } from './api-key.service.js';
 import { BearerStrategy } from './bearer.strategy.js';
 import { CallerRepository } from './caller.repository.js';
 import { KeyAuthenticator } from './key-authenticator.js';
+import { KeyBudgetsRepository } from './key-budgets.repository.js';
 import { KeyDirectory } from './key-directory.js';
 import { StrangerLimits } from './stranger-limits.js';
 import { StrangerLine } from './stranger-line.js';
@@ -16,6 +17,7 @@ import { StrangerLine } from './stranger-line.js';
   imports: [TypeOrmModule.forFeature([ApiKeyEntity]), WalletModule],
   providers: [
     ApiKeyRepository,
+    KeyBudgetsRepository,
     CallerRepository,
     ApiKeyService,
     KeyDirectory,

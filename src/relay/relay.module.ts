@@ -12,6 +12,7 @@ import { BodyBudget } from './body-budget.js';
 import { CallGuard } from './call.guard.js';
 import { ChannelProbe } from './channel-probe.js';
 import { ModelAccess } from './model-access.js';
+import { HolderController } from './holder.controller.js';
 import { ModelsController } from './models.controller.js';
 import { HealthController } from './health.controller.js';
 import { RelayTimings } from './relay-timings.js';
@@ -23,7 +24,7 @@ import { Turns } from './turns.js';
 
 @Module({
   imports: [DiscoveryModule, CatalogModule, KeysModule, ChannelsModule, BillingModule],
-  controllers: [ModelsController, BareAddressController, HealthController, StrayController],
+  controllers: [ModelsController, HolderController, BareAddressController, HealthController, StrayController],
   providers: [
     AdapterRegistry,
     Attempts,

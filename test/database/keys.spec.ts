@@ -148,8 +148,8 @@ describe('API keys', () => {
       quota: 2_000_000_000n,
       used: 7n,
       held: 5n,
-      walletBalance: 3_000_000_000n,
-      walletHeld: 5n,
+      budgets: { daily: undefined, weekly: undefined, monthly: undefined },
+      wallet: { balance: 3_000_000_000n, held: 5n, holds: 1, owed: 0n },
     });
     await expect(keys.describe('key_none')).rejects.toThrow(KeyNotFound);
   });

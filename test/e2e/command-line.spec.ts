@@ -1,14 +1,7 @@
-import { jest } from '@jest/globals';
 import { Readable } from 'node:stream';
 import pg from 'pg';
-import { run, withApp } from '../../src/cli/index.js';
+import { json, switchboard } from '../support/command-line.js';
 import { freshDatabase, type TestDatabase, withDatabase } from '../support/database.js';
-
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 const ANN = ['--email', 'ann@example.com'];
 
@@ -25,31 +18,6 @@ describe("the operator's command line", () => {
     process.env = { ...environment };
     await database.drop();
   });
-
-  /** In this process, with what it prints caught. */
-  async function switchboard(...args: string[]): Promise<Outcome> {
-    const caught = { stdout: '', stderr: '' };
-    const catching = (stream: 'stdout' | 'stderr') =>
-      jest.spyOn(process[stream], 'write').mockImplementation(((chunk: unknown, ...rest: unknown[]) => {
-        caught[stream] += String(chunk);
-        const done = rest.at(-1);
-        if (typeof done === 'function') (done as () => void)();
-        return true;
-      }) as never);
-    const spies = [catching('stdout'), catching('stderr')];
-    try {
-      return { code: await run(args, withApp), ...caught };
-    } finally {
-      spies.forEach((spy) => spy.mockRestore());
-    }
-  }
-
-  /** The object that a command printed; fails when the command did. */
-  async function json(...args: string[]): Promise<Record<string, unknown>> {
-    const { code, stdout, stderr } = await switchboard(...args, '--json');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    return JSON.parse(stdout) as Record<string, unknown>;
-  }
 
   async function query(sql: string, values: unknown[] = []): Promise<void> {
     const client = new pg.Client({ connectionString: database.url });
@@ -90,14 +58,17 @@ describe("the operator's command line", () => {
     expect(await json('account', 'credit', ...ANN, '--amount', '-2.5', '--reason', 'correction')).toEqual({
       balance_usd: '7.5',
       held_usd: '0',
+      owed_usd: '0',
     });
     expect(await json('account', 'credit', ...ANN, '--amount=-2.5', '--reason', 'correction')).toEqual({
       balance_usd: '5',
       held_usd: '0',
+      owed_usd: '0',
     });
     expect(await json('account', 'credit', ...ANN, '--amount', '0.000000001', '--reason', 'dust')).toEqual({
       balance_usd: '5.000000001',
       held_usd: '0',
+      owed_usd: '0',
     });
     await expect(switchboard('account', 'disable', ...ANN)).resolves.toMatchObject({ code: 0, stderr: '' });
     expect(await json('account', 'list')).toEqual({
@@ -108,13 +79,14 @@ describe("the operator's command line", () => {
           state: 'disabled',
           balance_usd: '5.000000001',
           held_usd: '0',
+          owed_usd: '0',
           group: 'saver',
         },
       ],
     });
     await expect(switchboard('account', 'enable', ...ANN)).resolves.toMatchObject({ code: 0, stderr: '' });
     const { stdout } = await switchboard('account', 'list');
-    expect(stdout).toMatch(/ann@example\.com\s+enabled\s+\$5\.000000001\s+\$0\s+saver\s+acc_/);
+    expect(stdout).toMatch(/ann@example\.com\s+enabled\s+\$5\.000000001\s+\$0\s+\$0\s+saver\s+acc_/);
     await expect(switchboard('ledger', 'check')).resolves.toEqual({ code: 0, stdout: 'ledger exact\n', stderr: '' });
   });
 
@@ -179,6 +151,11 @@ describe("the operator's command line", () => {
     [['account', 'list', 'surplus']],
     [['key', 'import', ...ANN, '--name', 'k']],
     [['key', 'create', ...ANN, '--name', 'k', '--expires', 'tomorrow']],
+    [['key', 'budget', '--id', 'key_1']],
+    [['key', 'budget', '--id', 'key_1', '--daily', 'unlimited']],
+    [['redemption', 'create', '--amount', '5']],
+    [['redemption', 'create', '--amount', '5', '--count', '0']],
+    [['redemption', 'redeem', ...ANN]],
     [['usage', 'export', '--from', '2026-01-01']],
   ])('takes %j for wrong usage: exit 2 and nothing on stdout', async (args) => {
     const { code, stdout, stderr } = await switchboard(...args);
@@ -189,7 +166,7 @@ describe("the operator's command line", () => {
   it('shows help on stdout with exit 0', async () => {
     const { code, stdout } = await switchboard('key', '--help');
     expect(code).toBe(0);
-    for (const command of ['create', 'import', 'list', 'disable', 'enable', 'delete', 'quota'])
+    for (const command of ['create', 'import', 'list', 'disable', 'enable', 'delete', 'quota', 'budget'])
       expect(stdout).toContain(command);
   });
 
@@ -244,6 +221,7 @@ describe("the operator's command line", () => {
       quota_usd: '6.5',
       used_usd: '0',
       held_usd: '0',
+      budgets: { daily: null, weekly: null, monthly: null },
       group: 'saver',
       expires_at: '2030-01-01T00:00:00.000Z',
     });

@@ -10,6 +10,8 @@ import {
   NOT_FOUND,
 } from '../support/api-errors.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { ApiKeyService } from '../../src/keys/index.js';
+import { parseUsd } from '../../src/shared/index.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { answerIn, type Dialect, gate, type JsonObject, waitFor } from '../support/scripted-upstream.js';
 
@@ -210,7 +212,8 @@ describe('what a key can ask of itself', () => {
         used_usd: '0',
         held_usd: '0',
         quota_left_usd: '1',
-        wallet: { balance_usd: '10', held_usd: '0' },
+        budgets: { daily: null, weekly: null, monthly: null },
+        wallet: { balance_usd: '10', held_usd: '0', owed_usd: '0' },
       };
       expect(await ask()).toEqual(fresh);
       const held = gate();
@@ -218,11 +221,43 @@ describe('what a key can ask of itself', () => {
       const running = relay.post('/v1/responses', caller.key, aRequest('responses', { model: 'fee' }));
       await relay.upstream.nextRequest();
       const holding = { held_usd: '0.02', quota_left_usd: '0.98' };
-      expect(await ask()).toEqual({ ...fresh, ...holding, wallet: { balance_usd: '10', held_usd: '0.02' } });
+      expect(await ask()).toEqual({ ...fresh, ...holding, wallet: { ...fresh.wallet, held_usd: '0.02' } });
       held.open();
       await (await running).text();
       const used = { used_usd: '0.02', quota_left_usd: '0.98' };
-      expect(await ask()).toEqual({ ...fresh, ...used, wallet: { balance_usd: '9.98', held_usd: '0' } });
+      expect(await ask()).toEqual({ ...fresh, ...used, wallet: { ...fresh.wallet, balance_usd: '9.98' } });
+    });
+
+    it('tells of its budgets, which limit calls, and can be raised between two of them', async () => {
+      const caller = await relay.caller();
+      const keys = relay.get(ApiKeyService);
+      const call = async (): Promise<number> => {
+        const response = await relay.post('/v1/responses', caller.key, aRequest('responses', { model: 'fee' }));
+        await response.text();
+        return response.status;
+      };
+      const daily = async (): Promise<unknown> => {
+        const body = (await (await get('/v1/key', caller)).json()) as { budgets: JsonObject };
+        return body.budgets['daily'];
+      };
+      const left = (limit: string, used: string, rest: string): object => ({
+        limit_usd: limit,
+        used_usd: used,
+        held_usd: '0',
+        left_usd: rest,
+        resets_at: expect.stringMatching(/^2\d{3}-\d\d-\d\dT00:00:00\.000Z$/) as string,
+      });
+      // A call costs $0.02.
+      await keys.setBudgets(caller.keyId, { daily: parseUsd('0.03') });
+      expect([await call(), await call()]).toEqual([200, 429]);
+      expect(await daily()).toEqual(left('0.03', '0.02', '0.01'));
+      await keys.setBudgets(caller.keyId, { daily: parseUsd('0.04') });
+      expect([await call(), await call()]).toEqual([200, 429]);
+      expect(await daily()).toEqual(left('0.04', '0.04', '0'));
+      await expect(keys.setBudgets(caller.keyId, { daily: parseUsd('0.03') })).rejects.toThrow('$0.04 is used');
+      await keys.setBudgets(caller.keyId, { daily: null });
+      expect([await call(), await daily()]).toEqual([200, null]);
+      expect(await relay.ledger()).toEqual({ exact: true, differences: [] });
     });
 
     it('says null where there is no quota, and the group that calls are billed under', async () => {
