@@ -1,5 +1,6 @@
 import { type KeyDescription, renderBudgets } from '../keys/index.js';
 import { formatUsd, type JsonObject } from '../shared/index.js';
+import type { CostLine, RecordedCall } from '../usage/index.js';
 
 /** Amounts in US dollars as decimal strings; a quota or budget of null is unlimited. */
 export const renderKey = ({ name, group, quota, used, held, budgets, wallet }: KeyDescription): JsonObject => ({
@@ -17,3 +18,49 @@ export const renderKey = ({ name, group, quota, used, held, budgets, wallet }: K
     owed_usd: formatUsd(wallet.owed),
   },
 });
+
+/**
+ * A call as its account may see it: not by which channel it went. What is not known, or not yet, is null. The names are
+ * those of the usage export, and the counts mean the same.
+ */
+export const renderGeneration = (call: RecordedCall): JsonObject => ({
+  object: 'generation',
+  id: call.id,
+  created_at: call.createdAt.toISOString(),
+  model: call.model,
+  group: call.group,
+  protocol: call.protocol,
+  stream: call.stream,
+  effort: call.effort || null,
+  service_tier: call.snapshot?.service_tier ?? null,
+  status: call.status,
+  error_reason: call.errorReason || null,
+  prompt_tokens: call.promptTokens,
+  cached_tokens: call.cachedTokens,
+  cache_write_tokens: call.cacheWriteTokens,
+  completion_tokens: call.completionTokens,
+  reasoning_tokens: call.reasoningTokens,
+  cost_usd: dollars(call.cost),
+  uncollected_usd: dollars(call.uncollected),
+  held_usd: dollars(call.held),
+  billing_basis: call.billingBasis,
+  lines: call.lines.map(renderLine),
+  multipliers: call.snapshot && {
+    service_tier: call.snapshot.service_tier_multiplier ?? '1',
+    effort: call.snapshot.effort_multiplier,
+    group: call.snapshot.group_multiplier,
+  },
+  first_token_ms: call.firstTokenMs,
+  duration_ms: call.durationMs,
+  attempts: call.attempts,
+});
+
+/** One term of the sum: so many tokens at a price per million, or so many uses at a fee. */
+const renderLine = ({ item, quantity, price }: CostLine): JsonObject => ({
+  item,
+  quantity,
+  price_usd: price,
+  per: item === 'request_fee' || item.startsWith('tool:') ? 'use' : 'million_tokens',
+});
+
+const dollars = (amount: bigint | null): string | null => (amount === null ? null : formatUsd(amount));

@@ -2,17 +2,28 @@ import { Controller, Get, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ApiKeyGuard, ApiKeyService } from '../keys/index.js';
 import type { JsonObject } from '../shared/index.js';
-import { renderKey } from './holder.answers.js';
-import { callerOf } from './request-facts.js';
+import { CallLookup } from '../usage/index.js';
+import { renderGeneration, renderKey } from './holder.answers.js';
+import { callerOf, requestLineOf } from './request-facts.js';
 
-/** What a key can find out about itself: what it has left. */
+/** What a key can find out about itself: what it has left, and what became of a call. */
 @Controller('v1')
 @UseGuards(ApiKeyGuard)
 export class HolderController {
-  constructor(private readonly keys: ApiKeyService) {}
+  constructor(
+    private readonly keys: ApiKeyService,
+    private readonly calls: CallLookup,
+  ) {}
 
   @Get('key')
   async key(@Req() request: FastifyRequest): Promise<JsonObject> {
     return renderKey(await this.keys.describe(callerOf(request).keyId));
+  }
+
+  /** A wildcard, so that an id of any length is told in our words that there is no such call. */
+  @Get('generations/*')
+  async generation(@Req() request: FastifyRequest): Promise<JsonObject> {
+    const id = decodeURIComponent(requestLineOf(request).path.slice('/v1/generations/'.length));
+    return renderGeneration(await this.calls.find(callerOf(request).accountId, id));
   }
 }

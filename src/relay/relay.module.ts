@@ -4,6 +4,7 @@ import { BillingModule } from '../billing/index.js';
 import { CatalogModule } from '../catalog/index.js';
 import { ChannelsModule } from '../channels/index.js';
 import { KeysModule } from '../keys/index.js';
+import { UsageModule } from '../usage/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { Attempts } from './attempts.js';
 import { BareAddressController } from './bare-address.controller.js';
@@ -23,7 +24,7 @@ import { StrayController, StrayGuard } from './stray.controller.js';
 import { Turns } from './turns.js';
 
 @Module({
-  imports: [DiscoveryModule, CatalogModule, KeysModule, ChannelsModule, BillingModule],
+  imports: [DiscoveryModule, CatalogModule, KeysModule, ChannelsModule, BillingModule, UsageModule],
   controllers: [ModelsController, HolderController, BareAddressController, HealthController, StrayController],
   providers: [
     AdapterRegistry,

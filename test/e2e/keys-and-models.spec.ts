@@ -194,7 +194,7 @@ describe('what a key can ask of itself', () => {
       const caller = await relay.caller();
       await list('/v1/models', caller);
       for (const [, headers, dialect] of SHAPES)
-        for (const path of ['/v1/models', '/v1/models/m', '/v1/key'])
+        for (const path of ['/v1/models', '/v1/models/m', '/v1/key', '/v1/generations/req_1'])
           await expectError(dialect, await get(path, { key: 'sk-nobody' }, headers), INVALID_TOKEN);
       expect(await relay.calls(caller)).toEqual([]);
     });

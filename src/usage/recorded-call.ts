@@ -1,0 +1,46 @@
+import type { Nanos } from '../shared/index.js';
+
+/** One term of what a call cost, as settlement wrote it: the price in US dollars as a decimal. */
+export interface CostLine {
+  readonly item: string;
+  readonly quantity: number;
+  readonly price: string;
+}
+
+/** Of the prices that a call was admitted under, what is shown beside the lines. Multipliers as decimals. */
+export interface ShownSnapshot {
+  readonly service_tier?: string;
+  readonly service_tier_multiplier?: string;
+  readonly effort_multiplier: string;
+  readonly group_multiplier: string;
+}
+
+/** A call, open or finished. Money in nano-dollars; null: unknown, or not yet. */
+export interface RecordedCall {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly model: string;
+  readonly group: string;
+  readonly protocol: string;
+  readonly stream: boolean;
+  readonly effort: string;
+  /** `open` until it is settled. */
+  readonly status: string;
+  readonly errorReason: string;
+  readonly promptTokens: number | null;
+  readonly cachedTokens: number | null;
+  readonly cacheWriteTokens: number | null;
+  readonly completionTokens: number | null;
+  readonly reasoningTokens: number | null;
+  readonly cost: Nanos | null;
+  readonly uncollected: Nanos | null;
+  /** On hold for it while it is open. */
+  readonly held: Nanos;
+  readonly billingBasis: string | null;
+  /** None where nothing was priced. */
+  readonly lines: readonly CostLine[];
+  readonly snapshot: ShownSnapshot | null;
+  readonly firstTokenMs: number | null;
+  readonly durationMs: number | null;
+  readonly attempts: number | null;
+}

@@ -1,0 +1,11 @@
+import { AppError } from '../shared/index.js';
+
+/** Says the same of a call that is another account's: that it exists is nobody else's business. */
+export class CallNotFound extends AppError {
+  constructor(id: string) {
+    super(
+      'not_found',
+      `Your account has no call "${id.slice(0, 100)}". Its id is in the header x-request-id of its answer.`,
+    );
+  }
+}
