@@ -1,0 +1,191 @@
+/**
+ * What an account's money must be, written as plainly as the rules can be said, one call after the other. It shares
+ * nothing with the program: the property test lets both do the same and compares them.
+ */
+export const PERIODS = ['day', 'week', 'month'] as const;
+type Period = (typeof PERIODS)[number];
+
+/** One period of one budget. */
+export interface ModelBudget {
+  limit: bigint | null;
+  used: bigint;
+  held: bigint;
+}
+type Budgets = Record<Period, ModelBudget>;
+
+export interface ModelKey {
+  quota: bigint | null;
+  used: bigint;
+  held: bigint;
+  /** The budgets of now, and those of the periods before, latest first. */
+  budgets: Budgets[];
+}
+
+export interface ModelCall {
+  readonly key: number;
+  /** What its process believes to hold. */
+  known: bigint;
+  open: { hold: bigint; counts: readonly ModelBudget[]; readonly first: bigint } | undefined;
+  row: { status: string; cost: bigint; uncollected: bigint; counts: readonly ModelBudget[] } | undefined;
+}
+
+export interface Wish {
+  readonly minimum: bigint;
+  readonly base: bigint;
+  readonly ceiling: bigint;
+  readonly prompt: bigint;
+}
+
+const least = (first: bigint, ...others: bigint[]): bigint =>
+  others.reduce((low, other) => (other < low ? other : low), first);
+
+export class MoneyModel {
+  held = 0n;
+  holds = 0;
+  owed = 0n;
+  readonly calls: ModelCall[] = [];
+
+  constructor(
+    public balance: bigint,
+    readonly keys: ModelKey[],
+  ) {}
+
+  static key(quota: bigint | null, limits: readonly (bigint | null)[]): ModelKey {
+    return { quota, used: 0n, held: 0n, budgets: [newBudgets(limits)] };
+  }
+
+  get free(): bigint {
+    return this.balance - this.held;
+  }
+
+  /** @returns the outcome and the hold */
+  admit(call: ModelCall, wish: Wish): { outcome: string; amount: bigint } {
+    if (this.owed > 0n) return { outcome: 'owed', amount: 0n };
+    const counts = this.budgetsOfNow(call.key);
+    const bounds = this.bounds(call.key, counts);
+    const eighth = wish.prompt + this.free / 8n;
+    const wanted = least(wish.ceiling, wish.base > eighth ? wish.base : eighth);
+    const hold = least(wanted, ...bounds.map(({ left }) => left));
+    if (hold < wish.minimum) return { outcome: tightest(bounds), amount: 0n };
+    call.open = { hold: 0n, counts, first: hold };
+    call.known = hold;
+    this.holds += 1;
+    this.hold(call, hold);
+    return { outcome: 'admitted', amount: hold };
+  }
+
+  /** @returns the outcome and what was granted */
+  extend(call: ModelCall, want: bigint): { outcome: string; amount: bigint } {
+    if (!call.open && call.row) return { outcome: 'closed', amount: 0n };
+    if (this.owed > 0n) return { outcome: 'owed', amount: 0n };
+    const counts = call.open?.counts ?? this.budgetsOfNow(call.key);
+    const bounds = this.bounds(call.key, counts);
+    const had = call.open?.hold ?? 0n;
+    const more = least(call.known + want - had, ...bounds.map(({ left }) => left));
+    const granted = least(want, had + more - call.known);
+    if (granted <= 0n) return { outcome: tightest(bounds), amount: 0n };
+    if (!call.open) {
+      call.open = { hold: 0n, counts, first: more };
+      this.holds += 1;
+    }
+    if (more > 0n) this.hold(call, more);
+    return { outcome: 'extended', amount: granted };
+  }
+
+  /** @returns what was collected; undefined when the call had been settled before */
+  settle(call: ModelCall, cost: bigint, status: string): bigint | undefined {
+    const again = call.row && !(call.row.status === 'interrupted' && status !== 'interrupted');
+    const counts = call.open?.counts ?? call.row?.counts ?? (cost > 0n ? this.budgetsOfNow(call.key) : []);
+    // The hold comes back first: then what is free is all that may be taken.
+    this.release(call);
+    if (again) return undefined;
+    const collected = least(cost, ...this.bounds(call.key, counts).map(({ left }) => left));
+    this.balance -= collected;
+    for (const account of [this.keys[call.key]!, ...counts]) account.used += collected;
+    call.row = { status, cost: collected, uncollected: cost - collected, counts };
+    return collected;
+  }
+
+  /** At the end of each statement that settles something of this account. */
+  payOwed(): void {
+    const paid = least(this.owed, this.free);
+    this.owed -= paid;
+    this.balance -= paid;
+  }
+
+  /** A payment is taken back: what is free goes at once, the rest is owed. */
+  takeBack(amount: bigint): { taken: bigint; owed: bigint } {
+    const taken = least(amount, this.free);
+    this.balance -= taken;
+    this.owed += amount - taken;
+    return { taken, owed: amount - taken };
+  }
+
+  /** The server crashed and forgot the call, or what was added to its hold. */
+  lose(call: ModelCall, what: 'all' | 'extensions'): bigint {
+    if (!call.open) return 0n;
+    const lost = what === 'all' ? call.open.hold : call.open.hold - call.open.first;
+    if (what === 'all') this.release(call);
+    else this.hold(call, -lost);
+    return lost;
+  }
+
+  limit(key: number, period: Period, amount: bigint | null): bigint | null {
+    const budget = this.keys[key]!.budgets[0]![period];
+    const used = budget.used + budget.held;
+    budget.limit = amount !== null && amount < used ? used : amount;
+    return budget.limit;
+  }
+
+  quota(key: number, amount: bigint | null): bigint | null {
+    const row = this.keys[key]!;
+    row.quota = amount !== null && amount < row.used + row.held ? row.used + row.held : amount;
+    return row.quota;
+  }
+
+  passTime(): void {
+    for (const { budgets } of this.keys) {
+      budgets.unshift(newBudgets(PERIODS.map((period) => budgets[0]![period].limit)));
+    }
+  }
+
+  private budgetsOfNow(key: number): ModelBudget[] {
+    const now = this.keys[key]!.budgets[0]!;
+    return PERIODS.map((period) => now[period]).filter(({ limit }) => limit !== null);
+  }
+
+  /** Everything that bounds a call, and what is left of it. */
+  private bounds(key: number, counts: readonly ModelBudget[]): { name: string; left: bigint }[] {
+    const { quota, used, held } = this.keys[key]!;
+    return [
+      { name: 'wallet', left: this.free },
+      ...(quota === null ? [] : [{ name: 'key', left: quota - used - held }]),
+      ...counts.flatMap((budget) =>
+        budget.limit === null ? [] : [{ name: 'budget', left: budget.limit - budget.used - budget.held }],
+      ),
+    ];
+  }
+
+  private hold(call: ModelCall, amount: bigint): void {
+    call.open!.hold += amount;
+    this.held += amount;
+    for (const account of [this.keys[call.key]!, ...call.open!.counts]) account.held += amount;
+  }
+
+  private release(call: ModelCall): void {
+    if (!call.open) return;
+    this.hold(call, -call.open.hold);
+    this.holds -= 1;
+    call.open = undefined;
+  }
+}
+
+/** What has the least left; of equals the one that is named first. */
+function tightest(bounds: readonly { name: string; left: bigint }[]): string {
+  return bounds.reduce((low, bound) => (bound.left < low.left ? bound : low)).name;
+}
+
+function newBudgets(limits: readonly (bigint | null)[]): Budgets {
+  const [day, week, month] = limits.map((limit) => ({ limit: limit ?? null, used: 0n, held: 0n }));
+  return { day: day!, week: week!, month: month! };
+}

@@ -1,0 +1,91 @@
+import type { BillingBench } from './billing-bench.js';
+import { PERIODS } from './money-model.js';
+import { stateText, type World } from './money-world.js';
+
+type Row = Record<string, string | null>;
+
+/** Puts the accounts of all worlds into the database. */
+export async function createWorlds(bench: BillingBench, worlds: readonly World[]): Promise<void> {
+  const rows = worlds.flatMap(({ accountId, keyIds, model }) =>
+    model.keys.map(({ quota, budgets: [budgets] }, index) => ({
+      account: accountId,
+      balance: model.balance.toString(),
+      key: keyIds[index],
+      quota: quota?.toString(),
+      day: budgets?.day.limit?.toString(),
+      week: budgets?.week.limit?.toString(),
+      month: budgets?.month.limit?.toString(),
+    })),
+  );
+  await bench.query(
+    `WITH asked AS (SELECT * FROM json_to_recordset($1) AS r (account text, balance bigint, key text, quota bigint,
+                      day bigint, week bigint, month bigint)),
+          owners AS (SELECT DISTINCT account, balance FROM asked),
+          accounts AS (INSERT INTO accounts (id, email, password_hash) SELECT account, account || '@example.com', '' FROM owners),
+          wallets AS (INSERT INTO wallets (account_id, balance) SELECT account, balance FROM owners),
+          entries AS (INSERT INTO ledger_entries (id, kind) SELECT 'led_' || account, 'credit' FROM owners),
+          lines AS (INSERT INTO ledger_lines SELECT 'led_' || account, l.name, l.amount FROM owners, LATERAL
+            (VALUES ('wallet:' || account, balance), ('grants', -balance)) AS l (name, amount) WHERE l.amount <> 0)
+     INSERT INTO api_keys (id, account_id, name, secret_hash, hint, quota, daily_budget, weekly_budget, monthly_budget)
+     SELECT key, account, 'k', key::bytea, '', quota, day, week, month FROM asked`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** What the database says of every world, in the words of `World.expected`. */
+export async function storedStates(bench: BillingBench, worlds: readonly World[]): Promise<string[]> {
+  const accounts = [worlds.map(({ accountId }) => accountId)];
+  const keys = [worlds.flatMap(({ keyIds }) => keyIds)];
+  const [wallets, ledger, keyRows, budgets, open, calls] = await Promise.all([
+    bench.query<Row>('SELECT * FROM wallets WHERE account_id = ANY ($1)', accounts),
+    bench.query<Row>(
+      `SELECT ledger_account, sum(amount)::text AS sum FROM ledger_lines
+        WHERE ledger_account = ANY (SELECT kind || account FROM unnest('{wallet:,owed:}'::text[]) kind, unnest($1::text[]) account)
+        GROUP BY 1`,
+      accounts,
+    ),
+    bench.query<Row>('SELECT id, quota, used, held FROM api_keys WHERE id = ANY ($1)', keys),
+    bench.query<Row>(
+      `SELECT key_id, period, used, held, "limit" FROM key_budgets
+        WHERE key_id = ANY ($1) AND (used > 0 OR held > 0) ORDER BY period_start DESC`,
+      keys,
+    ),
+    bench.query<Row>('SELECT id, hold FROM open_calls WHERE account_id = ANY ($1)', accounts),
+    bench.query<Row>('SELECT id, status, cost, uncollected FROM calls WHERE account_id = ANY ($1)', accounts),
+  ]);
+  const walletOf = by('account_id', wallets);
+  const sumOf = by('ledger_account', ledger);
+  const keyOf = by('id', keyRows);
+  const budgetsOf = new Map<string, Row[]>();
+  for (const row of budgets) {
+    const name = `${row['key_id']} ${row['period']}`;
+    budgetsOf.set(name, [...(budgetsOf.get(name) ?? []), row]);
+  }
+  const openOf = by('id', open);
+  const callOf = by('id', calls);
+  const seen = worlds.map(({ accountId, keyIds, calls: begun }) => {
+    const wallet = walletOf.get(accountId);
+    const ids = begun.map(({ request }) => request.id);
+    return stateText({
+      wallet: [wallet?.['balance'], wallet?.['held'], wallet?.['holds'], wallet?.['owed']],
+      ledger: [`wallet:${accountId}`, `owed:${accountId}`].map((name) => sumOf.get(name)?.['sum'] ?? '0'),
+      keys: keyIds.map((id) => ['quota', 'used', 'held'].map((name) => keyOf.get(id)?.[name])),
+      budgets: keyIds.flatMap((id, key) =>
+        PERIODS.flatMap((period) =>
+          (budgetsOf.get(`${id} ${period}`) ?? []).map((row) => [key, period, row['limit'], row['used'], row['held']]),
+        ),
+      ),
+      open: ids.flatMap((id) => (openOf.has(id) ? [[id, openOf.get(id)?.['hold']]] : [])),
+      calls: ids.flatMap((id) => {
+        const row = callOf.get(id);
+        return row ? [[id, row['status'], row['cost'], row['uncollected']]] : [];
+      }),
+    });
+  });
+  const known = worlds.reduce((count, { calls: begun }) => count + begun.filter(({ row }) => row).length, 0);
+  if (known !== calls.length) throw new Error(`${calls.length} calls are on record, and not ${known}`);
+  return seen;
+}
+
+const by = (name: string, rows: readonly Row[]): Map<string | null | undefined, Row> =>
+  new Map(rows.map((row) => [row[name], row]));
