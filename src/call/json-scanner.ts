@@ -15,7 +15,6 @@ export interface JsonScan {
   /** The interpreted members that are there, by path; the document itself under the empty path. */
   readonly fields: ReadonlyMap<string, JsonField>;
   readonly size: BodySize;
-  /** The document names files, items or documents that are not in it. */
   readonly leansOutside: boolean;
 }
 
