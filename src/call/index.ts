@@ -25,6 +25,8 @@ export type { CallSignal, Frame } from './signals.js';
 export { smallestRequest } from './smallest-request.js';
 export { KEEP_ALIVE_COMMENT, renderSse, SseEvent } from './sse-event.js';
 export { SseSplitter } from './sse-splitter.js';
+export { textPieces } from './text-pieces.js';
+export type { AnswerPlaces, PromptPlaces, TextPiece, TextPlaces } from './text-places.js';
 export { countIn, mediaIn, mediaOut, objectIn, tierIn, withParts } from './token-counts.js';
 export type {
   MeterReading,

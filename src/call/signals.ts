@@ -6,7 +6,9 @@ export type CallSignal =
   | { readonly type: 'content' }
   /** Output seen in passing, in tokens, roughly: what is charged when the upstream never reports. */
   | { readonly type: 'output'; readonly units: number }
-  | { readonly type: 'usage'; readonly usage: TokenUsage };
+  | { readonly type: 'usage'; readonly usage: TokenUsage }
+  /** The words of prompt and answer, in tokens, counted at the end of an answer without a report. */
+  | { readonly type: 'counted'; readonly prompt: number; readonly output: number };
 
 /** A piece of the answer, ready to be written, with what the meter must know about it. */
 export interface Frame {

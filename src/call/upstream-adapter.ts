@@ -3,6 +3,7 @@ import type { Call, ProtocolId } from './call.js';
 import type { SplicedBody } from './json-splice.js';
 import type { CallSignal } from './signals.js';
 import type { SseEvent } from './sse-event.js';
+import type { TextPiece, TextPlaces } from './text-places.js';
 
 /** Response headers of an upstream, names in lower case. */
 export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -70,6 +71,10 @@ export interface UpstreamAdapter {
    * @throws AppError when the answer is an error in disguise, or no JSON object
    */
   meterResponse(call: Call, body: Uint8Array): readonly CallSignal[];
+  /** Where the words are that an upstream would have counted, for answers whose usage nobody reports. */
+  readonly textPlaces: TextPlaces;
+  /** What the model wrote in one event. Asked only where an upstream may keep its usage to itself: the event is parsed. */
+  textsIn(event: SseEvent): readonly TextPiece[];
   /**
    * What an upstream's refusal means here. The message is scrubbed: no credentials, hosts or organisation ids.
    * @param body the first part of the answer, parsed when it was JSON, else as text

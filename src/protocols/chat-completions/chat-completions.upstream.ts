@@ -12,7 +12,9 @@ import {
   type Call,
   type CallSignal,
   type JsonEdit,
+  type SseEvent,
   type StreamMeter,
+  type TextPiece,
   type UpstreamAdapter,
   type UpstreamHeaders,
   type UpstreamRequest,
@@ -22,6 +24,7 @@ import { Upstream } from '../../relay/index.js';
 import type { AppError } from '../../shared/index.js';
 import { CHAT_COMPLETIONS, INCLUDE_USAGE, OUTPUT_LIMITS, WEB_SEARCH } from './chat-completions.head.js';
 import { ChatCompletionsMeter, TEXTS } from './chat-completions.meter.js';
+import { CHAT_TEXTS, chatTextsIn } from './chat-completions.texts.js';
 import { chatUsageBeside, cites } from './chat-completions.usage.js';
 
 const ANSWER = jsonInterests('usage', 'service_tier', 'error');
@@ -33,6 +36,7 @@ const USUAL_LIMIT = 'max_tokens';
 export class ChatCompletionsUpstream implements UpstreamAdapter {
   readonly id = CHAT_COMPLETIONS;
   readonly usualAuth = 'bearer';
+  readonly textPlaces = CHAT_TEXTS;
 
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
     const edits = [...modelEdits(call, target), ...usageEdits(call, target), ...limitEdits(call, target)];
@@ -57,6 +61,10 @@ export class ChatCompletionsUpstream implements UpstreamAdapter {
     const searched = head.fields.has(WEB_SEARCH) && cites(latin1(body));
     const usage = chatUsageBeside(fields.object('usage'), { serviceTier: fields.value('service_tier'), searched });
     return [usage === undefined ? outputIn(body, TEXTS) : { type: 'usage', usage }];
+  }
+
+  textsIn(event: SseEvent): readonly TextPiece[] {
+    return chatTextsIn(event);
   }
 
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {

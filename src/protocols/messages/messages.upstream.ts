@@ -11,7 +11,9 @@ import {
   type Call,
   type CallSignal,
   type JsonEdit,
+  type SseEvent,
   type StreamMeter,
+  type TextPiece,
   type UpstreamAdapter,
   type UpstreamHeaders,
   type UpstreamRequest,
@@ -21,6 +23,7 @@ import { Upstream } from '../../relay/index.js';
 import { AppError } from '../../shared/index.js';
 import { MESSAGES, THINKING_BUDGET, thinkingBudget } from './messages.head.js';
 import { MessagesMeter, TEXTS } from './messages.meter.js';
+import { MESSAGES_TEXTS, messagesTextsIn } from './messages.texts.js';
 import { MessagesUsage } from './messages.usage.js';
 import { versionHeaderOf } from './messages.version.js';
 
@@ -33,6 +36,7 @@ const ANSWER = jsonInterests('usage', 'error');
 export class MessagesUpstream implements UpstreamAdapter {
   readonly id = MESSAGES;
   readonly usualAuth = 'x-api-key';
+  readonly textPlaces = MESSAGES_TEXTS;
 
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
     return {
@@ -58,6 +62,10 @@ export class MessagesUpstream implements UpstreamAdapter {
   meterResponse(_call: Call, body: Uint8Array): readonly CallSignal[] {
     const usage = new MessagesUsage().merge(readAnswerFields(body, ANSWER).object('usage'));
     return [usage === undefined ? outputIn(body, TEXTS) : { type: 'usage', usage }];
+  }
+
+  textsIn(event: SseEvent): readonly TextPiece[] {
+    return messagesTextsIn(event);
   }
 
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {

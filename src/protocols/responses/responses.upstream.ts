@@ -14,7 +14,9 @@ import {
   type Call,
   type CallSignal,
   type JsonEdit,
+  type SseEvent,
   type StreamMeter,
+  type TextPiece,
   type UpstreamAdapter,
   type UpstreamHeaders,
   type UpstreamRequest,
@@ -24,6 +26,7 @@ import { Upstream } from '../../relay/index.js';
 import type { AppError } from '../../shared/index.js';
 import { OUTPUT_LIMIT, RESPONSES } from './responses.head.js';
 import { ResponsesMeter } from './responses.meter.js';
+import { RESPONSES_TEXTS, responsesTextsIn } from './responses.texts.js';
 import { toolUsesIn } from './responses.tools.js';
 import { usageMembers, usageOf } from './responses.usage.js';
 
@@ -39,6 +42,7 @@ const MIN_OUTPUT_TOKENS = 16;
 export class ResponsesUpstream implements UpstreamAdapter {
   readonly id = RESPONSES;
   readonly usualAuth = 'bearer';
+  readonly textPlaces = RESPONSES_TEXTS;
 
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
     return {
@@ -62,6 +66,10 @@ export class ResponsesUpstream implements UpstreamAdapter {
     if (fields.value('status') === 'failed') throw classifyInnerError({});
     const usage = usageOf(fields, '', toolUsesIn(latin1(body), fields, 'output'));
     return [usage === undefined ? outputIn(body, TEXTS) : { type: 'usage', usage }];
+  }
+
+  textsIn(event: SseEvent): readonly TextPiece[] {
+    return responsesTextsIn(event);
   }
 
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {

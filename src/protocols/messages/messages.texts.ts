@@ -1,0 +1,23 @@
+import { parseData, textPieces, type SseEvent, type TextPiece, type TextPlaces } from '../../call/index.js';
+
+const TEXTS = ['text', 'thinking', 'name', 'input', 'partial_json'];
+
+/** Where the words of a call stand in this dialect. */
+export const MESSAGES_TEXTS: TextPlaces = {
+  prompt: {
+    conversation: ['system', 'messages'],
+    definitions: ['tools'],
+    silent: ['role', 'type', 'id', 'tool_use_id', 'media_type', 'url', 'file_id', 'signature', 'cache_control'],
+    whole: ['input'],
+  },
+  answer: { within: 'content', texts: TEXTS },
+};
+
+const NAMES = new Set(TEXTS);
+
+/** What a block begins with, its name for one, and its deltas, which have its number. */
+export function messagesTextsIn(event: SseEvent): readonly TextPiece[] {
+  const data = parseData(event);
+  const parts = [data?.['content_block'], data?.['delta']];
+  return parts.flatMap((part) => textPieces(part, NAMES, String(data?.['index'])));
+}
