@@ -14,7 +14,8 @@ const WORKSHOP = 'dist.building-';
 /**
  * Makes sure that dist is up to date. Whatever the compiler says goes to stderr.
  * Any number of builds may run at once: each compiles into a folder of its own, and a finished one is moved into place
- * whole. A running server is not disturbed: it has loaded all of its modules before it listens.
+ * whole. A running server is not disturbed: it has loaded all of its modules before it listens, but for the thread that
+ * counts tokens, without which it only counts less exactly.
  * @returns {Promise<boolean>} false when the sources do not compile; dist is then as it was
  */
 export async function ensureBuilt() {

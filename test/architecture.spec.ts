@@ -10,7 +10,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['config', 'call'],
   ['database'],
   ['auth'],
-  ['usage'],
+  ['usage', 'tokens'],
   ['catalog', 'wallet'],
   ['keys'],
   ['channels'],

@@ -1,0 +1,29 @@
+import { type AnswerPlaces, textPieces } from '../call/index.js';
+import { isJsonObject, type JsonObject } from '../shared/index.js';
+import type { CountReply, CountRequest } from './count-request.js';
+import { tokensIn } from './count-tokens.js';
+import { promptTokens } from './prompt-tokens.js';
+
+/** What the thread does with a request. Never throws. */
+export function answerCount({ prompt, answer, places }: CountRequest): CountReply {
+  try {
+    return {
+      prompt: promptTokens(parsed(prompt), places.prompt),
+      answer: answerTexts(answer, places.answer).reduce((tokens, text) => tokens + tokensIn(text), 0),
+    };
+  } catch (error) {
+    // The message would quote what was being read.
+    return { fault: error instanceof Error ? error.name : 'unknown' };
+  }
+}
+
+function answerTexts(answer: CountRequest['answer'], { within, texts }: AnswerPlaces): readonly string[] {
+  if (!(answer instanceof Uint8Array)) return answer;
+  return textPieces(parsed(answer)[within], new Set(texts)).map(({ text }) => text);
+}
+
+function parsed(bytes: Uint8Array): JsonObject {
+  const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  if (!isJsonObject(value)) throw new TypeError('Not a JSON object.');
+  return value;
+}

@@ -1,0 +1,18 @@
+import type { TextPlaces } from '../call/index.js';
+
+/** What is to be counted. It goes to another thread as a copy, so it is data and nothing else. */
+export interface CountRequest {
+  /** The request's body. */
+  readonly prompt: Uint8Array;
+  /** A whole answer; or the texts of one that was streamed, as far as they were kept. */
+  readonly answer: Uint8Array | readonly string[];
+  readonly places: TextPlaces;
+}
+
+export interface CountedTokens {
+  readonly prompt: number;
+  readonly answer: number;
+}
+
+/** What the thread says: the counts, or the name of what went wrong; never a word of anybody's text. */
+export type CountReply = CountedTokens | { readonly fault: string };

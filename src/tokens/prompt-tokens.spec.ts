@@ -1,0 +1,67 @@
+import type { PromptPlaces } from '../call/index.js';
+import { tokensIn } from './count-tokens.js';
+import { promptTokens } from './prompt-tokens.js';
+
+const PLACES: PromptPlaces = {
+  conversation: ['system', 'messages'],
+  definitions: ['tools'],
+  silent: ['role', 'type', 'id', 'image_url'],
+  whole: ['input'],
+};
+
+const withContent = (content: unknown): number => promptTokens({ messages: [{ role: 'user', content }] }, PLACES);
+/** What every prompt of one message takes beside its words. */
+const AROUND = 7;
+
+describe('promptTokens', () => {
+  it("counts the example of the vendor's cookbook as the vendor's API did: 124", () => {
+    const example = (name: string, content: string): object => ({ role: 'system', name, content });
+    const messages = [
+      {
+        role: 'system',
+        content: 'You are a helpful, pattern-following assistant that translates corporate jargon into plain English.',
+      },
+      example('example_user', 'New synergies will help drive top-line growth.'),
+      example('example_assistant', 'Things working well together will increase revenue.'),
+      example(
+        'example_user',
+        "Let's circle back when we have more bandwidth to touch base on opportunities for increased leverage.",
+      ),
+      example('example_assistant', "Let's talk later when we're less busy about how to do better."),
+      {
+        role: 'user',
+        content: "This late pivot means we don't have time to boil the ocean for the client deliverable.",
+      },
+    ];
+    expect(promptTokens({ model: 'gpt-4o', messages }, PLACES)).toBe(124);
+  });
+
+  it('counts a text of its own as one message', () => {
+    expect(promptTokens({ system: 'hello' }, PLACES)).toBe(AROUND + 1);
+  });
+
+  it('counts only what the dialect says is read', () => {
+    expect(promptTokens({ model: 'hello', metadata: { user: 'hello' }, messages: [] }, PLACES)).toBe(3);
+    expect(withContent([{ type: 'text', id: 'hello', text: 'hello' }])).toBe(AROUND + 1);
+  });
+
+  it('counts arguments through and through, ids and names included', () => {
+    const args = { id: 'hello', image_url: 'hello' };
+    expect(withContent([{ type: 'tool_use', input: args }])).toBe(AROUND + 2 + tokensIn('id') + tokensIn('image_url'));
+  });
+
+  it('counts the names and the strings of tools', () => {
+    const tool = { name: 'hello', parameters: { type: 'hello', maximum: 5 } };
+    const names = ['name', 'parameters', 'type', 'maximum'].reduce((sum, name) => sum + tokensIn(name), 0);
+    expect(promptTokens({ messages: [], tools: [tool] }, PLACES)).toBe(3 + names + 3);
+  });
+
+  it('takes no encoded file for text, in whatever form', () => {
+    const file = Buffer.alloc(3000, 'file').toString('base64');
+    expect(withContent([{ type: 'image_url', image_url: { url: `data:image/png;base64,${file}` } }])).toBe(AROUND);
+    expect(withContent([{ type: 'file', file_data: `data:application/pdf;base64,${file}` }])).toBe(AROUND);
+    expect(withContent([{ type: 'input_audio', data: file }])).toBe(AROUND);
+    expect(withContent([{ source: { type: 'base64', media_type: 'image/png', data: 'aGVsbG8=' } }])).toBe(AROUND);
+    expect(withContent([{ source: { type: 'text', data: 'hello' } }])).toBe(AROUND + 1);
+  });
+});

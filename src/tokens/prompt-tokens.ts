@@ -1,0 +1,60 @@
+import type { PromptPlaces } from '../call/index.js';
+import { isJsonObject, type JsonObject } from '../shared/index.js';
+import { tokensIn } from './count-tokens.js';
+
+/** What a message takes besides its words: what begins it, who says it, what ends it. */
+const AROUND_MESSAGE = 4;
+/** A name beside who says it. */
+const BEFORE_NAME = 1;
+/** What begins the answer is the end of the prompt. */
+const BEFORE_ANSWER = 3;
+
+/** An encoded file or image is no text, however long it is. */
+const DATA_URL = /^data:[^,]{0,128};base64,/;
+const BASE64 = /^[\w+/-]{510,}={0,2}$/;
+
+/** Tokens of the words of a request. Images are not looked at. */
+export function promptTokens(body: JsonObject, places: PromptPlaces): number {
+  const counting = new PromptCounting(new Set(places.silent), new Set(places.whole));
+  const conversation = places.conversation.map((name) => counting.messages(body[name]));
+  const definitions = places.definitions.map((name) => counting.everything(body[name]));
+  return [...conversation, ...definitions].reduce((sum, tokens) => sum + tokens, BEFORE_ANSWER);
+}
+
+class PromptCounting {
+  constructor(
+    private readonly silent: ReadonlySet<string>,
+    private readonly whole: ReadonlySet<string>,
+  ) {}
+
+  messages(value: unknown): number {
+    if (typeof value === 'string') return AROUND_MESSAGE + tokensOf(value);
+    return Array.isArray(value) ? sum(value, (message) => AROUND_MESSAGE + this.words(message)) : 0;
+  }
+
+  /** Strings and the names of members alike: names stand for the marks around them as well. */
+  everything(value: unknown): number {
+    if (typeof value === 'string') return tokensOf(value);
+    if (Array.isArray(value)) return sum(value, (item) => this.everything(item));
+    if (!isJsonObject(value)) return value === undefined || value === null ? 0 : tokensOf(JSON.stringify(value));
+    return sum(Object.entries(value), ([name, member]) => tokensOf(name) + this.everything(member));
+  }
+
+  private words(value: unknown): number {
+    if (typeof value === 'string') return tokensOf(value);
+    if (Array.isArray(value)) return sum(value, (item) => this.words(item));
+    if (!isJsonObject(value) || value['type'] === 'base64') return 0;
+    const named = typeof value['role'] === 'string' && typeof value['name'] === 'string' ? BEFORE_NAME : 0;
+    return sum(Object.entries(value), ([name, member]) => this.member(name, member)) + named;
+  }
+
+  private member(name: string, value: unknown): number {
+    if (this.silent.has(name)) return 0;
+    return this.whole.has(name) ? this.everything(value) : this.words(value);
+  }
+}
+
+const tokensOf = (text: string): number => (DATA_URL.test(text) || BASE64.test(text) ? 0 : tokensIn(text));
+
+const sum = <T>(items: readonly T[], tokens: (item: T) => number): number =>
+  items.reduce((total, item) => total + tokens(item), 0);

@@ -1,0 +1,131 @@
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Worker } from 'node:worker_threads';
+import type { CountedTokens, CountReply, CountRequest } from './count-request.js';
+import { TokenThread } from './token-thread.js';
+
+interface Job {
+  readonly request: CountRequest;
+  readonly bytes: number;
+  /** Resolves the promise, once; undefined when there is no count. */
+  readonly done: (tokens: CountedTokens | undefined) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * Counts tokens in a thread of its own, one request after the other. The thread is started when it is first needed, and
+ * anew after it was lost: with it only the count is lost that it was about.
+ */
+@Injectable()
+export class TokenCounter implements OnModuleDestroy {
+  private readonly logger = new Logger('Tokens');
+  private readonly waiting: Job[] = [];
+  private waitingBytes = 0;
+  private current: Job | undefined;
+  private worker: Worker | undefined;
+  private isClosed = false;
+
+  constructor(private readonly thread: TokenThread) {}
+
+  /** Undefined when it cannot be counted, or not in time: nobody should wait for it, and a rough count will do. */
+  count(request: CountRequest): Promise<CountedTokens | undefined> {
+    const bytes = bytesOf(request);
+    const { maxBytes, maxWaitingBytes, patienceMs } = this.thread;
+    if (this.isClosed || bytes > maxBytes || this.waitingBytes + bytes > maxWaitingBytes) {
+      this.logger.debug(`Not counted: ${bytes} bytes, behind ${this.waitingBytes}.`);
+      return Promise.resolve(undefined);
+    }
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.giveUp(job), patienceMs).unref();
+      const job: Job = { request, bytes, done: resolve, timer };
+      this.waiting.push(job);
+      this.waitingBytes += bytes;
+      this.next();
+    });
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.isClosed = true;
+    while (this.waiting[0] !== undefined) this.giveUp(this.waiting[0]);
+    const { worker } = this;
+    this.lose(worker, 'it is not needed any more');
+    await worker?.terminate();
+  }
+
+  private next(): void {
+    if (this.current !== undefined) return;
+    const job = this.waiting.shift();
+    if (job === undefined) return;
+    this.waitingBytes -= job.bytes;
+    this.current = job;
+    try {
+      this.worker ??= this.start();
+      const [message, memory] = copyOf(job.request);
+      this.worker.postMessage(message, memory);
+    } catch (error) {
+      this.logger.debug({ err: error }, 'The thread that counts tokens could not be asked.');
+      this.end(undefined);
+    }
+  }
+
+  private start(): Worker {
+    const worker = new Worker(this.thread.program, {
+      name: 'tokens',
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: this.thread.maxHeapMib },
+    });
+    worker.unref();
+    worker.on('message', (reply: CountReply) => this.onReply(worker, reply));
+    worker.on('error', (error) => this.lose(worker, error.name));
+    worker.on('exit', (code) => this.lose(worker, `it exited with ${code}`));
+    return worker;
+  }
+
+  private onReply(worker: Worker, reply: CountReply): void {
+    // What was given up is not asked for any more.
+    if (worker !== this.worker) return;
+    if ('fault' in reply) this.logger.debug(`Not counted: ${reply.fault}.`);
+    this.end('fault' in reply ? undefined : reply);
+  }
+
+  private lose(worker: Worker | undefined, why: string): void {
+    if (worker === undefined || worker !== this.worker) return;
+    this.worker = undefined;
+    this.logger.debug(`The thread that counts tokens has ended: ${why}.`);
+    this.end(undefined);
+  }
+
+  /** The time of a job is up. A thread cannot be asked to stop. */
+  private giveUp(job: Job): void {
+    if (job === this.current) {
+      const { worker } = this;
+      this.lose(worker, 'it took too long');
+      void worker?.terminate();
+      return;
+    }
+    const place = this.waiting.indexOf(job);
+    if (place < 0) return;
+    this.waiting.splice(place, 1);
+    this.waitingBytes -= job.bytes;
+    job.done(undefined);
+  }
+
+  private end(tokens: CountedTokens | undefined): void {
+    const job = this.current;
+    this.current = undefined;
+    clearTimeout(job?.timer);
+    job?.done(tokens);
+    this.next();
+  }
+}
+
+const bytesOf = ({ prompt, answer }: CountRequest): number =>
+  prompt.length + (answer instanceof Uint8Array ? answer.length : answer.reduce((sum, { length }) => sum + length, 0));
+
+/** As it is handed over: copies of what lies in larger pieces of memory, which would go along whole. */
+function copyOf({ prompt, answer, places }: CountRequest): [CountRequest, ArrayBuffer[]] {
+  const body = new Uint8Array(prompt);
+  if (!(answer instanceof Uint8Array)) return [{ prompt: body, answer, places }, [body.buffer]];
+  const whole = new Uint8Array(answer);
+  return [{ prompt: body, answer: whole, places }, [body.buffer, whole.buffer]];
+}
