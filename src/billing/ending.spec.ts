@@ -26,6 +26,16 @@ describe('what is charged at each ending', () => {
     expect(charge).toMatchObject({ basis: 'estimated', usage: { input: 100, output: 7 } });
   });
 
+  it('finished without a report: what a tokenizer counted rather than what was seen in passing', () => {
+    const counted = { prompt: 80, output: 5 };
+    const ended = progress({ outputUnits: 7, begun: true, counted });
+    expect(chargeFor({ status: 'succeeded' }, ended, 100)).toMatchObject({
+      basis: 'estimated',
+      usage: { input: 80, output: 5 },
+    });
+    expect(chargeFor(left, ended, 100)).toMatchObject({ basis: 'partial', usage: { input: 100, output: 7 } });
+  });
+
   it('client left after output began: the report so far, else prompt and streamed tokens', () => {
     expect(chargeFor(left, progress({ begun: true, outputUnits: 7, upstreamAnswered: true }), 100)).toMatchObject({
       basis: 'partial',

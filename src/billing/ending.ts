@@ -9,10 +9,18 @@ export type BillingBasis = 'reported' | 'estimated' | 'partial' | 'free';
 export type Ending =
   { readonly status: 'succeeded' } | { readonly status: 'cancelled' | 'failed' | 'refused'; readonly error: AppError };
 
+/** Tokens of a call as a tokenizer counts them. */
+export interface CountedTokens {
+  readonly prompt: number;
+  readonly output: number;
+}
+
 /** What had been seen of an answer when the call ended. */
 export interface Progress {
   /** The upstream's latest report. */
   readonly usage: TokenUsage | undefined;
+  /** What stands in for a report at the end of an answer without one; absent when that could not be counted either. */
+  readonly counted?: CountedTokens | undefined;
   /** Output tokens counted in passing. */
   readonly outputUnits: number;
   /** Content has gone to the client. */
@@ -34,9 +42,8 @@ export function chargeFor(ending: Ending, progress: Progress, likelyPromptTokens
   const counted = { ...NO_TOKENS, input: likelyPromptTokens, output: progress.outputUnits };
   switch (ending.status) {
     case 'succeeded':
-      return progress.usage === undefined
-        ? { basis: 'estimated', usage: counted }
-        : { basis: 'reported', usage: progress.usage };
+      if (progress.usage !== undefined) return { basis: 'reported', usage: progress.usage };
+      return { basis: 'estimated', usage: progress.counted === undefined ? counted : usageOf(progress.counted) };
     case 'refused':
       return FREE;
     case 'failed':
@@ -50,6 +57,8 @@ export function chargeFor(ending: Ending, progress: Progress, likelyPromptTokens
 
 /** Not the upstream's failure, nor ours: what it has thought so far is paid for as far as the money goes. */
 const ranOut = (error: AppError): boolean => error instanceof OutOfCredit;
+
+const usageOf = ({ prompt, output }: CountedTokens): TokenUsage => ({ ...NO_TOKENS, input: prompt, output });
 
 /** The report so far, but never less output than was seen: some upstreams report the prompt first and output last. */
 function partial({ usage, outputUnits }: Progress, counted: TokenUsage): Charge {

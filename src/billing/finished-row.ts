@@ -1,9 +1,10 @@
 import type { TokenUsage } from '../call/index.js';
+import type { CatalogModel } from '../catalog/index.js';
 import { type AppError, errorReason, formatUsd } from '../shared/index.js';
 import { ProcessDied } from './billing.errors.js';
 import type { CallRow, OpenCall, RefusedCall } from './call-row.js';
-import { type Ending, chargeFor } from './ending.js';
-import { likelyPromptTokens } from './hold.js';
+import { type Ending, type Progress, chargeFor } from './ending.js';
+import { countedPromptTokens, likelyPromptTokens } from './hold.js';
 import { chargedBy } from './plan.js';
 import { costOf, costTerms } from './price.js';
 import type { Ticket } from './ticket.js';
@@ -64,10 +65,9 @@ function billed(ticket: Ticket, ending: Ending): Partial<CallRow> {
   const { call, admission } = ticket;
   if (admission === undefined) return {};
   const { plan, snapshot } = admission;
-  const progress = { ...ticket.progress(), upstreamAnswered: ticket.attempts.at(-1)?.answered ?? false };
   const { contextWindow } = plan.model;
   const prompt = likelyPromptTokens(call.head.size, contextWindow) + (plan.continuedTokens ?? 0);
-  const { basis, usage } = chargeFor(ending, progress, Math.min(prompt, contextWindow));
+  const { basis, usage } = chargeFor(ending, seen(ticket, plan.model), Math.min(prompt, contextWindow));
   if (usage === undefined) return { billing_basis: basis, snapshot };
   const charged = chargedBy(call, plan, usage);
   const items = costTerms(charged.terms.pricing, usage);
@@ -77,6 +77,18 @@ function billed(ticket: Ticket, ending: Ending): Partial<CallRow> {
     ...tokenColumns(usage),
     snapshot: charged.snapshot,
     lines: JSON.stringify(items.map(({ item, quantity, price }) => ({ item, quantity, price: formatUsd(price) }))),
+  };
+}
+
+function seen(ticket: Ticket, { contextWindow }: CatalogModel): Progress {
+  const { counted, ...progress } = ticket.progress();
+  return {
+    ...progress,
+    counted: counted && {
+      ...counted,
+      prompt: countedPromptTokens(ticket.call.head.size, contextWindow, counted.prompt),
+    },
+    upstreamAnswered: ticket.attempts.at(-1)?.answered ?? false,
   };
 }
 

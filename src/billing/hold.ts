@@ -44,6 +44,10 @@ function estimate(size: BodySize, contextWindow: number, bytesPerToken: number):
   return Math.min(contextWindow, ofText + size.images * TOKENS_PER_IMAGE);
 }
 
+/** Prompt tokens by a count of the words: images come on top, and no model reads more than it can. */
+export const countedPromptTokens = (size: BodySize, contextWindow: number, words: number): number =>
+  Math.min(contextWindow, words + size.images * TOKENS_PER_IMAGE);
+
 const tokens = (input: number, output: number): TokenUsage => ({ ...NO_TOKENS, input, output });
 
 /** All output tokens that a call can produce: the client's limit or the model's own, for each answer. */

@@ -4,7 +4,7 @@ import { AppError, monotonicMs } from '../shared/index.js';
 import { AttemptLog } from './attempt-log.js';
 import { AdmissionUnavailable, SettlementUnavailable } from './billing.errors.js';
 import type { Credit } from './credit.js';
-import type { Ending, Progress } from './ending.js';
+import type { CountedTokens, Ending, Progress } from './ending.js';
 import { OutputCount } from './output-count.js';
 import type { BillingPlan } from './plan.js';
 import type { PriceSnapshot } from './price-snapshot.js';
@@ -48,6 +48,7 @@ export class Ticket {
   private mayHoldMoney = false;
   private usage: TokenUsage | undefined;
   private output = new OutputCount(0);
+  private counted: CountedTokens | undefined;
   private begun = false;
   private admitting: Promise<Admission> | undefined;
   private settling: Promise<void> | undefined;
@@ -158,7 +159,12 @@ export class Ticket {
 
   /** What has been seen of the answer so far. */
   progress(): Omit<Progress, 'upstreamAnswered'> {
-    return { usage: this.usage, outputUnits: this.output.total(monotonicMs), begun: this.begun };
+    return {
+      usage: this.usage,
+      counted: this.counted,
+      outputUnits: this.output.total(monotonicMs),
+      begun: this.begun,
+    };
   }
 
   private noteOne(signal: CallSignal): void {
@@ -173,6 +179,9 @@ export class Ticket {
         this.usage = signal.usage;
         this.output.report(signal.usage, monotonicMs());
         this.granted?.credit?.report(signal.usage);
+        break;
+      case 'counted':
+        this.counted = signal;
         break;
       default:
         signal satisfies never;

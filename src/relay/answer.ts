@@ -11,9 +11,10 @@ export class Answer {
   readonly timing: { admitMs?: number; upstreamMs?: number } = {};
   /** The first and the last event that the upstream has sent. */
   tail: StreamTail = {};
-  /** Told once, when no other channel may be tried any more. */
-  onCommit: (() => void) | undefined;
+  /** Told when nobody needs the request's body any more: no other channel may be tried, and nothing is to be counted. */
+  onBodySpent: (() => void) | undefined;
   private isCommitted = false;
+  private isBodyKept = false;
 
   constructor(
     readonly interruption: Interruption,
@@ -29,7 +30,19 @@ export class Answer {
   commit(): void {
     if (this.isCommitted) return;
     this.isCommitted = true;
-    this.onCommit?.();
+    if (!this.isBodyKept) this.onBodySpent?.();
+  }
+
+  /** The request's body is needed for longer than until the answer is committed. */
+  keepBody(): void {
+    this.isBodyKept = true;
+  }
+
+  /** It is needed no longer than that; again does nothing. */
+  dropBody(): void {
+    if (!this.isBodyKept) return;
+    this.isBodyKept = false;
+    if (this.isCommitted) this.onBodySpent?.();
   }
 
   /**

@@ -8,6 +8,7 @@ import { AdapterRegistry } from './adapter.registry.js';
 import type { Answer } from './answer.js';
 import { ModelAccess, noChannel } from './model-access.js';
 import { RelayTimings } from './relay-timings.js';
+import { UsageCounting } from './usage-counting.js';
 import { verbatimLane } from './verbatim-lane.js';
 import { timeLimits, watchAttempt } from './watched-attempt.js';
 
@@ -22,6 +23,7 @@ export class Attempts {
     private readonly models: ModelAccess,
     private readonly client: UpstreamClient,
     private readonly timings: RelayTimings,
+    private readonly counting: UsageCounting,
   ) {}
 
   /** Cold. Another channel is tried only before anything of an answer has been let go, and never the same one twice. */
@@ -55,13 +57,26 @@ export class Attempts {
       });
       const attempt = ticket.beginAttempt(channel, upstreamModel);
       answer.tail = {};
+      answer.dropBody();
       const limits = timeLimits(channel.timeouts, call.head.stream, this.timings.preludeMs);
-      return this.client
-        .open(channel, channel.credentials[0], request, answer.flow)
-        .pipe(
-          verbatimLane({ call, adapter, answer, attempt, timings: this.timings }),
-          watchAttempt({ attempt, answer, ...limits }),
-        );
+      return this.client.open(channel, channel.credentials[0], request, answer.flow).pipe(
+        verbatimLane({
+          call,
+          adapter,
+          answer,
+          attempt,
+          timings: this.timings,
+          counting: this.counting,
+          reportsUsage: this.counting.isReporting(channel, upstreamModel),
+        }),
+        watchAttempt({ attempt, answer, ...limits, onFinished: () => this.learn(ticket, channel, upstreamModel) }),
+      );
     });
+  }
+
+  /** An unstreamed answer is whole when it ends, whatever its upstream is used to. */
+  private learn(ticket: Ticket, channel: Channel, upstreamModel: string): void {
+    if (!ticket.call.head.stream) return;
+    this.counting.learn(channel, upstreamModel, ticket.progress().usage !== undefined);
   }
 }

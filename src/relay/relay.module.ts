@@ -4,6 +4,7 @@ import { BillingModule } from '../billing/index.js';
 import { CatalogModule } from '../catalog/index.js';
 import { ChannelsModule } from '../channels/index.js';
 import { KeysModule } from '../keys/index.js';
+import { TokensModule } from '../tokens/index.js';
 import { UsageModule } from '../usage/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { Attempts } from './attempts.js';
@@ -22,9 +23,10 @@ import { Replies } from './replies.js';
 import { RunState } from './run-state.js';
 import { StrayController, StrayGuard } from './stray.controller.js';
 import { Turns } from './turns.js';
+import { UsageCounting } from './usage-counting.js';
 
 @Module({
-  imports: [DiscoveryModule, CatalogModule, KeysModule, ChannelsModule, BillingModule, UsageModule],
+  imports: [DiscoveryModule, CatalogModule, KeysModule, ChannelsModule, BillingModule, TokensModule, UsageModule],
   controllers: [ModelsController, HolderController, BareAddressController, HealthController, StrayController],
   providers: [
     AdapterRegistry,
@@ -40,6 +42,7 @@ import { Turns } from './turns.js';
     RunState,
     StrayGuard,
     Turns,
+    UsageCounting,
   ],
   exports: [AdapterRegistry, BillingModule, CallGuard, ChannelProbe, KeysModule, RelayService, RunState],
 })

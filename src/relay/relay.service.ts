@@ -48,7 +48,7 @@ export class RelayService {
     try {
       const read = await this.readOrRefuse(dialect, request, caller, answer.interruption);
       ({ body } = read);
-      answer.onCommit = () => read.body.drop();
+      answer.onBodySpent = () => read.body.drop();
       const frames = this.run(read.call, caller, answer, arrival.startedMs);
       await this.replies.send(reply, read.call, read.protocol, answer, frames);
     } finally {

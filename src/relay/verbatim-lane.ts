@@ -4,10 +4,16 @@ import type { Call, Frame, UpstreamAdapter, UpstreamHeaders } from '../call/inde
 import type { UpstreamPart } from '../channels/index.js';
 import type { Answer } from './answer.js';
 import type { AnswerSink } from './answer-sink.js';
+import { AnswerText } from './answer-text.js';
+import { CountedEnd } from './counted-end.js';
+import { KeepingMeter } from './keeping-meter.js';
 import { RefusedAnswer } from './refused-answer.js';
 import type { RelayTimings } from './relay-timings.js';
+import type { UsageCounting } from './usage-counting.js';
 import { VerbatimStream } from './verbatim-stream.js';
 import { VerbatimWhole } from './verbatim-whole.js';
+
+type Out = Subscriber<Frame>;
 
 /** One request to an upstream, as the lane must know it. */
 interface LaneContext {
@@ -16,6 +22,9 @@ interface LaneContext {
   readonly answer: Answer;
   readonly attempt: AttemptLog;
   readonly timings: RelayTimings;
+  readonly counting: UsageCounting;
+  /** The upstream's streams end with what they used: nothing has to be kept for a count. */
+  readonly reportsUsage: boolean;
 }
 
 /**
@@ -48,16 +57,23 @@ export function verbatimLane(context: LaneContext): OperatorFunction<UpstreamPar
     });
 }
 
-function sinkFor(
-  { call, adapter, answer, timings }: LaneContext,
-  status: number,
-  headers: UpstreamHeaders,
-  out: Subscriber<Frame>,
-): AnswerSink {
+function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders, out: Out): AnswerSink {
+  const { call, adapter } = context;
   const streamed = String(headers['content-type'] ?? '').includes('text/event-stream');
   if (status < 200 || status >= 300 || streamed !== call.head.stream)
     return new RefusedAnswer(out, adapter, status, headers);
-  return streamed
-    ? new VerbatimStream(out, adapter.meterStream(call), answer, timings)
-    : new VerbatimWhole(out, adapter, call, answer);
+  return streamed ? streamSink(context, out) : wholeSink(context, out);
+}
+
+function streamSink({ call, adapter, answer, timings, counting, reportsUsage }: LaneContext, out: Out): AnswerSink {
+  const meter = adapter.meterStream(call);
+  if (reportsUsage) return new VerbatimStream(out, meter, answer, timings);
+  const text = new AnswerText();
+  const end = new CountedEnd(out, { call, answer, counting, places: adapter.textPlaces, text });
+  return new VerbatimStream(end, new KeepingMeter(meter, adapter, text), answer, timings);
+}
+
+function wholeSink({ call, adapter, answer, counting }: LaneContext, out: Out): AnswerSink {
+  const end = new CountedEnd(out, { call, answer, counting, places: adapter.textPlaces, text: undefined });
+  return new VerbatimWhole(end, adapter, call, answer);
 }

@@ -1,7 +1,5 @@
-import type { Subscriber } from 'rxjs';
 import {
   type CallSignal,
-  type Frame,
   type MeterReading,
   NO_BYTES,
   PASSED,
@@ -12,6 +10,7 @@ import {
 import { AppError } from '../shared/index.js';
 import type { Answer } from './answer.js';
 import type { AnswerSink } from './answer-sink.js';
+import type { FrameOutlet } from './frame-outlet.js';
 import type { RelayTimings } from './relay-timings.js';
 
 const MAX_PRELUDE_BYTES = 64 * 1024;
@@ -37,7 +36,7 @@ export class VerbatimStream implements AnswerSink {
   private over = false;
 
   constructor(
-    private readonly out: Subscriber<Frame>,
+    private readonly out: FrameOutlet,
     private readonly meter: StreamMeter,
     private readonly answer: Answer,
     private readonly timings: RelayTimings,

@@ -1,6 +1,6 @@
-import type { Subscriber } from 'rxjs';
-import { type Call, type CallSignal, type Frame, type UpstreamAdapter, outputUnits } from '../call/index.js';
+import { type Call, type CallSignal, type UpstreamAdapter, outputUnits } from '../call/index.js';
 import type { Answer } from './answer.js';
+import type { FrameOutlet } from './frame-outlet.js';
 import type { AnswerSink } from './answer-sink.js';
 
 /** Up to this size an answer is kept whole, so that a late failure is still an HTTP error and may be tried elsewhere. */
@@ -16,7 +16,7 @@ export class VerbatimWhole implements AnswerSink {
   private beginning: Buffer | undefined;
 
   constructor(
-    private readonly out: Subscriber<Frame>,
+    private readonly out: FrameOutlet,
     private readonly adapter: UpstreamAdapter,
     private readonly call: Call,
     private readonly answer: Answer,

@@ -13,6 +13,13 @@ interface TimeLimits {
   readonly totalMs: number;
 }
 
+interface Watched {
+  readonly attempt: AttemptLog;
+  readonly answer: Answer;
+  /** Told when the end of the answer has gone on its way, and what it reports is known. */
+  readonly onFinished: () => void;
+}
+
 /** `heldMs`: so much longer the first event may take to get here. */
 export const timeLimits = (
   { firstEventMs, totalMs }: ChannelTimeouts,
@@ -29,7 +36,8 @@ export function watchAttempt({
   answer,
   firstMs,
   totalMs,
-}: TimeLimits & { readonly attempt: AttemptLog; readonly answer: Answer }): MonoTypeOperatorFunction<Frame> {
+  onFinished,
+}: TimeLimits & Watched): MonoTypeOperatorFunction<Frame> {
   return (frames) =>
     new Observable((out) => {
       const begunMs = monotonicMs();
@@ -51,6 +59,7 @@ export function watchAttempt({
             attempt.finish('succeeded');
           }
           out.next(frame);
+          if (frame.last) onFinished();
         },
         error: fail,
         complete: () => out.complete(),

@@ -11,9 +11,11 @@ import { ApiKeyService } from '../../src/keys/index.js';
 import { Onboarding } from '../../src/onboarding/index.js';
 import { AdapterRegistry, RelayTimings } from '../../src/relay/index.js';
 import { formatUsd, parseUsd } from '../../src/shared/index.js';
+import { TokenThread } from '../../src/tokens/index.js';
 import { LedgerCheck, WalletService } from '../../src/wallet/index.js';
 import { eventually } from './eventually.js';
 import { freshDatabase } from './database.js';
+import { builtTokenThread } from './token-thread.js';
 import { ScriptedUpstream } from './scripted-upstream.js';
 
 /** A row of `calls` as the tests read it: names as in the database, amounts as text. */
@@ -94,6 +96,8 @@ export class RelayApp {
       .useValue(config)
       .overrideProvider(RelayTimings)
       .useValue({ ...new RelayTimings(), ...timings })
+      .overrideProvider(TokenThread)
+      .useValue(builtTokenThread())
       .compile();
     const app = module.createNestApplication<NestFastifyApplication>(createAdapter(config, connections), {
       bodyParser: false,

@@ -1,0 +1,29 @@
+import type { MeterReading, SseEvent, StreamMeter, UpstreamAdapter } from '../call/index.js';
+import type { AnswerText } from './answer-text.js';
+
+/** A meter that keeps what the model writes, for a stream that may end without a report of its usage. */
+export class KeepingMeter implements StreamMeter {
+  constructor(
+    private readonly meter: StreamMeter,
+    private readonly adapter: UpstreamAdapter,
+    private readonly text: AnswerText,
+  ) {}
+
+  get complete(): boolean {
+    return this.meter.complete;
+  }
+
+  get closed(): boolean {
+    return this.meter.closed;
+  }
+
+  get closing(): Uint8Array {
+    return this.meter.closing;
+  }
+
+  next(event: SseEvent): MeterReading {
+    const reading = this.meter.next(event);
+    this.text.add(this.adapter.textsIn(event));
+    return reading;
+  }
+}

@@ -1,0 +1,231 @@
+import { BodyBudget } from '../../src/relay/body-budget.js';
+import { tokensIn } from '../../src/tokens/count-tokens.js';
+import { TokenThread } from '../../src/tokens/index.js';
+import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { eventually } from '../support/eventually.js';
+import { RelayApp, type StoredCall } from '../support/relay-app.js';
+import {
+  answerIn,
+  type AnswerOptions,
+  chatBody,
+  type Dialect,
+  end,
+  eventsIn,
+  gate,
+  type Gate,
+  jsonAnswer,
+  messagesBody,
+  responsesBody,
+  type Script,
+  type ScriptedEvent,
+  sse,
+  streamHead,
+  waitFor,
+  WEATHER_CALL,
+} from '../support/scripted-upstream.js';
+import { builtTokenThread } from '../support/token-thread.js';
+
+/** 11 tokens in o200k_base, as published; so is `hello`, which is one. Each comes in pieces that are none. */
+const TEXT = ['Hel', 'lo, Wor', 'ld! How are y', 'ou today? ', '🌍'];
+const SAID: AnswerOptions = { text: TEXT, reasoning: ['hel', 'lo'] };
+const SAID_TOKENS = 12;
+/** `Hello` from one user: one token, 4 around a message, 3 before the answer. */
+const PROMPT_TOKENS = 8;
+
+const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody };
+
+const withoutUsage = <T>(value: T): T =>
+  JSON.parse(JSON.stringify(value, (name, member: unknown) => (name === 'usage' ? undefined : member))) as T;
+
+const silentEvents = (dialect: Dialect, options: AnswerOptions): ScriptedEvent[] =>
+  eventsIn(dialect, options).map((event) => withoutUsage(event));
+
+/** An answer whose upstream keeps its usage to itself, asked or not; a stream may wait before its last event. */
+const silent =
+  (dialect: Dialect, options: AnswerOptions = SAID, last?: Gate): Script =>
+  (request) => {
+    if ((JSON.parse(request.body.toString()) as { stream?: boolean }).stream !== true)
+      return jsonAnswer(200, withoutUsage(BODIES[dialect](options)));
+    const events = silentEvents(dialect, options);
+    return [streamHead(), sse(events.slice(0, -2)), ...(last ? [waitFor(last)] : []), sse(events.slice(-2)), end()];
+  };
+
+describe('an upstream that reports no usage', () => {
+  let relay: RelayApp;
+  beforeEach(async () => (relay = await RelayApp.start()));
+  afterEach(() => relay.close());
+
+  /** The row of one call; settled before its end was sent. */
+  async function rowOf(dialect: Dialect, overrides: object = {}): Promise<StoredCall> {
+    const caller = await relay.caller();
+    const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { ...overrides }));
+    await response.text();
+    expect(response.status).toBe(200);
+    return relay.onlyCall(caller);
+  }
+
+  it.each(DIALECTS)('is charged for what a tokenizer counts, streamed or not: %s', async (dialect) => {
+    relay.upstream.script(silent(dialect));
+    for (const stream of [false, true, true])
+      expect(await rowOf(dialect, { stream })).toMatchObject({
+        status: 'succeeded',
+        billing_basis: 'estimated',
+        prompt_tokens: `${PROMPT_TOKENS}`,
+        completion_tokens: `${SAID_TOKENS}`,
+        // $1 per million in, $10 out.
+        cost: `${PROMPT_TOKENS * 1000 + SAID_TOKENS * 10_000}`,
+      });
+    expect(await relay.ledger()).toEqual({ exact: true, differences: [] });
+  });
+
+  it.each(DIALECTS)('is charged for names and arguments of tools, streamed or not: %s', async (dialect) => {
+    relay.upstream.script(silent(dialect, { toolCalls: [WEATHER_CALL] }));
+    const tokens = tokensIn('get_weather') + tokensIn('{"city":"Oslo"}');
+    for (const stream of [false, true])
+      expect(await rowOf(dialect, { stream })).toMatchObject({ completion_tokens: `${tokens}` });
+  });
+
+  it.each(DIALECTS)('is charged 1,600 tokens for an image, and none for its bytes: %s', async (dialect) => {
+    relay.upstream.script(silent(dialect));
+    const row = await rowOf(dialect, promptWithImage(dialect));
+    expect(row).toMatchObject({ billing_basis: 'estimated', prompt_tokens: `${PROMPT_TOKENS + 1600}` });
+  });
+
+  it('tells answers apart that come by turns in one stream', async () => {
+    const chunk = (index: number, content: string, finish_reason: string | null = null): ScriptedEvent => ({
+      data: { choices: [{ index, delta: { content }, finish_reason }] },
+    });
+    const events = [
+      chunk(0, 'hel'),
+      chunk(1, 'hel'),
+      chunk(1, 'lo', 'stop'),
+      chunk(0, 'lo', 'stop'),
+      { data: '[DONE]' },
+    ];
+    relay.upstream.script([streamHead(), sse(events), end()]);
+    expect(await rowOf('chat-completions', { stream: true, n: 2 })).toMatchObject({ completion_tokens: '2' });
+  });
+
+  it('is charged for all of a long answer by the share that was kept', async () => {
+    // Two million characters, of which one MiB is kept; a token for each word.
+    const words = ' hello'.repeat(1000);
+    relay.upstream.script(silent('chat-completions', { text: Array.from({ length: 333 }, () => words) }));
+    const row = await rowOf('chat-completions', { stream: true });
+    expect(Number(row['completion_tokens'])).toBeGreaterThan(332_000);
+    expect(Number(row['completion_tokens'])).toBeLessThan(334_000);
+  });
+
+  it('is remembered: only a stream that may end without a report keeps its prompt until then', async () => {
+    const budget = relay.get(BodyBudget);
+    /** Whether the body still lies in memory when all but the end of a stream has come. */
+    const keepsBody = async (script: (last: Gate) => Script): Promise<boolean> => {
+      const last = gate();
+      relay.upstream.script(script(last));
+      const caller = await relay.caller();
+      const response = await relay.post(PATHS.messages, caller.key, aRequest('messages', { stream: true }));
+      const reader = response.body!.getReader();
+      await reader.read();
+      const isKept = budget.takenBytes > 0;
+      last.open();
+      while (!(await reader.read()).done);
+      await eventually(() => expect(budget.takenBytes).toBe(0));
+      return isKept;
+    };
+    const reporting = (last: Gate): Script => {
+      const events = eventsIn('messages', SAID);
+      const [first, ...rest] = events.slice(0, -2).map((event) => withoutUsage(event));
+      return [streamHead(), sse([first!, ...rest]), waitFor(last), sse(events.slice(-2)), end()];
+    };
+    const notReporting = (last: Gate): Script => silent('messages', SAID, last);
+    expect(await keepsBody(reporting)).toBe(true); // The first one: nothing is known yet.
+    expect(await keepsBody(reporting)).toBe(false);
+    expect(await keepsBody(notReporting)).toBe(false); // It has changed, which its end shows.
+    expect(await keepsBody(notReporting)).toBe(true);
+    expect(await keepsBody(reporting)).toBe(true);
+    expect(await keepsBody(reporting)).toBe(false);
+  });
+
+  it('is charged roughly once when it has stopped to report, and exactly from then on', async () => {
+    const request = aRequest('chat-completions', { stream: true });
+    relay.upstream.script(answerIn('chat-completions', SAID));
+    expect(await rowOf('chat-completions', { stream: true })).toMatchObject({ billing_basis: 'reported' });
+    relay.upstream.script(silent('chat-completions'));
+    expect(await rowOf('chat-completions', { stream: true })).toMatchObject({
+      billing_basis: 'estimated',
+      prompt_tokens: `${Math.ceil(JSON.stringify(request).length / 4)}`,
+    });
+    expect(await rowOf('chat-completions', { stream: true })).toMatchObject({ prompt_tokens: `${PROMPT_TOKENS}` });
+  });
+
+  it('is charged roughly when the words cannot be counted', async () => {
+    Object.assign(relay.get(TokenThread), { program: new URL('file:///no/such/program.js') });
+    relay.upstream.script(silent('chat-completions'));
+    const bytes = JSON.stringify(aRequest('chat-completions')).length;
+    expect(await rowOf('chat-completions')).toMatchObject({
+      billing_basis: 'estimated',
+      prompt_tokens: `${Math.ceil(bytes / 4)}`,
+    });
+    Object.assign(relay.get(TokenThread), builtTokenThread());
+    expect(await rowOf('chat-completions')).toMatchObject({ prompt_tokens: `${PROMPT_TOKENS}` });
+  });
+
+  it('is charged as a client that left is, when the client leaves while the words are counted', async () => {
+    const never = 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => undefined);';
+    Object.assign(relay.get(TokenThread), { program: new URL(`data:text/javascript,${never}`) });
+    relay.upstream.script(silent('chat-completions'));
+    const caller = await relay.caller();
+    const leaving = new AbortController();
+    const call = fetch(`${relay.url}${PATHS['chat-completions']}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(aRequest('chat-completions', { stream: true })),
+      signal: leaving.signal,
+    });
+    const response = await call;
+    await (
+      await relay.upstream.nextRequest()
+    ).closed;
+    leaving.abort();
+    await expect(response.text()).rejects.toThrow('aborted');
+    expect(await relay.onlyCall(caller)).toMatchObject({ status: 'cancelled', billing_basis: 'partial' });
+    expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
+  });
+});
+
+function promptWithImage(dialect: Dialect): object {
+  const data = Buffer.alloc(3000, 'pixels').toString('base64');
+  const url = `data:image/png;base64,${data}`;
+  switch (dialect) {
+    case 'chat-completions':
+      return {
+        messages: [
+          user([
+            { type: 'text', text: 'Hello' },
+            { type: 'image_url', image_url: { url } },
+          ]),
+        ],
+      };
+    case 'messages': {
+      const source = { type: 'base64', media_type: 'image/png', data };
+      return {
+        messages: [
+          user([
+            { type: 'text', text: 'Hello' },
+            { type: 'image', source },
+          ]),
+        ],
+      };
+    }
+    case 'responses':
+      return {
+        input: [
+          user([
+            { type: 'input_text', text: 'Hello' },
+            { type: 'input_image', image_url: url },
+          ]),
+        ],
+      };
+  }
+}
+
+const user = (content: unknown): object => ({ role: 'user', content });
