@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { RawClient, type RawEnding } from '../support/raw-client.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
@@ -69,7 +69,7 @@ describe('a client that takes its answer slowly or not at all', () => {
         // What the upstream has recorded of its own writing is not the relay's: at most 8 MiB.
         expect(usedMemory() - memory).toBeLessThan(40 * MIB);
         client.resume();
-        await eventually(() => expect(request.sentBytes).toBeGreaterThan(sent + 8 * MIB));
+        await eventually(() => expect(request.sentBytes).toBeGreaterThan(sent + 8 * MIB), PATIENCE_MS);
         client.close();
         expect(await request.closed).toBe('left');
         expect(await relay.onlyCall(caller)).toMatchObject({ status: 'cancelled', billing_basis: 'partial' });

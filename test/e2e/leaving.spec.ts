@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import {
   delay,
@@ -112,8 +113,8 @@ describe('a client that leaves (cases 94 and 103)', () => {
       }).catch(() => undefined);
     });
     await Promise.all(attempts);
-    await sleep(300);
-    expect(await relay.wallet(caller)).toEqual({ balance: '10', held: '0', holds: 0 });
+    const wallet = { balance: '10', held: '0', holds: 0 };
+    await eventually(async () => expect(await relay.wallet(caller)).toEqual(wallet), PATIENCE_MS);
     expect(await relay.ledger()).toEqual({ exact: true, differences: [] });
   });
 
