@@ -1,0 +1,216 @@
+/**
+ * Every ending of a call, with what its upstream would bill by its own count, and what of that the relay gives away: the
+ * billing rule of every ending as a table. What is billed and not given away must have been charged.
+ */
+
+import type { CallerOptions } from './relay-app.js';
+import { prose, tokensIn } from './prose.js';
+import {
+  answerIn,
+  bytes,
+  chatBody,
+  destroy,
+  type Dialect,
+  end,
+  endlessStream,
+  errorAnswer,
+  errorEvents,
+  eventsIn,
+  hang,
+  head,
+  jsonAnswer,
+  type JsonObject,
+  messagesBody,
+  type RecordedRequest,
+  responsesBody,
+  type Script,
+  type ScriptedEvent,
+  sse,
+  streamHead,
+  waitFor,
+} from './scripted-upstream.js';
+
+/** Tokens of the prompt, as the upstream counts them. */
+export const PROMPT_TOKENS = 400;
+/** And of an answer that is finished. */
+const ANSWER_TOKENS = 200;
+/** Of one that breaks off. */
+export const BEGUN_TOKENS = 80;
+/** What `thinker` produces unseen, in tokens per second. */
+export const HIDDEN_PER_SECOND = 1000;
+/** Credit for some 2,000 tokens of output, and for some 400. */
+const SMALL = '0.02';
+const SMALLEST = '0.005';
+
+/** Where in the exchange the client leaves. */
+export type Leaving = 'asked' | 'headers' | 'opening' | 'words' | 'report' | 'thought';
+
+export interface Scene {
+  readonly dialect: Dialect;
+  readonly streamed: boolean;
+  /** Resolves when the client has read as much as it will get. */
+  readonly read: Promise<void>;
+}
+
+/** Prompt and output of one request, in the upstream's own tokens. */
+type Tokens = readonly [prompt: number, output: number];
+type Count = (request: RecordedRequest) => Tokens;
+
+const NOTHING: Count = () => [0, 0];
+const THE_PROMPT: Count = () => [PROMPT_TOKENS, 0];
+const PROMPT_AND_ANSWER: Count = () => [PROMPT_TOKENS, ANSWER_TOKENS];
+/** A Messages upstream says that much when it begins. */
+const PROMPT_AND_ONE: Count = () => [PROMPT_TOKENS, 1];
+const PROMPT_AND_SENT: Count = ({ sent }) => [PROMPT_TOKENS, tokensIn(sent)];
+const WHAT_WAS_SENT: Count = ({ sent }) => [0, tokensIn(sent)];
+const PROMPT_AND_THOUGHT: Count = ({ receivedAt, closedAt = receivedAt }) => [
+  PROMPT_TOKENS,
+  ((closedAt - receivedAt) / 1000) * HIDDEN_PER_SECOND,
+];
+const FAR_MORE: Count = () => [PROMPT_TOKENS, 5 * ANSWER_TOKENS];
+
+type Play = (scene: Scene) => Script;
+
+const answer: Play = ({ dialect }) => answerIn(dialect, finished());
+const silence: Play = () => hang();
+const refusal: Play = ({ dialect }) => errorAnswer(dialect, 503);
+const farMore: Play = ({ dialect }) => answerIn(dialect, finished(5 * ANSWER_TOKENS));
+const endless: Play = ({ dialect }) => endlessStream(dialect, { text: prose(8).join(''), gapMs: 1 });
+const unreported: Play = ({ dialect, streamed }) =>
+  streamed
+    ? [streamHead(), sse(eventsIn(dialect, finished()).map(withoutUsage)), end()]
+    : jsonAnswer(200, without('usage', BODIES[dialect](finished())) as JsonObject);
+/** Headers, and then whatever follows. */
+const headThen =
+  (then: Play): Play =>
+  (scene) => [scene.streamed ? streamHead() : head(200, { 'content-type': 'application/json' }), then(scene)];
+/** Everything before the first content. */
+const opening: Play = (scene) => [sse(eventsUntil(scene.dialect, 1).slice(0, -1)), hang()];
+/** A part of the answer, and then whatever follows once the client has read that. */
+const begunThen =
+  (then: Play): Play =>
+  (scene) => [headThen(beginning)(scene), then(scene)];
+const beginning: Play = ({ dialect, streamed }) =>
+  streamed ? sse(eventsUntil(dialect, BEGUN_TOKENS)) : bytes(wholeUntil(dialect, BEGUN_TOKENS));
+const breaking: Play = () => destroy('reset');
+const truncation: Play = () => end();
+/** Not before the client has read the beginning of a stream: it might overtake that. */
+const reset: Play = ({ streamed, read }) => [...(streamed ? [waitFor(read)] : []), destroy('reset')];
+const streamError: Play = ({ dialect }) => [sse(errorEvents(dialect)), end()];
+/** All but what marks the end: the report has come. */
+const reportThen: Play = ({ dialect }) => [
+  streamHead(),
+  sse(eventsIn(dialect, { ...finished(), includeUsage: true } as object).slice(0, -1)),
+  hang(),
+];
+
+export type Kind = 'streamed' | 'whole';
+const BOTH: readonly Kind[] = ['streamed', 'whole'];
+const STREAMED: readonly Kind[] = ['streamed'];
+const WHOLE: readonly Kind[] = ['whole'];
+
+export interface LeakRow {
+  readonly ending: string;
+  readonly kinds: readonly Kind[];
+  /** All unless given. */
+  readonly dialects?: readonly Dialect[];
+  /** `two` has a second channel; `thinker` shows nothing of what it thinks. `m` unless given. */
+  readonly model?: 'two' | 'thinker';
+  readonly caller?: CallerOptions & { readonly dailyBudget?: bigint };
+  readonly leaves?: Leaving;
+  /** What the upstream does with each request that reaches it, what it would bill for it, what of that is given away. */
+  readonly upstream: readonly (readonly [play: Play, bills: Count, gives: Count])[];
+  /** An estimate may be up to twice too high or too low. */
+  readonly charge: 'exact' | 'estimate';
+  /** Something stays uncollected. */
+  readonly uncollected?: true;
+  readonly status: string;
+  readonly basis: string;
+}
+
+const CANCELLED = { status: 'cancelled', basis: 'partial' } as const;
+const PARTIAL = { status: 'failed', basis: 'partial', charge: 'estimate' } as const;
+const FREE = { status: 'failed', basis: 'free', charge: 'exact' } as const;
+const REFUSED = { status: 'refused', basis: 'free', charge: 'exact', upstream: [], kinds: BOTH } as const;
+const REPORTED = { status: 'succeeded', basis: 'reported', charge: 'exact' } as const;
+
+// prettier-ignore
+export const LEAK_ROWS: readonly LeakRow[] = [
+  { ending: 'finished, with a report', kinds: BOTH, ...REPORTED,
+    upstream: [[answer, PROMPT_AND_ANSWER, NOTHING]] },
+  { ending: 'finished, without a report', kinds: BOTH, status: 'succeeded', basis: 'estimated', charge: 'estimate',
+    upstream: [[unreported, PROMPT_AND_ANSWER, NOTHING]] },
+  { ending: 'finished by the second channel, the first refused', kinds: BOTH, model: 'two', ...REPORTED,
+    upstream: [[refusal, NOTHING, NOTHING], [answer, PROMPT_AND_ANSWER, NOTHING]] },
+  { ending: 'finished by the second channel, the first broke off before any output', kinds: BOTH, model: 'two', ...REPORTED,
+    upstream: [[headThen(breaking), THE_PROMPT, THE_PROMPT], [answer, PROMPT_AND_ANSWER, NOTHING]] },
+  { ending: 'finished, the upstream ignored its output limit', kinds: BOTH, caller: { credit: SMALLEST }, ...REPORTED, uncollected: true,
+    upstream: [[farMore, FAR_MORE, NOTHING]] },
+
+  { ending: 'left before the headers', kinds: BOTH, leaves: 'asked', status: 'cancelled', basis: 'free', charge: 'exact',
+    upstream: [[silence, THE_PROMPT, THE_PROMPT]] },
+  { ending: 'left after the headers', kinds: BOTH, leaves: 'headers', ...CANCELLED, charge: 'estimate',
+    upstream: [[headThen(silence), THE_PROMPT, NOTHING]] },
+  { ending: 'left before any output, the prompt was reported', kinds: STREAMED, dialects: ['messages'], leaves: 'opening', ...CANCELLED, charge: 'exact',
+    upstream: [[headThen(opening), PROMPT_AND_ONE, NOTHING]] },
+  { ending: 'left while the model thought unseen', kinds: STREAMED, model: 'thinker', leaves: 'thought', ...CANCELLED, charge: 'estimate',
+    upstream: [[headThen(silence), PROMPT_AND_THOUGHT, NOTHING]] },
+  { ending: 'left in the middle of a stream', kinds: STREAMED, leaves: 'words', ...CANCELLED, charge: 'estimate',
+    upstream: [[begunThen(silence), PROMPT_AND_SENT, NOTHING]] },
+  { ending: 'left between the report and the end', kinds: STREAMED, dialects: ['chat-completions', 'messages'], leaves: 'report', ...CANCELLED, charge: 'exact',
+    upstream: [[reportThen, PROMPT_AND_ANSWER, NOTHING]] },
+  { ending: 'left while an unstreamed answer was on its way', kinds: WHOLE, leaves: 'headers', ...CANCELLED, charge: 'estimate',
+    upstream: [[begunThen(silence), PROMPT_AND_SENT, WHAT_WAS_SENT]] },
+
+  { ending: 'every channel refused', kinds: BOTH, model: 'two', ...FREE,
+    upstream: [[refusal, NOTHING, NOTHING], [refusal, NOTHING, NOTHING]] },
+  { ending: 'every channel broke off before any output', kinds: BOTH, model: 'two', ...FREE,
+    upstream: [[headThen(breaking), THE_PROMPT, THE_PROMPT], [headThen(truncation), THE_PROMPT, THE_PROMPT]] },
+  { ending: 'truncated in the middle of a stream', kinds: STREAMED, ...PARTIAL,
+    upstream: [[begunThen(truncation), PROMPT_AND_SENT, NOTHING]] },
+  { ending: 'reset in the middle of a stream', kinds: STREAMED, ...PARTIAL,
+    upstream: [[begunThen(reset), PROMPT_AND_SENT, NOTHING]] },
+  { ending: 'an error within the stream', kinds: STREAMED, ...PARTIAL,
+    upstream: [[begunThen(streamError), PROMPT_AND_SENT, NOTHING]] },
+  { ending: 'truncated in the middle of an unstreamed answer', kinds: WHOLE, ...FREE,
+    upstream: [[begunThen(truncation), PROMPT_AND_SENT, PROMPT_AND_SENT]] },
+  { ending: 'reset in the middle of an unstreamed answer', kinds: WHOLE, ...FREE,
+    upstream: [[begunThen(reset), PROMPT_AND_SENT, PROMPT_AND_SENT]] },
+  { ending: 'the credit ran out in the middle of a stream', kinds: STREAMED, caller: { credit: SMALL }, ...PARTIAL,
+    upstream: [[endless, PROMPT_AND_SENT, NOTHING]] },
+
+  { ending: 'refused, the wallet is empty', caller: { credit: '0' }, ...REFUSED },
+  { ending: "refused, the key's quota is used up", caller: { quota: '0.000001' }, ...REFUSED },
+  { ending: "refused, the key's budget is used up", caller: { dailyBudget: 1000n }, ...REFUSED },
+];
+
+const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody };
+
+const finished = (tokens = ANSWER_TOKENS) => ({
+  text: prose(tokens),
+  usage: { prompt: PROMPT_TOKENS, completion: tokens },
+});
+
+/** The events of an answer up to the one with so many tokens. */
+function eventsUntil(dialect: Dialect, tokens: number): ScriptedEvent[] {
+  const events = eventsIn(dialect, finished());
+  let seen = 0;
+  const last = events.findIndex(({ data }) => (seen += tokensIn(JSON.stringify(data))) >= tokens);
+  return events.slice(0, last + 1);
+}
+
+/** An unstreamed answer, cut behind so many tokens. */
+function wholeUntil(dialect: Dialect, tokens: number): string {
+  const body = JSON.stringify(BODIES[dialect](finished()));
+  const begun = prose(tokens).join('');
+  return body.slice(0, body.indexOf(begun) + begun.length);
+}
+
+const withoutUsage = ({ data, ...event }: ScriptedEvent): ScriptedEvent => ({
+  ...event,
+  data: typeof data === 'string' ? data : (without('usage', data) as JsonObject),
+});
+
+/** The same JSON without any member of that name. */
+const without = (name: string, value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (key, member: unknown) => (key === name ? undefined : member)));
