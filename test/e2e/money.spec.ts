@@ -1,13 +1,24 @@
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { RelayApp } from '../support/relay-app.js';
 import { answerIn, errorAnswer, gate, waitFor } from '../support/scripted-upstream.js';
 
 const EXACT = { exact: true, differences: [] };
 
+/** $1 per million in, $15 out, and an answer may be long. */
+const talker = (baseUrl: string): string => `
+models:
+  - { name: talker, context_window: 1000000, max_output_tokens: 128000, prices: [{ input: 1, output: 15 }] }
+channels:
+${DIALECTS.map((protocol) => `  - { name: talker-${protocol}, protocol: ${protocol}, base_url: "${baseUrl}", credentials: [x], models: [talker] }`).join('\n')}
+`;
+
 describe('money', () => {
   let relay: RelayApp;
-  beforeAll(async () => (relay = await RelayApp.start()));
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+    await relay.applyCatalog(talker(relay.upstream.url));
+  });
   afterAll(() => relay.close());
   afterEach(() => relay.upstream.reset());
 
@@ -32,6 +43,36 @@ describe('money', () => {
     expect(rows.filter((row) => row['error_reason'] === 'insufficient quota')).toHaveLength(150);
     expect(await relay.ledger()).toEqual(EXACT);
   });
+
+  // A Messages call always has a limit: here the model's own, of which a stream holds no more than of any other.
+  it.each([
+    ['chat-completions', {}],
+    ['chat-completions', { stream: true }],
+    ['responses', {}],
+    ['responses', { stream: true }],
+    ['messages', { stream: true, max_tokens: 128_000 }],
+  ] as const)(
+    'answers all of 8 parallel calls without a limit that $2 can pay for: %s %j',
+    async (dialect, options) => {
+      const caller = await relay.caller({ credit: '2' });
+      const allAdmitted = gate();
+      // 1,000 × $1/M + 600 × $15/M = $0.01, where 128,000 × $15/M would be $1.92.
+      relay.upstream.script([waitFor(allAdmitted), answerIn(dialect, { usage: { prompt: 1000, completion: 600 } })]);
+      const body = aRequest(dialect, { model: 'talker', ...options });
+      const calls = Array.from({ length: 8 }, () => relay.post(PATHS[dialect], caller.key, body));
+      await eventually(() => expect(relay.upstream.requests).toHaveLength(8), PATIENCE_MS);
+      expect(await relay.wallet(caller)).toMatchObject({ balance: '2', holds: 8 });
+      allAdmitted.open();
+      for (const response of await Promise.all(calls)) {
+        expect(response.status).toBe(200);
+        await response.text();
+      }
+      const rows = await relay.calls(caller);
+      expect(rows.map(({ status, ...row }) => [status, row['cost']])).toEqual(Array(8).fill(['succeeded', '10000000']));
+      expect(await relay.wallet(caller)).toEqual({ balance: '1.92', held: '0', holds: 0 });
+      expect(await relay.ledger()).toEqual(EXACT);
+    },
+  );
 
   it.each(DIALECTS)(
     'charges what the upstream reports, streamed or not, and logs it under the id of the answer: %s',

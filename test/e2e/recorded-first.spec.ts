@@ -1,0 +1,84 @@
+import pg from 'pg';
+import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { RawClient } from '../support/raw-client.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { answerIn, type Dialect } from '../support/scripted-upstream.js';
+
+/** What only the end of an answer holds. */
+const END: Readonly<Record<Dialect, string>> = {
+  'chat-completions': '[DONE]',
+  messages: 'message_stop',
+  responses: 'response.completed',
+};
+const CASES = DIALECTS.flatMap((dialect) => [true, false].map((stream) => ({ dialect, stream })));
+
+describe('what a client has seen is recorded', () => {
+  let relay: RelayApp;
+  let caller: TestCaller;
+  let sql: pg.Client;
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+    sql = new pg.Client({ connectionString: relay.databaseUrl });
+    await sql.connect();
+  });
+  beforeEach(async () => (caller = await relay.caller()));
+  afterAll(async () => {
+    await sql.end();
+    await relay.close();
+  });
+  afterEach(async () => {
+    RawClient.closeAll();
+    await sql.query('ROLLBACK');
+    relay.upstream.reset();
+  });
+
+  /** Ids of the caller's calls in one of the two tables. */
+  const idsIn = async (table: 'open_calls' | 'calls'): Promise<string[]> => {
+    const { rows } = await sql.query<{ id: string }>(`SELECT id FROM ${table} WHERE account_id = $1`, [
+      caller.accountId,
+    ]);
+    return rows.map(({ id }) => id);
+  };
+
+  it.each(CASES)(
+    'its call is open before the upstream is asked for an answer: $dialect, streamed $stream',
+    async (row) => {
+      const { dialect, stream } = row;
+      let open: string[] | undefined;
+      relay.upstream.script(async () => {
+        open = await idsIn('open_calls');
+        return answerIn(dialect);
+      });
+      const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { stream }));
+      await response.text();
+      expect(open).toEqual([response.headers.get('x-request-id')]);
+    },
+  );
+
+  it.each(CASES)('its end is kept back until the call is settled: $dialect, streamed $stream', async (row) => {
+    const { dialect, stream } = row;
+    relay.upstream.script(async () => {
+      await sql.query('BEGIN');
+      await sql.query('SELECT FROM wallets WHERE account_id = $1 FOR UPDATE', [caller.accountId]);
+      return answerIn(dialect);
+    });
+    const body = aRequest(dialect, { stream });
+    const client = await RawClient.post({ url: relay.url, path: PATHS[dialect], key: caller.key, body });
+    await eventually(
+      async () => expect((await sql.query(SETTLEMENT_WAITS)).rows).toEqual([{ waits: true }]),
+      PATIENCE_MS,
+    );
+    if (stream) await eventually(() => expect(client.text).toContain('lo'), PATIENCE_MS);
+    expect(client.text).not.toContain(END[dialect]);
+    expect(client.answered).toBe(stream);
+    await sql.query('COMMIT');
+    expect((await client.complete()).toString()).toContain(stream ? END[dialect] : '"Hello"');
+    expect(await idsIn('calls')).toEqual([(await client.head).headers.get('x-request-id')]);
+  });
+});
+
+/** A settlement has come to a wallet that another transaction has locked. */
+const SETTLEMENT_WAITS = `
+  SELECT count(*) > 0 AS waits FROM pg_stat_activity
+   WHERE datname = current_database() AND application_name LIKE '% settlement' AND wait_event_type = 'Lock'`;
