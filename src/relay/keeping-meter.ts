@@ -23,7 +23,9 @@ export class KeepingMeter implements StreamMeter {
 
   next(event: SseEvent): MeterReading {
     const reading = this.meter.next(event);
-    this.text.add(this.adapter.textsIn(event));
+    const { length } = event.raw;
+    if (this.text.isFull) this.text.pass(length);
+    else this.text.add(this.adapter.textsIn(event), length);
     return reading;
   }
 }

@@ -170,6 +170,9 @@ describe('bodies that ask too much of memory or patience', () => {
         const begun = gate();
         const over = gate();
         const [first, ...rest] = eventsIn(dialect, { text: 'Hello' }).map(encodeEvent);
+        // Once a stream has ended with its usage, the next one is expected to.
+        await (await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { stream: true }))).text();
+        await relay.upstream.nextRequest();
         relay.upstream.script([
           streamHead(),
           waitFor(begun),
