@@ -24,7 +24,7 @@ const CROSS_ORIGIN = {
   'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
   'access-control-allow-headers': '*, authorization',
   'access-control-expose-headers':
-    'request-id, x-request-id, retry-after, retry-after-ms, x-should-retry, x-relay-warnings, x-relay-output-limit',
+    'request-id, x-request-id, retry-after, retry-after-ms, x-should-retry, x-relay-warnings, x-relay-output-limit, x-relay-shared-with',
   'access-control-max-age': '86400',
 } as const;
 

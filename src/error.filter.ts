@@ -24,6 +24,7 @@ const PAGE_STATUS: Readonly<Record<ErrorKind, number>> = {
   model_not_found: 404,
   not_found: 404,
   method_not_allowed: 405,
+  conflict: 409,
   request_too_large: 413,
   request_timeout: 408,
   unsupported_media_type: 415,

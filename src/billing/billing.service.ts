@@ -17,7 +17,7 @@ import { BillingRepository } from './billing.repository.js';
 import { callLine } from './call-line.js';
 import type { CallRow, RefusedCall } from './call-row.js';
 import { Credit, type CreditLine } from './credit.js';
-import { finishedRow, refusedRow } from './finished-row.js';
+import { finishedRow, refusedRow, sharedRow } from './finished-row.js';
 import type { Ending } from './ending.js';
 import { affordableOutput, creditLine, promptToHold } from './hold.js';
 import { InFlight } from './in-flight.js';
@@ -72,6 +72,12 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     return new Ticket(call, caller, this, startedMs);
   }
 
+  /** For a call whose answer is that of another one, which is charged for it. Only to be settled: it leaves a free row. */
+  openShared(call: Call, caller: Caller, startedMs: number, sharedWith: string): Ticket {
+    const settle = (ticket: Ticket, ending: Ending): Promise<void> => this.settleShared(ticket, ending, sharedWith);
+    return new Ticket(call, caller, { admit: () => Promise.reject(new TypeError('Not admitted.')), settle }, startedMs);
+  }
+
   /**
    * Records a call that was refused before its body was read, or because of what its body says. Never rejects: without
    * a database the row waits until it is back, and the client is told the refusal all the same.
@@ -98,6 +104,12 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     const row = finishedRow(ticket, ending, sinceMs(ticket.startedMs));
     if (ending.status === 'succeeded') await this.record(row, undefined);
     else await this.record(row, ending.error, FAILURE_PATIENCE_MS).catch(() => undefined);
+  }
+
+  private async settleShared(ticket: Ticket, ending: Ending, sharedWith: string): Promise<void> {
+    const row = sharedRow(ticket, ending, sinceMs(ticket.startedMs), sharedWith);
+    if (ending.status === 'succeeded') await this.record(row, undefined);
+    else await this.record(row, undefined, FAILURE_PATIENCE_MS).catch(() => undefined);
   }
 
   private async untilAdmitted(call: Call, caller: Caller, plan: Planner): Promise<Admission> {

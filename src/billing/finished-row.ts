@@ -37,6 +37,17 @@ export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number):
   };
 }
 
+/** The row of a call that was answered with the answer of another one: free, and the message says with whose. */
+export function sharedRow(ticket: Ticket, ending: Ending, durationMs: number, sharedWith: string): CallRow {
+  const row = finishedRow(ticket, ending, durationMs);
+  return {
+    ...row,
+    // It was not refused: that it was not admitted is because the other one was.
+    status: ending.status === 'refused' ? 'failed' : ending.status,
+    error_message: `${row.error_message} (shared with ${sharedWith})`.trimStart(),
+  };
+}
+
 /** The row of a call that was refused before it was read: nothing is known of what it asked for. */
 export function refusedRow(refused: RefusedCall, error: AppError, durationMs: number): CallRow {
   return {

@@ -1,8 +1,16 @@
 import { Flow, type Interruption, type StreamTail } from '../call/index.js';
 import { monotonicMs } from '../shared/index.js';
 
+/** What the writer of a reply must know of the answer. */
+export interface ReplyFacts {
+  readonly flow: Flow;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tail: StreamTail;
+  readonly serverTiming: string | undefined;
+}
+
 /** What the engine and the reply writer share of one call while its answer passes. */
-export class Answer {
+export class Answer implements ReplyFacts {
   /** Back-pressure from the client to whichever upstream is being read. */
   readonly flow = new Flow();
   /** Reply headers that only the engine knows; sent with the first byte. */
@@ -19,7 +27,7 @@ export class Answer {
   constructor(
     readonly interruption: Interruption,
     /** When the call arrived, by the monotonic clock. */
-    private readonly startedMs: number,
+    readonly startedMs: number,
   ) {}
 
   /** Something of an answer has been let go. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, defer, from, switchMap } from 'rxjs';
 import { accounted, BillingService } from '../billing/index.js';
-import type { Call, CallBody, Frame, Interruption, ProtocolAdapter } from '../call/index.js';
+import type { Call, CallBody, Frame, ProtocolAdapter } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError } from '../shared/index.js';
 import type { Answer } from './answer.js';
@@ -10,9 +10,13 @@ import { Attempts } from './attempts.js';
 import { Bodies } from './bodies.js';
 import type { BodyWatcher } from './body-reader.js';
 import type { HeldBody } from './held-body.js';
+import { fingerprintOf, idempotencyKeyOf } from './idempotency-key.js';
 import { ModelAccess } from './model-access.js';
 import { Replies } from './replies.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
+import { SharedAnswer } from './shared-answer.js';
+import { SharedAnswers } from './shared-answers.js';
+import { unlessInterrupted } from './unless-interrupted.js';
 
 /** Tells a request's dialect by its body, where the address does not. */
 export interface DialectChoice extends BodyWatcher {
@@ -23,11 +27,21 @@ interface ReadCall {
   readonly call: Call;
   readonly protocol: ProtocolAdapter;
   readonly body: HeldBody;
+  /** When the client has named its request. */
+  readonly share: Share | undefined;
+}
+
+interface Share {
+  readonly answer: SharedAnswer;
+  /** The answer is that of another call. */
+  readonly isGuest: boolean;
 }
 
 /** The path of a call, from its bytes to the last byte of its answer. */
 @Injectable()
 export class RelayService {
+  private readonly shared = new SharedAnswers();
+
   constructor(
     private readonly bodies: Bodies,
     private readonly billing: BillingService,
@@ -44,15 +58,14 @@ export class RelayService {
     const caller = callerOf(request);
     const arrival = arrivalOf(request);
     const answer = this.replies.open(request.id, arrival.startedMs);
-    let body: HeldBody | undefined;
+    let read: ReadCall | undefined;
     try {
-      const read = await this.readOrRefuse(dialect, request, caller, answer.interruption);
-      ({ body } = read);
-      answer.onBodySpent = () => read.body.drop();
-      const frames = this.run(read.call, caller, answer, arrival.startedMs);
-      await this.replies.send(reply, read.call, read.protocol, answer, frames);
+      const { call, protocol, body, share } = (read = await this.readOrRefuse(dialect, request, caller, answer));
+      answer.onBodySpent = () => body.drop();
+      if (share !== undefined) return await this.sendShared(read, share, caller, answer, reply);
+      await this.replies.send(reply, call, protocol, answer, this.run(call, caller, answer, arrival.startedMs));
     } finally {
-      body?.drop();
+      read?.body.drop();
       this.replies.close(request.id);
     }
   }
@@ -79,10 +92,12 @@ export class RelayService {
     dialect: ProtocolAdapter | DialectChoice,
     request: FastifyRequest,
     caller: Caller,
-    interruption: Interruption,
+    answer: Answer,
   ): Promise<ReadCall> {
     try {
-      return await unlessInterrupted(this.read(dialect, request), interruption, ({ body }) => body.drop());
+      const { interruption } = answer;
+      const call = await unlessInterrupted(this.read(dialect, request), interruption, ({ body }) => body.drop());
+      return { ...call, share: await this.shareOf(call, caller, answer, request) };
     } catch (thrown) {
       const error = AppError.from(thrown);
       const protocol = 'id' in dialect ? dialect.id : '';
@@ -91,7 +106,10 @@ export class RelayService {
     }
   }
 
-  private async read(dialect: ProtocolAdapter | DialectChoice, request: FastifyRequest): Promise<ReadCall> {
+  private async read(
+    dialect: ProtocolAdapter | DialectChoice,
+    request: FastifyRequest,
+  ): Promise<Omit<ReadCall, 'share'>> {
     const line = requestLineOf(request);
     const chosen = 'id' in dialect ? { protocol: dialect, reader: dialect.headReader(line) } : undefined;
     const body = await this.bodies.read(request.raw, chosen?.reader ?? (dialect as DialectChoice));
@@ -109,20 +127,51 @@ export class RelayService {
       throw error;
     }
   }
-}
 
-/**
- * What the promise resolves with; `discard` gets it when it comes too late.
- * @throws as the interruption says when that comes first
- */
-function unlessInterrupted<T>(promise: Promise<T>, interruption: Interruption, discard: (late: T) => void): Promise<T> {
-  return new Promise((resolve, reject) => {
-    let interrupted = false;
-    const detach = interruption.listen((error) => {
-      interrupted = true;
-      reject(error);
-      return true;
-    });
-    promise.then((value) => (interrupted ? discard(value) : resolve(value)), reject).finally(detach);
-  });
+  /**
+   * The answer of the call that this request repeats, or what makes its own one known to those that repeat it.
+   * @throws AppError when the client has used the name for something else
+   */
+  private async shareOf(
+    { call, body }: Omit<ReadCall, 'share'>,
+    caller: Caller,
+    answer: Answer,
+    request: FastifyRequest,
+  ): Promise<Share | undefined> {
+    try {
+      const key = idempotencyKeyOf(call.request);
+      if (key === undefined) return undefined;
+      const fingerprint = await fingerprintOf(call.request, body.bytes);
+      const name = `${caller.keyId} ${key}`;
+      // Nothing is waited for from here on: of two requests that come at once, the other finds this one.
+      const other = this.shared.find(name, fingerprint);
+      if (other !== undefined) return { answer: other, isGuest: true };
+      const own = new SharedAnswer(call.id, answer, this.run(call, caller, answer, arrivalOf(request).startedMs));
+      this.shared.add(name, fingerprint, own);
+      return { answer: own, isGuest: false };
+    } catch (error) {
+      body.drop();
+      throw error;
+    }
+  }
+
+  private async sendShared(
+    { call, protocol, body }: ReadCall,
+    share: Share,
+    caller: Caller,
+    answer: Answer,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const { facts, frames } = share.answer.reply();
+    if (!share.isGuest) {
+      await this.replies.send(reply, call, protocol, facts, frames);
+      // This client may have left the others with its call, whose body and end are still looked after from here.
+      return share.answer.over;
+    }
+    body.drop();
+    const { callId } = share.answer;
+    void reply.header('x-relay-shared-with', callId);
+    const ticket = this.billing.openShared(call, caller, answer.startedMs, callId);
+    await this.replies.send(reply, call, protocol, facts, frames.pipe(accounted(ticket, answer)));
+  }
 }

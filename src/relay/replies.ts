@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Observable } from 'rxjs';
 import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
-import { Answer } from './answer.js';
+import { Answer, type ReplyFacts } from './answer.js';
 import { RelayTimings } from './relay-timings.js';
 import { ReplyWriter } from './reply-writer.js';
 import { RunState } from './run-state.js';
@@ -32,7 +32,7 @@ export class Replies {
     reply: FastifyReply,
     call: Call,
     protocol: ProtocolAdapter,
-    answer: Answer,
+    answer: ReplyFacts,
     frames: Observable<Frame>,
   ): Promise<void> {
     return new ReplyWriter(reply, call, protocol, answer, this.timings).send(frames);

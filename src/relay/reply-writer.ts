@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Observable, Subscription } from 'rxjs';
 import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
 import { AppError } from '../shared/index.js';
-import type { Answer } from './answer.js';
+import type { ReplyFacts } from './answer.js';
 import type { RelayTimings } from './relay-timings.js';
 
 const STREAM_HEADERS = {
@@ -27,7 +27,7 @@ export class ReplyWriter {
     private readonly reply: FastifyReply,
     private readonly call: Call,
     private readonly protocol: ProtocolAdapter,
-    private readonly answer: Answer,
+    private readonly answer: ReplyFacts,
     private readonly timings: RelayTimings,
   ) {
     this.raw = reply.raw;

@@ -1,0 +1,28 @@
+import { AppError } from '../shared/index.js';
+
+export class KeyOfAnotherRequest extends AppError {
+  constructor(callId: string) {
+    super(
+      'invalid_request',
+      `The Idempotency-Key is that of another request, ${callId}, which is still running: give each request a key of its own.`,
+    );
+  }
+}
+
+export class AnswerTooLongToShare extends AppError {
+  constructor(callId: string, bytes: number) {
+    super(
+      'conflict',
+      `A request with this Idempotency-Key, ${callId}, is still running, and its answer can be shared no longer: more than ${bytes} bytes of it have passed. Wait for that request, or use another key.`,
+    );
+  }
+}
+
+export class TooFarBehind extends AppError {
+  constructor(callId: string, bytes: number) {
+    super(
+      'timeout',
+      `This client is more than ${bytes} bytes behind the other clients of the same answer, that of ${callId}, and was left behind.`,
+    );
+  }
+}

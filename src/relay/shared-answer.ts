@@ -1,0 +1,143 @@
+import { Observable, type Subscriber, type Subscription } from 'rxjs';
+import { Flow, type Frame } from '../call/index.js';
+import type { Answer, ReplyFacts } from './answer.js';
+import { TooFarBehind } from './shared-answer.errors.js';
+
+/** So much of an answer is kept for clients that come later, and so far may one of them be behind the others. */
+export const MAX_SHARED_BYTES = 8 * 1024 * 1024;
+
+/** One of several clients of an answer, and how much of it has gone to it. */
+interface SharingClient {
+  readonly out: Subscriber<Frame>;
+  readonly flow: Flow;
+  /** Frames, and the bytes in them. */
+  frames: number;
+  bytes: number;
+}
+
+/**
+ * The answer of one running call for any number of clients, each from the beginning and as quickly as it reads. The call
+ * is subscribed to once, when its first client is, and left when its last client leaves. The one place beside the reply
+ * writer that subscribes to a call.
+ */
+export class SharedAnswer {
+  /** Resolves when the call has ended. */
+  readonly over: Promise<void>;
+  private readonly clients = new Set<SharingClient>();
+  private kept: Frame[] = [];
+  /** Frames that came before those, and are not needed any more. */
+  private forgotten = 0;
+  private bytes = 0;
+  private source: Subscription | undefined;
+  private ending: { readonly error?: unknown } | undefined;
+  private tellOver: () => void = () => undefined;
+
+  constructor(
+    /** The call that runs. */
+    readonly callId: string,
+    private readonly answer: Answer,
+    private readonly frames: Observable<Frame>,
+  ) {
+    this.over = new Promise((resolve) => (this.tellOver = resolve));
+  }
+
+  /** False when a client that comes now could not have all of it. */
+  get isWhole(): boolean {
+    return this.bytes <= MAX_SHARED_BYTES;
+  }
+
+  /** For one client: the frames, and what its writer must know. */
+  reply(): { readonly facts: ReplyFacts; readonly frames: Observable<Frame> } {
+    const { answer } = this;
+    const flow = new Flow();
+    const facts: ReplyFacts = {
+      flow,
+      get tail() {
+        return answer.tail;
+      },
+      get headers() {
+        return answer.headers;
+      },
+      get serverTiming() {
+        return answer.serverTiming;
+      },
+    };
+    return { facts, frames: new Observable((out) => this.join({ out, flow, frames: 0, bytes: 0 })) };
+  }
+
+  private join(client: SharingClient): () => void {
+    this.clients.add(client);
+    const detach = client.flow.attach({
+      pause: () => this.steer(),
+      resume: () => {
+        this.serve(client);
+        this.steer();
+      },
+    });
+    this.serve(client);
+    if (this.source === undefined && this.ending === undefined) this.start();
+    return () => {
+      detach();
+      this.clients.delete(client);
+      if (this.clients.size === 0) this.end({});
+      else this.steer();
+    };
+  }
+
+  private start(): void {
+    this.source = this.frames.subscribe({
+      next: (frame) => this.take(frame),
+      error: (error: unknown) => this.end({ error }),
+      complete: () => this.end({}),
+    });
+  }
+
+  private take(frame: Frame): void {
+    this.kept.push(frame);
+    this.bytes += frame.bytes.length;
+    for (const client of this.clients) this.serve(client);
+    if (!this.isWhole) this.forget();
+  }
+
+  /** Gives a client what it has not had, as far as it takes it. */
+  private serve(client: SharingClient): void {
+    const { out, flow } = client;
+    while (!flow.paused && !out.closed) {
+      const frame = this.kept[client.frames - this.forgotten];
+      if (frame === undefined) break;
+      client.frames += 1;
+      client.bytes += frame.bytes.length;
+      out.next(frame);
+    }
+    if (this.ending === undefined || client.frames < this.forgotten + this.kept.length) return;
+    if ('error' in this.ending) out.error(this.ending.error);
+    else out.complete();
+  }
+
+  /** Nobody comes any more: what all have had is not kept, nor a client that is far behind the others. */
+  private forget(): void {
+    if (this.clients.size === 0) return;
+    if (this.clients.size > 1) {
+      for (const { bytes, out } of this.clients)
+        if (this.bytes - bytes > MAX_SHARED_BYTES) out.error(new TooFarBehind(this.callId, MAX_SHARED_BYTES));
+    }
+    const had = Math.min(...Array.from(this.clients, ({ frames }) => frames));
+    this.kept.splice(0, had - this.forgotten);
+    this.forgotten = had;
+  }
+
+  /** The upstream is read as long as one client reads. */
+  private steer(): void {
+    const isPaused = Array.from(this.clients).every(({ flow }) => flow.paused);
+    if (isPaused) this.answer.flow.hold('client');
+    else this.answer.flow.release('client');
+  }
+
+  private end(ending: { readonly error?: unknown }): void {
+    if (this.ending !== undefined) return;
+    this.ending = ending;
+    this.tellOver();
+    this.source?.unsubscribe();
+    for (const client of this.clients) this.serve(client);
+  }
+}

@@ -1,0 +1,31 @@
+import { AnswerTooLongToShare, KeyOfAnotherRequest } from './shared-answer.errors.js';
+import { MAX_SHARED_BYTES, type SharedAnswer } from './shared-answer.js';
+
+interface Running {
+  readonly fingerprint: string;
+  readonly answer: SharedAnswer;
+}
+
+/** The calls of this process that run under a name of their client's, by API key and that name. */
+export class SharedAnswers {
+  private readonly running = new Map<string, Running>();
+
+  /**
+   * The answer of the call that runs under this name; undefined when none does.
+   * @throws KeyOfAnotherRequest, AnswerTooLongToShare
+   */
+  find(name: string, fingerprint: string): SharedAnswer | undefined {
+    const running = this.running.get(name);
+    if (running === undefined) return undefined;
+    const { answer } = running;
+    if (running.fingerprint !== fingerprint) throw new KeyOfAnotherRequest(answer.callId);
+    if (!answer.isWhole) throw new AnswerTooLongToShare(answer.callId, MAX_SHARED_BYTES);
+    return answer;
+  }
+
+  /** From here on the call runs under this name, until it ends. */
+  add(name: string, fingerprint: string, answer: SharedAnswer): void {
+    this.running.set(name, { fingerprint, answer });
+    void answer.over.then(() => this.running.delete(name));
+  }
+}

@@ -1,0 +1,222 @@
+import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { expectError, INVALID_REQUEST, type Situation } from '../support/api-errors.js';
+import { eventually } from '../support/eventually.js';
+import { RawClient } from '../support/raw-client.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import {
+  answerIn,
+  type Dialect,
+  endlessStream,
+  end,
+  errorAnswer,
+  eventsIn,
+  gate,
+  type Gate,
+  type Script,
+  sse,
+  streamHead,
+  waitFor,
+} from '../support/scripted-upstream.js';
+
+const MIB = 1024 * 1024;
+const CONFLICT: Situation = {
+  openai: [409, 'invalid_request_error', null],
+  messages: [409, 'invalid_request_error'],
+  reason: 'conflict',
+};
+/** 1000 tokens in at $1 per million, 200 out at $10. */
+const USAGE = { usage: { prompt: 1000, completion: 200 } };
+const COST = '3000000';
+
+describe('requests with the Idempotency-Key of one that is still running', () => {
+  let relay: RelayApp;
+  let caller: TestCaller;
+  beforeAll(async () => (relay = await RelayApp.start({ stalledClientMs: 60_000 })));
+  beforeEach(async () => (caller = await relay.caller({ credit: '1000' })));
+  afterEach(() => {
+    RawClient.closeAll();
+    relay.upstream.reset();
+  });
+  afterAll(() => relay.close());
+
+  const post = (dialect: Dialect, overrides: object = {}, key = 'one', headers = {}): Promise<Response> =>
+    relay.post(PATHS[dialect], caller.key, aRequest(dialect, { ...overrides }), { 'idempotency-key': key, ...headers });
+  const raw = (dialect: Dialect, overrides: object = {}): Promise<RawClient> =>
+    RawClient.post({
+      url: relay.url,
+      path: PATHS[dialect],
+      key: caller.key,
+      body: aRequest(dialect, { stream: true, ...overrides }),
+      headers: { 'idempotency-key': 'one' },
+    });
+  const bytesOf = ({ chunks }: RawClient): number => chunks.reduce((sum, { length }) => sum + length, 0);
+  const idOf = (response: Response): string => response.headers.get('x-request-id') ?? '';
+
+  /** A stream whose last half waits. */
+  const halves = (dialect: Dialect, rest: Gate): Script => {
+    const events = eventsIn(dialect, { ...USAGE, text: ['one ', 'two ', 'three ', 'four'] });
+    const middle = Math.ceil(events.length / 2);
+    return [streamHead(), sse(events.slice(0, middle)), waitFor(rest), sse(events.slice(middle)), end()];
+  };
+
+  it.each(DIALECTS.flatMap((dialect) => [false, true].map((stream) => [dialect, stream] as const)))(
+    'wait for it and get its answer, charged once: %s, streamed: %s',
+    async (dialect, stream) => {
+      const go = gate();
+      relay.upstream.script([waitFor(go), answerIn(dialect, { ...USAGE, stream })]);
+      const calls = Array.from({ length: 20 }, () => post(dialect, { stream }));
+      await relay.upstream.nextRequest();
+      go.open();
+      const responses = await Promise.all(calls);
+      const texts = await Promise.all(responses.map((response) => response.text()));
+      expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
+      expect(relay.upstream.requests).toHaveLength(1);
+      expect(new Set(texts).size).toBe(1);
+      expect(new Set(responses.map(idOf)).size).toBe(20);
+      // Every one is in the log by the time its answer has ended; one of them was charged.
+      const rows = await relay.calls(caller);
+      expect(rows).toHaveLength(20);
+      const charged = rows.filter(({ cost }) => cost !== '0');
+      expect(charged).toMatchObject([{ status: 'succeeded', billing_basis: 'reported', cost: COST }]);
+      const first = charged[0]!.id;
+      for (const row of rows.filter(({ id }) => id !== first))
+        expect(row).toMatchObject({
+          status: 'succeeded',
+          billing_basis: 'free',
+          attempts: 0,
+          prompt_tokens: null,
+          error_reason: '',
+          error_message: `(shared with ${first})`,
+        });
+      for (const response of responses)
+        expect(response.headers.get('x-relay-shared-with')).toBe(idOf(response) === first ? null : first);
+      expect(await relay.wallet(caller)).toEqual({ balance: '999.997', held: '0', holds: 0 });
+      expect(await relay.ledger()).toEqual({ exact: true, differences: [] });
+    },
+  );
+
+  it.each(DIALECTS)('get what has passed already, and then what comes: %s', async (dialect) => {
+    const rest = gate();
+    relay.upstream.script(halves(dialect, rest));
+    const first = await raw(dialect);
+    await eventually(() => expect(first.text).toContain('one '));
+    const second = await raw(dialect);
+    await eventually(() => expect(second.text).toContain('one '));
+    rest.open();
+    const [one, two] = await Promise.all([first.complete(), second.complete()]);
+    expect(two.toString()).toBe(one.toString());
+    expect(two.toString()).toContain('four');
+    expect(relay.upstream.requests).toHaveLength(1);
+  });
+
+  it('get all of it although the first client leaves, whose call goes on', async () => {
+    const rest = gate();
+    relay.upstream.script(halves('messages', rest));
+    const first = await raw('messages');
+    await eventually(() => expect(first.text).toContain('one '));
+    const second = await raw('messages');
+    await eventually(() => expect(second.text).toContain('one '));
+    first.close();
+    await eventually(() => expect(relay.upstream.requests).toHaveLength(1));
+    rest.open();
+    expect((await second.complete()).toString()).toContain('message_stop');
+    expect(await relay.upstream.requests[0]!.closed).toBe('finished');
+    const rows = await relay.calls(caller);
+    expect(rows.map(({ status, cost }) => [status, cost])).toEqual([
+      ['succeeded', COST],
+      ['succeeded', '0'],
+    ]);
+  });
+
+  it('end it as cancelled only when all of them have left', async () => {
+    relay.upstream.script(halves('chat-completions', gate()));
+    const first = await raw('chat-completions');
+    await eventually(() => expect(first.text).toContain('one '));
+    const second = await raw('chat-completions');
+    await eventually(() => expect(second.text).toContain('one '));
+    second.close();
+    await eventually(async () => expect(await relay.calls(caller)).toMatchObject([{ status: 'cancelled', cost: '0' }]));
+    expect(await relay.wallet(caller)).toMatchObject({ holds: 1 });
+    first.close();
+    expect(await relay.upstream.requests[0]!.closed).toBe('left');
+    await eventually(async () =>
+      expect((await relay.calls(caller)).map(({ status }) => status)).toEqual(['cancelled', 'cancelled']),
+    );
+    expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
+  });
+
+  it.each(DIALECTS)('are told its failure, each under its own id: %s', async (dialect) => {
+    const go = gate();
+    relay.upstream.script([waitFor(go), errorAnswer(dialect, 400)]);
+    const calls = [post(dialect), post(dialect)];
+    await relay.upstream.nextRequest();
+    // The other one waits by then, or finds the call failed and runs anew, which would be a second request.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    go.open();
+    for (const response of await Promise.all(calls)) await expectError(dialect, response, INVALID_REQUEST);
+    const rows = await relay.calls(caller);
+    expect(rows.map(({ status, cost }) => [status, cost])).toEqual([
+      ['failed', '0'],
+      ['failed', '0'],
+    ]);
+    expect(relay.upstream.requests).toHaveLength(1);
+  });
+
+  it.each(DIALECTS)('are refused when they ask for something else: %s', async (dialect) => {
+    const go = gate();
+    relay.upstream.script([waitFor(go), answerIn(dialect)]);
+    const first = post(dialect);
+    await relay.upstream.nextRequest();
+    const other = await post(dialect, { temperature: 0.5 });
+    expect(await expectError(dialect, other, INVALID_REQUEST)).toContain('Idempotency-Key');
+    go.open();
+    expect((await first).status).toBe(200);
+    expect((await relay.calls(caller)).map(({ status }) => status).toSorted()).toEqual(['refused', 'succeeded']);
+  });
+
+  it('run by themselves with another name, another key, or after the end', async () => {
+    const go = gate();
+    relay.upstream.script([waitFor(go), answerIn('messages', USAGE)]);
+    const calls = [post('messages'), post('messages', {}, 'two')];
+    const mine = caller;
+    caller = await relay.caller();
+    calls.push(post('messages'));
+    await eventually(() => expect(relay.upstream.requests).toHaveLength(3));
+    go.open();
+    await Promise.all(calls.map(async (call) => (await call).text()));
+    caller = mine;
+    await (await post('messages')).text();
+    expect(relay.upstream.requests).toHaveLength(4);
+    expect((await relay.calls(caller)).map(({ cost }) => cost)).toEqual([COST, COST, COST]);
+  });
+
+  it('are refused when the name is longer than 255 characters', async () => {
+    const response = await post('messages', {}, 'x'.repeat(256));
+    expect(await expectError('messages', response, INVALID_REQUEST)).toContain('255');
+    expect((await post('messages', {}, 'x'.repeat(255))).status).toBe(200);
+  });
+
+  it.each(DIALECTS)('are refused when more than 8 MiB of the answer have passed: %s', async (dialect) => {
+    relay.upstream.script(endlessStream(dialect, { text: 'again '.repeat(20_000), gapMs: 1 }));
+    const first = await raw(dialect);
+    await eventually(() => expect(bytesOf(first)).toBeGreaterThan(9 * MIB), 25_000);
+    const second = await post(dialect, { stream: true });
+    expect(await expectError(dialect, second, CONFLICT, { code: null })).toContain('bytes');
+    first.close();
+    expect(await relay.upstream.requests[0]!.closed).toBe('left');
+  });
+
+  it('hold nobody up: one that does not read is left behind', async () => {
+    relay.upstream.script(endlessStream('messages', { text: 'again '.repeat(20_000), gapMs: 1 }));
+    const first = await raw('messages');
+    const slow = await raw('messages');
+    slow.pause();
+    // More than is kept for it and more than any socket holds.
+    await eventually(() => expect(bytesOf(first)).toBeGreaterThan(40 * MIB), 25_000);
+    expect(relay.upstream.requests).toHaveLength(1);
+    slow.resume();
+    await eventually(() => expect(slow.chunks.at(-1)?.toString()).toContain('left behind'), 25_000);
+    first.close();
+    expect(await relay.upstream.requests[0]!.closed).toBe('left');
+  }, 60_000);
+});
