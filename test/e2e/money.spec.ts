@@ -68,7 +68,9 @@ describe('money', () => {
         await response.text();
       }
       const rows = await relay.calls(caller);
-      expect(rows.map(({ status, ...row }) => [status, row['cost']])).toEqual(Array(8).fill(['succeeded', '10000000']));
+      expect(rows.map(({ status, ...row }) => [status, row['cost']])).toEqual(
+        Array.from({ length: 8 }, () => ['succeeded', '10000000']),
+      );
       expect(await relay.wallet(caller)).toEqual({ balance: '1.92', held: '0', holds: 0 });
       expect(await relay.ledger()).toEqual(EXACT);
     },
