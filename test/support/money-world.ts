@@ -327,8 +327,8 @@ export class MoneyStepper {
     for (const table of ['open_calls', 'calls']) {
       await this.bench.query(
         `UPDATE ${table} SET budget_day = budget_day - 40, budget_week = budget_week - 42,
-                             budget_month = (budget_month - interval '2 months')::date WHERE key_id = ANY ($1)`,
-        keys,
+                             budget_month = (budget_month - interval '2 months')::date WHERE account_id = ANY ($1)`,
+        [worlds.map(({ accountId }) => accountId)],
       );
     }
     // By way of a time long past, or a row would meet an older one that has not moved yet.
