@@ -114,11 +114,10 @@ export class MoneyModel {
   }
 
   /** A payment is taken back: what is free goes at once, the rest is owed. */
-  takeBack(amount: bigint): { taken: bigint; owed: bigint } {
+  takeBack(amount: bigint): void {
     const taken = least(amount, this.free);
     this.balance -= taken;
     this.owed += amount - taken;
-    return { taken, owed: amount - taken };
   }
 
   /** The server crashed and forgot the call, or what was added to its hold. */
