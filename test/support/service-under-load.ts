@@ -1,0 +1,137 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { readState } from '../../src/database/embedded/state-file.js';
+import { processIdentity } from '../../src/database/index.js';
+import { eventually, PATIENCE_MS } from './eventually.js';
+import { Load, unhurried } from './load.js';
+import { catalogFor } from './relay-app.js';
+import { ScriptedUpstream } from './scripted-upstream.js';
+import { Service } from './service.js';
+
+/** Less than a process may be silent: who is gone from this machine need not be waited for. */
+const SWEPT_MS = 30_000;
+/** Answers that a load must have seen before something is killed, and again before that counts as survived. */
+const MANY = 30;
+
+/** Open calls of others than the process that listens. */
+const ORPHANS = `
+  SELECT o.id FROM open_calls o
+   WHERE NOT EXISTS (SELECT FROM processes p WHERE p.id = o.process_id AND p.pid = $1)`;
+const UNSETTLED = 'SELECT id FROM open_calls o WHERE NOT EXISTS (SELECT FROM calls c WHERE c.id = o.id)';
+
+/** The program with its own database, clients that never rest, and what must hold of it after anything was killed. */
+export class ServiceUnderLoad {
+  readonly load: Load;
+
+  private constructor(
+    private readonly upstream: ScriptedUpstream,
+    /** Another one after each `restart`. */
+    public service: Service,
+  ) {
+    this.load = new Load(() => this.service.address, /sk-\w+/.exec(service.output)?.[0] ?? '');
+  }
+
+  static async start(): Promise<ServiceUnderLoad> {
+    const upstream = await ScriptedUpstream.start();
+    upstream.script(unhurried);
+    const service = await Service.start();
+    const catalog = join(service.dataDir, 'catalog.yaml');
+    writeFileSync(catalog, catalogFor(upstream.url));
+    const email = 'admin@switchboard.internal';
+    const commands = [
+      ['catalog', 'apply', catalog],
+      ['account', 'credit', '--email', email, '--amount', '1000', '--reason', 'for many calls'],
+    ];
+    for (const command of commands) expect(await service.command(...command)).toMatchObject({ code: 0 });
+    return new ServiceUnderLoad(upstream, service);
+  }
+
+  async close(): Promise<void> {
+    await this.load.stop();
+    await this.service.remove();
+    await this.upstream.close();
+  }
+
+  untilBusy(): Promise<void> {
+    return this.load.untilMore(MANY, PATIENCE_MS);
+  }
+
+  /** After the server was killed. */
+  async restart(): Promise<void> {
+    this.service = await Service.start(this.service.dataDir);
+  }
+
+  /** Kills the database server and waits until the relay has brought it back. */
+  async killDatabase(): Promise<void> {
+    const { postgresPid } = this.service;
+    kill(postgresPid);
+    await untilGone(postgresPid);
+    await eventually(() => expect([postgresPid, Number.NaN]).not.toContainEqual(this.service.postgresPid), PATIENCE_MS);
+    await this.load.untilMore(1, PATIENCE_MS);
+  }
+
+  /** The server answers again, nothing that a client saw to its end is missing or there twice, the money is right. */
+  async expectRecovery(): Promise<void> {
+    await this.untilBusy();
+    await this.expectExact();
+  }
+
+  /** Every answer that a client saw to its end is settled once, and the money is right. */
+  async expectExact(): Promise<void> {
+    const seen = [...this.load.complete];
+    const [ledger, usage] = await Promise.all([
+      this.service.command('ledger', 'check'),
+      this.service.command('usage', 'export', '--from', '2020-01-01', '--to', '2100-01-01'),
+    ]);
+    expect(ledger).toMatchObject({ code: 0, stdout: 'ledger exact\n' });
+    expect(usage.code).toBe(0);
+    const statuses = statusesIn(usage.stdout);
+    const wrong = seen.filter((id) => statuses.get(id)?.join() !== 'succeeded');
+    expect(wrong.map((id) => [id, statuses.get(id)])).toEqual([]);
+    expect(new Set(seen).size).toBe(seen.length);
+  }
+
+  /** What was on hold for calls of processes that were killed is free again. */
+  expectSwept(): Promise<void> {
+    return eventually(async () => {
+      expect(await this.query(ORPHANS, [this.service.relayPid])).toEqual([]);
+      expect(await this.query('SELECT pid FROM processes')).toEqual([{ pid: this.service.relayPid }]);
+    }, SWEPT_MS);
+  }
+
+  /** Nobody calls any more. */
+  expectNothingOpen(): Promise<void> {
+    return eventually(async () => expect(await this.query(UNSETTLED)).toEqual([]), SWEPT_MS);
+  }
+
+  async query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const { port, password } = readState(this.service.dataDir) ?? {};
+    const client = new pg.Client({ connectionString: `postgres://postgres:${password}@127.0.0.1:${port}/postgres` });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return (await client.query(text, values)).rows as Row[];
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+export const kill = (...pids: number[]): void => pids.forEach((pid) => process.kill(pid, 'SIGKILL'));
+
+export const untilGone = (pid: number): Promise<void> =>
+  eventually(() => expect(processIdentity(pid)).toBeUndefined(), PATIENCE_MS);
+
+/** Every status that the export gives a call, by its id. */
+function statusesIn(csv: string): Map<string, string[]> {
+  const [head = '', ...rows] = csv.trim().split('\n');
+  const [id, status] = ['request_id', 'status'].map((name) => head.split(',').indexOf(name));
+  const found = new Map<string, string[]>();
+  for (const row of rows) {
+    const cells = row.split(',');
+    const key = cells[id ?? -1] ?? '';
+    found.set(key, [...(found.get(key) ?? []), cells[status ?? -1] ?? '']);
+  }
+  return found;
+}
