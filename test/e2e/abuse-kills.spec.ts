@@ -84,6 +84,7 @@ describe('kill -9 while clients call', () => {
       kill(busy.service.postgresPid, busy.service.relayPid, busy.service.wrapper.pid ?? Number.NaN);
       await busy.service.ended;
       await busy.restart();
+      expect(busy.service.databaseRuns).toBe(true);
       await busy.expectSwept();
       await busy.expectRecovery();
     },
