@@ -19,7 +19,7 @@ import {
 import { usedMemory } from '../support/used-memory.js';
 
 const MIB = 1024 * 1024;
-const STALLED_MS = 200;
+const STALLED_MS = 600;
 /** What the system's buffers of both connections may hold, and Node's; an upstream that is not held back writes more in a second. */
 const MOST_BUFFERED = 48 * MIB;
 
