@@ -71,8 +71,23 @@ describe('the credit of a stream', () => {
     await nextTurn();
     expect(wallet.asked).toMatchObject([{ want: 200n * TOKEN }]);
     // What is counted in passing is rough: an answer within its bound is not cut for it.
-    expect(credit.covers(5000)).toBe(true);
+    expect(credit.covers(4 * 1200)).toBe(true);
     expect(wallet.asked).toHaveLength(1);
+  });
+
+  it('asks again, slice by slice, when the upstream has clearly passed the limit', async () => {
+    const wallet = aWallet(4500n * TOKEN);
+    const credit = new Credit(line({ bound: 1000 }), wallet.extend);
+    expect(credit.covers(4 * 1000 + 1)).toBe(false);
+    // What 1,000 were held for, and a slice more than has come.
+    await credit.cover(4 * 1000 + 1);
+    expect(wallet.asked).toEqual([{ held: PROMPT + 1000n * TOKEN, want: 4001n * TOKEN }]);
+    expect([credit.covers(5001), credit.covers(5002)]).toEqual([true, false]);
+    // 499 are left, and no more.
+    await credit.cover(5002);
+    expect(wallet.left).toBe(0n);
+    expect(credit.covers(5500)).toBe(true);
+    await expect(credit.cover(5501)).rejects.toThrow('insufficient quota');
   });
 
   it('waits for what is not covered: a large piece at once', async () => {

@@ -3,12 +3,15 @@ import type { ExtensionResult } from './admission.js';
 import { AdmissionUnavailable, OutOfCredit } from './billing.errors.js';
 import { costOf, outputTokensFor, type PriceTerms } from './price.js';
 
+/** Some text is counted so many times too high: what is more than that beyond a limit was not limited. */
+const MOST_OVERCOUNT = 4;
+
 /** The money behind one stream. Tokens are of all answers together, amounts in nanos. */
 export interface CreditLine {
   readonly terms: PriceTerms;
   /** What the prompt was estimated at. */
   readonly promptTokens: number;
-  /** More output than this cannot come: beyond it nothing is asked for. */
+  /** More output than this should not come: nothing is asked for ahead beyond it, until that is clearly wrong. */
   readonly bound: number;
   /** How much output is added to the hold at a time. */
   readonly slice: number;
@@ -73,7 +76,7 @@ export class Credit {
   }
 
   private async ask(output: number): Promise<void> {
-    const upTo = Math.min(Math.max(output, this.covered) + this.line.slice, Math.max(output, this.line.bound));
+    const upTo = this.reach(output);
     const cost = this.costWith(upTo);
     const want = cost > this.held ? cost - this.held : 1n;
     const result = await this.extend(this.held, want).catch((error: unknown) => {
@@ -86,6 +89,12 @@ export class Credit {
     if (result.outcome !== 'extended') throw new OutOfCredit(result.outcome, result);
     this.held += result.granted;
     this.measure();
+  }
+
+  /** Up to where more is asked for. An upstream that has passed its bound is paid for slice by slice again. */
+  private reach(output: number): number {
+    const { slice, bound } = this.line;
+    return output > bound ? output + slice : Math.min(Math.max(output, this.covered) + slice, bound);
   }
 
   /** Output may turn out to be text or reasoning: it is held for at the dearer of the two prices. */
@@ -102,7 +111,8 @@ export class Credit {
 
   private measure(): void {
     const affordable = outputTokensFor(this.line.terms, this.prompt, this.held) ?? Infinity;
-    this.covered = affordable >= this.line.bound ? Infinity : affordable;
-    this.askFrom = this.covered - this.line.slice / 2;
+    const bounded = affordable >= this.line.bound;
+    this.covered = bounded ? Math.max(affordable, this.line.bound * MOST_OVERCOUNT) : affordable;
+    this.askFrom = bounded ? Infinity : this.covered - this.line.slice / 2;
   }
 }

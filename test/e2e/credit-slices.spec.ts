@@ -117,6 +117,38 @@ describe('a stream and the money held for it', () => {
     },
   );
 
+  it.each(DIALECTS)(
+    'ends when the upstream says far more than it was told to and nobody can pay: %s',
+    async (dialect) => {
+      // For some 480 tokens, which is what goes upstream as the limit.
+      const caller = await relay.caller({ credit: '0.005' });
+      relay.upstream.script(endlessStream(dialect, { text: HUNDRED_TOKENS, gapMs: 1 }));
+      const response = await relay.post(
+        PATHS[dialect],
+        caller.key,
+        aRequest(dialect, { stream: true, ...LONG[dialect] }),
+      );
+      const limit = Number(response.headers.get('x-relay-output-limit'));
+      expect(limit).toBeGreaterThan(400);
+      expect(await response.text()).toContain('insufficient quota: your wallet has $0');
+      const row = await relay.onlyCall(caller);
+      expect(row).toMatchObject({ status: 'failed', billing_basis: 'partial', cost: '5000000' });
+      // Some text is counted several times too high, so it is not cut at the limit itself.
+      expect(Number(row['completion_tokens'])).toBeLessThan(5 * limit);
+      await eventually(() => expect(relay.upstream.requests[0]?.closedAt).toBeDefined());
+      expect(await relay.ledger()).toEqual(EXACT);
+    },
+  );
+
+  it('pays for more than the upstream was told to say as long as there is money', async () => {
+    const caller = await relay.caller();
+    const text = Array.from({ length: 30 }, () => HUNDRED_TOKENS);
+    relay.upstream.script(answerIn('messages', { text, usage: { prompt: 10, completion: 3000 } }));
+    const request = aRequest('messages', { stream: true, max_tokens: 100 });
+    expect(await (await relay.post('/v1/messages', caller.key, request)).text()).toContain('message_stop');
+    expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded', cost: '30010000', uncollected: '0' });
+  });
+
   /** Everything before the first content, with the usage that some dialects begin with. */
   const opening = (dialect: Dialect) => {
     const events = eventsIn(dialect, { text: 'Hello', usage: { prompt: 100, completion: 1 } });

@@ -67,14 +67,14 @@ const PROMPT_AND_THOUGHT: Count = ({ receivedAt, closedAt = receivedAt }) => [
   PROMPT_TOKENS,
   ((closedAt - receivedAt) / 1000) * HIDDEN_PER_SECOND,
 ];
-const FAR_MORE: Count = () => [PROMPT_TOKENS, 5 * ANSWER_TOKENS];
+const MORE: Count = () => [PROMPT_TOKENS, 3 * ANSWER_TOKENS];
 
 type Play = (scene: Scene) => Script;
 
 const answer: Play = ({ dialect }) => answerIn(dialect, finished());
 const silence: Play = () => hang();
 const refusal: Play = ({ dialect }) => errorAnswer(dialect, 503);
-const farMore: Play = ({ dialect }) => answerIn(dialect, finished(5 * ANSWER_TOKENS));
+const more: Play = ({ dialect }) => answerIn(dialect, finished(3 * ANSWER_TOKENS));
 const endless: Play = ({ dialect }) => endlessStream(dialect, { text: prose(8).join(''), gapMs: 1 });
 const unreported: Play = ({ dialect, streamed }) =>
   streamed
@@ -145,7 +145,7 @@ export const LEAK_ROWS: readonly LeakRow[] = [
   { ending: 'finished by the second channel, the first broke off before any output', kinds: BOTH, model: 'two', ...REPORTED,
     upstream: [[headThen(breaking), THE_PROMPT, THE_PROMPT], [answer, PROMPT_AND_ANSWER, NOTHING]] },
   { ending: 'finished, the upstream ignored its output limit', kinds: BOTH, caller: { credit: SMALLEST }, ...REPORTED, uncollected: true,
-    upstream: [[farMore, FAR_MORE, NOTHING]] },
+    upstream: [[more, MORE, NOTHING]] },
 
   { ending: 'left before the headers', kinds: BOTH, leaves: 'asked', status: 'cancelled', basis: 'free', charge: 'exact',
     upstream: [[silence, THE_PROMPT, THE_PROMPT]] },
