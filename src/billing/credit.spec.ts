@@ -4,14 +4,10 @@ import { AdmissionUnavailable, OutOfCredit } from './billing.errors.js';
 import type { ExtensionResult } from './admission.js';
 import { Credit, type CreditLine } from './credit.js';
 
+const DEFINITION = { free: false, request_fee: '0', effort_multipliers: {} };
 /** $1 per million in, $10 out; 1,000 prompt tokens cost 1,000,000 nanos and an output token 10,000. */
 const terms = {
-  pricing: parsePricing({
-    free: false,
-    request_fee: '0',
-    effort_multipliers: {},
-    tiers: [{ from_prompt_tokens: 0, input: '1', output: '10' }],
-  }),
+  pricing: parsePricing({ ...DEFINITION, tiers: [{ from_prompt_tokens: 0, input: '1', output: '10' }] }),
   serviceMultiplier: 1_000_000n,
   effortMultiplier: 1_000_000n,
   groupMultiplier: 1_000_000n,
@@ -143,16 +139,25 @@ describe('the credit of a stream', () => {
     expect(wallet.asked).toEqual([]);
   });
 
-  it('holds for output at the dearer price of text and reasoning', async () => {
+  it.each(['reasoning', 'audio_output'])('holds for output at the dearest price, be it that of %s', async (dearer) => {
     const pricing = parsePricing({
-      free: false,
-      request_fee: '0',
-      effort_multipliers: {},
-      tiers: [{ from_prompt_tokens: 0, input: '1', output: '10', reasoning: '20' }],
+      ...DEFINITION,
+      tiers: [{ from_prompt_tokens: 0, input: '1', output: '10', [dearer]: '20' }],
     });
     const wallet = aWallet(10n ** 9n);
     const credit = new Credit(line({ terms: { ...terms, pricing }, held: PROMPT }), wallet.extend);
     await credit.cover(100);
     expect(wallet.asked).toEqual([{ held: PROMPT, want: 1100n * 2n * TOKEN }]);
+  });
+
+  it('keeps what it has let pass without a database when the upstream reports usage all the time', async () => {
+    let asked = 0;
+    const credit = new Credit(line(), () => {
+      asked += 1;
+      return Promise.reject(new AdmissionUnavailable(new Error('gone')));
+    });
+    await credit.cover(1500);
+    credit.report({ ...NO_TOKENS, input: 1000, output: 1500 });
+    expect([credit.covers(1900), asked]).toEqual([true, 1]);
   });
 });

@@ -1,7 +1,7 @@
 import { NO_TOKENS, type TokenUsage } from '../call/index.js';
 import type { ExtensionResult } from './admission.js';
 import { AdmissionUnavailable, OutOfCredit } from './billing.errors.js';
-import { costOf, outputTokensFor, type PriceTerms } from './price.js';
+import { costWithDearestOutput, outputTokensFor, type PriceTerms } from './price.js';
 
 /** Some text is counted so many times too high: what is more than that beyond a limit was not limited. */
 const MOST_OVERCOUNT = 4;
@@ -33,6 +33,8 @@ export class Credit {
   private prompt: TokenUsage;
   /** Output tokens that the hold pays for. */
   private covered = 0;
+  /** Output that is let pass although nobody could say that it is paid for. */
+  private trusted = 0;
   /** From so much output on, more is asked for. */
   private askFrom = 0;
   private asking: Promise<void> | undefined;
@@ -44,6 +46,11 @@ export class Credit {
     this.held = line.held;
     this.prompt = { ...NO_TOKENS, input: line.promptTokens };
     this.measure();
+  }
+
+  /** More output than this should not come. */
+  get bound(): number {
+    return this.line.bound;
   }
 
   /** Whether so much output is paid for. Asks for more before it is not. */
@@ -77,7 +84,7 @@ export class Credit {
 
   private async ask(output: number): Promise<void> {
     const upTo = this.reach(output);
-    const cost = this.costWith(upTo);
+    const cost = costWithDearestOutput(this.line.terms, this.prompt, upTo);
     const want = cost > this.held ? cost - this.held : 1n;
     const result = await this.extend(this.held, want).catch((error: unknown) => {
       if (error instanceof AdmissionUnavailable) return undefined;
@@ -88,6 +95,7 @@ export class Credit {
     if (result === undefined || result.outcome === 'closed') return this.trust(upTo);
     if (result.outcome !== 'extended') throw new OutOfCredit(result.outcome, result);
     this.held += result.granted;
+    this.trusted = 0;
     this.measure();
   }
 
@@ -97,22 +105,16 @@ export class Credit {
     return output > bound ? output + slice : Math.min(Math.max(output, this.covered) + slice, bound);
   }
 
-  /** Output may turn out to be text or reasoning: it is held for at the dearer of the two prices. */
-  private costWith(output: number): bigint {
-    const asText = costOf(this.line.terms, { ...this.prompt, output });
-    const asReasoning = costOf(this.line.terms, { ...this.prompt, output, reasoning: output });
-    return asText > asReasoning ? asText : asReasoning;
-  }
-
   private trust(output: number): void {
-    this.covered = Math.max(this.covered, output);
-    this.askFrom = this.covered - this.line.slice / 2;
+    this.trusted = output;
+    this.measure();
   }
 
   private measure(): void {
     const affordable = outputTokensFor(this.line.terms, this.prompt, this.held) ?? Infinity;
     const bounded = affordable >= this.line.bound;
-    this.covered = bounded ? Math.max(affordable, this.line.bound * MOST_OVERCOUNT) : affordable;
+    const paid = bounded ? Math.max(affordable, this.line.bound * MOST_OVERCOUNT) : affordable;
+    this.covered = Math.max(paid, this.trusted);
     this.askFrom = bounded ? Infinity : this.covered - this.line.slice / 2;
   }
 }

@@ -1,11 +1,10 @@
 import type { TokenUsage } from '../call/index.js';
-import type { CatalogModel } from '../catalog/index.js';
 import { type AppError, errorReason, formatUsd } from '../shared/index.js';
 import { ProcessDied } from './billing.errors.js';
 import type { CallRow, OpenCall, RefusedCall } from './call-row.js';
 import { type Ending, type Progress, chargeFor } from './ending.js';
 import { countedPromptTokens, likelyPromptTokens } from './hold.js';
-import { chargedBy } from './plan.js';
+import { type BillingPlan, chargedBy } from './plan.js';
 import { costOf, costTerms } from './price.js';
 import type { Ticket } from './ticket.js';
 
@@ -78,7 +77,7 @@ function billed(ticket: Ticket, ending: Ending): Partial<CallRow> {
   const { plan, snapshot } = admission;
   const { contextWindow } = plan.model;
   const prompt = likelyPromptTokens(call.head.size, contextWindow) + (plan.continuedTokens ?? 0);
-  const { basis, usage } = chargeFor(ending, seen(ticket, plan.model), Math.min(prompt, contextWindow));
+  const { basis, usage } = chargeFor(ending, seen(ticket, plan), Math.min(prompt, contextWindow));
   if (usage === undefined) return { billing_basis: basis, snapshot };
   const charged = chargedBy(call, plan, usage);
   const items = costTerms(charged.terms.pricing, usage);
@@ -91,13 +90,13 @@ function billed(ticket: Ticket, ending: Ending): Partial<CallRow> {
   };
 }
 
-function seen(ticket: Ticket, { contextWindow }: CatalogModel): Progress {
+function seen(ticket: Ticket, { model: { contextWindow }, continuedTokens = 0 }: BillingPlan): Progress {
   const { counted, ...progress } = ticket.progress();
   return {
     ...progress,
     counted: counted && {
       ...counted,
-      prompt: countedPromptTokens(ticket.call.head.size, contextWindow, counted.prompt),
+      prompt: countedPromptTokens(ticket.call.head.size, contextWindow, counted.prompt + continuedTokens),
     },
     upstreamAnswered: ticket.attempts.at(-1)?.answered ?? false,
   };

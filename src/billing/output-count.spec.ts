@@ -6,7 +6,7 @@ const report = (output: number) => ({ ...NO_TOKENS, input: 10, output });
 
 describe('the output of a call that runs', () => {
   it('is what was counted', () => {
-    const output = new OutputCount(0);
+    const output = new OutputCount(0, 0);
     output.begin(0);
     output.show(500);
     output.count(3);
@@ -15,7 +15,7 @@ describe('the output of a call that runs', () => {
   });
 
   it('is what was reported and counted since', () => {
-    const output = new OutputCount(0);
+    const output = new OutputCount(0, 0);
     output.count(40);
     output.report(report(25), 0);
     output.count(5);
@@ -23,14 +23,14 @@ describe('the output of a call that runs', () => {
   });
 
   it('does not take a report that knows of no output for one of none', () => {
-    const output = new OutputCount(0);
+    const output = new OutputCount(0, 0);
     output.count(40);
     output.report(report(0), 0);
     expect(output.total(at(0))).toBe(40);
   });
 
   it('grows by the second while a model that reasons out of sight shows nothing, from its headers on', () => {
-    const output = new OutputCount(150);
+    const output = new OutputCount(150, 64_000);
     expect(output.total(at(10_000))).toBe(0);
     output.begin(10_000);
     expect(output.total(at(12_000))).toBe(300);
@@ -40,7 +40,7 @@ describe('the output of a call that runs', () => {
   });
 
   it('is put right by a report, and goes on growing from there', () => {
-    const output = new OutputCount(100);
+    const output = new OutputCount(100, 64_000);
     output.begin(0);
     output.report(report(1), 5000);
     expect(output.total(at(5000))).toBe(1);
@@ -51,9 +51,18 @@ describe('the output of a call that runs', () => {
   });
 
   it('begins anew with another attempt', () => {
-    const output = new OutputCount(100);
+    const output = new OutputCount(100, 64_000);
     output.begin(0);
     output.begin(5000);
     expect(output.total(at(6000))).toBe(100);
+  });
+
+  it('is never more thought than the call may say in all', () => {
+    const output = new OutputCount(150, 200);
+    output.begin(0);
+    expect(output.total(at(60_000))).toBe(200);
+    output.show(60_000);
+    output.count(7);
+    expect(output.total(at(60_000))).toBe(207);
   });
 });

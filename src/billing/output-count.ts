@@ -11,8 +11,14 @@ export class OutputCount {
   /** Since when nothing is known of a model that has begun; undefined when it has not, or need not be guessed at. */
   private silentSinceMs: number | undefined;
 
-  /** @param hiddenPerSecond what a model produces that shows nothing of it; 0 for one that shows everything */
-  constructor(private readonly hiddenPerSecond: number) {}
+  /**
+   * @param hiddenPerSecond what a model produces that shows nothing of it; 0 for one that shows everything
+   * @param mostHidden nor can it have thought more than the call may say in all
+   */
+  constructor(
+    private readonly hiddenPerSecond: number,
+    private readonly mostHidden: number,
+  ) {}
 
   /** The upstream has answered its headers and shows nothing yet. Another attempt begins anew. */
   begin(nowMs: number): void {
@@ -45,6 +51,7 @@ export class OutputCount {
 
   private hidden(nowMs: number): number {
     if (this.silentSinceMs === undefined) return this.thought;
-    return Math.floor(((nowMs - this.silentSinceMs) / 1000) * this.hiddenPerSecond);
+    const seconds = (nowMs - this.silentSinceMs) / 1000;
+    return Math.min(this.mostHidden, Math.floor(seconds * this.hiddenPerSecond));
   }
 }

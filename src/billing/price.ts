@@ -104,6 +104,12 @@ function rounded(numerator: bigint): Nanos {
   return nanos(halfUp === 0n ? 1n : halfUp);
 }
 
+/** What such a prompt comes to with so much output, the output at the dearest of its prices. */
+export function costWithDearestOutput(terms: PriceTerms, prompt: TokenUsage, outputTokens: number): Nanos {
+  const output = BigInt(outputTokens) * dearestOutput(terms.pricing, prompt.input);
+  return rounded((sumOf(costTerms(terms.pricing, prompt)) + output) * multiplierOf(terms));
+}
+
 /** How many output tokens a budget buys on top of what the given usage costs; undefined when output costs nothing. */
 export function outputTokensFor(terms: PriceTerms, usage: TokenUsage, budget: bigint): number | undefined {
   const multiplier = multiplierOf(terms);

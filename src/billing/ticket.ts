@@ -47,7 +47,7 @@ export class Ticket {
   private granted: Admission | undefined;
   private mayHoldMoney = false;
   private usage: TokenUsage | undefined;
-  private output = new OutputCount(0);
+  private output = new OutputCount(0, 0);
   private counted: CountedTokens | undefined;
   private begun = false;
   private admitting: Promise<Admission> | undefined;
@@ -87,7 +87,8 @@ export class Ticket {
       (admission) => {
         this.admittedMs = monotonicMs() - begun;
         this.granted = admission;
-        this.output = new OutputCount(this.call.head.stream ? admission.plan.model.hiddenTokensPerSecond : 0);
+        const { credit, plan: granted } = admission;
+        if (credit !== undefined) this.output = new OutputCount(granted.model.hiddenTokensPerSecond, credit.bound);
         return admission;
       },
       (error: unknown) => {
