@@ -10,7 +10,7 @@ const LAST_PATIENCE_MS = 1500;
 const SILENCE_MS = 1000;
 
 /** What the engine shares with the accounting of a call. */
-export interface Reins {
+interface Reins {
   /** Ends the call before its time. */
   readonly interruption: Interruption;
   /** Held while more money is asked for. */

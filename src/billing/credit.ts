@@ -20,7 +20,7 @@ export interface CreditLine {
 }
 
 /** Asks for `want` more than the `held` of so far. @throws AdmissionUnavailable without a database */
-export type Extend = (held: bigint, want: bigint) => Promise<ExtensionResult>;
+type Extend = (held: bigint, want: bigint) => Promise<ExtensionResult>;
 
 /**
  * How much output of a stream is paid for. The hold is raised slice by slice ahead of use, so that a stream neither waits

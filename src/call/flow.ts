@@ -5,7 +5,7 @@ interface Pausable {
 }
 
 /** Who may hold a flow back: a client whose socket is full, or a stream that waits for money. */
-export type FlowHolder = 'client' | 'credit';
+type FlowHolder = 'client' | 'credit';
 
 /**
  * The way back of one call: while anybody holds it, whoever reads from the upstream reads no further. One per call;

@@ -16,7 +16,7 @@ export function countIn(parent: JsonObject | undefined, name: string): number | 
   return typeof value === 'number' && value >= 0 && value <= MAX_TOKENS ? Math.round(value) : undefined;
 }
 
-/** What a report says of images and sounds in a prompt, in the dialects that name them alike; what it says nothing of is absent. */
+/** What a report says of images and sounds in a prompt, in the dialects that name them alike; the rest is absent. */
 export function mediaIn(promptDetails: JsonObject): Pick<TokenUsage, 'imageInput' | 'audioInput'> {
   const imageInput = countIn(promptDetails, 'image_tokens') ?? 0;
   const audioInput = countIn(promptDetails, 'audio_tokens') ?? 0;

@@ -86,7 +86,7 @@ export class CatalogEditor {
     });
   }
 
-  /** Makes each model be as defined; prices that differ are in force from their time on. With `prune`, switches off all others. */
+  /** Makes each model be as defined; prices that differ begin at their time. With `prune`, switches off all others. */
   async replaceModels(
     definitions: readonly ModelDefinition[],
     prune: boolean,

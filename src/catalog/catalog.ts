@@ -35,7 +35,7 @@ export interface CatalogModel {
 }
 
 /** Prices that are known already, and begin later. */
-export interface UpcomingPrices {
+interface UpcomingPrices {
   /** When they begin, in milliseconds since 1970, by this process's clock. */
   readonly at: number;
   /** The model as it is from then on. */

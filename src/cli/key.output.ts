@@ -4,7 +4,7 @@ import { formatUsd } from '../shared/index.js';
 type RenderedBudgets = ReturnType<typeof renderBudgets>;
 
 /** A key as `key list --json` prints it. */
-export interface ListedKey {
+interface ListedKey {
   readonly id: string;
   readonly name: string;
   readonly state: string;

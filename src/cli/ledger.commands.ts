@@ -9,7 +9,7 @@ export function ledgerCommands(program: Command, withApp: WithApp): void {
   const ledger = program.command('ledger').description('the books behind the wallets');
   ledger
     .command('check')
-    .description('recompute every balance, hold and key usage; fails when one is not exact')
+    .description('recompute every balance, debt, hold and use; fails when one is not exact')
     .option('--json', 'print one JSON object')
     .action((options: { readonly json?: true }) => check(options, withApp));
 }

@@ -16,7 +16,7 @@ export { ApiKeyGuard } from './api-key.guard.js';
 export { ApiKeyService } from './api-key.service.js';
 export type { Caller } from './caller.js';
 export { KeyAuthenticator } from './key-authenticator.js';
-export { type BudgetChange, type KeyBudget, type KeyBudgets, renderBudgets } from './key-budgets.js';
+export { renderBudgets } from './key-budgets.js';
 export { KeyDirectory } from './key-directory.js';
 export { KeysModule } from './keys.module.js';
 export { StrangerLimits } from './stranger-limits.js';

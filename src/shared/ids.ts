@@ -2,8 +2,8 @@ import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 
 /**
- * What an id names: an account, a key, a request, a ledger entry, a redemption code, a channel, a price version, a process.
- * The prefix lets people tell a request from a key at a glance.
+ * What an id names: an account, a key, a request, a ledger entry, a redemption code, a channel, a price version, a
+ * process. The prefix lets people tell a request from a key at a glance.
  */
 export type IdPrefix = 'acc' | 'key' | 'req' | 'led' | 'cod' | 'chn' | 'prc' | 'prs';
 

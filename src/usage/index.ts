@@ -1,7 +1,7 @@
 // The record of calls: looking one up, the export of finished ones as CSV, and the partitions they are written to. Does
-// not own the rows themselves: admission and settlement write them. Reads accounts and keys for the names that stand in the export; owns neither.
+// not own the rows themselves: admission and settlement write them. Reads accounts and keys for the names that stand in
+// the export; owns neither.
 export { CallLookup } from './call-lookup.js';
 export type { CostLine, RecordedCall } from './recorded-call.js';
 export { UsageExport, type UsageSelection } from './usage-export.js';
-export { CallNotFound } from './usage.errors.js';
 export { UsageModule } from './usage.module.js';

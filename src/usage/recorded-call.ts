@@ -8,7 +8,7 @@ export interface CostLine {
 }
 
 /** Of the prices that a call was admitted under, what is shown beside the lines. Multipliers as decimals. */
-export interface ShownSnapshot {
+interface ShownSnapshot {
   readonly service_tier?: string;
   readonly service_tier_multiplier?: string;
   readonly effort_multiplier: string;

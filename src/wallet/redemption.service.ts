@@ -7,7 +7,7 @@ import { type ListedCode, type NewCodeRow, RedemptionRepository } from './redemp
 import { type WalletBalance, WalletService } from './wallet.service.js';
 
 /** What is asked for when codes are made; all of them are alike. */
-export interface CodeBatch {
+interface CodeBatch {
   readonly amount: Nanos;
   readonly count: number;
   /** Undefined: never. */
@@ -15,7 +15,7 @@ export interface CodeBatch {
   readonly note?: string | undefined;
 }
 
-export type CodeState = 'open' | 'redeemed' | 'expired';
+type CodeState = 'open' | 'redeemed' | 'expired';
 
 export interface RedemptionCode extends ListedCode {
   readonly state: CodeState;

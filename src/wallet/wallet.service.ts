@@ -18,7 +18,7 @@ export interface WalletBalance {
 }
 
 /** A top-up with the ledger entry that it is. */
-export interface EnteredTopUp {
+interface EnteredTopUp {
   readonly entryId: string;
   readonly wallet: WalletBalance;
 }

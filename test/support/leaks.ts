@@ -45,7 +45,7 @@ const SMALLEST = '0.005';
 /** Where in the exchange the client leaves. */
 export type Leaving = 'asked' | 'headers' | 'opening' | 'words' | 'report' | 'thought';
 
-export interface Scene {
+interface Scene {
   readonly dialect: Dialect;
   readonly streamed: boolean;
   /** Resolves when the client has read as much as it will get. */
@@ -104,7 +104,7 @@ const reportThen: Play = ({ dialect }) => [
   hang(),
 ];
 
-export type Kind = 'streamed' | 'whole';
+type Kind = 'streamed' | 'whole';
 const BOTH: readonly Kind[] = ['streamed', 'whole'];
 const STREAMED: readonly Kind[] = ['streamed'];
 const WHOLE: readonly Kind[] = ['whole'];

@@ -7,7 +7,7 @@ import type { TestDatabase } from './database.js';
 type TestParts = Pick<ModuleMetadata, 'imports' | 'controllers' | 'providers'>;
 
 /** What a test puts in the place of a provider: times, usually. */
-export type Override = (builder: TestingModuleBuilder) => TestingModuleBuilder;
+type Override = (builder: TestingModuleBuilder) => TestingModuleBuilder;
 
 const nothing: Override = (builder) => builder;
 

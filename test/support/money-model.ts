@@ -6,14 +6,14 @@ export const PERIODS = ['day', 'week', 'month'] as const;
 type Period = (typeof PERIODS)[number];
 
 /** One period of one budget. */
-export interface ModelBudget {
+interface ModelBudget {
   limit: bigint | null;
   used: bigint;
   held: bigint;
 }
 type Budgets = Record<Period, ModelBudget>;
 
-export interface ModelKey {
+interface ModelKey {
   quota: bigint | null;
   used: bigint;
   held: bigint;

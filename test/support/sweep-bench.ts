@@ -18,7 +18,7 @@ import { startOn } from './modules.js';
 export type Admission = Parameters<BillingRepository['admit']>[0][number];
 
 /** A row of `processes` as a test wants it. */
-export interface ProcessRow {
+interface ProcessRow {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
@@ -196,7 +196,7 @@ export class SweepBench {
 }
 
 /** What holds exactly so much. */
-export const amountOf = (nanos: bigint): Pick<Admission, 'prompt' | 'minimum' | 'base' | 'ceiling'> => ({
+const amountOf = (nanos: bigint): Pick<Admission, 'prompt' | 'minimum' | 'base' | 'ceiling'> => ({
   prompt: '0',
   minimum: nanos.toString(),
   base: nanos.toString(),
