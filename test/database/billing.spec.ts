@@ -3,7 +3,8 @@ import type { DataSource } from 'typeorm';
 import type { AdmissionRequest } from '../../src/billing/admission.js';
 import type { BillingRepository } from '../../src/billing/billing.repository.js';
 import { parseUsd } from '../../src/shared/index.js';
-import { BillingBench, EXACT, finished } from '../support/billing-bench.js';
+import { BillingBench, EXACT } from '../support/billing-bench.js';
+import { attemptOf, finished } from '../support/billing-rows.js';
 
 describe('admission and settlement', () => {
   let bench: BillingBench;
@@ -67,20 +68,7 @@ describe('admission and settlement', () => {
   it('settles a call: releases the hold, takes the cost, raises the use of the key, writes row, attempts and ledger', async () => {
     const request = asking(500_000_000n);
     await billing.admit([request]);
-    const attempt = {
-      call_id: request.id,
-      ordinal: 1,
-      created_at: request.created_at,
-      channel: 'c',
-      protocol: 'responses',
-      upstream_model: 'up',
-      upstream_status: 200,
-      outcome: 'succeeded',
-      headers_ms: 3,
-      first_token_ms: null,
-      duration_ms: 9,
-    };
-    await expect(billing.settle([finished(request, 30_000_000n, { tries: [attempt] })])).resolves.toEqual([
+    await expect(billing.settle([finished(request, 30_000_000n, { tries: [attemptOf(request)] })])).resolves.toEqual([
       30_000_000n,
     ]);
     await expect(wallet()).resolves.toEqual({ balance: 970_000_000n, held: 0n, holds: 0, owed: 0n });

@@ -1,5 +1,6 @@
 import type { AdmissionRequest } from '../../src/billing/admission.js';
-import { BillingBench, EXACT, finished } from '../support/billing-bench.js';
+import { BillingBench, EXACT } from '../support/billing-bench.js';
+import { finished } from '../support/billing-rows.js';
 
 interface Budget {
   period: string;

@@ -1,6 +1,7 @@
 import type { AdmissionRequest, ExtensionResult } from '../../src/billing/admission.js';
 import { nanos } from '../../src/shared/index.js';
-import { BillingBench, EXACT, finished } from '../support/billing-bench.js';
+import { BillingBench, EXACT } from '../support/billing-bench.js';
+import { finished } from '../support/billing-rows.js';
 
 describe('extension of a hold', () => {
   let bench: BillingBench;

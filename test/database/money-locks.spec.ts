@@ -1,6 +1,7 @@
 import { type AdmissionRequest } from '../../src/billing/admission.js';
 import { parseUsd } from '../../src/shared/index.js';
-import { BillingBench, EXACT, finished } from '../support/billing-bench.js';
+import { BillingBench, EXACT } from '../support/billing-bench.js';
+import { finished } from '../support/billing-rows.js';
 
 const AT_ONCE = 8;
 const ROUNDS = 15;

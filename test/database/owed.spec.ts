@@ -3,7 +3,8 @@ import { DataSource } from 'typeorm';
 import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
 import { formatUsd, parseUsd } from '../../src/shared/index.js';
 import { AmountNotPossible, LedgerCheck, WalletModule, WalletNotFound, WalletService } from '../../src/wallet/index.js';
-import { BillingBench, EXACT, finished } from '../support/billing-bench.js';
+import { BillingBench, EXACT } from '../support/billing-bench.js';
+import { finished } from '../support/billing-rows.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startOn } from '../support/modules.js';
 

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { SettlementQueue } from '../../src/billing/settlement-queue.js';
-import { BillingBench, EXACT, finished } from '../support/billing-bench.js';
+import { BillingBench, EXACT } from '../support/billing-bench.js';
+import { finished } from '../support/billing-rows.js';
 import { DatabaseOutage } from '../support/database-outage.js';
 import { eventually } from '../support/eventually.js';
 

@@ -1,6 +1,7 @@
 import type { AdmissionRequest } from '../../src/billing/admission.js';
 import type { CallRow } from '../../src/billing/call-row.js';
-import { BillingBench, EXACT, finished } from '../support/billing-bench.js';
+import { BillingBench, EXACT } from '../support/billing-bench.js';
+import { attemptOf, finished } from '../support/billing-rows.js';
 
 describe('settlement', () => {
   let bench: BillingBench;
@@ -12,28 +13,15 @@ describe('settlement', () => {
   /** As whoever finds the call of a dead process closes it. */
   const swept = (request: AdmissionRequest): CallRow =>
     finished(request, 0n, { status: 'interrupted', billing_basis: 'free' });
-  const attempt = (request: AdmissionRequest, channel: string): CallRow['tries'] => [
-    {
-      call_id: request.id,
-      ordinal: 1,
-      created_at: request.created_at,
-      channel,
-      protocol: 'responses',
-      upstream_model: 'up',
-      upstream_status: 200,
-      outcome: 'succeeded',
-      headers_ms: 3,
-      first_token_ms: null,
-      duration_ms: 9,
-    },
-  ];
   const rows = (): Promise<unknown> => bench.query('SELECT status, cost, billing_basis FROM calls ORDER BY id');
 
   describe('after a sweep', () => {
     it('replaces it, attempts and all, and charges once', async () => {
       const call = await bench.opened(100n);
-      await expect(bench.settle({ ...swept(call), tries: attempt(call, 'swept') })).resolves.toBe(0n);
-      await expect(bench.settle(finished(call, 30n, { tries: attempt(call, 'real') }))).resolves.toBe(30n);
+      await expect(bench.settle({ ...swept(call), tries: [attemptOf(call, { channel: 'swept' })] })).resolves.toBe(0n);
+      await expect(bench.settle(finished(call, 30n, { tries: [attemptOf(call, { channel: 'real' })] }))).resolves.toBe(
+        30n,
+      );
       await expect(rows()).resolves.toEqual([{ status: 'succeeded', cost: '30', billing_basis: 'reported' }]);
       await expect(bench.query('SELECT channel FROM call_attempts')).resolves.toEqual([{ channel: 'real' }]);
       await expect(bench.settle(finished(call, 30n))).resolves.toBeUndefined();

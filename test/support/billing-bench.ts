@@ -6,7 +6,7 @@ import type { CallRow } from '../../src/billing/call-row.js';
 import { BillingModule } from '../../src/billing/index.js';
 import { ApiKeyService, KeysModule, type NewApiKey } from '../../src/keys/index.js';
 import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { newId, parseUsd } from '../../src/shared/index.js';
+import { parseUsd } from '../../src/shared/index.js';
 import {
   LedgerCheck,
   type LedgerReport,
@@ -14,6 +14,7 @@ import {
   WalletModule,
   WalletService,
 } from '../../src/wallet/index.js';
+import { admissionOf } from './billing-rows.js';
 import { freshDatabase, type TestDatabase } from './database.js';
 import { startOn } from './modules.js';
 
@@ -48,27 +49,7 @@ export class BillingBench {
 
   /** A call that wants to hold exactly so much, unless said otherwise. */
   asking(amount: bigint, overrides: Partial<AdmissionRequest> = {}): AdmissionRequest {
-    return {
-      id: newId('req', Date.now()),
-      created_at: new Date().toISOString(),
-      account_id: this.accountId,
-      key_id: this.keyId,
-      key_version: 1,
-      catalog_version: '1',
-      process_id: 'prs_test',
-      model: 'm',
-      group_name: 'default',
-      protocol: 'responses',
-      stream: false,
-      effort: '',
-      ip: '',
-      snapshot: '{}',
-      prompt: '0',
-      minimum: amount.toString(),
-      base: amount.toString(),
-      ceiling: amount.toString(),
-      ...overrides,
-    };
+    return admissionOf(this, amount, overrides);
   }
 
   /** An admitted call that holds exactly so much. */
@@ -113,41 +94,3 @@ async function addAccount(app: TestingModule, email: string): Promise<{ accountI
   const { id } = await app.get(Onboarding).createAccount({ email }, { amount: parseUsd('1'), reason: 'test' });
   return { accountId: id, keyId: (await app.get(ApiKeyService).create({ accountId: id, name: 'k' })).id };
 }
-
-/** The call's row as a success leaves it. */
-export const finished = (
-  request: Pick<AdmissionRequest, 'id' | 'created_at' | 'account_id' | 'key_id'>,
-  cost: bigint,
-  overrides: Partial<CallRow> = {},
-): CallRow => ({
-  id: request.id,
-  created_at: request.created_at,
-  account_id: request.account_id,
-  key_id: request.key_id,
-  model: 'm',
-  group_name: 'default',
-  protocol: 'responses',
-  upstream_protocol: 'responses',
-  channel: 'c',
-  stream: false,
-  effort: '',
-  status: 'succeeded',
-  error_reason: '',
-  error_message: '',
-  prompt_tokens: 1,
-  cached_tokens: 0,
-  cache_write_tokens: 0,
-  completion_tokens: 1,
-  reasoning_tokens: 0,
-  cost: cost.toString(),
-  billing_basis: 'reported',
-  first_token_ms: null,
-  duration_ms: 1,
-  attempts: 1,
-  ip: '',
-  snapshot: '{}',
-  lines: '[]',
-  opened: true,
-  tries: [],
-  ...overrides,
-});

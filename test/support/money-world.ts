@@ -2,7 +2,8 @@ import type { AdmissionRequest } from '../../src/billing/admission.js';
 import type { CallRow } from '../../src/billing/call-row.js';
 import { newId, nanos } from '../../src/shared/index.js';
 import { DebitTooLarge, WalletService } from '../../src/wallet/index.js';
-import { type BillingBench, finished } from './billing-bench.js';
+import type { BillingBench } from './billing-bench.js';
+import { finished } from './billing-rows.js';
 import { type ModelCall, MoneyModel, PERIODS, type Wish } from './money-model.js';
 
 type Limit = bigint | null;

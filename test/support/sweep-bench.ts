@@ -2,6 +2,7 @@ import type { TestingModule } from '@nestjs/testing';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
+import type { AdmissionRequest } from '../../src/billing/admission.js';
 import { BillingModule, Sweeper, SweepTimings } from '../../src/billing/index.js';
 import { BillingRepository } from '../../src/billing/billing.repository.js';
 import type { CallRow } from '../../src/billing/call-row.js';
@@ -10,12 +11,11 @@ import { ThisProcess } from '../../src/billing/sweeper/this-process.js';
 import { ADVISORY_LOCKS } from '../../src/database/index.js';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
 import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { newId, parseUsd } from '../../src/shared/index.js';
+import { parseUsd } from '../../src/shared/index.js';
 import { LedgerCheck, WalletModule, WalletService } from '../../src/wallet/index.js';
+import { admissionOf, finished as finishedRow } from './billing-rows.js';
 import { freshDatabase, type TestDatabase } from './database.js';
 import { startOn } from './modules.js';
-
-export type Admission = Parameters<BillingRepository['admit']>[0][number];
 
 /** A row of `processes` as a test wants it. */
 interface ProcessRow {
@@ -122,35 +122,25 @@ export class SweepBench {
   }
 
   /** What asks to hold a cent. */
-  asking(processId: string, overrides: Partial<Admission> = {}): Admission {
-    return {
-      id: newId('req', Date.now()),
-      created_at: new Date().toISOString(),
-      account_id: this.accountId,
-      key_id: this.keyId,
-      key_version: 1,
-      catalog_version: '1',
+  asking(processId: string, overrides: Partial<AdmissionRequest> = {}): AdmissionRequest {
+    return admissionOf({ accountId: this.accountId, keyId: this.keyId }, 10_000_000n, {
       process_id: processId,
-      model: 'm',
-      group_name: 'default',
-      protocol: 'responses',
       stream: true,
       effort: 'low',
       ip: '192.0.2.1',
       snapshot: '{"free":false}',
-      ...amountOf(10_000_000n),
       ...overrides,
-    };
+    });
   }
 
   /** An open call of a process that holds a cent. */
-  async open(processId: string, overrides: Partial<Admission> = {}): Promise<Admission> {
+  async open(processId: string, overrides: Partial<AdmissionRequest> = {}): Promise<AdmissionRequest> {
     const request = this.asking(processId, overrides);
     expect(await this.first.billing.admit([request])).toMatchObject([{ outcome: 'admitted' }]);
     return request;
   }
 
-  async openMany(processId: string, count: number): Promise<Admission[]> {
+  async openMany(processId: string, count: number): Promise<AdmissionRequest[]> {
     const batch = Array.from({ length: count }, () => this.asking(processId, amountOf(1_000_000n)));
     expect(new Set((await this.first.billing.admit(batch)).map(({ outcome }) => outcome))).toEqual(
       new Set(['admitted']),
@@ -196,7 +186,7 @@ export class SweepBench {
 }
 
 /** What holds exactly so much. */
-const amountOf = (nanos: bigint): Pick<Admission, 'prompt' | 'minimum' | 'base' | 'ceiling'> => ({
+const amountOf = (nanos: bigint): Pick<AdmissionRequest, 'prompt' | 'minimum' | 'base' | 'ceiling'> => ({
   prompt: '0',
   minimum: nanos.toString(),
   base: nanos.toString(),
@@ -204,24 +194,5 @@ const amountOf = (nanos: bigint): Pick<Admission, 'prompt' | 'minimum' | 'base' 
 });
 
 /** The row with which the process itself ends a call. */
-export const finished = (request: Admission, cost: bigint): CallRow => ({
-  ...request,
-  upstream_protocol: 'responses',
-  channel: 'c',
-  status: 'succeeded',
-  error_reason: '',
-  error_message: '',
-  prompt_tokens: 1,
-  cached_tokens: 0,
-  cache_write_tokens: 0,
-  completion_tokens: 1,
-  reasoning_tokens: 0,
-  cost: cost.toString(),
-  billing_basis: 'reported',
-  first_token_ms: null,
-  duration_ms: 1,
-  attempts: 1,
-  lines: '[]',
-  opened: true,
-  tries: [],
-});
+export const finished = ({ stream, effort, ip, snapshot, ...request }: AdmissionRequest, cost: bigint): CallRow =>
+  finishedRow(request, cost, { stream, effort, ip, snapshot });
