@@ -1,7 +1,7 @@
 import { NO_TOKENS, type TokenUsage } from '../call/index.js';
 import type { ExtensionResult } from './admission.js';
 import { AdmissionUnavailable, OutOfCredit } from './billing.errors.js';
-import { costWithDearestOutput, outputTokensFor, type PriceTerms } from './price.js';
+import { costWithOutput, outputTokensFor, type PriceTerms } from './price.js';
 
 /** Some text is counted so many times too high: what is more than that beyond a limit was not limited. */
 const MOST_OVERCOUNT = 4;
@@ -84,7 +84,7 @@ export class Credit {
 
   private async ask(output: number): Promise<void> {
     const upTo = this.reach(output);
-    const cost = costWithDearestOutput(this.line.terms, this.prompt, upTo);
+    const cost = costWithOutput(this.line.terms, this.prompt)(upTo);
     const want = cost > this.held ? cost - this.held : 1n;
     const result = await this.extend(this.held, want).catch((error: unknown) => {
       if (error instanceof AdmissionUnavailable) return undefined;

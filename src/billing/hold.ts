@@ -63,7 +63,7 @@ export function holdFor(
   promptTokens = promptToHold(head, model, undefined),
 ): HoldRequest {
   const bound = outputBound(head, model);
-  const costWith = costWithOutput(terms, promptTokens);
+  const costWith = costWithOutput(terms, tokens(promptTokens, 0));
   const minimum = costWith(Math.min(bound, LEAST_ANSWER * head.answers));
   const prompt = costWith(0);
   if (head.stream) {

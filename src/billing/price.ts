@@ -89,25 +89,18 @@ export function costOf(
   return rounded(sumOf(items) * multiplierOf(terms));
 }
 
-/** What an uncached prompt of so many tokens comes to with so much output, the output at the dearer of its prices. */
-export function costWithOutput(terms: PriceTerms, promptTokens: number): (outputTokens: number) => Nanos {
-  const { pricing } = terms;
+/** What such a prompt comes to with so much output, the output at the dearest of its prices. */
+export function costWithOutput(terms: PriceTerms, prompt: TokenUsage): (outputTokens: number) => Nanos {
   const multiplier = multiplierOf(terms);
-  const prompt = BigInt(promptTokens) * tierFor(pricing, promptTokens).prices.input + pricing.requestFee * MILLION;
-  const output = dearestOutput(pricing, promptTokens);
-  return (outputTokens) => rounded((prompt + BigInt(outputTokens) * output) * multiplier);
+  const ofPrompt = sumOf(costTerms(terms.pricing, prompt));
+  const output = dearestOutput(terms.pricing, prompt.input);
+  return (outputTokens) => rounded((ofPrompt + BigInt(outputTokens) * output) * multiplier);
 }
 
 function rounded(numerator: bigint): Nanos {
   if (numerator === 0n) return ZERO;
   const halfUp = (2n * numerator + DENOMINATOR) / (2n * DENOMINATOR);
   return nanos(halfUp === 0n ? 1n : halfUp);
-}
-
-/** What such a prompt comes to with so much output, the output at the dearest of its prices. */
-export function costWithDearestOutput(terms: PriceTerms, prompt: TokenUsage, outputTokens: number): Nanos {
-  const output = BigInt(outputTokens) * dearestOutput(terms.pricing, prompt.input);
-  return rounded((sumOf(costTerms(terms.pricing, prompt)) + output) * multiplierOf(terms));
 }
 
 /** How many output tokens a budget buys on top of what the given usage costs; undefined when output costs nothing. */

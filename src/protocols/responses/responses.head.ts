@@ -15,8 +15,8 @@ export const RESPONSES = 'responses';
 
 export const OUTPUT_LIMIT = 'max_output_tokens';
 const PREVIOUS_RESPONSE = 'previous_response_id';
-/** Longer than those of any vendor. */
-const MAX_ID_LENGTH = 1024;
+/** Of a response; longer than those of any vendor. An answer is found again by whoever continues it up to here. */
+export const MAX_ID_LENGTH = 1024;
 const INTERESTS = jsonInterests(
   'model',
   'input',

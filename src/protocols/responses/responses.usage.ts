@@ -9,6 +9,7 @@ import {
   type TokenUsage,
 } from '../../call/index.js';
 import type { JsonObject } from '../../shared/index.js';
+import { MAX_ID_LENGTH } from './responses.head.js';
 import type { ToolUses } from './responses.tools.js';
 
 /** The usage of a response; undefined when there is none to speak of. Input includes what was cached. */
@@ -29,8 +30,6 @@ export function responsesUsage(usage: JsonObject | undefined): TokenUsage | unde
     ...mediaOut(outputDetails),
   });
 }
-
-const MAX_ID_LENGTH = 1024;
 
 /** The members of a response that say what it used, for a reader of them. */
 export const usageMembers = (parent: string): readonly string[] =>
