@@ -113,9 +113,9 @@ export class MoneyModel {
     this.balance -= paid;
   }
 
-  /** A payment is taken back: what is free goes at once, the rest is owed. */
+  /** A payment is taken back: what is free goes at once, the rest is owed, as all that was owed before. */
   takeBack(amount: bigint): void {
-    const taken = least(amount, this.free);
+    const taken = least(this.owed + amount, this.free);
     this.balance -= taken;
     this.owed += amount - taken;
   }
