@@ -16,7 +16,10 @@ const LAST_TRIES_MS = 5000;
 /** With so many calls waiting, no more are admitted. */
 const MOST_WAITING = 10_000;
 
-/** A call that waits; its row may still be exchanged between two tries. */
+/**
+ * A call that waits. Its row may be exchanged until a statement takes it along; one that was sent before, and commits when
+ * it is no longer waited for, stands as it was sent: nobody can know of it.
+ */
 interface Waiting {
   row: CallRow;
 }
@@ -29,14 +32,14 @@ interface Waiting {
 @Injectable()
 export class SettlementQueue {
   private readonly logger = new Logger('Settlement');
-  private readonly batcher: Batcher<CallRow, bigint | undefined>;
+  private readonly batcher: Batcher<Waiting, bigint | undefined>;
   private readonly waiting = new InFlight();
   private waitingCount = 0;
   private closing = false;
   private lost = 0;
 
   constructor(private readonly repository: BillingRepository) {
-    this.batcher = new Batcher((batch: readonly CallRow[]) => repository.settle(batch), {
+    this.batcher = new Batcher((batch: readonly Waiting[]) => repository.settle(batch.map(({ row }) => row)), {
       retryAlone: (error) => !isOutage(error),
     });
   }
@@ -76,7 +79,7 @@ export class SettlementQueue {
   }
 
   private untilSettled(call: Waiting): Promise<bigint | undefined> {
-    return this.untilBack(() => this.batcher.submit(call.row)).catch((error: unknown) => this.putAside(call, error));
+    return this.untilBack(() => this.batcher.submit(call)).catch((error: unknown) => this.putAside(call, error));
   }
 
   /** @throws what is no outage, and any error when the process wants to end */

@@ -75,17 +75,46 @@ describe('the queue of settlements', () => {
     });
   });
 
-  it('leaves a call as it was recorded, when that happened while its client was told otherwise', async () => {
-    const call = await bench.opened(100n);
-    const client = new pg.Client({ connectionString: bench.database.url });
-    await client.connect();
-    await client.query('BEGIN; SELECT * FROM wallets FOR UPDATE');
-    // The statement has reached the database and waits there for the wallet.
-    await expect(queue.settle(finished(call, 30n), 500)).rejects.toThrow('could not be recorded');
-    await client.query('COMMIT');
-    await client.end();
-    await eventually(async () => expect(await rows()).toHaveLength(1));
-    await expect(rows()).resolves.toMatchObject([{ status: 'succeeded', cost: '30', billing_basis: 'reported' }]);
-    await expect(bench.check()).resolves.toEqual(EXACT);
+  describe('behind a statement that the database does not answer', () => {
+    let blocker: pg.Client;
+    beforeEach(async () => {
+      blocker = new pg.Client({ connectionString: bench.database.url });
+      await blocker.connect();
+    });
+    afterEach(() => blocker.end());
+
+    const block = (): Promise<unknown> => blocker.query('BEGIN; SELECT * FROM wallets FOR UPDATE');
+    const waitingForLock = async (): Promise<void> =>
+      eventually(async () => {
+        const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+        await expect(bench.query(waiting)).resolves.toHaveLength(1);
+      });
+
+    it('leaves a call as it was recorded, when that happened while its client was told otherwise', async () => {
+      const call = await bench.opened(100n);
+      await block();
+      // The statement has reached the database and waits there for the wallet.
+      await expect(queue.settle(finished(call, 30n), 500)).rejects.toThrow('could not be recorded');
+      await blocker.query('COMMIT');
+      await eventually(async () => expect(await rows()).toHaveLength(1));
+      await expect(rows()).resolves.toMatchObject([{ status: 'succeeded', cost: '30', billing_basis: 'reported' }]);
+      await expect(bench.check()).resolves.toEqual(EXACT);
+    });
+
+    it('charges as its client was told a call that was not sent to the database by then', async () => {
+      const [sent, behind] = [await bench.opened(100n), await bench.opened(100n)];
+      await block();
+      const first = queue.settle(finished(sent, 30n));
+      await waitingForLock();
+      await expect(queue.settle(finished(behind, 40n), 100)).rejects.toThrow('could not be recorded');
+      await blocker.query('COMMIT');
+      await expect(first).resolves.toBe(30n);
+      await eventually(async () => expect(await rows()).toHaveLength(2));
+      await expect(rows()).resolves.toMatchObject([
+        { status: 'succeeded', cost: '30', billing_basis: 'reported' },
+        { status: 'failed', cost: '0', billing_basis: 'free' },
+      ]);
+      await expect(bench.check()).resolves.toEqual(EXACT);
+    });
   });
 });
