@@ -79,7 +79,12 @@ export class BillingRepository {
   }
 
   /** What was collected of each call, in order; undefined for one that had been settled before. */
-  async settle(batch: readonly CallRow[]): Promise<(bigint | undefined)[]> {
+  settle(batch: readonly CallRow[]): Promise<(bigint | undefined)[]> {
+    return this.settleLatest(() => batch);
+  }
+
+  /** The same of rows that may change until a connection is there to take them. */
+  async settleLatest(batch: () => readonly CallRow[]): Promise<(bigint | undefined)[]> {
     try {
       return await this.settleBatch(batch, 'plain');
     } catch (error) {
@@ -106,27 +111,32 @@ export class BillingRepository {
     );
   }
 
-  private async settleBatch(batch: readonly CallRow[], care: 'plain' | 'careful'): Promise<(bigint | undefined)[]> {
-    const snapshots = new Snapshots();
-    const calls = compositeArray(
-      SETTLEMENT,
-      batch.map((row) => ({ ...row, snapshot: row.snapshot && snapshots.place(row.snapshot) })),
-    );
-    const tries = batch.flatMap((row) => row.tries);
+  private async settleBatch(
+    batch: () => readonly CallRow[],
+    care: 'plain' | 'careful',
+  ): Promise<(bigint | undefined)[]> {
+    const entry = newId('led', this.clock.now());
     const { rows } = await this.pools.settlement.query<{ collected: string | null }>({
       name: 'settle',
       text: 'SELECT collected FROM settle_calls($1, $2, $3, $4, $5, $6)',
-      values: [
-        calls,
-        snapshots.storable,
-        batch.map(({ lines }) => lines && storableJson(lines)),
-        compositeArray(ATTEMPT, tries),
-        newId('led', this.clock.now()),
-        care === 'careful',
-      ],
+      // The driver asks for them when it has a connection, which may take as long as all patience.
+      get values() {
+        return [...settlementValues(batch()), entry, care === 'careful'];
+      },
     });
     return rows.map(({ collected }) => (collected === null ? undefined : BigInt(collected)));
   }
+}
+
+function settlementValues(batch: readonly CallRow[]): unknown[] {
+  const snapshots = new Snapshots();
+  const calls = compositeArray(
+    SETTLEMENT,
+    batch.map((row) => ({ ...row, snapshot: row.snapshot && snapshots.place(row.snapshot) })),
+  );
+  const lines = batch.map((row) => row.lines && storableJson(row.lines));
+  const tries = batch.flatMap((row) => row.tries);
+  return [calls, snapshots.storable, lines, compositeArray(ATTEMPT, tries)];
 }
 
 function fundsLeft({ free, on_hold, holds, period }: FundsLine): FundsLeft {

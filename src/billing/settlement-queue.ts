@@ -39,9 +39,12 @@ export class SettlementQueue {
   private lost = 0;
 
   constructor(private readonly repository: BillingRepository) {
-    this.batcher = new Batcher((batch: readonly Waiting[]) => repository.settle(batch.map(({ row }) => row)), {
-      retryAlone: (error) => !isOutage(error),
-    });
+    this.batcher = new Batcher(
+      (batch: readonly Waiting[]) => repository.settleLatest(() => batch.map(({ row }) => row)),
+      {
+        retryAlone: (error) => !isOutage(error),
+      },
+    );
   }
 
   /** Whether so much waits to be settled that no call should be begun. */

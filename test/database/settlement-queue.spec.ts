@@ -1,5 +1,7 @@
 import pg from 'pg';
 import { SettlementQueue } from '../../src/billing/settlement-queue.js';
+import { DatabasePools } from '../../src/database/index.js';
+import { POOL_SIZES } from '../../src/database/pools.js';
 import { BillingBench, EXACT } from '../support/billing-bench.js';
 import { finished } from '../support/billing-rows.js';
 import { DatabaseOutage } from '../support/database-outage.js';
@@ -73,6 +75,16 @@ describe('the queue of settlements', () => {
       await eventually(async () => expect(await rows()).toHaveLength(1));
       await expect(rows()).resolves.toMatchObject([{ status: 'failed', cost: '30', error_reason: 'timeout' }]);
     });
+  });
+
+  it('charges as its client was told a call that was still waiting for a connection then', async () => {
+    const call = await bench.opened(100n);
+    const { settlement } = bench.app.get(DatabasePools, { strict: false });
+    const taken = await Promise.all(Array.from({ length: POOL_SIZES.settlement }, () => settlement.connect()));
+    await expect(queue.settle(finished(call, 30n), 100)).rejects.toThrow('could not be recorded');
+    for (const client of taken) client.release();
+    await eventually(async () => expect(await rows()).toHaveLength(1));
+    await expect(rows()).resolves.toMatchObject([{ status: 'failed', cost: '0', billing_basis: 'free' }]);
   });
 
   describe('behind a statement that the database does not answer', () => {
