@@ -18,6 +18,12 @@ export const CONNECT_TIMEOUT_MS = 2000;
  */
 const ANSWER_TIMEOUT_MS = { admission: 2000, settlement: 10_000 } as const;
 
+/**
+ * When the server gives a statement up by itself, in ms. A settlement well before its answer is no longer waited for: one
+ * that goes on at the server while it is tried again might still be what is recorded.
+ */
+const STATEMENT_TIMEOUT_MS = { admission: 2000, settlement: 8000 } as const;
+
 const IDLE_MS = 60_000;
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const;
 
@@ -25,7 +31,7 @@ const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as c
  * The connections of this process, kept apart so that a slow page cannot hold up money:
  * - `admission`: 4 sessions with `synchronous_commit = off`, for what every call needs at once: its key, its hold. What
  *   they write may be lost when the database server crashes; it is never half there. An answer takes 2 s at most.
- * - `settlement`: 4 sessions that commit durably. An answer takes 10 s at most.
+ * - `settlement`: 4 sessions that commit durably. An answer takes 10 s at most, a statement 8 s.
  * - `general`: 8 sessions, TypeORM's own pool, for everything people manage.
  *
  * Type parsers are pg's own: `bigint` and `numeric` arrive as strings; read them with `BigInt(…)`, never as a number.
@@ -41,11 +47,7 @@ export class DatabasePools {
     private readonly url: string,
     dataSource: DataSource,
   ) {
-    this.admission = this.open(
-      url,
-      'admission',
-      `SET synchronous_commit = off; SET statement_timeout = ${ANSWER_TIMEOUT_MS.admission}`,
-    );
+    this.admission = this.open(url, 'admission', 'SET synchronous_commit = off');
     this.settlement = this.open(url, 'settlement');
     this.general = poolOf(dataSource.driver);
   }
@@ -60,13 +62,13 @@ export class DatabasePools {
     await Promise.all([this.admission, this.settlement].filter((pool) => !pool.ending).map((pool) => pool.end()));
   }
 
-  private open(url: string, role: 'admission' | 'settlement', setting?: string): pg.Pool {
+  private open(url: string, role: 'admission' | 'settlement', setting = ''): pg.Pool {
     const pool = new pg.Pool({
       ...poolOptions(url, role),
       max: POOL_SIZES[role],
       min: 1,
       query_timeout: ANSWER_TIMEOUT_MS[role],
-      ...onceConnected(setting),
+      ...onceConnected(`SET statement_timeout = ${STATEMENT_TIMEOUT_MS[role]}; ${setting}`),
     });
     // A pool without a listener would end the process when the server closes an idle connection.
     pool.on('error', (error) => this.logger.warn(`A ${role} connection to the database was lost: ${reasonOf(error)}`));
@@ -78,8 +80,7 @@ export class DatabasePools {
  * A statement for every new connection, before it is given out. Not as a startup parameter: poolers, session mode
  * included, refuse those that they do not know.
  */
-function onceConnected(statement: string | undefined): Pick<pg.PoolConfig, 'verify'> {
-  if (statement === undefined) return {};
+function onceConnected(statement: string): Pick<pg.PoolConfig, 'verify'> {
   return { verify: (client, done) => client.query(statement, (error) => done(error)) };
 }
 

@@ -89,6 +89,15 @@ describe('DatabaseModule', () => {
     expect([...new Set(await openConnections())]).toEqual(names);
   });
 
+  it('has the server give up a settlement before it is no longer waited for here, so that it is not tried beside itself', async () => {
+    const { settlement } = (await bootHere()).get(DatabasePools);
+    const { rows } = await settlement.query<{ limit_ms: number }>(
+      "SELECT setting::int AS limit_ms FROM pg_settings WHERE name = 'statement_timeout'",
+    );
+    expect(rows[0]?.limit_ms).toBeGreaterThan(0);
+    expect(rows[0]?.limit_ms).toBeLessThan(settlement.options.query_timeout ?? 0);
+  });
+
   it('leaves large numbers as text', async () => {
     const pools = (await bootHere()).get(DatabasePools);
     const { rows } = await pools.settlement.query('SELECT 9007199254740993 AS big, 0.000000001 AS small');
