@@ -12,7 +12,11 @@ const failure = (): AppError => new AppError('timeout', 'late');
 function aTicket({ admitted = true, covered = true } = {}) {
   const fates: string[] = [];
   let settle = (): void => undefined;
-  const settled = new Promise<void>((resolve) => (settle = resolve));
+  let giveUp = (): void => undefined;
+  const settled = new Promise<void>((resolve, reject) => {
+    settle = resolve;
+    giveUp = () => reject(new AppError('unavailable', 'not recorded'));
+  });
   let answer: { pay(): void; refuse(error: AppError): void } = { pay: () => undefined, refuse: () => undefined };
   const ticket = {
     call: { head: { stream: true } },
@@ -27,6 +31,10 @@ function aTicket({ admitted = true, covered = true } = {}) {
     succeed: () => {
       fates.push('succeeded');
       return settled;
+    },
+    giveUp: () => {
+      fates.push('given up');
+      giveUp();
     },
     fail: async ({ kind }: AppError) => void fates.push(`failed: ${kind}`),
     abandon: () => fates.push('abandoned'),
@@ -93,6 +101,20 @@ describe('accounted', () => {
     settle();
     await nextTurn();
     expect([heard, fates.slice(0, 1)]).toEqual([['last', 'complete'], ['succeeded']]);
+  });
+
+  it('waits a little for a settlement that an interruption meets, then gives it up and fails as it does', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    const { ticket, fates } = aTicket();
+    const { frames, heard, interruption } = listen(ticket);
+    frames.next(piece(true));
+    interruption.interrupt(failure());
+    jest.advanceTimersByTime(1499);
+    expect([heard, fates]).toEqual([[], ['succeeded']]);
+    jest.advanceTimersByTime(1);
+    jest.useRealTimers();
+    await nextTurn();
+    expect([heard, fates.slice(0, 3)]).toEqual([['unavailable'], ['succeeded', 'given up', 'failed: unavailable']]);
   });
 
   it('fails by an interruption, once, and hears no more of the answer', async () => {

@@ -1,7 +1,6 @@
 import { type MonoTypeOperatorFunction, Observable, type Subscriber } from 'rxjs';
 import type { Flow, Frame, Interruption } from '../call/index.js';
 import { AppError } from '../shared/index.js';
-import { SettlementUnavailable } from './billing.errors.js';
 import type { Ticket } from './ticket.js';
 
 /** How long the end of an answer still waits for its settlement when the process is about to end, in ms. */
@@ -141,8 +140,7 @@ class Accounting {
 
   /** @returns whether the call fails by it now, not settled yet and not still being admitted: whoever admits it looks */
   interrupt(error: AppError): boolean {
-    if (this.state === 'settling')
-      this.patience = setTimeout(() => this.fail(new SettlementUnavailable(error)), LAST_PATIENCE_MS);
+    if (this.state === 'settling') this.patience = setTimeout(() => this.ticket.giveUp(), LAST_PATIENCE_MS);
     if (this.state !== 'open' || this.ticket.admission === undefined) return false;
     this.cutOff(error);
     return true;

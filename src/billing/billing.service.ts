@@ -75,7 +75,8 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   /** For a call whose answer is that of another one, which is charged for it. Only to be settled: it leaves a free row. */
   openShared(call: Call, caller: Caller, startedMs: number, sharedWith: string): Ticket {
     const settle = (ticket: Ticket, ending: Ending): Promise<void> => this.settleShared(ticket, ending, sharedWith);
-    return new Ticket(call, caller, { admit: () => Promise.reject(new TypeError('Not admitted.')), settle }, startedMs);
+    const admit = (): Promise<never> => Promise.reject(new TypeError('Not admitted.'));
+    return new Ticket(call, caller, { admit, settle, giveUp: (ticket) => this.giveUp(ticket) }, startedMs);
   }
 
   /**
@@ -104,6 +105,11 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     const row = finishedRow(ticket, ending, sinceMs(ticket.startedMs));
     if (ending.status === 'succeeded') await this.record(row, undefined);
     else await this.record(row, ending.error, FAILURE_PATIENCE_MS).catch(() => undefined);
+  }
+
+  /** Has a success that waits to be recorded fail, as if its time were over. */
+  giveUp({ call }: Ticket): void {
+    this.settlements.giveUp(call.id);
   }
 
   private async settleShared(ticket: Ticket, ending: Ending, sharedWith: string): Promise<void> {

@@ -124,6 +124,7 @@ async function rowOf(call: Call, plan: BillingPlan, usage: TokenUsage): Promise<
   const desk: BillingDesk = {
     admit: () => Promise.resolve({ plan, snapshot, outputLimit: undefined, credit: undefined }),
     settle: () => Promise.resolve(),
+    giveUp: () => undefined,
   };
   const ticket = new Ticket(call, plan.caller, desk, 0);
   await ticket.admit(() => plan);

@@ -20,8 +20,12 @@ const MOST_WAITING = 10_000;
  * A call that waits. Its row may be exchanged until a statement takes it along; one that was sent before, and commits when
  * it is no longer waited for, stands as it was sent: nobody can know of it.
  */
-interface Waiting {
-  row: CallRow;
+class Waiting {
+  /** Ends the patience of whoever waits for it. */
+  giveUp = (): void => undefined;
+  readonly givenUp = new Promise<undefined>((resolve) => (this.giveUp = () => resolve(undefined)));
+
+  constructor(public row: CallRow) {}
 }
 
 /**
@@ -34,7 +38,7 @@ export class SettlementQueue {
   private readonly logger = new Logger('Settlement');
   private readonly batcher: Batcher<Waiting, bigint | undefined>;
   private readonly waiting = new InFlight();
-  private waitingCount = 0;
+  private readonly calls = new Map<string, Waiting>();
   private closing = false;
   private lost = 0;
 
@@ -49,28 +53,31 @@ export class SettlementQueue {
 
   /** Whether so much waits to be settled that no call should be begun. */
   get full(): boolean {
-    return this.waitingCount >= MOST_WAITING;
+    return this.calls.size >= MOST_WAITING;
   }
 
   /**
    * Resolves when the call is settled and in the log, with what was collected (undefined: it had been settled before).
-   * @throws SettlementUnavailable after `patienceMs` without a database; the call goes on waiting and is settled later,
+   * @throws SettlementUnavailable after `patienceMs` without a database, or when it is given up; the call goes on waiting and is settled later,
    * a success then as what its client was told of it. At once, when the call was put aside, or is a refusal that a full
    * queue has no room for
    */
   async settle(row: CallRow, patienceMs = PATIENCE_MS): Promise<bigint | undefined> {
     if (this.full && row.status === 'refused') throw new SettlementUnavailable(new Error('too many calls wait'));
-    const call: Waiting = { row };
-    this.waitingCount += 1;
-    const settled = this.waiting.add(this.untilSettled(call).finally(() => (this.waitingCount -= 1)));
-    const outcome = await within(
-      settled.then((collected) => ({ collected })),
-      patienceMs,
-    );
+    const call = new Waiting(row);
+    this.calls.set(row.id, call);
+    const settled = this.waiting.add(this.untilSettled(call).finally(() => this.calls.delete(row.id)));
+    const recorded = settled.then((collected) => ({ collected }));
+    const outcome = await within(Promise.race([recorded, call.givenUp]), patienceMs);
     if (outcome !== undefined) return outcome.collected;
-    const error = new SettlementUnavailable(new Error(`not settled within ${patienceMs} ms`));
+    const error = new SettlementUnavailable(new Error('not settled in time'));
     if (row.status === 'succeeded') call.row = unrecordedRow(row, error);
     throw error;
+  }
+
+  /** Ends the patience of whoever waits for this call, as if its time were over. Changes nothing when it is settled. */
+  giveUp(callId: string): void {
+    this.calls.get(callId)?.giveUp();
   }
 
   /** Waits for what is not settled yet; without a database not for long. Gives how many calls stay unsettled. */

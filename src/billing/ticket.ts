@@ -32,6 +32,7 @@ export type Planner = (caller: Caller) => BillingPlan;
 export interface BillingDesk {
   admit(call: Call, caller: Caller, plan: Planner): Promise<Admission>;
   settle(ticket: Ticket, ending: Ending): Promise<void>;
+  giveUp(ticket: Ticket): void;
 }
 
 /**
@@ -134,6 +135,11 @@ export class Ticket {
   /** Settles a call whose answer is complete. @throws SettlementUnavailable when that could not be recorded in time */
   succeed(): Promise<void> {
     return this.settle(SUCCEEDED);
+  }
+
+  /** Waits no longer for a success to be settled, which fails by it and is charged as a failure unless it is already sent. */
+  giveUp(): void {
+    this.desk.giveUp(this);
   }
 
   /** Settles a call that failed, before its failure is told. A refusal is one that came before admission. */

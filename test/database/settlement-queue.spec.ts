@@ -66,6 +66,23 @@ describe('the queue of settlements', () => {
       await expect(bench.wallet()).resolves.toMatchObject({ held: 0n, holds: 0 });
     });
 
+    it('charges as its client was told a call that is given up before its patience is over', async () => {
+      const [whole, other] = [await bench.opened(100n), await bench.opened(100n)];
+      await outage.begin();
+      const [told, patient] = [queue.settle(finished(whole, 40n)), queue.settle(finished(other, 30n))];
+      queue.giveUp(whole.id);
+      await expect(told).rejects.toThrow('could not be recorded');
+      await outage.end();
+      await expect(patient).resolves.toBe(30n);
+      await eventually(async () => expect(await rows()).toHaveLength(2));
+      await expect(rows()).resolves.toMatchObject([
+        { status: 'failed', cost: '0', billing_basis: 'free', error_reason: 'unavailable' },
+        { status: 'succeeded', cost: '30', billing_basis: 'reported' },
+      ]);
+      // It has been settled: nothing is left to give up.
+      queue.giveUp(other.id);
+    });
+
     it('settles in the end a failure as the failure that it was', async () => {
       const call = await bench.opened(100n);
       await outage.begin();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { plain } from '../support/api-errors.js';
+import { DatabaseOutage } from '../support/database-outage.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { untilGone } from '../support/processes.js';
@@ -322,6 +323,32 @@ describe('a process that is told to stop (R8)', () => {
     });
     expect(await exited()).toBe(0);
     expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded', billing_basis: 'reported' });
+    await expectExact();
+  });
+
+  it('charges nothing for an unstreamed answer whose client was told that it could not be recorded', async () => {
+    await start(LONG_MS);
+    const finish = gate();
+    relay.upstream.script([waitFor(finish), answerIn('messages')]);
+    const answer = post('messages');
+    await eventually(() => expect(relay.upstream.requests).toHaveLength(1), PATIENCE_MS);
+    const outage = await DatabaseOutage.of(relay.databaseUrl);
+    await outage.begin();
+    try {
+      finish.open();
+      expect(await relay.upstream.requests[0]?.closed).toBe('finished');
+      service.wrapper.kill('SIGTERM');
+      // A second later at the earliest: the answer has come by then, and waits for its settlement.
+      await endGrace();
+      const told = await answer;
+      expect(told.headers.get('x-should-retry')).toBe('false');
+      expect(await told.text()).toContain('could not be recorded');
+    } finally {
+      await outage.end();
+      await outage.close();
+    }
+    expect(await exited()).toBe(0);
+    expect(await relay.onlyCall(caller)).toMatchObject({ status: 'failed', billing_basis: 'free', cost: '0' });
     await expectExact();
   });
 
