@@ -63,7 +63,9 @@ export class SettlementQueue {
    * queue has no room for
    */
   async settle(row: CallRow, patienceMs = PATIENCE_MS): Promise<bigint | undefined> {
-    if (this.full && row.status === 'refused') throw new SettlementUnavailable(new Error('too many calls wait'));
+    // A refusal whose admission was not answered may have a hold to release.
+    if (this.full && row.status === 'refused' && !row.opened)
+      throw new SettlementUnavailable(new Error('too many calls wait'));
     const call = new Waiting(row);
     this.calls.set(row.id, call);
     const settled = this.waiting.add(this.untilSettled(call).finally(() => this.calls.delete(row.id)));

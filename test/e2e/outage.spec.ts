@@ -76,10 +76,10 @@ describe('a database that goes and comes back', () => {
 
   it('begins no call while 10,000 wait to be settled, and settles every one of them when it is back', async () => {
     const caller = await relay.caller();
-    const rowOf = (at: number, status: 'cancelled' | 'refused'): CallRow => {
+    const rowOf = (at: number, status: 'cancelled' | 'refused', opened = false): CallRow => {
       const ids = { id: newId('req', at), created_at: new Date(at).toISOString() };
       const request = { ...ids, account_id: caller.accountId, key_id: caller.keyId };
-      return finished(request, 0n, { status, billing_basis: 'free', opened: false });
+      return finished(request, 0n, { status, billing_basis: 'free', opened });
     };
     // Admission would answer; only what is finished cannot be written.
     const blocker = new pg.Client({ connectionString: relay.databaseUrl });
@@ -94,10 +94,13 @@ describe('a database that goes and comes back', () => {
     expect(refused.headers.get('retry-after')).toBe('2');
     expect(relay.upstream.requests).toHaveLength(0);
     await expect(queue.settle(rowOf(now, 'refused'), 60_000)).rejects.toThrow('recorded');
+    // Its admission was not answered, so there may be a hold to release.
+    const mayHold = queue.settle(rowOf(now, 'refused', true), 60_000);
+    mayHold.catch(() => undefined);
     await blocker.query('COMMIT');
     await blocker.end();
-    await Promise.all(waiting);
-    expect(await relay.calls(caller)).toHaveLength(10_000);
+    await Promise.all([...waiting, mayHold]);
+    expect(await relay.calls(caller)).toHaveLength(10_001);
     expect(queue.full).toBe(false);
   }, 90_000);
 });
