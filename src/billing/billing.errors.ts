@@ -123,3 +123,10 @@ export class ProcessDied extends AppError {
     super('internal', 'The process that answered this call ended before the call did.');
   }
 }
+
+/** Nor this: it stands in the log of calls whose settlement the database refused, until somebody settles them. */
+export class NotSettled extends AppError {
+  constructor() {
+    super('internal', 'How this call ended could not be recorded. It is not charged until that is put right.');
+  }
+}

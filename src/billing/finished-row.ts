@@ -1,6 +1,5 @@
 import type { TokenUsage } from '../call/index.js';
 import { type AppError, errorReason, formatUsd } from '../shared/index.js';
-import { ProcessDied } from './billing.errors.js';
 import type { CallRow, OpenCall, RefusedCall } from './call-row.js';
 import { type Ending, type Progress, chargeFor } from './ending.js';
 import { countedPromptTokens, likelyPromptTokens } from './hold.js';
@@ -62,12 +61,12 @@ export function refusedRow(refused: RefusedCall, error: AppError, durationMs: nu
   };
 }
 
-/** The row of a call whose process died: what became of it is not known, so nothing is charged. */
-export const interruptedRow = (call: OpenCall): CallRow => ({
+/** The row of a call that has to be closed without knowing what became of it: nothing is charged. */
+export const interruptedRow = (call: OpenCall, why: AppError): CallRow => ({
   ...blank(call.id, Date.parse(call.created_at)),
   ...call,
   status: 'interrupted',
-  ...fault(new ProcessDied()),
+  ...fault(why),
   opened: true,
 });
 

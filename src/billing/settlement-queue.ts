@@ -2,10 +2,11 @@ import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Batcher, isOutage } from '../database/index.js';
 import { within } from '../shared/index.js';
-import { SettlementUnavailable } from './billing.errors.js';
+import { NotSettled, SettlementUnavailable } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import type { CallRow } from './call-row.js';
 import { InFlight } from './in-flight.js';
+import { InterruptedCalls } from './sweeper/interrupted-calls.js';
 import { unrecordedRow } from './unrecorded-row.js';
 
 const RETRY_MS = 250;
@@ -42,7 +43,10 @@ export class SettlementQueue {
   private closing = false;
   private lost = 0;
 
-  constructor(private readonly repository: BillingRepository) {
+  constructor(
+    private readonly repository: BillingRepository,
+    private readonly openCalls: InterruptedCalls,
+  ) {
     this.batcher = new Batcher(
       (batch: readonly Waiting[]) => repository.settleLatest(() => batch.map(({ row }) => row)),
       {
@@ -58,9 +62,9 @@ export class SettlementQueue {
 
   /**
    * Resolves when the call is settled and in the log, with what was collected (undefined: it had been settled before).
-   * @throws SettlementUnavailable after `patienceMs` without a database, or when it is given up; the call goes on waiting and is settled later,
-   * a success then as what its client was told of it. At once, when the call was put aside, or is a refusal that a full
-   * queue has no room for
+   * @throws SettlementUnavailable after `patienceMs` without a database, or when it is given up; the call goes on waiting
+   * and is settled later, a success then as what its client was told of it. At once, when the call was put aside, or is a
+   * refusal that a full queue has no room for
    */
   async settle(row: CallRow, patienceMs = PATIENCE_MS): Promise<bigint | undefined> {
     // A refusal whose admission was not answered may have a hold to release.
@@ -112,11 +116,21 @@ export class SettlementQueue {
     try {
       if (isOutage(error)) throw error;
       await this.untilBack(() => this.repository.recordFailure(call.row, error));
+      await this.releaseHold(call.row.id);
     } catch (failure) {
       this.lost += 1;
       if (failure !== error) this.logger.error({ err: failure, request_id: call.row.id }, 'It could not be put aside.');
     }
     throw new SettlementUnavailable(error);
+  }
+
+  /** Closes the call without a charge until somebody settles it: by what is stored of it, since its own row is refused. */
+  private async releaseHold(callId: string): Promise<void> {
+    try {
+      await this.untilBack(() => this.openCalls.close(callId, new NotSettled()));
+    } catch (error) {
+      this.logger.error({ err: error, request_id: callId }, 'Its hold stays until this process has ended.');
+    }
   }
 }
 

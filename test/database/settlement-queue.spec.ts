@@ -34,10 +34,24 @@ describe('the queue of settlements', () => {
     ).resolves.toEqual([
       { call_id: bad.id, error: expect.stringContaining('partition'), channel: 'nul ', resolved_at: null },
     ]);
-    await expect(bench.wallet()).resolves.toMatchObject({ balance: 999_999_970n, held: 100n, holds: 1 });
+    await expect(bench.wallet()).resolves.toMatchObject({ balance: 999_999_970n });
     await expect(bench.check()).resolves.toMatchObject({
       differences: [expect.stringContaining(`What was collected for call ${bad.id}`)],
     });
+  });
+
+  it('holds nothing for a call that was put aside, and lets it be settled by hand', async () => {
+    const call = await bench.opened(100n);
+    const refused = finished(call, 30n, { created_at: '1999-12-31T23:59:59Z' });
+    await expect(queue.settle(refused)).rejects.toThrow('could not be recorded');
+    await expect(bench.wallet()).resolves.toMatchObject({ balance: 1_000_000_000n, held: 0n, holds: 0 });
+    await expect(bench.query('SELECT id FROM open_calls')).resolves.toEqual([]);
+    await expect(rows()).resolves.toMatchObject([{ status: 'interrupted', cost: '0', billing_basis: 'free' }]);
+
+    await expect(bench.settle(finished(call, 30n))).resolves.toBe(30n);
+    await bench.query('UPDATE settlement_failures SET resolved_at = now()');
+    await expect(rows()).resolves.toMatchObject([{ status: 'succeeded', cost: '30' }]);
+    await expect(bench.check()).resolves.toEqual(EXACT);
   });
 
   describe('without a database', () => {

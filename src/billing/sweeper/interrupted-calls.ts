@@ -1,5 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Batcher, DatabasePools, isOutage } from '../../database/index.js';
+import type { AppError } from '../../shared/index.js';
+import { ProcessDied } from '../billing.errors.js';
 import { BillingRepository } from '../billing.repository.js';
 import type { CallRow, OpenCall } from '../call-row.js';
 import { callLine } from '../call-line.js';
@@ -9,7 +11,7 @@ import { interruptedRow } from '../finished-row.js';
 const PAGE = 256;
 
 /**
- * Closes calls whose process has died: what was held comes back and nothing is charged. They go the way of every other
+ * Closes calls whose process has died, or whose settlement the database refused: what was held comes back and nothing is charged. They go the way of every other
  * settlement, so that a call which is settled at the same moment is closed once; should its process live after all, its
  * own settlement replaces what was written here.
  */
@@ -27,10 +29,10 @@ export class InterruptedCalls {
     });
   }
 
-  /** Closes one call, as if its process had died. */
-  async close(id: string): Promise<void> {
+  /** Closes one call, as if its process had died, or for what else its row is to say. Does nothing when it is not open. */
+  async close(id: string, why: AppError = new ProcessDied()): Promise<void> {
     const { rows } = await this.pools.settlement.query<OpenCallLine>(ONE, [id]);
-    for (const line of rows) await this.closeOne(openCall(line));
+    for (const line of rows) await this.closeOne(openCall(line), why);
   }
 
   /**
@@ -40,10 +42,11 @@ export class InterruptedCalls {
    */
   async closeAllOf(processIds: readonly string[], stop: AbortSignal): Promise<{ closed: number; failures: unknown[] }> {
     const failures: unknown[] = [];
+    const why = new ProcessDied();
     let closed = 0;
     for (let last = ''; !stop.aborted;) {
       const { rows } = await this.pools.settlement.query<OpenCallLine>(OF_PROCESSES, [processIds, last, PAGE]);
-      const results = await Promise.allSettled(rows.map((line) => this.closeOne(openCall(line))));
+      const results = await Promise.allSettled(rows.map((line) => this.closeOne(openCall(line), why)));
       for (const result of results) {
         if (result.status === 'rejected') failures.push(result.reason);
         else if (result.value) closed += 1;
@@ -61,8 +64,8 @@ export class InterruptedCalls {
   }
 
   /** False when somebody else had closed it. */
-  private async closeOne(call: OpenCall): Promise<boolean> {
-    const row = interruptedRow(call);
+  private async closeOne(call: OpenCall, why: AppError): Promise<boolean> {
+    const row = interruptedRow(call, why);
     const collected = await this.batcher.submit(row);
     if (collected !== undefined) this.logger.log(callLine(row, collected), 'call');
     return collected !== undefined;
