@@ -36,6 +36,33 @@ describe('what is charged at each ending', () => {
     expect(chargeFor(left, ended, 100)).toMatchObject({ basis: 'partial', usage: { input: 100, output: 7 } });
   });
 
+  it('finished with nothing but a report from the beginning: its prompt, and the output that was counted', () => {
+    const usage = { ...reported, input: 900, cacheRead: 400, output: 1, serviceTier: 'priority' };
+    const ended = progress({ usage, isProvisional: true, outputUnits: 4000, begun: true });
+    expect(chargeFor({ status: 'succeeded' }, ended, 100)).toEqual({
+      basis: 'estimated',
+      usage: { ...usage, output: 4000 },
+    });
+    expect(chargeFor({ status: 'succeeded' }, { ...ended, counted: { prompt: 80, output: 5000 } }, 100)).toEqual({
+      basis: 'estimated',
+      usage: { ...usage, output: 5000 },
+    });
+    expect(chargeFor(left, ended, 100)).toEqual({ basis: 'partial', usage: { ...usage, output: 4000 } });
+  });
+
+  it('finished with a report from the beginning that knows of no prompt: all as counted', () => {
+    const usage = { ...reported, input: 0, output: 0 };
+    const ended = progress({ usage, isProvisional: true, outputUnits: 7, begun: true });
+    expect(chargeFor({ status: 'succeeded' }, ended, 100)).toMatchObject({
+      basis: 'estimated',
+      usage: { input: 100, output: 7 },
+    });
+    expect(chargeFor({ status: 'succeeded' }, { ...ended, counted: { prompt: 80, output: 5 } }, 100)).toMatchObject({
+      basis: 'estimated',
+      usage: { input: 80, output: 5 },
+    });
+  });
+
   it('client left after output began: the report so far, else prompt and streamed tokens', () => {
     expect(chargeFor(left, progress({ begun: true, outputUnits: 7, upstreamAnswered: true }), 100)).toMatchObject({
       basis: 'partial',

@@ -19,6 +19,8 @@ export interface CountedTokens {
 export interface Progress {
   /** The upstream's latest report. */
   readonly usage: TokenUsage | undefined;
+  /** It came before the answer, and knows the prompt at most. */
+  readonly isProvisional?: boolean;
   /** What stands in for a report at the end of an answer without one; absent when that could not be counted either. */
   readonly counted?: CountedTokens | undefined;
   /** Output tokens counted in passing. */
@@ -42,8 +44,8 @@ export function chargeFor(ending: Ending, progress: Progress, likelyPromptTokens
   const counted = { ...NO_TOKENS, input: likelyPromptTokens, output: progress.outputUnits };
   switch (ending.status) {
     case 'succeeded':
-      if (progress.usage !== undefined) return { basis: 'reported', usage: progress.usage };
-      return { basis: 'estimated', usage: progress.counted === undefined ? counted : usageOf(progress.counted) };
+      if (progress.usage !== undefined && !progress.isProvisional) return { basis: 'reported', usage: progress.usage };
+      return estimated(progress, counted);
     case 'refused':
       return FREE;
     case 'failed':
@@ -58,7 +60,12 @@ export function chargeFor(ending: Ending, progress: Progress, likelyPromptTokens
 /** Not the upstream's failure, nor ours: what it has thought so far is paid for as far as the money goes. */
 const ranOut = (error: AppError): boolean => error instanceof OutOfCredit;
 
-const usageOf = ({ prompt, output }: CountedTokens): TokenUsage => ({ ...NO_TOKENS, input: prompt, output });
+/** The prompt as it was reported before the answer, else as counted; no prompt is empty. The output as counted. */
+function estimated({ usage = NO_TOKENS, counted: words, outputUnits }: Progress, counted: TokenUsage): Charge {
+  const output = words?.output ?? outputUnits;
+  const input = usage.input > 0 ? usage.input : (words?.prompt ?? counted.input);
+  return { basis: 'estimated', usage: { ...usage, input, output, reasoning: Math.min(usage.reasoning, output) } };
+}
 
 /** The report so far, but never less output than was seen: some upstreams report the prompt first and output last. */
 function partial({ usage, outputUnits }: Progress, counted: TokenUsage): Charge {

@@ -1,4 +1,4 @@
-import type { Call, CallSignal, ProtocolId, TokenUsage } from '../call/index.js';
+import { type Call, type CallSignal, isFinalReport, type ProtocolId, type TokenUsage } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
 import { AttemptLog } from './attempt-log.js';
@@ -48,6 +48,7 @@ export class Ticket {
   private granted: Admission | undefined;
   private mayHoldMoney = false;
   private usage: TokenUsage | undefined;
+  private isProvisional = false;
   private output = new OutputCount(0, 0);
   private counted: CountedTokens | undefined;
   private begun = false;
@@ -109,6 +110,11 @@ export class Ticket {
     return attempt;
   }
 
+  /** Whether the upstream has said what the answer came to. */
+  get isReported(): boolean {
+    return this.usage !== undefined && !this.isProvisional;
+  }
+
   /** Whether nothing of an answer has been seen yet. */
   get silent(): boolean {
     return !this.begun;
@@ -168,6 +174,7 @@ export class Ticket {
   progress(): Omit<Progress, 'upstreamAnswered'> {
     return {
       usage: this.usage,
+      isProvisional: this.isProvisional,
       counted: this.counted,
       outputUnits: this.output.total(monotonicMs),
       begun: this.begun,
@@ -184,6 +191,7 @@ export class Ticket {
         break;
       case 'usage':
         this.usage = signal.usage;
+        this.isProvisional = !isFinalReport(signal);
         this.output.report(signal.usage, monotonicMs());
         this.granted?.credit?.report(signal.usage);
         break;

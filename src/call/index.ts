@@ -21,7 +21,7 @@ export { openAiErrorBody, renderOpenAiError } from './openai-errors.js';
 export type { ListedModel, ProtocolAdapter, RenderedError, StreamTail } from './protocol-adapter.js';
 export { headerOf, type RequestLine } from './request-line.js';
 export { modelEdits, upstreamHeaders } from './rewrite.js';
-export type { CallSignal, Frame } from './signals.js';
+export { type CallSignal, type Frame, isFinalReport } from './signals.js';
 export { smallestRequest } from './smallest-request.js';
 export { KEEP_ALIVE_COMMENT, renderSse, SseEvent } from './sse-event.js';
 export { SseSplitter } from './sse-splitter.js';

@@ -1,14 +1,25 @@
 import type { TokenUsage } from './call.js';
 
+/** What the upstream says was used. One that comes before the answer can say what it read, not what it will write. */
+interface UsageReport {
+  readonly type: 'usage';
+  readonly usage: TokenUsage;
+  /** Such a report: by itself it is not what the answer came to. */
+  readonly isProvisional?: boolean;
+}
+
 /** What an answer tells the engine while it passes. Usage is cumulative: each report replaces the one before. */
 export type CallSignal =
   /** The first piece of content of this frame: text, reasoning, a tool call. Everything before it is prelude. */
   | { readonly type: 'content' }
   /** Output seen in passing, in tokens, roughly: what is charged when the upstream never reports. */
   | { readonly type: 'output'; readonly units: number }
-  | { readonly type: 'usage'; readonly usage: TokenUsage }
+  | UsageReport
   /** The words of prompt and answer, in tokens, counted at the end of an answer without a report. */
   | { readonly type: 'counted'; readonly prompt: number; readonly output: number };
+
+/** Whether the upstream has told here what the answer came to. */
+export const isFinalReport = (signal: CallSignal): boolean => signal.type === 'usage' && !signal.isProvisional;
 
 /** A piece of the answer, ready to be written, with what the meter must know about it. */
 export interface Frame {

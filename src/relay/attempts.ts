@@ -77,6 +77,6 @@ export class Attempts {
   /** An unstreamed answer is whole when it ends, whatever its upstream is used to. */
   private learn(ticket: Ticket, channel: Channel, upstreamModel: string): void {
     if (!ticket.call.head.stream) return;
-    this.counting.learn(channel, upstreamModel, ticket.progress().usage !== undefined);
+    this.counting.learn(channel, upstreamModel, ticket.isReported);
   }
 }

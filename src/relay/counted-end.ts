@@ -1,4 +1,4 @@
-import type { Call, Frame } from '../call/index.js';
+import { type Call, type Frame, isFinalReport } from '../call/index.js';
 import type { CountedTokens, CountRequest } from '../tokens/index.js';
 import type { Answer } from './answer.js';
 import type { AnswerText } from './answer-text.js';
@@ -33,7 +33,7 @@ export class CountedEnd implements FrameOutlet {
   }
 
   next(frame: Frame): void {
-    this.isReported ||= frame.signals.some(({ type }) => type === 'usage');
+    this.isReported ||= frame.signals.some(isFinalReport);
     const isCountable = !this.isReported && (this.uncounted.text !== undefined || !this.hasBegun);
     this.hasBegun = true;
     if (!isCountable) this.uncounted.answer.dropBody();

@@ -78,6 +78,28 @@ describe('an upstream that reports no usage', () => {
     expect(await relay.ledger()).toEqual({ exact: true, differences: [] });
   });
 
+  it('is charged for the prompt that its stream began with and for the words that were counted, every time', async () => {
+    const [start, ...rest] = eventsIn('messages', {
+      ...SAID,
+      usage: { prompt: 900, cacheRead: 400, completion: 5000 },
+    });
+    relay.upstream.script([streamHead(), sse([start!, ...rest.map((event) => withoutUsage(event))]), end()]);
+    // Twice: what is known of the first prompt must not pass for a report when the second one ends.
+    for (const attempt of ['first', 'second'])
+      expect([attempt, await rowOf('messages', { stream: true })]).toMatchObject([
+        attempt,
+        {
+          status: 'succeeded',
+          billing_basis: 'estimated',
+          prompt_tokens: '900',
+          cached_tokens: '400',
+          completion_tokens: `${SAID_TOKENS}`,
+          // $1 per million in, a tenth of it from the cache, $10 out.
+          cost: `${500 * 1000 + 400 * 100 + SAID_TOKENS * 10_000}`,
+        },
+      ]);
+  });
+
   it.each(DIALECTS)('is charged for names and arguments of tools, streamed or not: %s', async (dialect) => {
     relay.upstream.script(silent(dialect, { toolCalls: [WEATHER_CALL] }));
     const tokens = tokensIn('get_weather') + tokensIn('{"city":"Oslo"}');

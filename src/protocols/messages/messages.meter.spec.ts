@@ -49,7 +49,7 @@ describe('metering Messages streams', () => {
     const usage = { input: 9, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 };
     expect(sent).toBe(TEXT);
     expect(signals).toEqual([
-      { type: 'usage', usage: { ...usage, output: 1 } },
+      { type: 'usage', usage: { ...usage, output: 1 }, isProvisional: true },
       { type: 'content' },
       { type: 'output', units: 1 },
       { type: 'output', units: 1 },
@@ -111,6 +111,17 @@ describe('metering Messages streams', () => {
 });
 
 describe('the usage of a Messages stream', () => {
+  it('is provisional until the end of the answer says how much output there was', () => {
+    const provisional = (...reports: string[]): unknown =>
+      (usageAfter(...reports) as { isProvisional?: boolean }).isProvisional;
+    const started = '{"input_tokens":900,"output_tokens":1}';
+    expect(provisional(started)).toBe(true);
+    expect(provisional(started, '{}')).toBe(true);
+    expect(provisional(started, '{"input_tokens":900}')).toBe(true);
+    expect(provisional(started, '{"output_tokens":0}')).toBeUndefined();
+    expect(provisional(started, '{"output_tokens":5}', '{"input_tokens":901}')).toBeUndefined();
+  });
+
   it('is counted once when both ends report it (case 90)', () => {
     const report = '{"input_tokens":9,"cache_read_input_tokens":50,"cache_creation_input_tokens":7,"output_tokens":3}';
     expect(usageAfter(report, report)).toMatchObject({

@@ -1,5 +1,6 @@
 import {
   classifyInnerError,
+  countIn,
   dataKind,
   eventTypeReader,
   HIDDEN,
@@ -29,6 +30,8 @@ export class MessagesMeter implements StreamMeter {
   readonly #usage = new MessagesUsage();
   #begun = false;
   #over = false;
+  /** The output has been reported; what the beginning says of it is a placeholder. */
+  #isReported = false;
 
   get complete(): boolean {
     return this.#over;
@@ -49,9 +52,9 @@ export class MessagesMeter implements StreamMeter {
       case 'content_block_start':
         return { signals: this.#block(event), last: false };
       case 'message_start':
-        return { signals: this.#report(objectIn(read(event), 'message')['usage']), last: false };
+        return { signals: this.#usageOf(objectIn(read(event), 'message')), last: false };
       case 'message_delta':
-        return { signals: this.#report(read(event)['usage']), last: false };
+        return { signals: this.#endOf(read(event)), last: false };
       case 'message_stop':
         this.#over = true;
         return { signals: [], last: true };
@@ -80,9 +83,15 @@ export class MessagesMeter implements StreamMeter {
     return [{ type: 'content' }];
   }
 
-  #report(reported: unknown): CallSignal[] {
+  #endOf(delta: JsonObject): CallSignal[] {
+    this.#isReported ||= countIn(objectIn(delta, 'usage'), 'output_tokens') !== undefined;
+    return this.#usageOf(delta);
+  }
+
+  #usageOf({ usage: reported }: JsonObject): CallSignal[] {
     const usage = this.#usage.merge(isJsonObject(reported) ? reported : undefined);
-    return usage === undefined ? [] : [{ type: 'usage', usage }];
+    if (usage === undefined) return [];
+    return [{ type: 'usage', usage, ...(!this.#isReported && { isProvisional: true }) }];
   }
 }
 
