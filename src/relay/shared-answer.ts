@@ -75,7 +75,9 @@ export class SharedAnswer {
       },
     });
     this.serve(client);
-    if (this.source === undefined && this.ending === undefined) this.start();
+    if (this.ending === undefined && this.source === undefined) this.start();
+    // The others may all be stalled.
+    else if (this.ending === undefined) this.steer();
     return () => {
       detach();
       this.clients.delete(client);
