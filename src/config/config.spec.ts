@@ -26,8 +26,9 @@ describe('the configuration', () => {
   });
 
   it('gives bodies a quarter of the memory there is, and lets no single one be larger', () => {
-    const { bodyMemoryBytes } = config();
+    const { bodyMemoryBytes, sharedMemoryBytes } = config();
     expect(bodyMemoryBytes).toBeGreaterThan(0);
+    expect(sharedMemoryBytes).toBe(Math.floor(bodyMemoryBytes / 4));
     expect(bodyMemoryBytes).toBeLessThanOrEqual(totalmem() / 4);
     expect(config({ BODY_MEMORY_BYTES: '100000' })).toMatchObject({ bodyMemoryBytes: 100_000, maxBodyBytes: 100_000 });
   });

@@ -26,6 +26,8 @@ export class Config {
   readonly maxBodyBytes: number;
   /** What all bodies in memory may take together. */
   readonly bodyMemoryBytes: number;
+  /** What is kept of all answers for the clients that share them may take together. */
+  readonly sharedMemoryBytes: number;
   readonly production: boolean;
 
   private constructor(
@@ -47,6 +49,7 @@ export class Config {
     this.bodyMemoryBytes = environment.BODY_MEMORY_BYTES ?? Math.floor(memoryLimit() / 4);
     // One that can never fit must not be told to come again.
     this.maxBodyBytes = Math.min(environment.MAX_BODY_BYTES, this.bodyMemoryBytes);
+    this.sharedMemoryBytes = Math.floor(memoryLimit() / 16);
     Object.freeze(this);
   }
 

@@ -21,6 +21,7 @@ import { RelayTimings } from './relay-timings.js';
 import { RelayService } from './relay.service.js';
 import { Replies } from './replies.js';
 import { RunState } from './run-state.js';
+import { SharedMemory } from './shared-memory.js';
 import { StrayController, StrayGuard } from './stray.controller.js';
 import { Turns } from './turns.js';
 import { UsageCounting } from './usage-counting.js';
@@ -40,6 +41,7 @@ import { UsageCounting } from './usage-counting.js';
     RelayTimings,
     Replies,
     RunState,
+    SharedMemory,
     StrayGuard,
     Turns,
     UsageCounting,

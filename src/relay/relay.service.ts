@@ -14,7 +14,7 @@ import { fingerprintOf, idempotencyKeyOf } from './idempotency-key.js';
 import { ModelAccess } from './model-access.js';
 import { Replies } from './replies.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
-import { SharedAnswer } from './shared-answer.js';
+import type { SharedAnswer } from './shared-answer.js';
 import { SharedAnswers } from './shared-answers.js';
 import { unlessInterrupted } from './unless-interrupted.js';
 
@@ -146,7 +146,7 @@ export class RelayService {
       // Nothing is waited for from here on: of two requests that come at once, the other finds this one.
       const other = this.shared.find(name, fingerprint);
       if (other !== undefined) return { answer: other, isGuest: true };
-      const own = new SharedAnswer(call.id, answer, this.run(call, caller, answer, arrivalOf(request).startedMs));
+      const own = this.replies.share(call.id, answer, this.run(call, caller, answer, arrivalOf(request).startedMs));
       this.shared.add(name, fingerprint, own);
       return { answer: own, isGuest: false };
     } catch (error) {

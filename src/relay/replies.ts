@@ -6,6 +6,8 @@ import { Answer, type ReplyFacts } from './answer.js';
 import { RelayTimings } from './relay-timings.js';
 import { ReplyWriter } from './reply-writer.js';
 import { RunState } from './run-state.js';
+import { SharedAnswer } from './shared-answer.js';
+import { SharedMemory } from './shared-memory.js';
 
 /** Sends answers to clients, each by a writer of its own. */
 @Injectable()
@@ -13,6 +15,7 @@ export class Replies {
   constructor(
     private readonly timings: RelayTimings,
     private readonly state: RunState,
+    private readonly memory: SharedMemory,
   ) {}
 
   /** The answer to a call that has just come, of which nothing is known yet. To be closed, however the call ends. */
@@ -22,6 +25,11 @@ export class Replies {
 
   close(callId: string): void {
     this.state.end(callId);
+  }
+
+  /** The same for the clients of one call that may be several. */
+  share(callId: string, answer: Answer, frames: Observable<Frame>): SharedAnswer {
+    return new SharedAnswer(callId, answer, frames, this.memory);
   }
 
   /**

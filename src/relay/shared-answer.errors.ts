@@ -9,11 +9,11 @@ export class KeyOfAnotherRequest extends AppError {
   }
 }
 
-export class AnswerTooLongToShare extends AppError {
-  constructor(callId: string, bytes: number) {
+export class AnswerNotWhole extends AppError {
+  constructor(callId: string, reason: string) {
     super(
       'conflict',
-      `A request with this Idempotency-Key, ${callId}, is still running, and its answer can be shared no longer: more than ${bytes} bytes of it have passed. Wait for that request, or use another key.`,
+      `A request with this Idempotency-Key, ${callId}, is still running, and its answer can be shared no longer: ${reason}. Wait for that request, or use another key.`,
     );
   }
 }

@@ -1,16 +1,24 @@
 import { Subject } from 'rxjs';
 import { type Flow, type Frame, Interruption } from '../call/index.js';
+import type { Config } from '../config/index.js';
 import { Answer } from './answer.js';
 import { SharedAnswer } from './shared-answer.js';
+import { SharedMemory } from './shared-memory.js';
 
 const MIB = 1024 * 1024;
 const frame = (bytes: number, last = false): Frame => ({ bytes: new Uint8Array(bytes), signals: [], last });
+
+const memoryOf = (sharedMemoryBytes: number): SharedMemory => new SharedMemory({ sharedMemoryBytes } as Config);
 
 /** A running call whose frames the test sends, and its clients. */
 class Running {
   readonly frames = new Subject<Frame>();
   readonly answer = new Answer(new Interruption(), 0);
-  readonly shared = new SharedAnswer('req_1', this.answer, this.frames);
+  readonly shared: SharedAnswer;
+
+  constructor(readonly memory = memoryOf(100 * MIB)) {
+    this.shared = new SharedAnswer('req_1', this.answer, this.frames, memory);
+  }
 
   /** @param isStalled it takes nothing from the beginning */
   join(isStalled = false): TestClient {
@@ -57,5 +65,81 @@ describe('an answer for several clients', () => {
     call.join().flow.hold('client');
     call.join(true);
     expect(call.answer.flow.paused).toBe(true);
+  });
+});
+
+describe('the memory of all answers that are shared', () => {
+  it('is counted by what is kept, and given back when the last client has left', () => {
+    const memory = memoryOf(10 * MIB);
+    const [one, other] = [new Running(memory), new Running(memory)];
+    const clients = [one.join(), one.join(), other.join()];
+    one.frames.next(frame(3 * MIB));
+    other.frames.next(frame(2 * MIB));
+    expect(memory.takenBytes).toBe(5 * MIB);
+    one.frames.complete();
+    expect(clients.map(({ isOver }) => isOver)).toEqual([true, true, false]);
+    expect(memory.takenBytes).toBe(2 * MIB);
+    clients[2]!.leave();
+    clients[2]!.leave();
+    expect(memory.takenBytes).toBe(0);
+  });
+
+  it('is kept for a client that still reads when the call has ended', () => {
+    const call = new Running();
+    call.join();
+    const slow = call.join(true);
+    call.frames.next(frame(MIB));
+    call.frames.complete();
+    expect(call.memory.takenBytes).toBe(MIB);
+    slow.flow.release('client');
+    expect([slow.bytes, slow.isOver, call.memory.takenBytes]).toEqual([MIB, true, 0]);
+  });
+
+  it('is given back by an answer that finds it short, and that can be shared no longer', () => {
+    const memory = memoryOf(5 * MIB);
+    const [one, other] = [new Running(memory), new Running(memory)];
+    const clients = [one.join(), one.join(), other.join()];
+    one.frames.next(frame(3 * MIB));
+    other.frames.next(frame(2 * MIB));
+    expect([one.shared.whyPartial, other.shared.whyPartial]).toEqual([undefined, undefined]);
+    one.frames.next(frame(1));
+    expect(one.shared.whyPartial).toContain('memory');
+    expect(other.shared.whyPartial).toBeUndefined();
+    expect(memory.takenBytes).toBe(2 * MIB);
+    // There is room again, but nobody who comes now could have all of it.
+    one.frames.next(frame(1));
+    expect(one.shared.whyPartial).toContain('memory');
+    expect(memory.takenBytes).toBe(2 * MIB);
+    one.frames.complete();
+    expect(clients.map(({ bytes, isOver }) => [bytes, isOver])).toEqual([
+      [3 * MIB + 2, true],
+      [3 * MIB + 2, true],
+      [2 * MIB, false],
+    ]);
+  });
+
+  it('is not kept for a client that is far behind the others when it is short', () => {
+    const call = new Running(memoryOf(2 * MIB));
+    const [first, near, stalled] = [call.join(), call.join(), call.join(true)];
+    call.frames.next(frame(2 * MIB));
+    near.flow.hold('client');
+    expect(stalled.failure).toBeUndefined();
+    call.frames.next(frame(1000));
+    expect(stalled.failure).toMatchObject({ message: expect.stringContaining('left behind') as string });
+    expect([first, near].map(({ bytes, failure }) => [bytes, failure])).toEqual([
+      [2 * MIB + 1000, undefined],
+      [2 * MIB, undefined],
+    ]);
+    expect(call.memory.takenBytes).toBe(1000);
+    near.flow.release('client');
+    expect(near.bytes).toBe(2 * MIB + 1000);
+  });
+
+  it('is not taken by the only client of an answer, however much passes', () => {
+    const call = new Running(memoryOf(MIB));
+    const client = call.join();
+    for (let count = 0; count < 20; count++) call.frames.next(frame(MIB));
+    expect(client.bytes).toBe(20 * MIB);
+    expect(call.memory.takenBytes).toBe(0);
   });
 });

@@ -2,9 +2,12 @@ import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import { Flow, type Frame } from '../call/index.js';
 import type { Answer, ReplyFacts } from './answer.js';
 import { TooFarBehind } from './shared-answer.errors.js';
+import type { SharedMemory } from './shared-memory.js';
 
 /** So much of an answer is kept for clients that come later, and so far may one of them be behind the others. */
-export const MAX_SHARED_BYTES = 8 * 1024 * 1024;
+const MAX_SHARED_BYTES = 8 * 1024 * 1024;
+/** So far it may be when memory is short: about what a socket holds. */
+const SMALL_LAG_BYTES = 256 * 1024;
 
 /** One of several clients of an answer, and how much of it has gone to it. */
 interface SharingClient {
@@ -27,7 +30,10 @@ export class SharedAnswer {
   private kept: Frame[] = [];
   /** Frames that came before those, and are not needed any more. */
   private forgotten = 0;
+  /** All that have come, and those in the frames that are kept. */
   private bytes = 0;
+  private keptBytes = 0;
+  private partial: string | undefined;
   private source: Subscription | undefined;
   private ending: { readonly error?: unknown } | undefined;
   private tellOver: () => void = () => undefined;
@@ -37,13 +43,14 @@ export class SharedAnswer {
     readonly callId: string,
     private readonly answer: Answer,
     private readonly frames: Observable<Frame>,
+    private readonly memory: SharedMemory,
   ) {
     this.over = new Promise((resolve) => (this.tellOver = resolve));
   }
 
-  /** False when a client that comes now could not have all of it. */
-  get isWhole(): boolean {
-    return this.bytes <= MAX_SHARED_BYTES;
+  /** Why a client that comes now could not have all of it; undefined when it can. */
+  get whyPartial(): string | undefined {
+    return this.partial;
   }
 
   /** For one client: the frames, and what its writer must know. */
@@ -81,8 +88,10 @@ export class SharedAnswer {
     return () => {
       detach();
       this.clients.delete(client);
-      if (this.clients.size === 0) this.end({});
-      else this.steer();
+      if (this.clients.size > 0) return this.steer();
+      this.end({});
+      this.memory.giveBack(this.keptBytes);
+      this.keptBytes = 0;
     };
   }
 
@@ -95,10 +104,15 @@ export class SharedAnswer {
   }
 
   private take(frame: Frame): void {
+    const { length } = frame.bytes;
     this.kept.push(frame);
-    this.bytes += frame.bytes.length;
+    this.bytes += length;
+    this.keptBytes += length;
+    this.memory.take(length);
     for (const client of this.clients) this.serve(client);
-    if (!this.isWhole) this.forget();
+    if (this.bytes > MAX_SHARED_BYTES) this.partial ??= `more than ${MAX_SHARED_BYTES} bytes of it have passed`;
+    if (this.memory.isShort) this.partial ??= 'the answers that are shared take all the memory that there is for them';
+    if (this.partial !== undefined) this.forget();
   }
 
   /** Gives a client what it has not had, as far as it takes it. */
@@ -118,14 +132,26 @@ export class SharedAnswer {
 
   /** Nobody comes any more: what all have had is not kept, nor a client that is far behind the others. */
   private forget(): void {
+    this.leaveBehind(MAX_SHARED_BYTES);
+    this.dropHad();
+    if (!this.memory.isShort) return;
+    this.leaveBehind(SMALL_LAG_BYTES);
+    this.dropHad();
+  }
+
+  private leaveBehind(most: number): void {
+    const foremost = Math.max(...Array.from(this.clients, ({ bytes }) => bytes));
+    for (const { bytes, out } of this.clients)
+      if (foremost - bytes > most) out.error(new TooFarBehind(this.callId, most));
+  }
+
+  private dropHad(): void {
     if (this.clients.size === 0) return;
-    if (this.clients.size > 1) {
-      for (const { bytes, out } of this.clients)
-        if (this.bytes - bytes > MAX_SHARED_BYTES) out.error(new TooFarBehind(this.callId, MAX_SHARED_BYTES));
-    }
     const had = Math.min(...Array.from(this.clients, ({ frames }) => frames));
-    this.kept.splice(0, had - this.forgotten);
+    const dropped = this.kept.splice(0, had - this.forgotten).reduce((sum, { bytes }) => sum + bytes.length, 0);
     this.forgotten = had;
+    this.keptBytes -= dropped;
+    this.memory.giveBack(dropped);
   }
 
   /** The upstream is read as long as one client reads. */

@@ -1,5 +1,5 @@
-import { AnswerTooLongToShare, KeyOfAnotherRequest } from './shared-answer.errors.js';
-import { MAX_SHARED_BYTES, type SharedAnswer } from './shared-answer.js';
+import { AnswerNotWhole, KeyOfAnotherRequest } from './shared-answer.errors.js';
+import type { SharedAnswer } from './shared-answer.js';
 
 interface Running {
   readonly fingerprint: string;
@@ -12,14 +12,14 @@ export class SharedAnswers {
 
   /**
    * The answer of the call that runs under this name; undefined when none does.
-   * @throws KeyOfAnotherRequest, AnswerTooLongToShare
+   * @throws KeyOfAnotherRequest, AnswerNotWhole
    */
   find(name: string, fingerprint: string): SharedAnswer | undefined {
     const running = this.running.get(name);
     if (running === undefined) return undefined;
     const { answer } = running;
     if (running.fingerprint !== fingerprint) throw new KeyOfAnotherRequest(answer.callId);
-    if (!answer.isWhole) throw new AnswerTooLongToShare(answer.callId, MAX_SHARED_BYTES);
+    if (answer.whyPartial !== undefined) throw new AnswerNotWhole(answer.callId, answer.whyPartial);
     return answer;
   }
 

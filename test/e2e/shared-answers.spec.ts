@@ -1,3 +1,4 @@
+import { SharedMemory } from '../../src/relay/shared-memory.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { expectError, INVALID_REQUEST, type Situation } from '../support/api-errors.js';
 import { eventually } from '../support/eventually.js';
@@ -204,6 +205,24 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     expect(await expectError(dialect, second, CONFLICT, { code: null })).toContain('bytes');
     first.close();
     expect(await relay.upstream.requests[0]!.closed).toBe('left');
+  });
+
+  it('are refused when all answers together take more memory than they may, and the first goes on', async () => {
+    const memory = relay.get(SharedMemory);
+    const usual = memory['limit'];
+    Object.assign(memory, { limit: MIB });
+    relay.upstream.script(endlessStream('responses', { text: 'again '.repeat(20_000), gapMs: 1 }));
+    const first = await raw('responses');
+    await eventually(() => expect(bytesOf(first)).toBeGreaterThan(2 * MIB), 25_000);
+    const second = await post('responses', { stream: true });
+    expect(await expectError('responses', second, CONFLICT, { code: null })).toContain('memory');
+    expect(memory.takenBytes).toBeLessThan(MIB);
+    const seen = bytesOf(first);
+    await eventually(() => expect(bytesOf(first)).toBeGreaterThan(seen + MIB), 25_000);
+    first.close();
+    expect(await relay.upstream.requests[0]!.closed).toBe('left');
+    await eventually(() => expect(memory.takenBytes).toBe(0));
+    Object.assign(memory, { limit: usual });
   });
 
   it('hold nobody up: one that does not read is left behind', async () => {
