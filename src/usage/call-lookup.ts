@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { idTime, nanos, type Nanos } from '../shared/index.js';
+import { Clock, idTime, nanos, type Nanos } from '../shared/index.js';
 import type { CostLine, RecordedCall } from './recorded-call.js';
 import { CallNotFound } from './usage.errors.js';
+
+/** No clock of ours is so far ahead of another one, and there are times in ids that the database cannot read. */
+const MAX_AHEAD_MS = 24 * 60 * 60 * 1000;
 
 type Count = 'promptTokens' | 'cachedTokens' | 'cacheWriteTokens' | 'completionTokens' | 'reasoningTokens';
 type Amount = 'cost' | 'uncollected' | 'held';
@@ -30,12 +33,15 @@ const FIND = `
 /** One call of an account, by the id that its answer named. */
 @Injectable()
 export class CallLookup {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly clock: Clock,
+  ) {}
 
   /** @throws CallNotFound also when the call is another account's */
   async find(accountId: string, callId: string): Promise<RecordedCall> {
     const time = callId.startsWith('req_') ? idTime(callId) : undefined;
-    if (time === undefined) throw new CallNotFound(callId);
+    if (time === undefined || time > this.clock.now() + MAX_AHEAD_MS) throw new CallNotFound(callId);
     const createdAt = new Date(time).toISOString();
     const rows = await this.dataSource.query<Row[]>(FIND, [callId, createdAt, accountId]);
     // A settled call may have left a hold behind that is still to be released: it is finished all the same.

@@ -157,6 +157,8 @@ describe('GET /v1/generations/ID', () => {
     const ids = [
       'x',
       'req_',
+      // Of the year 10889.
+      NO_CALL.replace('019a9d3c4d5e', 'f'.repeat(12)),
       NO_CALL.slice(0, -1),
       NO_CALL.replace('req', 'led'),
       'x'.repeat(300),
