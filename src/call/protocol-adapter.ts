@@ -34,6 +34,8 @@ export interface ProtocolAdapter {
   readonly id: ProtocolId;
   /** Where clients of this dialect post their calls, in the usual form: `/v1/messages`. */
   readonly callPaths: readonly string[];
+  /** Headers of a call that go upstream, and so change what the same body is answered with. */
+  readonly forwardedHeaders: readonly string[];
   /** True when this dialect words the errors for such a path and such headers. */
   claims(request: RequestLine): boolean;
   /**

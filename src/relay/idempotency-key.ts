@@ -14,9 +14,10 @@ export function idempotencyKeyOf(line: RequestLine): string | undefined {
   throw new AppError('invalid_request', `The Idempotency-Key must not be longer than ${MAX_LENGTH} characters.`);
 }
 
-/** The same for requests that ask for the same in the same bytes. */
-export async function fingerprintOf({ path, query }: RequestLine, body: Buffer): Promise<string> {
-  return `${await digestOf(body)} ${path}?${query}`;
+/** The same for requests that ask for the same in the same bytes. @param headers that ask for something as well */
+export async function fingerprintOf(line: RequestLine, headers: readonly string[], body: Buffer): Promise<string> {
+  const asked = headers.map((name) => headerOf(line, name));
+  return `${await digestOf(body)} ${line.path}?${line.query} ${JSON.stringify(asked)}`;
 }
 
 async function digestOf(body: Buffer): Promise<string> {

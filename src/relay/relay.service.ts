@@ -133,7 +133,7 @@ export class RelayService {
    * @throws AppError when the client has used the name for something else
    */
   private async shareOf(
-    { call, body }: Omit<ReadCall, 'share'>,
+    { call, protocol, body }: Omit<ReadCall, 'share'>,
     caller: Caller,
     answer: Answer,
     request: FastifyRequest,
@@ -141,7 +141,7 @@ export class RelayService {
     try {
       const key = idempotencyKeyOf(call.request);
       if (key === undefined) return undefined;
-      const fingerprint = await fingerprintOf(call.request, body.bytes);
+      const fingerprint = await fingerprintOf(call.request, protocol.forwardedHeaders, body.bytes);
       const name = `${caller.keyId} ${key}`;
       // Nothing is waited for from here on: of two requests that come at once, the other finds this one.
       const other = this.shared.find(name, fingerprint);

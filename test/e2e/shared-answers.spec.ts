@@ -175,6 +175,30 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
     expect((await relay.calls(caller)).map(({ status }) => status).toSorted()).toEqual(['refused', 'succeeded']);
   });
 
+  it.each([
+    ['chat-completions', 'openai-beta', 'x=1'],
+    ['messages', 'anthropic-beta', 'a-2026'],
+    ['messages', 'anthropic-version', '2023-01-01'],
+    ['messages', 'vendor-version', '2023-01-01'],
+    ['responses', 'openai-beta', 'x=1'],
+  ] as const)(
+    'are refused when a header asks the upstream for something else: %s, %s',
+    async (dialect, name, value) => {
+      const rest = gate();
+      relay.upstream.script(halves(dialect, rest));
+      const first = await post(dialect, { stream: true });
+      const other = await post(dialect, { stream: true }, 'one', { [name]: value });
+    expect(other.status).toBe(400);
+      expect(await expectError(dialect, other, INVALID_REQUEST)).toContain('Idempotency-Key');
+      // What does not go upstream asks for nothing.
+      const same = await post(dialect, { stream: true }, 'one', { 'x-stainless-retry-count': '1' });
+      expect(same.headers.get('x-relay-shared-with')).toBe(idOf(first));
+      rest.open();
+      expect(await same.text()).toBe(await first.text());
+      expect(relay.upstream.requests).toHaveLength(1);
+    },
+  );
+
   it('run by themselves with another name, another key, or after the end', async () => {
     const go = gate();
     relay.upstream.script([waitFor(go), answerIn('messages', USAGE)]);

@@ -12,6 +12,9 @@ import {
 /** The dialect's own id, for channels and the usage log. */
 export const CHAT_COMPLETIONS = 'chat-completions';
 
+/** Headers of a call that go upstream as they came. */
+export const FORWARDED_HEADERS = ['openai-beta'] as const;
+
 /** The two names of the output limit; servers exist that know only one of them. */
 export const OUTPUT_LIMITS = ['max_completion_tokens', 'max_tokens'] as const;
 export const INCLUDE_USAGE = 'stream_options.include_usage';

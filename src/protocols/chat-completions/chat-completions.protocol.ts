@@ -16,7 +16,7 @@ import {
 } from '../../call/index.js';
 import { Protocol } from '../../relay/index.js';
 import type { AppError, JsonObject } from '../../shared/index.js';
-import { CHAT_COMPLETIONS, chatHeadReader } from './chat-completions.head.js';
+import { CHAT_COMPLETIONS, chatHeadReader, FORWARDED_HEADERS } from './chat-completions.head.js';
 
 /** Where calls are posted. */
 export const CHAT_COMPLETIONS_PATH = '/v1/chat/completions';
@@ -27,6 +27,7 @@ export const CHAT_COMPLETIONS_PATH = '/v1/chat/completions';
 export class ChatCompletionsProtocol implements ProtocolAdapter {
   readonly id = CHAT_COMPLETIONS;
   readonly callPaths = [CHAT_COMPLETIONS_PATH] as const;
+  readonly forwardedHeaders = FORWARDED_HEADERS;
 
   claims(request: RequestLine): boolean {
     return request.path.startsWith('/v1/chat/');

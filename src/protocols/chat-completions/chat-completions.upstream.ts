@@ -22,7 +22,13 @@ import {
 } from '../../call/index.js';
 import { Upstream } from '../../relay/index.js';
 import type { AppError } from '../../shared/index.js';
-import { CHAT_COMPLETIONS, INCLUDE_USAGE, OUTPUT_LIMITS, WEB_SEARCH } from './chat-completions.head.js';
+import {
+  CHAT_COMPLETIONS,
+  FORWARDED_HEADERS,
+  INCLUDE_USAGE,
+  OUTPUT_LIMITS,
+  WEB_SEARCH,
+} from './chat-completions.head.js';
 import { ChatCompletionsMeter, TEXTS } from './chat-completions.meter.js';
 import { CHAT_TEXTS, chatTextsIn } from './chat-completions.texts.js';
 import { chatUsageBeside, cites } from './chat-completions.usage.js';
@@ -43,7 +49,7 @@ export class ChatCompletionsUpstream implements UpstreamAdapter {
     return {
       path: '/chat/completions',
       query: '',
-      headers: upstreamHeaders(call, 'openai-beta'),
+      headers: upstreamHeaders(call, ...FORWARDED_HEADERS),
       body: new SplicedBody(call.body, edits),
     };
   }

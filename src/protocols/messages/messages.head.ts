@@ -13,6 +13,9 @@ import {
 /** The dialect's own id, for channels and the usage log. */
 export const MESSAGES = 'messages';
 
+/** Headers of a call that go upstream as they came. */
+export const FORWARDED_HEADERS = ['anthropic-beta'] as const;
+
 export const THINKING_BUDGET = 'thinking.budget_tokens';
 const INTERESTS = jsonInterests(
   'model',

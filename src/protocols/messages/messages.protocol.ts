@@ -15,8 +15,8 @@ import {
 import { Protocol } from '../../relay/index.js';
 import type { AppError, JsonObject } from '../../shared/index.js';
 import { renderMessagesError, renderMessagesErrorEvent } from './messages.errors.js';
-import { MESSAGES, messagesHeadReader } from './messages.head.js';
-import { versionHeaderOf } from './messages.version.js';
+import { FORWARDED_HEADERS, MESSAGES, messagesHeadReader } from './messages.head.js';
+import { VERSION_HEADERS, versionHeaderOf } from './messages.version.js';
 
 const PING = renderSse('ping', '{"type":"ping"}');
 const MODELS_ON_A_PAGE = 20;
@@ -30,6 +30,7 @@ export const MESSAGES_PATH = '/v1/messages';
 export class MessagesProtocol implements ProtocolAdapter {
   readonly id = MESSAGES;
   readonly callPaths = [MESSAGES_PATH] as const;
+  readonly forwardedHeaders = [...FORWARDED_HEADERS, ...VERSION_HEADERS];
 
   /** Clients of this dialect name its version wherever they go, also where dialects share a path. */
   claims(request: RequestLine): boolean {

@@ -21,7 +21,7 @@ import {
 } from '../../call/index.js';
 import { Upstream } from '../../relay/index.js';
 import { AppError } from '../../shared/index.js';
-import { MESSAGES, THINKING_BUDGET, thinkingBudget } from './messages.head.js';
+import { FORWARDED_HEADERS, MESSAGES, THINKING_BUDGET, thinkingBudget } from './messages.head.js';
 import { MessagesMeter, TEXTS } from './messages.meter.js';
 import { MESSAGES_TEXTS, messagesTextsIn } from './messages.texts.js';
 import { MessagesUsage } from './messages.usage.js';
@@ -43,7 +43,7 @@ export class MessagesUpstream implements UpstreamAdapter {
       path: '/messages',
       query: new URLSearchParams(call.request.query).get('beta') === 'true' ? 'beta=true' : '',
       headers: {
-        ...upstreamHeaders(call, 'anthropic-beta'),
+        ...upstreamHeaders(call, ...FORWARDED_HEADERS),
         'anthropic-version': versionHeaderOf(call.request) ?? USUAL_VERSION,
       },
       body: new SplicedBody(call.body, [...modelEdits(call, target), ...limitEdits(call, target)]),

@@ -13,6 +13,9 @@ import {
 /** The dialect's own id, for channels and the usage log. */
 export const RESPONSES = 'responses';
 
+/** Headers of a call that go upstream as they came. */
+export const FORWARDED_HEADERS = ['openai-beta'] as const;
+
 export const OUTPUT_LIMIT = 'max_output_tokens';
 const PREVIOUS_RESPONSE = 'previous_response_id';
 /** Of a response; longer than those of any vendor. An answer is found again by whoever continues it up to here. */

@@ -16,7 +16,7 @@ import {
 import { Protocol } from '../../relay/index.js';
 import type { AppError, JsonObject } from '../../shared/index.js';
 import { renderFailure } from './responses.failure.js';
-import { responsesHeadReader, RESPONSES } from './responses.head.js';
+import { FORWARDED_HEADERS, responsesHeadReader, RESPONSES } from './responses.head.js';
 
 /** Where calls are posted. */
 export const RESPONSES_PATH = '/v1/responses';
@@ -27,6 +27,7 @@ export const RESPONSES_PATH = '/v1/responses';
 export class ResponsesProtocol implements ProtocolAdapter {
   readonly id = RESPONSES;
   readonly callPaths = [RESPONSES_PATH] as const;
+  readonly forwardedHeaders = FORWARDED_HEADERS;
 
   claims(request: RequestLine): boolean {
     return /^\/v1\/responses(?:\/|$)/.test(request.path);

@@ -24,7 +24,7 @@ import {
 } from '../../call/index.js';
 import { Upstream } from '../../relay/index.js';
 import type { AppError } from '../../shared/index.js';
-import { OUTPUT_LIMIT, RESPONSES } from './responses.head.js';
+import { FORWARDED_HEADERS, OUTPUT_LIMIT, RESPONSES } from './responses.head.js';
 import { ResponsesMeter } from './responses.meter.js';
 import { RESPONSES_TEXTS, responsesTextsIn } from './responses.texts.js';
 import { toolUsesIn } from './responses.tools.js';
@@ -48,7 +48,7 @@ export class ResponsesUpstream implements UpstreamAdapter {
     return {
       path: '/responses',
       query: '',
-      headers: upstreamHeaders(call, 'openai-beta'),
+      headers: upstreamHeaders(call, ...FORWARDED_HEADERS),
       body: new SplicedBody(call.body, [...modelEdits(call, target), ...limitEdits(call, target)]),
     };
   }
