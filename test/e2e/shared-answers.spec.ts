@@ -188,7 +188,7 @@ describe('requests with the Idempotency-Key of one that is still running', () =>
       relay.upstream.script(halves(dialect, rest));
       const first = await post(dialect, { stream: true });
       const other = await post(dialect, { stream: true }, 'one', { [name]: value });
-    expect(other.status).toBe(400);
+      expect(other.status).toBe(400);
       expect(await expectError(dialect, other, INVALID_REQUEST)).toContain('Idempotency-Key');
       // What does not go upstream asks for nothing.
       const same = await post(dialect, { stream: true }, 'one', { 'x-stainless-retry-count': '1' });
