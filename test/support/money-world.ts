@@ -246,7 +246,8 @@ export class MoneyStepper {
       compare(world, 'refused debit', refused, amount < 0n && model.free - model.owed + amount < 0n);
       if (refused) return;
       model.balance += amount;
-      model.payOwed();
+      // What comes in pays debts; what is taken out leaves them as they are.
+      if (amount > 0n) model.payOwed();
     });
   }
 
