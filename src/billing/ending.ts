@@ -1,5 +1,6 @@
 import { NO_TOKENS, type TokenUsage } from '../call/index.js';
 import type { AppError } from '../shared/index.js';
+import type { CountedTokens } from '../tokens/index.js';
 import { OutOfCredit } from './billing.errors.js';
 
 export type CallStatus = 'succeeded' | 'failed' | 'cancelled' | 'refused' | 'interrupted';
@@ -8,12 +9,6 @@ export type BillingBasis = 'reported' | 'estimated' | 'partial' | 'free';
 /** How a call came to its end. */
 export type Ending =
   { readonly status: 'succeeded' } | { readonly status: 'cancelled' | 'failed' | 'refused'; readonly error: AppError };
-
-/** Tokens of a call as a tokenizer counts them. */
-export interface CountedTokens {
-  readonly prompt: number;
-  readonly output: number;
-}
 
 /** What had been seen of an answer when the call ended. */
 export interface Progress {

@@ -1,10 +1,11 @@
 import { type Call, type CallSignal, isFinalReport, type ProtocolId, type TokenUsage } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
+import type { CountedTokens } from '../tokens/index.js';
 import { AttemptLog } from './attempt-log.js';
 import { AdmissionUnavailable, SettlementUnavailable } from './billing.errors.js';
 import type { Credit } from './credit.js';
-import type { CountedTokens, Ending, Progress } from './ending.js';
+import type { Ending, Progress } from './ending.js';
 import { OutputCount } from './output-count.js';
 import type { BillingPlan } from './plan.js';
 import type { PriceSnapshot } from './price-snapshot.js';

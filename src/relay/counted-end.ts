@@ -64,7 +64,7 @@ export class CountedEnd implements FrameOutlet {
   }
 }
 
-const withCount = (last: Frame, { prompt, answer }: CountedTokens, share: number): Frame => ({
+const withCount = (last: Frame, { prompt, output }: CountedTokens, share: number): Frame => ({
   ...last,
-  signals: [...last.signals, { type: 'counted', prompt, output: Math.ceil(answer * share) }],
+  signals: [...last.signals, { type: 'counted', prompt, output: Math.ceil(output * share) }],
 });

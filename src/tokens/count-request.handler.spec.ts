@@ -11,17 +11,17 @@ const prompt = bytes({ messages: [{ role: 'user', content: 'hello' }] });
 describe('answerCount', () => {
   it('counts a whole answer where the model wrote, and nothing beside it', () => {
     const answer = bytes({ name: 'hello', choices: [{ message: { content: 'hello hello', name: 'hello' } }] });
-    expect(answerCount({ prompt, answer, places })).toEqual({ prompt: 8, answer: 3 });
+    expect(answerCount({ prompt, answer, places })).toEqual({ prompt: 8, output: 3 });
   });
 
   it('counts texts that were kept of a stream each by itself', () => {
-    expect(answerCount({ prompt, answer: ['hello', 'hello'], places })).toEqual({ prompt: 8, answer: 2 });
+    expect(answerCount({ prompt, answer: ['hello', 'hello'], places })).toEqual({ prompt: 8, output: 2 });
   });
 
   it('reads what lies within a larger piece of memory', () => {
     const memory = Buffer.concat([Buffer.from('xxx'), prompt, Buffer.from('yyy')]);
     const part = memory.subarray(3, 3 + prompt.length);
-    expect(answerCount({ prompt: part, answer: [], places })).toEqual({ prompt: 8, answer: 0 });
+    expect(answerCount({ prompt: part, answer: [], places })).toEqual({ prompt: 8, output: 0 });
   });
 
   it('says of what it cannot read nothing but the kind of fault', () => {

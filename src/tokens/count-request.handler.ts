@@ -9,7 +9,7 @@ export function answerCount({ prompt, answer, places }: CountRequest): CountRepl
   try {
     return {
       prompt: promptTokens(parsed(prompt), places.prompt),
-      answer: answerTexts(answer, places.answer).reduce((tokens, text) => tokens + tokensIn(text), 0),
+      output: answerTexts(answer, places.answer).reduce((tokens, text) => tokens + tokensIn(text), 0),
     };
   } catch (error) {
     // The message would quote what was being read.

@@ -9,9 +9,10 @@ export interface CountRequest {
   readonly places: TextPlaces;
 }
 
+/** Tokens of a call as a tokenizer counts them. */
 export interface CountedTokens {
   readonly prompt: number;
-  readonly answer: number;
+  readonly output: number;
 }
 
 /** What the thread says: the counts, or the name of what went wrong; never a word of anybody's text. */

@@ -22,7 +22,7 @@ const OBEDIENT = new URL(
     if (said.includes('exit')) process.exit(7);
     if (said.includes('throw')) throw new Error('as told');
     while (said.includes('hang')) ;
-    parentPort.postMessage({ prompt: said.length, answer: 0 });
+    parentPort.postMessage({ prompt: said.length, output: 0 });
   });
 `)}`,
 );
@@ -48,14 +48,14 @@ describe('the counter of tokens', () => {
   it('counts one request after the other, each for whoever asked', async () => {
     counterWith();
     const counts = await Promise.all(['', 'hello', 'hello hello'].map((text) => counter.count(saying(text))));
-    expect(counts).toEqual([7, 8, 9].map((prompt) => ({ prompt, answer: 1 })));
+    expect(counts).toEqual([7, 8, 9].map((prompt) => ({ prompt, output: 1 })));
   });
 
   it.each(['exit', 'throw'])('loses one count when the thread is lost (%s), and starts another', async (fate) => {
     counterWith({ program: OBEDIENT });
     const [lost, next] = [counter.count(requestOf(fate)), counter.count(requestOf('count'))];
     expect(await lost).toBeUndefined();
-    expect(await next).toEqual({ prompt: '"count"'.length, answer: 0 });
+    expect(await next).toEqual({ prompt: '"count"'.length, output: 0 });
   });
 
   it('gives up what takes too long, and starts another thread for what comes then', async () => {

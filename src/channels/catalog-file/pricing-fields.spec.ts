@@ -1,7 +1,6 @@
+import { entriesIn, faultsOf } from '../../../test/support/catalog-files.js';
 import { groupEntry, modelEntry } from './entries-from-definitions.js';
 import { groupFrom, modelFrom } from './definitions-from-entries.js';
-import { InvalidCatalog } from './invalid-catalog.js';
-import { readCatalogFile } from './read-catalog-file.js';
 import { referenceFaults } from './references.js';
 import { renderCatalog } from './render-catalog.js';
 
@@ -18,22 +17,9 @@ models:
     prices: [{ input: 1, output: 2 }]
 `;
 
-const read = (text: string): ReturnType<typeof readCatalogFile>['entries'] =>
-  readCatalogFile(text, 'catalog.yaml').entries;
-
-function faultsOf(text: string): readonly string[] {
-  try {
-    read(text);
-  } catch (error) {
-    if (error instanceof InvalidCatalog) return error.faults;
-    throw error;
-  }
-  return [];
-}
-
 describe('the fields of the catalog file that prices are refined by', () => {
   it('are read exactly, in one spelling', () => {
-    const { groups = [], models = [] } = read(FILE);
+    const { groups = [], models = [] } = entriesIn(FILE);
     expect(groups?.map(groupFrom)).toMatchObject([{ multiplier: '0.8', models: { m: '0.9' } }]);
     expect(models?.map(modelFrom)).toMatchObject([
       {
@@ -48,14 +34,14 @@ describe('the fields of the catalog file that prices are refined by', () => {
   });
 
   it('are written as they are read', () => {
-    const { groups = [], models = [] } = read(FILE);
+    const { groups = [], models = [] } = entriesIn(FILE);
     const definitions = { groups: groups!.map(groupFrom), models: models!.map(modelFrom) };
     const text = renderCatalog([], {
       groups: definitions.groups.map(groupEntry),
       models: definitions.models.map(modelEntry),
     });
     expect(text).toContain('{ m: 0.9 }');
-    const again = read(text);
+    const again = entriesIn(text);
     expect({ groups: again.groups!.map(groupFrom), models: again.models!.map(modelFrom) }).toEqual(definitions);
   });
 
@@ -64,7 +50,7 @@ describe('the fields of the catalog file that prices are refined by', () => {
     ['2027-01-01T12:00', '2027-01-01T12:00:00.000Z'],
     ['"2027-01-01T12:00:00+02:00"', '2027-01-01T10:00:00.000Z'],
   ])('take a time from which prices are in force, in UTC where it names no zone: %s', (written, meant) => {
-    const [model] = read(FILE.replace('hidden_tokens_per_second: 80', `valid_from: ${written}`)).models ?? [];
+    const [model] = entriesIn(FILE.replace('hidden_tokens_per_second: 80', `valid_from: ${written}`)).models ?? [];
     expect(modelFrom(model!).validFrom?.toISOString()).toBe(meant);
   });
 
@@ -101,7 +87,7 @@ describe('the fields of the catalog file that prices are refined by', () => {
   });
 
   it('refer only to models that there are', () => {
-    const faults = referenceFaults(read(FILE.replace('models: { m:', 'models: { other:')), {
+    const faults = referenceFaults(entriesIn(FILE.replace('models: { m:', 'models: { other:')), {
       stored: undefined,
       protocols: new Map(),
     });

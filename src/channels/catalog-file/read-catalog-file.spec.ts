@@ -1,27 +1,13 @@
+import { entriesIn, faultsOf } from '../../../test/support/catalog-files.js';
 import type { ChannelDefinition } from '../channel-definition.js';
 import type { ChannelEntry } from './catalog-file.dto.js';
 import { channelFrom, groupFrom, modelFrom } from './definitions-from-entries.js';
-import { InvalidCatalog } from './invalid-catalog.js';
-import { readCatalogFile } from './read-catalog-file.js';
-
-const read = (text: string): ReturnType<typeof readCatalogFile>['entries'] =>
-  readCatalogFile(text, 'catalog.yaml').entries;
 
 const USUAL_AUTH = new Map([
   ['chat-completions', 'bearer'],
   ['messages', 'x-api-key'],
 ] as const);
 const definitionOf = (entry: ChannelEntry): ChannelDefinition => channelFrom(entry, USUAL_AUTH);
-
-function faultsOf(text: string): readonly string[] {
-  try {
-    read(text);
-  } catch (error) {
-    if (error instanceof InvalidCatalog) return error.faults;
-    throw error;
-  }
-  return [];
-}
 
 const model = (fields: string): string => `models:
   - name: m
@@ -40,7 +26,7 @@ const priced = (tier: string): string => model(`prices: [${tier}]`);
 
 describe('readCatalogFile', () => {
   it('reads the whole of a file as it is documented', () => {
-    const file = read(`
+    const file = entriesIn(`
 groups:
   - { name: default, multiplier: 1 }
   - { name: saver, multiplier: 0.8, description: Slower channels at a discount }
@@ -121,7 +107,7 @@ channels:
   });
 
   it('gives what is left out its documented default', () => {
-    const [definition] = read(channel('credentials: ["***"]')).channels?.map(definitionOf) ?? [];
+    const [definition] = entriesIn(channel('credentials: ["***"]')).channels?.map(definitionOf) ?? [];
     expect(definition).toMatchObject({
       auth: 'x-api-key',
       credentials: ['keep'],
@@ -132,32 +118,33 @@ channels:
       maxConcurrency: undefined,
       timeouts: { connectMs: 10_000, firstEventMs: 120_000, idleMs: 300_000, totalMs: 1_800_000 },
     });
-    expect(read(model('prices: free')).models?.map(modelFrom)[0]).toMatchObject({
+    expect(entriesIn(model('prices: free')).models?.map(modelFrom)[0]).toMatchObject({
       displayName: 'm',
       ownedBy: '',
       groups: ['default'],
       capabilities: {},
       pricing: { free: true, request_fee: '0', effort_multipliers: {}, tiers: [] },
     });
-    expect(read('groups: [{ name: g, description: }]').groups?.map(groupFrom)).toEqual([
+    expect(entriesIn('groups: [{ name: g, description: }]').groups?.map(groupFrom)).toEqual([
       { name: 'g', multiplier: '1', models: {}, description: '' },
     ]);
   });
 
   it('sends the credential where upstreams of the protocol usually look for it', () => {
-    const authOf = (text: string): unknown => read(text).channels?.map(definitionOf)[0]?.auth;
+    const authOf = (text: string): unknown => entriesIn(text).channels?.map(definitionOf)[0]?.auth;
     expect(authOf(channel(''))).toBe('x-api-key');
     expect(authOf(channel('').replace('messages', 'chat-completions'))).toBe('bearer');
     expect(authOf(channel('auth: bearer'))).toBe('bearer');
   });
 
   it('reads decimals from the text, where a JavaScript number would lose digits', () => {
-    const [definition] = read(priced('{ input: 123456789.123456789, output: 0.1 }')).models?.map(modelFrom) ?? [];
+    const [definition] = entriesIn(priced('{ input: 123456789.123456789, output: 0.1 }')).models?.map(modelFrom) ?? [];
     expect(definition?.pricing.tiers).toEqual([{ from_prompt_tokens: 0, input: '123456789.123456789', output: '0.1' }]);
   });
 
   it('takes *** with and without quotes, and env: and secrets as they are', () => {
-    const [definition] = read(channel('credentials: [***, "***", env:A_KEY, 12345]')).channels?.map(definitionOf) ?? [];
+    const [definition] =
+      entriesIn(channel('credentials: [***, "***", env:A_KEY, 12345]')).channels?.map(definitionOf) ?? [];
     const [first, second, third, fourth] = definition?.credentials ?? [];
     expect([first, second, third]).toEqual(['keep', 'keep', { env: 'A_KEY' }]);
     expect(fourth !== undefined && typeof fourth === 'object' && 'secret' in fourth && fourth.secret.reveal()).toBe(
@@ -167,12 +154,12 @@ channels:
 
   it('takes capabilities and flags with values, whole numbers as numbers', () => {
     const [{ capabilities } = { capabilities: {} }] =
-      read(model('capabilities: [vision, thinkingMode: budget, stopMax: 4]\n    prices: free')).models?.map(
+      entriesIn(model('capabilities: [vision, thinkingMode: budget, stopMax: 4]\n    prices: free')).models?.map(
         modelFrom,
       ) ?? [];
     expect(capabilities).toEqual({ vision: true, thinkingMode: 'budget', stopMax: 4 });
     const [{ flags } = { flags: {} }] =
-      read(channel('flags: { efforts: [low, high], includeUsage: false, maxOutput: 8192 }')).channels?.map(
+      entriesIn(channel('flags: { efforts: [low, high], includeUsage: false, maxOutput: 8192 }')).channels?.map(
         definitionOf,
       ) ?? [];
     expect(flags).toEqual({ efforts: ['low', 'high'], includeUsage: false, maxOutput: 8192 });
@@ -180,12 +167,12 @@ channels:
 
   it('takes several upstream names for one model', () => {
     const text = channel('').replace('models: [m]', 'models: { m: [a, b], n: c }');
-    expect(read(text).channels?.map(definitionOf)[0]?.models).toEqual({ m: ['a', 'b'], n: ['c'] });
+    expect(entriesIn(text).channels?.map(definitionOf)[0]?.models).toEqual({ m: ['a', 'b'], n: ['c'] });
   });
 
   it('takes a name that looks like a number as it is written', () => {
     const text = channel('query: { v: 1.10 }').replace('models: [m]', 'models: { 4.0: 4.10 }');
-    expect(read(text).channels?.map(definitionOf)[0]).toMatchObject({
+    expect(entriesIn(text).channels?.map(definitionOf)[0]).toMatchObject({
       models: { '4.0': ['4.10'] },
       query: { v: '1.10' },
     });
@@ -193,7 +180,7 @@ channels:
 
   it('removes the slash at the end of an address', () => {
     const text = channel('').replace('/v1', '/v1//');
-    expect(read(text).channels?.map(definitionOf)[0]?.baseUrl).toBe('https://example.com/v1');
+    expect(entriesIn(text).channels?.map(definitionOf)[0]?.baseUrl).toBe('https://example.com/v1');
   });
 
   it('tells every fault at once, each with its line and its path', () => {
