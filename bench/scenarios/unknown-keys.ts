@@ -4,6 +4,7 @@ import { median, sum } from '../report/statistics.ts';
 import type { Stage } from '../stage.ts';
 import { runCommand } from '../subjects/operator.ts';
 import { type RelaySubject, startRelay } from '../subjects/relay.ts';
+import { warmUp } from './compared.ts';
 import { known, measure, type Segment } from './segment.ts';
 
 const STRANGERS = 100_000;
@@ -32,7 +33,7 @@ async function watch(
   const { target, dataDir } = relay;
   const turn = (forMs: number): Promise<Segment> =>
     measure(stage, relay, { kind: 'calls', target, behaviour: 'answer', promptBytes: 900, inFlight: 16, forMs });
-  await turn(2000);
+  await warmUp(stage, relay);
   const since = new Date().toISOString();
   const before = await turn(ALONE_MS);
   const during: Segment[] = [];
