@@ -9,6 +9,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['shared'],
   ['config', 'call'],
   ['database'],
+  ['web', 'mail'],
   ['auth'],
   ['usage', 'tokens'],
   ['catalog', 'wallet'],
@@ -17,7 +18,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['billing'],
   ['relay'],
   ['protocols'],
-  ['onboarding', 'demo'],
+  ['onboarding', 'home', 'demo'],
   ['cli', 'dev'],
 ];
 /** Specs may build what they test from what stands here. */

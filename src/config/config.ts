@@ -1,7 +1,7 @@
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { resolve } from 'node:path';
-import { Secret } from '../shared/index.js';
+import { type Nanos, parseUsd, Secret } from '../shared/index.js';
 import { Environment } from './environment.js';
 import { InvalidEnvironment } from './invalid-environment.js';
 import { memoryLimit } from './memory-limit.js';
@@ -22,6 +22,17 @@ export class Config {
   readonly trustedProxies: readonly string[];
   readonly logLevel: string;
   readonly demo: 'auto' | 'on' | 'off';
+  /** Who may make an account: anybody, whoever has an invitation, nobody. */
+  readonly signUp: 'open' | 'invite' | 'closed';
+  /** The only domains whose addresses may sign up, in lower case; none: all. */
+  readonly signUpDomains: readonly string[];
+  /** What a new account is given once its address is verified. */
+  readonly startingCredit: Nanos;
+  /** Undefined: mail goes to the outbox folder. Has the password, if there is one. */
+  readonly smtpUrl: Secret | undefined;
+  readonly mailFrom: string;
+  /** An address of mail or of a page where people find help. */
+  readonly supportContact: string | undefined;
   readonly shutdownGraceMs: number;
   readonly maxBodyBytes: number;
   /** What all bodies in memory may take together. */
@@ -45,6 +56,12 @@ export class Config {
     this.trustedProxies = environment.TRUSTED_PROXIES;
     this.logLevel = environment.LOG_LEVEL;
     this.demo = environment.DEMO;
+    this.signUp = environment.SIGN_UP;
+    this.signUpDomains = environment.SIGN_UP_DOMAINS.map((domain) => domain.toLowerCase());
+    this.startingCredit = parseUsd(environment.STARTING_CREDIT);
+    this.smtpUrl = environment.SMTP_URL === undefined ? undefined : new Secret(environment.SMTP_URL);
+    this.mailFrom = environment.MAIL_FROM;
+    this.supportContact = environment.SUPPORT_CONTACT;
     this.shutdownGraceMs = environment.SHUTDOWN_GRACE_MS;
     this.bodyMemoryBytes = environment.BODY_MEMORY_BYTES ?? Math.floor(memoryLimit() / 4);
     // One that can never fit must not be told to come again.

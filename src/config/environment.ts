@@ -1,5 +1,17 @@
 import { Transform, Type } from 'class-transformer';
-import { IsIn, IsInt, IsOptional, IsString, IsUrl, Matches, Max, MaxLength, Min, MinLength } from 'class-validator';
+import {
+  IsFQDN,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  IsUrl,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  MinLength,
+} from 'class-validator';
 
 const whole = (): PropertyDecorator => Type(() => Number);
 const MIB = 1024 * 1024;
@@ -49,6 +61,27 @@ export class Environment {
 
   @IsIn(['auto', 'on', 'off'])
   readonly DEMO: 'auto' | 'on' | 'off' = 'auto';
+
+  @IsIn(['open', 'invite', 'closed'])
+  readonly SIGN_UP: 'open' | 'invite' | 'closed' = 'open';
+
+  @list()
+  @IsFQDN({}, { each: true, message: 'SIGN_UP_DOMAINS must be domain names, separated by commas' })
+  readonly SIGN_UP_DOMAINS: readonly string[] = [];
+
+  @Matches(/^\d{1,6}(\.\d{1,9})?$/, { message: 'STARTING_CREDIT must be an amount in US dollars, such as 5 or 0.50' })
+  readonly STARTING_CREDIT: string = '0';
+
+  @IsOptional()
+  @Matches(/^smtps?:\/\//, { message: 'SMTP_URL must start with smtp:// or smtps://' })
+  readonly SMTP_URL?: string;
+
+  @Matches(/^[^\p{Cc}]+$/u, { message: 'MAIL_FROM must be an address, or a name with an address in angle brackets' })
+  readonly MAIL_FROM: string = 'Switchboard <switchboard@localhost>';
+
+  @IsOptional()
+  @MaxLength(200)
+  readonly SUPPORT_CONTACT?: string;
 
   @whole()
   @IsInt()
