@@ -8,6 +8,7 @@ import { RenewSettlement20261122120020 } from './20261122120020-renew-settlement
 import { CreateProcesses20261122120100 } from './20261122120100-create-processes.js';
 import { CreateRedemptionCodes20261122120200 } from './20261122120200-create-redemption-codes.js';
 import { RefineCatalog20261122120300 } from './20261122120300-refine-catalog.js';
+import { CreateSessions20261122130000 } from './20261122130000-create-sessions.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -19,4 +20,5 @@ export const migrations = [
   CreateProcesses20261122120100,
   CreateRedemptionCodes20261122120200,
   RefineCatalog20261122120300,
+  CreateSessions20261122130000,
 ];

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuthModule } from './auth/index.js';
 import { ConfigModule } from './config/index.js';
 import { DatabaseModule } from './database/index.js';
 import { DemoModule } from './demo/index.js';
@@ -7,12 +8,15 @@ import { OnboardingModule } from './onboarding/index.js';
 import * as protocols from './protocols/index.js';
 import { RelayModule } from './relay/index.js';
 import { UsageModule } from './usage/index.js';
+import { WebModule } from './web/index.js';
 
 /** The composition root: the only file that knows every module. */
 @Module({
   imports: [
     ConfigModule,
     DatabaseModule,
+    WebModule,
+    AuthModule,
     UsageModule,
     OnboardingModule,
     DemoModule,

@@ -16,6 +16,7 @@ import {
 import { logOtherRequests } from './request-log.js';
 import { AppError, newId } from './shared/index.js';
 import { answerBeforeBodies } from './unread-body.js';
+import { readFormBodies } from './web/index.js';
 
 /** What a page of another site may send to the API and see of its answers; told to whoever names such a site. The API
  * never looks at cookies. */
@@ -70,9 +71,10 @@ export function configureApp(app: NestFastifyApplication): void {
   const server = app.getHttpAdapter().getInstance();
   const state = app.get(RunState);
   state.watch(server.server);
-  // No body is read before the key is checked: whoever needs one reads it from the socket.
+  // No body but a form's is read before the key is checked: whoever needs one reads it from the socket.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  readFormBodies(server);
   server.addHook('onRequest', (request, reply, done) => {
     state.track(request.raw.socket, reply.raw);
     noteArrival(request);

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseOutage } from './database/index.js';
 import { AdapterRegistry, isApiRequest, requestLineOf } from './relay/index.js';
 import { AppError, type ErrorKind } from './shared/index.js';
+import { Detour, ErrorPages } from './web/index.js';
 
 /** What the framework's own refusals mean here. */
 const KIND_BY_STATUS: Readonly<Record<number, ErrorKind>> = {
@@ -48,11 +49,15 @@ const PAGE_STATUS: Readonly<Record<ErrorKind, number>> = {
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('Error');
 
-  constructor(private readonly adapters: AdapterRegistry) {}
+  constructor(
+    private readonly adapters: AdapterRegistry,
+    private readonly pages: ErrorPages,
+  ) {}
 
-  catch(thrown: unknown, host: ArgumentsHost): void {
+  async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
+    if (thrown instanceof Detour) return this.pages.detour(thrown, reply);
     const error = appErrorOf(thrown);
     // Whoever made an AppError of it has logged it with its call.
     if (error.kind === 'internal' && !(thrown instanceof AppError))
@@ -61,7 +66,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (reply.sent || reply.raw.destroyed) return;
     if (request.method === 'HEAD') return void reply.status(PAGE_STATUS[error.kind]).send();
     if (isApiRequest(request)) this.answerProgram(error, request, reply);
-    else this.answerPerson(error, request, reply);
+    else await this.answerPerson(error, request, reply);
   }
 
   private answerProgram(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
@@ -69,13 +74,22 @@ export class ErrorFilter implements ExceptionFilter {
     void reply.status(status).headers(headers).type('application/json; charset=utf-8').send(body);
   }
 
-  private answerPerson(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
-    const text = error.kind === 'not_found' ? 'There is no page at this address.' : error.message;
-    void reply
-      .status(PAGE_STATUS[error.kind])
-      .type('text/plain; charset=utf-8')
-      .send(`${text} (request id: ${request.id})\n`);
+  private async answerPerson(error: AppError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { retryAfterSeconds } = error.details;
+    if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
+    if (request.headers.accept?.includes('text/html'))
+      await this.pages.answer(error, PAGE_STATUS[error.kind], request, reply);
+    else answerInText(error, request, reply);
   }
+}
+
+/** For whoever is neither a program that speaks a dialect nor a browser. */
+function answerInText(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
+  const text = error.kind === 'not_found' ? 'There is no page at this address.' : error.message;
+  void reply
+    .status(PAGE_STATUS[error.kind])
+    .type('text/plain; charset=utf-8')
+    .send(`${text} (request id: ${request.id})\n`);
 }
 
 function appErrorOf(thrown: unknown): AppError {

@@ -25,6 +25,9 @@ export class AccountEntity {
   @Column('text', { name: 'group_name', nullable: true })
   readonly groupName: string | null;
 
+  @Column('text', { name: 'time_zone', default: 'UTC' })
+  readonly timeZone: string;
+
   @Column('timestamptz', { name: 'verified_at', nullable: true })
   readonly verifiedAt: Date | null;
 

@@ -1,12 +1,18 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { WebModule } from '../web/index.js';
 import { AccountEntity } from './account.entity.js';
 import { AccountRepository } from './account.repository.js';
 import { AccountService } from './account.service.js';
+import { PreferencesController } from './preferences.controller.js';
+import { SessionEntity } from './sessions/session.entity.js';
+import { SessionRepository } from './sessions/session.repository.js';
+import { SessionService } from './sessions/session.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AccountEntity])],
-  providers: [AccountRepository, AccountService],
-  exports: [AccountService],
+  imports: [TypeOrmModule.forFeature([AccountEntity, SessionEntity]), WebModule],
+  controllers: [PreferencesController],
+  providers: [AccountRepository, AccountService, SessionRepository, SessionService],
+  exports: [AccountService, SessionService, WebModule],
 })
 export class AuthModule {}

@@ -3,9 +3,9 @@ import { v7 } from 'uuid';
 
 /**
  * What an id names: an account, a key, a request, a ledger entry, a redemption code, a channel, a price version, a
- * process. The prefix lets people tell a request from a key at a glance.
+ * process, a session. The prefix lets people tell a request from a key at a glance.
  */
-export type IdPrefix = 'acc' | 'key' | 'req' | 'led' | 'cod' | 'chn' | 'prc' | 'prs';
+export type IdPrefix = 'acc' | 'key' | 'req' | 'led' | 'cod' | 'chn' | 'prc' | 'prs' | 'ses';
 
 /** A UUID is made of so many bytes, and needs as many random ones. */
 const UUID_BYTES = 16;

@@ -1,5 +1,19 @@
-// Pages: what a handler returns to have one shown, forms that keep what was typed, who visits. Does not own any page:
-// those stand with what they show.
+// Pages: what a handler returns to have one shown, forms that keep what was typed, who visits, the cookies behind that,
+// what keeps other sites out, templates and assets. Does not own any page: those stand with what they show. Nor who
+// may see them: auth tells visitors apart.
+export { BaseAddress } from './base-address.js';
+export { CurrentVisit, CurrentVisitor, rememberVisit } from './current-visit.js';
+export { Cursors } from './cursors.js';
+export { Detour } from './detour.js';
+export { ErrorPages } from './error-pages.js';
 export { Form, type FormBody } from './form.js';
+export { readFormBodies } from './form-body.js';
+export { FormOrigin } from './form-origin.js';
+export { localPath } from './local-path.js';
+export { AlreadySent, OnceForms, type OnceResult } from './once-forms.js';
 export { type Flash, type Layout, Page, type PageOptions, Redirect } from './page.js';
+export { PageInterceptor } from './page.interceptor.js';
+export { type Notice, type Shell, ShellContent } from './shell-content.js';
 export type { Visit, Visitor } from './visit.js';
+export { VisitCookies } from './visit-cookies.js';
+export { WebModule } from './web.module.js';

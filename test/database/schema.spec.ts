@@ -25,12 +25,14 @@ describe('the schema', () => {
       'accounts',
       'api_keys',
       'channels',
+      'form_posts',
       'groups',
       'ledger_entries',
       'ledger_lines',
       'models',
       'price_versions',
       'redemption_codes',
+      'sessions',
       'wallets',
     ]);
     const { upQueries } = await sql.driver.createSchemaBuilder().log();

@@ -1,0 +1,24 @@
+import { applyDecorators, SetMetadata, UseGuards, UseInterceptors } from '@nestjs/common';
+import { PageInterceptor } from '../web/index.js';
+import { VisitGuard } from './visit.guard.js';
+
+/**
+ * Who may visit a page: anybody; whoever is signed in, though their address is not verified; whoever is signed in and
+ * verified; operators.
+ */
+export type Access = 'public' | 'unverified' | 'signed-in' | 'operator';
+
+/** Where a handler or its class says who may visit it. */
+export const ACCESS = 'switchboard:access';
+
+const open = (access: Access): MethodDecorator & ClassDecorator =>
+  applyDecorators(SetMetadata(ACCESS, access), UseGuards(VisitGuard), UseInterceptors(PageInterceptor));
+
+/** A page that anybody may visit. */
+export const Public = (): MethodDecorator & ClassDecorator => open('public');
+/** A page for whoever has signed in, before their address is verified too. */
+export const Unverified = (): MethodDecorator & ClassDecorator => open('unverified');
+/** A page for whoever has signed in and shown that the address is theirs. */
+export const SignedIn = (): MethodDecorator & ClassDecorator => open('signed-in');
+/** A page for operators; to everybody else it does not exist. */
+export const Operator = (): MethodDecorator & ClassDecorator => open('operator');

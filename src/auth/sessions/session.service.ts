@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
+import { AppError, Clock, newId } from '../../shared/index.js';
+import type { Visitor } from '../../web/index.js';
+import { SessionRepository, type SessionRow } from './session.repository.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const KEPT_MS = 30 * DAY_MS;
+const USUAL_MS = 12 * HOUR_MS;
+/** How exactly it is known when a session was last seen. */
+const SEEN_EVERY_MS = 60_000;
+const MAX_USER_AGENT = 300;
+
+/** From where somebody visits. */
+export interface Whereabouts {
+  readonly ip: string;
+  readonly userAgent: string;
+}
+
+/** A session as its owner sees it. */
+export interface Session {
+  readonly id: string;
+  readonly ip: string;
+  readonly userAgent: string;
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  readonly expiresAt: Date;
+}
+
+export class SessionNotFound extends AppError {
+  constructor() {
+    super('not_found', 'There is no such session.');
+  }
+}
+
+/** Who is signed in, on which browsers: a session is known by the hash of its browser's token, and can be ended from elsewhere. */
+@Injectable()
+export class SessionService {
+  constructor(
+    private readonly sessions: SessionRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Signs a browser in under a token that it did not have before.
+   * @param kept for 30 days instead of 12 hours
+   * @returns how long the browser is to keep its token, in seconds; undefined: until it is closed
+   */
+  async start(
+    accountId: string,
+    token: string,
+    kept: boolean,
+    from: Whereabouts,
+    manager?: EntityManager,
+  ): Promise<number | undefined> {
+    const now = this.clock.now();
+    await this.sessions.deleteExpired(new Date(now));
+    const lifetimeMs = kept ? KEPT_MS : USUAL_MS;
+    await this.sessions.insert(
+      {
+        id: newId('ses', now),
+        tokenHash: hashOf(token),
+        accountId,
+        ip: from.ip,
+        userAgent: from.userAgent.slice(0, MAX_USER_AGENT),
+        expiresAt: new Date(now + lifetimeMs),
+      },
+      manager,
+    );
+    return kept ? lifetimeMs / 1000 : undefined;
+  }
+
+  /** Who is behind a token, and notes that they were seen. */
+  async find(token: string, from: Whereabouts): Promise<Visitor | undefined> {
+    const now = this.clock.date();
+    const row = await this.sessions.find(hashOf(token), now);
+    if (row === undefined) return undefined;
+    if (now.getTime() - row.lastSeenAt.getTime() > SEEN_EVERY_MS)
+      await this.sessions.touch(row.sessionId, {
+        lastSeenAt: now,
+        ip: from.ip,
+        userAgent: from.userAgent.slice(0, MAX_USER_AGENT),
+      });
+    return visitorOf(row);
+  }
+
+  /** The last seen first. */
+  list(accountId: string): Promise<readonly Session[]> {
+    return this.sessions.listOf(accountId, this.clock.date());
+  }
+
+  /** @throws SessionNotFound also when it is another account's */
+  async end(accountId: string, id: string): Promise<void> {
+    if (!(await this.sessions.delete(accountId, id))) throw new SessionNotFound();
+  }
+
+  /** Signs the browser out that has this token. */
+  endByToken(token: string): Promise<void> {
+    return this.sessions.deleteByToken(hashOf(token));
+  }
+
+  /** @param exceptId the one that stays; undefined: none */
+  endAllOf(accountId: string, exceptId?: string, manager?: EntityManager): Promise<void> {
+    return this.sessions.deleteAllOf(accountId, exceptId, manager);
+  }
+}
+
+const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+const visitorOf = (row: SessionRow): Visitor => ({
+  accountId: row.accountId,
+  email: row.email,
+  name: row.name,
+  operator: row.role === 'admin',
+  verified: row.verifiedAt !== null,
+  groupName: row.groupName ?? undefined,
+  timeZone: row.timeZone,
+  sessionId: row.sessionId,
+});

@@ -1,0 +1,69 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../shared/index.js';
+import {
+  Detour,
+  type FormBody,
+  FormOrigin,
+  rememberVisit,
+  type Visit,
+  VisitCookies,
+  type Visitor,
+} from '../web/index.js';
+import { ACCESS, type Access } from './access.js';
+import { SessionService } from './sessions/session.service.js';
+
+/**
+ * Finds out who visits, lets them in or sends them where they can get in, and takes forms only from pages of ours that
+ * this browser was shown. Stands before every page.
+ */
+@Injectable()
+export class VisitGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly cookies: VisitCookies,
+    private readonly sessions: SessionService,
+    private readonly forms: FormOrigin,
+  ) {}
+
+  /** @throws Detour, AppError of the kinds not_found and permission_denied */
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const access = this.reflector.getAllAndOverride<Access>(ACCESS, [context.getHandler(), context.getClass()]);
+    const visit = await this.visit(request, http.getResponse<FastifyReply>());
+    if (request.method === 'POST') this.forms.check(request.headers, (request.body ?? {}) as FormBody, visit.csrf);
+    admit(access, visit.visitor, request);
+    return true;
+  }
+
+  private async visit(request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
+    const { token, theme, flash } = this.cookies.read(request.headers.cookie);
+    const from = { ip: request.ip, userAgent: request.headers['user-agent'] ?? '' };
+    const visitor = token === undefined ? undefined : await this.sessions.find(token, from);
+    const known = token ?? this.cookies.newToken();
+    if (token === undefined) this.cookies.setToken(reply, known);
+    const visit = {
+      ...from,
+      visitor,
+      csrf: this.forms.tokenFor(known),
+      theme,
+      requestId: request.id,
+      url: request.url,
+    };
+    rememberVisit(request, { visit, flash });
+    return visit;
+  }
+}
+
+/** @throws Detour, AppError */
+function admit(access: Access, visitor: Visitor | undefined, { method, url }: FastifyRequest): void {
+  if (access === 'public') return;
+  // Where a form led cannot be gone back to: it would have to be sent again.
+  if (visitor === undefined)
+    throw new Detour(method === 'GET' ? `/sign-in?next=${encodeURIComponent(url)}` : '/sign-in');
+  if (access === 'unverified') return;
+  if (!visitor.verified) throw new Detour('/verify');
+  if (access === 'operator' && !visitor.operator) throw new AppError('not_found', 'There is no page at this address.');
+}

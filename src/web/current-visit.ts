@@ -1,0 +1,36 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { Flash } from './page.js';
+import type { Visit, Visitor } from './visit.js';
+
+/** What the guard of pages knows of a request. */
+export interface KnownVisit {
+  readonly visit: Visit;
+  /** The result of what this browser did last, not told yet. */
+  readonly flash: Flash | undefined;
+}
+
+const known = new WeakMap<object, KnownVisit>();
+
+export const rememberVisit = (request: FastifyRequest, visit: KnownVisit): void => void known.set(request.raw, visit);
+
+/** Undefined where no guard of pages has been. */
+export const visitOf = (request: FastifyRequest): KnownVisit | undefined => known.get(request.raw);
+
+function currentVisit(context: ExecutionContext): Visit {
+  const found = visitOf(context.switchToHttp().getRequest<FastifyRequest>());
+  if (found === undefined) throw new Error('A handler that asks who visits must say who may: @Public, @SignedIn, …');
+  return found.visit;
+}
+
+/** Who asks: a parameter of type `Visit`. */
+export const CurrentVisit = createParamDecorator((_: unknown, context: ExecutionContext): Visit =>
+  currentVisit(context),
+);
+
+/** Who is signed in: a parameter of type `Visitor`, in handlers that nobody else reaches. */
+export const CurrentVisitor = createParamDecorator((_: unknown, context: ExecutionContext): Visitor => {
+  const { visitor } = currentVisit(context);
+  if (visitor === undefined) throw new Error('A handler that asks for a visitor must be reserved to those signed in.');
+  return visitor;
+});

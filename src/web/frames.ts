@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../config/index.js';
+import { Clock } from '../shared/index.js';
+import { BaseAddress } from './base-address.js';
+import type { KnownVisit } from './current-visit.js';
+import type { Chrome } from './rendering/index.js';
+import { ShellContent } from './shell-content.js';
+
+/** What the frame around a page shows: who is signed in, what they have, what they must be told. */
+@Injectable()
+export class Frames {
+  constructor(
+    private readonly config: Config,
+    private readonly shell: ShellContent,
+    private readonly address: BaseAddress,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param known undefined where nobody found out who visits: of an address that no page stands at */
+  async around(known: KnownVisit | undefined): Promise<Chrome> {
+    const visitor = known?.visit.visitor;
+    const { balance, notices = [] } = visitor?.verified ? await this.shell.of(visitor) : {};
+    return {
+      visit: known?.visit,
+      flash: known?.flash,
+      balance,
+      notice: notices[0],
+      supportContact: this.config.supportContact,
+      signUp: this.config.signUp,
+      baseUrl: this.address.current(),
+      now: this.clock.date(),
+    };
+  }
+}

@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import type { Nanos } from '../shared/index.js';
+import type { Visitor } from './visit.js';
+
+/** A condition that is told on every page until it is over: a low balance, say. */
+export interface Notice {
+  readonly tone: 'warn' | 'bad';
+  readonly title: string;
+  readonly text: string;
+  readonly link?: { readonly to: string; readonly label: string };
+}
+
+/** What modules put into the frame around the pages of whoever is signed in. */
+export interface Shell {
+  readonly balance?: Nanos;
+  readonly notices?: readonly Notice[];
+}
+
+type Contribution = (visitor: Visitor) => Promise<Shell>;
+
+/** Where modules say what they have to put into that frame. */
+@Injectable()
+export class ShellContent {
+  private readonly contributions: Contribution[] = [];
+
+  /** Called when the module starts; the function is asked for every page. */
+  add(contribution: Contribution): void {
+    this.contributions.push(contribution);
+  }
+
+  /** Everything that there is to say, the most severe first. */
+  async of(visitor: Visitor): Promise<Shell> {
+    const parts = await Promise.all(this.contributions.map((contribution) => contribution(visitor)));
+    const notices = parts.flatMap((part) => part.notices ?? []);
+    return {
+      ...Object.assign({}, ...parts),
+      notices: [...notices.filter(({ tone }) => tone === 'bad'), ...notices.filter(({ tone }) => tone !== 'bad')],
+    };
+  }
+}

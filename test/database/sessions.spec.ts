@@ -1,0 +1,115 @@
+import type { TestingModule } from '@nestjs/testing';
+import { DataSource } from 'typeorm';
+import { AccountService, SessionNotFound, SessionService } from '../../src/auth/index.js';
+import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
+import { Clock } from '../../src/shared/index.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { startOn } from '../support/modules.js';
+
+const HOUR_MS = 3_600_000;
+const FROM = { ip: '192.0.2.7', userAgent: 'Firefox/130' };
+const TOKEN = 'a'.repeat(43);
+const OTHER = 'b'.repeat(43);
+
+class SetClock extends Clock {
+  at = Date.now();
+  override now(): number {
+    return this.at;
+  }
+}
+
+describe('sessions', () => {
+  const clock = new SetClock();
+  let database: TestDatabase;
+  let app: TestingModule;
+  let sessions: SessionService;
+  let ann: string;
+  let bob: string;
+
+  beforeEach(async () => {
+    database = await freshDatabase();
+    app = await startOn(database, [OnboardingModule], (builder) => builder.overrideProvider(Clock).useValue(clock));
+    sessions = app.get(SessionService, { strict: false });
+    const onboarding = app.get(Onboarding);
+    ({ id: ann } = await onboarding.createAccount({ email: 'ann@example.com', name: 'Ann', role: 'admin' }));
+    ({ id: bob } = await onboarding.createAccount({ email: 'bob@example.com', verified: true }));
+  });
+  afterEach(async () => {
+    await app.close();
+    await database.drop();
+  });
+
+  it('tell who is behind a token', async () => {
+    await sessions.start(ann, TOKEN, false, FROM);
+    await expect(sessions.find(TOKEN, FROM)).resolves.toMatchObject({
+      accountId: ann,
+      email: 'ann@example.com',
+      name: 'Ann',
+      operator: true,
+      verified: false,
+      timeZone: 'UTC',
+    });
+    await expect(sessions.find(OTHER, FROM)).resolves.toBeUndefined();
+  });
+
+  it('are known by a hash: the token stands nowhere', async () => {
+    await sessions.start(ann, TOKEN, false, FROM);
+    const rows = await app.get(DataSource).query<{ row: string }[]>('SELECT sessions::text AS row FROM sessions');
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.row).not.toContain(TOKEN);
+    expect(rows[0]?.row).not.toContain(Buffer.from(TOKEN).toString('hex'));
+  });
+
+  it('end after 12 hours, or after 30 days when they are kept', async () => {
+    expect(await sessions.start(ann, TOKEN, false, FROM)).toBeUndefined();
+    expect(await sessions.start(bob, OTHER, true, FROM)).toBe(30 * 24 * 3600);
+    clock.at += 12 * HOUR_MS + 1;
+    await expect(sessions.find(TOKEN, FROM)).resolves.toBeUndefined();
+    await expect(sessions.find(OTHER, FROM)).resolves.toMatchObject({ accountId: bob });
+    clock.at += 30 * 24 * HOUR_MS;
+    await expect(sessions.find(OTHER, FROM)).resolves.toBeUndefined();
+  });
+
+  it('are of no use while their account is disabled', async () => {
+    await sessions.start(ann, TOKEN, false, FROM);
+    const accounts = app.get(AccountService, { strict: false });
+    await accounts.disable('ann@example.com');
+    await expect(sessions.find(TOKEN, FROM)).resolves.toBeUndefined();
+    await accounts.enable('ann@example.com');
+    await expect(sessions.find(TOKEN, FROM)).resolves.toMatchObject({ accountId: ann });
+  });
+
+  it('are listed with when and from where they were last seen', async () => {
+    await sessions.start(ann, TOKEN, false, FROM);
+    clock.at += 5 * 60_000;
+    await sessions.find(TOKEN, { ip: '198.51.100.9', userAgent: 'Safari/19' });
+    const [session, ...more] = await sessions.list(ann);
+    expect(more).toEqual([]);
+    expect(session).toMatchObject({ ip: '198.51.100.9', userAgent: 'Safari/19', lastSeenAt: new Date(clock.at) });
+  });
+
+  it('can be ended by their owner and by nobody else', async () => {
+    await sessions.start(ann, TOKEN, false, FROM);
+    const [session] = await sessions.list(ann);
+    await expect(sessions.end(bob, session!.id)).rejects.toThrow(SessionNotFound);
+    await expect(sessions.find(TOKEN, FROM)).resolves.toBeDefined();
+    await sessions.end(ann, session!.id);
+    await expect(sessions.find(TOKEN, FROM)).resolves.toBeUndefined();
+  });
+
+  it('can be ended all but one', async () => {
+    await sessions.start(ann, TOKEN, false, FROM);
+    await sessions.start(ann, OTHER, false, FROM);
+    const own = await sessions.find(OTHER, FROM);
+    await sessions.endAllOf(ann, own?.sessionId);
+    await expect(sessions.find(TOKEN, FROM)).resolves.toBeUndefined();
+    await expect(sessions.find(OTHER, FROM)).resolves.toBeDefined();
+  });
+
+  it('leave no rows behind once they are over', async () => {
+    await sessions.start(ann, TOKEN, false, FROM);
+    clock.at += 13 * HOUR_MS;
+    await sessions.start(bob, OTHER, false, FROM);
+    expect(await app.get(DataSource).query('SELECT account_id FROM sessions')).toEqual([{ account_id: bob }]);
+  });
+});

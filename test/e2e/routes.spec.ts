@@ -1,0 +1,78 @@
+import { ModulesContainer } from '@nestjs/core';
+import { type Access, ACCESS } from '../../src/auth/index.js';
+import { RelayApp } from '../support/relay-app.js';
+
+/** Every address that is no page, and why nobody's visit is looked at there. */
+const OTHERS: Readonly<Record<string, string>> = {
+  HealthController: 'probes of machines',
+  AssetsController: 'the same for everybody',
+  ModelsController: 'the API: a key',
+  HolderController: 'the API: a key',
+  BareAddressController: 'the API: a key',
+  StrayController: 'everything that nothing else answers',
+  ResponsesController: 'the API: a key',
+  ChatCompletionsController: 'the API: a key',
+  MessagesController: 'the API: a key',
+};
+
+/** Who may visit what. A new page is added here by whoever has thought about it. */
+const PAGES: Readonly<Record<Access, readonly string[]>> = {
+  public: ['POST /flash/dismiss', 'POST /theme'],
+  unverified: [],
+  'signed-in': [],
+  operator: [],
+};
+
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'ALL', 'OPTIONS', 'HEAD'];
+
+interface Route {
+  readonly name: string;
+  readonly controller: string;
+  readonly access: Access | undefined;
+}
+
+const told = (key: string, ...targets: object[]): unknown =>
+  targets.map((target) => Reflect.getMetadata(key, target) as unknown).find((value) => value !== undefined);
+
+/** Every handler of every controller, by what Nest has written on it. */
+function routesOf(relay: RelayApp): Route[] {
+  const modules = [...relay.get(ModulesContainer).values()];
+  const controllers = new Set(
+    modules.flatMap((module) => [...module.controllers.values()].map(({ metatype }) => metatype)),
+  );
+  return [...controllers].flatMap((controller) => {
+    if (typeof controller !== 'function') return [];
+    const prototype = controller.prototype as Record<string, unknown>;
+    const methods = Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor');
+    return methods.flatMap((method): Route[] => {
+      const handler = prototype[method];
+      const path = typeof handler === 'function' ? told('path', handler) : undefined;
+      if (typeof handler !== 'function' || path === undefined) return [];
+      const verb = METHODS[told('method', handler) as number] ?? '?';
+      const parts = [told('path', controller), path].map((part) => String(part).replaceAll(/^\/|\/$/g, ''));
+      const access = told(ACCESS, handler, controller) as Access | undefined;
+      return [{ name: `${verb} /${parts.filter(Boolean).join('/')}`, controller: controller.name, access }];
+    });
+  });
+}
+
+describe('routes', () => {
+  let relay: RelayApp;
+  let routes: readonly Route[];
+
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+    routes = routesOf(relay);
+  });
+  afterAll(() => relay.close());
+
+  it('say of every page who may visit it', () => {
+    const silent = routes.filter(({ access, controller }) => access === undefined && OTHERS[controller] === undefined);
+    expect(silent).toEqual([]);
+  });
+
+  it.each(Object.entries(PAGES))('open to %s visitors are those and no others', (access, pages) => {
+    const open = routes.filter((route) => route.access === access).map(({ name }) => name);
+    expect(open.toSorted()).toEqual([...pages].toSorted());
+  });
+});
