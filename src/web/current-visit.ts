@@ -17,20 +17,22 @@ export const rememberVisit = (request: FastifyRequest, visit: KnownVisit): void 
 /** Undefined where no guard of pages has been. */
 export const visitOf = (request: FastifyRequest): KnownVisit | undefined => known.get(request.raw);
 
-function currentVisit(context: ExecutionContext): Visit {
-  const found = visitOf(context.switchToHttp().getRequest<FastifyRequest>());
-  if (found === undefined) throw new Error('A handler that asks who visits must say who may: @Public, @SignedIn, …');
-  return found.visit;
+/** @throws Error where the guard was forgotten */
+export function knownVisit(request: FastifyRequest): KnownVisit {
+  const found = visitOf(request);
+  if (found === undefined) throw new Error('A handler of a page must say who may visit it: @Public, @SignedIn, …');
+  return found;
 }
 
+const visitIn = (context: ExecutionContext): Visit =>
+  knownVisit(context.switchToHttp().getRequest<FastifyRequest>()).visit;
+
 /** Who asks: a parameter of type `Visit`. */
-export const CurrentVisit = createParamDecorator((_: unknown, context: ExecutionContext): Visit =>
-  currentVisit(context),
-);
+export const CurrentVisit = createParamDecorator((_: unknown, context: ExecutionContext): Visit => visitIn(context));
 
 /** Who is signed in: a parameter of type `Visitor`, in handlers that nobody else reaches. */
 export const CurrentVisitor = createParamDecorator((_: unknown, context: ExecutionContext): Visitor => {
-  const { visitor } = currentVisit(context);
+  const { visitor } = visitIn(context);
   if (visitor === undefined) throw new Error('A handler that asks for a visitor must be reserved to those signed in.');
   return visitor;
 });

@@ -1,26 +1,33 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AppError } from '../shared/index.js';
-import { visitOf } from './current-visit.js';
-import { Detour } from './detour.js';
-import { Page, Redirect } from './page.js';
+import { type AppError, Clock } from '../shared/index.js';
+import { type KnownVisit, visitOf } from './current-visit.js';
+import type { Detour } from './detour.js';
+import { Redirect } from './page.js';
 import { PageWriter } from './page-writer.js';
-import { errorPage } from './rendering/index.js';
+import { errorPage } from './rendering/error-page.js';
 
-/** Errors as people are told them: a page in the frame that they were in. */
+/** Errors as people are told them: on a page, or by being sent where they must go first. */
 @Injectable()
 export class ErrorPages {
-  constructor(private readonly writer: PageWriter) {}
+  constructor(
+    private readonly writer: PageWriter,
+    private readonly clock: Clock,
+  ) {}
 
   /** @param status what the page answers with */
   async answer(error: AppError, status: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const known = visitOf(request);
-    const { view, options } = errorPage(error, status, request.id);
-    await reply.send(await this.writer.page(new Page(view, { ...options, status }), known, reply));
+    const page = errorPage(error, status, request, this.clock.date());
+    await reply.send(await this.writer.page(page, visitOf(request) ?? stranger(request), reply));
   }
 
-  /** Sends the browser where it must go first. */
   async detour({ to }: Detour, reply: FastifyReply): Promise<void> {
     await reply.send(this.writer.redirect(new Redirect(to), reply));
   }
 }
+
+/** Where no guard of pages has been, nobody knows who asks. */
+const stranger = ({ id, ip, url }: FastifyRequest): KnownVisit => ({
+  visit: { visitor: undefined, csrf: '', theme: undefined, ip, userAgent: '', requestId: id, url },
+  flash: undefined,
+});

@@ -3,7 +3,7 @@ import { Config } from '../config/index.js';
 import { Clock } from '../shared/index.js';
 import { BaseAddress } from './base-address.js';
 import type { KnownVisit } from './current-visit.js';
-import type { Chrome } from './rendering/index.js';
+import type { Chrome } from './rendering/chrome.js';
 import { ShellContent } from './shell-content.js';
 
 /** What the frame around a page shows: who is signed in, what they have, what they must be told. */
@@ -16,13 +16,12 @@ export class Frames {
     private readonly clock: Clock,
   ) {}
 
-  /** @param known undefined where nobody found out who visits: of an address that no page stands at */
-  async around(known: KnownVisit | undefined): Promise<Chrome> {
-    const visitor = known?.visit.visitor;
+  async around({ visit, flash }: KnownVisit): Promise<Chrome> {
+    const { visitor } = visit;
     const { balance, notices = [] } = visitor?.verified ? await this.shell.of(visitor) : {};
     return {
-      visit: known?.visit,
-      flash: known?.flash,
+      visit,
+      flash,
       balance,
       notice: notices[0],
       supportContact: this.config.supportContact,

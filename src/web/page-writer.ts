@@ -4,7 +4,7 @@ import { Config } from '../config/index.js';
 import type { KnownVisit } from './current-visit.js';
 import { Frames } from './frames.js';
 import type { Page, Redirect } from './page.js';
-import { ViewEngine } from './rendering/index.js';
+import { ViewEngine } from './rendering/view-engine.js';
 import { securityHeaders } from './security-headers.js';
 import { VisitCookies } from './visit-cookies.js';
 
@@ -23,11 +23,11 @@ export class PageWriter {
   }
 
   /** The page's HTML; its status and headers are put on the reply. */
-  async page(page: Page, known: KnownVisit | undefined, reply: FastifyReply): Promise<string> {
+  async page(page: Page, known: KnownVisit, reply: FastifyReply): Promise<string> {
     const { status, html } = this.views.render(page, await this.frames.around(known));
-    if (known?.flash !== undefined) this.cookies.clearFlash(reply);
+    if (known.flash !== undefined) this.cookies.clearFlash(reply);
     // What one person is shown must not be found by the next one at the same browser.
-    const caching = known?.visit.visitor === undefined ? 'private, no-cache' : 'no-store';
+    const caching = known.visit.visitor === undefined ? 'private, no-cache' : 'no-store';
     void reply
       .status(status)
       .headers({ ...this.headers, 'cache-control': caching })

@@ -1,7 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { concatMap, type Observable } from 'rxjs';
-import { visitOf } from './current-visit.js';
+import { knownVisit } from './current-visit.js';
 import { Page, Redirect } from './page.js';
 import { PageWriter } from './page-writer.js';
 
@@ -13,11 +13,11 @@ export class PageInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
     const http = context.switchToHttp();
     const reply = http.getResponse<FastifyReply>();
-    const known = visitOf(http.getRequest<FastifyRequest>());
+    const request = http.getRequest<FastifyRequest>();
     return next.handle().pipe(
       concatMap(async (result) => {
         if (result instanceof Redirect) return this.writer.redirect(result, reply);
-        return result instanceof Page ? this.writer.page(result, known, reply) : result;
+        return result instanceof Page ? this.writer.page(result, knownVisit(request), reply) : result;
       }),
     );
   }

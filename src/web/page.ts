@@ -15,6 +15,8 @@ export interface PageOptions {
   readonly title: string;
   /** Left out: `app` for whoever is signed in, otherwise `site`. */
   readonly layout?: Layout;
+  /** `narrow` for forms and reading in `app`; `wide` for more than one form in `auth`, and for bands in `site`. */
+  readonly width?: 'narrow' | 'wide';
   /** Left out: 200, or 422 when a form in the data was refused. */
   readonly status?: number;
   /** What the template reads: plain values, no entities. `form` is the form that the page shows, if it shows one. */

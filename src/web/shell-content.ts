@@ -1,14 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Nanos } from '../shared/index.js';
+import type { Notice } from './rendering/chrome.js';
 import type { Visitor } from './visit.js';
-
-/** A condition that is told on every page until it is over: a low balance, say. */
-export interface Notice {
-  readonly tone: 'warn' | 'bad';
-  readonly title: string;
-  readonly text: string;
-  readonly link?: { readonly to: string; readonly label: string };
-}
 
 /** What modules put into the frame around the pages of whoever is signed in. */
 export interface Shell {

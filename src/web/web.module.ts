@@ -9,7 +9,7 @@ import { Frames } from './frames.js';
 import { OnceForms } from './once-forms.js';
 import { PageInterceptor } from './page.interceptor.js';
 import { PageWriter } from './page-writer.js';
-import { RenderingModule } from './rendering/index.js';
+import { RenderingModule } from './rendering/rendering.module.js';
 import { ShellContent } from './shell-content.js';
 import { Signatures } from './signatures.js';
 import { VisitCookies } from './visit-cookies.js';

@@ -1,0 +1,83 @@
+import type { Nanos } from '../../shared/index.js';
+import type { Flash } from '../page.js';
+import type { Visit } from '../visit.js';
+
+/** A condition that lasts until it is solved, told on every page: low balance, say. */
+export interface Notice {
+  readonly tone: 'warn' | 'bad';
+  readonly title: string;
+  readonly text?: string;
+  /** Where it is solved. */
+  readonly action?: { readonly href: string; readonly label: string };
+}
+
+/** What stands around every page, whatever it shows. */
+export interface Chrome {
+  readonly visit: Visit;
+  readonly flash?: Flash | undefined;
+  readonly notice?: Notice | undefined;
+  /** Undefined: nobody is signed in, or nothing knows it. */
+  readonly balance?: Nanos | undefined;
+  /** An address of mail or of a page. */
+  readonly supportContact?: string | undefined;
+  readonly signUp: 'open' | 'invite' | 'closed';
+  /** Where people reach the service, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly now: Date;
+}
+
+interface NavigationItem {
+  readonly href: string;
+  readonly label: string;
+  readonly icon: string;
+}
+
+const NAVIGATION: readonly NavigationItem[] = [
+  { href: '/', label: 'Home', icon: 'home' },
+  { href: '/keys', label: 'Keys', icon: 'key' },
+  { href: '/usage-logs/common', label: 'Usage', icon: 'list' },
+  { href: '/wallet', label: 'Wallet', icon: 'wallet' },
+  { href: '/pricing', label: 'Pricing', icon: 'price' },
+  { href: '/docs', label: 'Docs', icon: 'book' },
+  { href: '/account', label: 'Account', icon: 'person' },
+];
+
+/** A press on the button goes from each to the next. */
+const THEMES = {
+  system: { name: 'follow system', icon: 'theme', next: 'light' },
+  light: { name: 'light', icon: 'sun', next: 'dark' },
+  dark: { name: 'dark', icon: 'moon', next: 'system' },
+} as const;
+
+/** What templates read as `@root.chrome`. */
+export function shownChrome(chrome: Chrome): Readonly<Record<string, unknown>> {
+  const { visit } = chrome;
+  const path = visit.url.split('?')[0] ?? '/';
+  const theme = THEMES[visit.theme ?? 'system'];
+  return {
+    ...chrome,
+    product: 'Switchboard',
+    visitor: visit.visitor,
+    csrf: visit.csrf,
+    timeZone: visit.visitor?.timeZone ?? 'UTC',
+    navigation: NAVIGATION.map((item) => ({ ...item, current: isWithin(item.href, path) })),
+    hasBalance: chrome.balance !== undefined,
+    support: supportLink(chrome.supportContact),
+    theme: visit.theme,
+    themeName: theme.name,
+    themeIcon: theme.icon,
+    nextTheme: theme.next,
+    nextThemeName: THEMES[theme.next].name,
+  };
+}
+
+/** Whether an item of the navigation is the current one. */
+const isWithin = (href: string, path: string): boolean =>
+  path === href || (href !== '/' && path.startsWith(`${href}/`));
+
+/** An address of mail, a page, or words that say whom to ask. */
+function supportLink(contact: string | undefined): { href: string; label: string } | undefined {
+  if (contact === undefined) return undefined;
+  if (/^https?:\/\//i.test(contact)) return { href: contact, label: contact.replace(/^https?:\/\//i, '') };
+  return { href: `mailto:${contact.replace(/^mailto:/i, '')}`, label: contact.replace(/^mailto:/i, '') };
+}

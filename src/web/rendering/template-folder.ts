@@ -1,0 +1,84 @@
+import Handlebars from 'handlebars';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+
+/** Templates by their path below views/ without an ending; a partial also by its name alone. */
+export type Templates = ReadonlyMap<string, Handlebars.TemplateDelegate>;
+
+/** Partials get what they are given and `@root`, nothing of what surrounds them: a name cannot mean two things. */
+const OPTIONS = { knownHelpersOnly: true, explicitPartialContext: true, preventIndent: true } as const;
+const PARTIALS = 'partials/';
+
+/**
+ * Compiles every template below a folder and makes each known as a partial: `partials/field.hbs` as `field`, icons
+ * (`icons/copy.svg`) and all others by their path. Whatever ends in `.text.hbs` is plain text, and escapes nothing.
+ * @throws Error naming the file that does not compile, or that asks for a helper or a partial that does not exist
+ */
+export function loadTemplates(handlebars: typeof Handlebars, folder: string): Templates {
+  const sources = sourcesIn(folder);
+  const names = new Set(sources.map(({ name }) => name));
+  const knownHelpers = Object.fromEntries(Object.keys(handlebars.helpers).map((name) => [name, true]));
+  const templates = new Map<string, Handlebars.TemplateDelegate>();
+  for (const { name, file, text } of sources) {
+    const options = { ...OPTIONS, knownHelpers, noEscape: file.endsWith('.text.hbs') };
+    const template = compileChecked(handlebars, { file, text, names, options });
+    templates.set(name, template);
+    handlebars.registerPartial(name, template);
+  }
+  return templates;
+}
+
+interface Source {
+  readonly name: string;
+  readonly file: string;
+  readonly text: string;
+}
+
+function sourcesIn(folder: string): Source[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((file) => file.split(sep).join('/'))
+    .filter((file) => file.endsWith('.hbs') || file.startsWith('icons/'))
+    .map((file) => ({ name: nameOf(file), file, text: readFileSync(join(folder, file), 'utf8').trimEnd() }));
+}
+
+const nameOf = (file: string): string => file.replace(/\.(hbs|svg)$/, '').replace(PARTIALS, '');
+
+interface Checked {
+  readonly file: string;
+  readonly text: string;
+  readonly names: ReadonlySet<string>;
+  readonly options: CompileOptions;
+}
+
+/** Handlebars compiles when a template is first used; a broken one must be told at the start. */
+function compileChecked(handlebars: typeof Handlebars, { file, text, names, options }: Checked) {
+  try {
+    const tree = handlebars.parse(text, { srcName: file });
+    new PartialCheck(names).accept(tree);
+    handlebars.precompile(tree, options);
+    return handlebars.compile<unknown>(tree, options);
+  } catch (error) {
+    throw new Error(`views/${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+class PartialCheck extends Handlebars.Visitor {
+  constructor(private readonly names: ReadonlySet<string>) {
+    super();
+  }
+
+  override PartialStatement(partial: hbs.AST.PartialStatement): void {
+    const { name } = partial;
+    if (name.type === 'PathExpression' && !this.names.has(name.original))
+      throw new Error(`there is no partial “${name.original}”`);
+    // Handlebars would mix up the name and what it is given.
+    if (name.type === 'SubExpression' && partial.params.length === 0)
+      throw new Error('a partial whose name is made up must be given something: {{> (concat …) this}}');
+    super.PartialStatement(partial);
+  }
+
+  override PartialBlockStatement(): void {
+    // Its content would see nothing of the page.
+    throw new Error('write {{#wrap "name" …}}…{{/wrap}} instead of {{#> name …}}');
+  }
+}
