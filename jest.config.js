@@ -23,8 +23,17 @@ const shared = {
   },
 };
 
+/** What runs on a PostgreSQL of its own, which is started once for the whole run. */
+const onDatabase = {
+  ...shared,
+  roots: ['<rootDir>/test'],
+  globalSetup: '<rootDir>/test/support/start-database.mjs',
+  globalTeardown: '<rootDir>/test/support/stop-database.mjs',
+};
+
 /**
- * `unit`: beside the code, no I/O. `system`: test/, on a PostgreSQL of its own that is started once for the whole run.
+ * `unit`: beside the code, no I/O. `system`: test/, over HTTP and SQL. `browser`: test/browser, in a real Chromium, which
+ * must be on the machine; it runs when it is asked for.
  */
 export default {
   maxWorkers: 2,
@@ -37,13 +46,15 @@ export default {
       testMatch: ['<rootDir>/{src,migrations}/**/*.spec.ts', '<rootDir>/test/architecture.spec.ts'],
     },
     {
-      ...shared,
+      ...onDatabase,
       displayName: 'system',
-      roots: ['<rootDir>/test'],
       testMatch: ['<rootDir>/test/**/*.spec.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/architecture\\.spec\\.ts$'],
-      globalSetup: '<rootDir>/test/support/start-database.mjs',
-      globalTeardown: '<rootDir>/test/support/stop-database.mjs',
+      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/browser/', '<rootDir>/test/architecture\\.spec\\.ts$'],
+    },
+    {
+      ...onDatabase,
+      displayName: 'browser',
+      testMatch: ['<rootDir>/test/browser/**/*.spec.ts'],
     },
   ],
 };

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { findChromium } from './chromium.js';
+
+/** The size of the windows that pages are looked at in. */
+export const WIDE = { width: 1280, height: 900 };
+export const NARROW = { width: 390, height: 844 };
+
+/** A real Chromium. Close it when the tests are over. */
+export const startBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+
+/** Somebody's window: cookies of its own, and a record of everything that the browser complained of. */
+export class Window {
+  readonly complaints: string[] = [];
+
+  private constructor(
+    readonly context: BrowserContext,
+    readonly page: Page,
+  ) {}
+
+  /** @param baseUrl what addresses without a host are below of */
+  static async open(browser: Browser, baseUrl: string, options: BrowserContextOptions = {}): Promise<Window> {
+    const context = await browser.newContext({ baseURL: baseUrl, viewport: WIDE, locale: 'en-GB', ...options });
+    context.setDefaultTimeout(10_000);
+    const page = await context.newPage();
+    const window = new Window(context, page);
+    page.on('console', (message) => {
+      // That an address answered with an error is the browser's remark, not the page's fault.
+      if (message.type() === 'error' && !/^Failed to load resource/.test(message.text()))
+        window.complaints.push(`${page.url()}: ${message.text()}`);
+    });
+    page.on('pageerror', (error) => window.complaints.push(`${page.url()}: ${error.message}`));
+    return window;
+  }
+
+  close(): Promise<void> {
+    return this.context.close();
+  }
+}
+
+/** What a test reads of axe's findings. */
+interface AxeViolation {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe has found, a line each: the rule and the elements. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  // Not as a script of the page: its own policy forbids that.
+  await page.evaluate(axeSource);
+  const violations = await page.evaluate<AxeViolation[]>('axe.run().then(({ violations }) => violations)');
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary = '' }) => `${id} (${help}): ${html.slice(0, 200)} ${failureSummary}`),
+  );
+}
+
+/** How many pixels of a page lie to the right of its window. */
+export const sidewaysScroll = (page: Page): Promise<number> =>
+  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
