@@ -13,6 +13,7 @@ export { localPath } from './local-path.js';
 export { AlreadySent, OnceForms, type OnceResult } from './once-forms.js';
 export { type Flash, type Layout, Page, type PageOptions, Redirect } from './page.js';
 export { PageInterceptor } from './page.interceptor.js';
+export * from './rendering/charts/index.js';
 export type { Notice } from './rendering/chrome.js';
 export { ViewEngine } from './rendering/view-engine.js';
 export { type Shell, ShellContent } from './shell-content.js';

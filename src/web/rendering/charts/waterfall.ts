@@ -1,0 +1,43 @@
+import { count } from '../format/numbers.js';
+import { at, WIDTH } from './scale.js';
+
+export interface Step {
+  readonly name: string;
+  /** Milliseconds since the call began; null: not known, and not drawn. */
+  readonly atMs: number | null;
+  readonly tookMs: number | null;
+  /** `whole`: an attempt; `part`: of the one before it. */
+  readonly rank?: 'whole' | 'part';
+  readonly tone: 'ours' | 'connect' | 'wait' | 'stream' | 'failed';
+  readonly outcome?: string;
+  readonly bad?: boolean;
+}
+
+const CLASSES = { ours: 'f5', connect: 'f4', wait: 'f2', stream: 'f1', failed: 'fbad' } as const;
+/** The least that can be seen. */
+const LEAST = 4;
+const TICKS = 4;
+
+/** The steps of a call on one scale, as the partial `waterfall` draws them. */
+export function waterfall(steps: readonly Step[], totalMs: number) {
+  const scale = WIDTH / Math.max(1, totalMs);
+  return {
+    ticks: Array.from(
+      { length: TICKS + 1 },
+      (_, index) => count((totalMs * index) / TICKS) + (index === TICKS ? ' ms' : ''),
+    ),
+    steps: steps.map((step) => ({
+      ...step,
+      isWhole: step.rank === 'whole',
+      isPart: step.rank === 'part',
+      class: CLASSES[step.tone],
+      bar: barOf(step, scale),
+    })),
+  };
+}
+
+function barOf({ atMs, tookMs }: Step, scale: number): { x: string; width: string } | undefined {
+  if (atMs === null || tookMs === null) return undefined;
+  const width = Math.min(WIDTH, Math.max(LEAST, tookMs * scale));
+  return { x: at(Math.max(0, Math.min(atMs * scale, WIDTH - width))), width: at(width) };
+}
