@@ -33,8 +33,18 @@ export function fieldValue(form: Form<object> | undefined, name: string): string
   return typeof value === 'string' ? value : (value?.[0] ?? '');
 }
 
+/** Whether an option is the chosen one: as typed, else as it is at first. */
+export function isChosen(form: Form<object> | undefined, name: string, option: string, initial: string): boolean {
+  return form !== undefined && Object.hasOwn(form.values, name) ? hasValue(form, name, option) : option === initial;
+}
+
+/** Whether a box is ticked. Browsers do not send empty ones: what stands there at first counts only in a form that has nothing. */
+export function isTicked(form: Form<object> | undefined, name: string, option: string, initial: boolean): boolean {
+  return form === undefined || Object.keys(form.values).length === 0 ? initial : hasValue(form, name, option);
+}
+
 /** Whether one of the values of a field, such as a ticked box, is this one. */
-export function hasValue(form: Form<object> | undefined, name: string, wanted: string): boolean {
+function hasValue(form: Form<object> | undefined, name: string, wanted: string): boolean {
   const value = form !== undefined && Object.hasOwn(form.values, name) ? form.values[name] : undefined;
   return typeof value === 'string' ? value === wanted : (value?.includes(wanted) ?? false);
 }

@@ -1,7 +1,7 @@
 import Handlebars from 'handlebars';
 import { randomUUID } from 'node:crypto';
 import type { Form } from '../form.js';
-import { fieldFault, fieldValue, formFaults, hasValue } from './form-faults.js';
+import { fieldFault, fieldValue, formFaults, isChosen, isTicked } from './form-faults.js';
 import { exactParts, exactUsd, type MoneyParts, price, usd } from './format/money.js';
 import { compact, count, percent, UNKNOWN } from './format/numbers.js';
 import * as times from './format/time.js';
@@ -105,7 +105,10 @@ const logic: Helpers = {
 const forms: Helpers = {
   fieldFault: (form: Form<object> | undefined, name: string) => fieldFault(form, name),
   fieldValue: (form: Form<object> | undefined, name: string) => fieldValue(form, name),
-  hasValue: (form: Form<object> | undefined, name: string, value: unknown) => hasValue(form, name, String(value)),
+  chosen: (form: Form<object> | undefined, name: string, option: unknown, initial: unknown) =>
+    isChosen(form, name, String(option), String(initial)),
+  ticked: (form: Form<object> | undefined, name: string, option: unknown, initial: unknown) =>
+    isTicked(form, name, String(option), initial === true),
   formFaults: (form: Form<object> | undefined, ids: unknown) =>
     formFaults(form, typeof ids === 'object' && ids !== null ? (ids as Record<string, string>) : {}),
   newNonce: () => randomUUID(),

@@ -47,14 +47,14 @@ interface Checked {
   readonly file: string;
   readonly text: string;
   readonly names: ReadonlySet<string>;
-  readonly options: CompileOptions;
+  readonly options: CompileOptions & { readonly knownHelpers: Readonly<Record<string, boolean>> };
 }
 
 /** Handlebars compiles when a template is first used; a broken one must be told at the start. */
 function compileChecked(handlebars: typeof Handlebars, { file, text, names, options }: Checked) {
   try {
     const tree = handlebars.parse(text, { srcName: file });
-    new PartialCheck(names).accept(tree);
+    new TemplateCheck(names, options.knownHelpers).accept(tree);
     handlebars.precompile(tree, options);
     return handlebars.compile<unknown>(tree, options);
   } catch (error) {
@@ -62,9 +62,25 @@ function compileChecked(handlebars: typeof Handlebars, { file, text, names, opti
   }
 }
 
-class PartialCheck extends Handlebars.Visitor {
-  constructor(private readonly names: ReadonlySet<string>) {
+/** Helpers that are called with nothing. */
+const BARE = ['newNonce'];
+
+/** Mistakes that Handlebars would show on the page at best. */
+class TemplateCheck extends Handlebars.Visitor {
+  constructor(
+    private readonly names: ReadonlySet<string>,
+    private readonly helpers: Readonly<Record<string, boolean>>,
+  ) {
     super();
+  }
+
+  override MustacheStatement(mustache: hbs.AST.MustacheStatement): void {
+    const { path, params, hash } = mustache;
+    const name = 'original' in path ? String(path.original) : '';
+    const bare = params.length === 0 && (hash?.pairs.length ?? 0) === 0;
+    if (bare && this.helpers[name] === true && !BARE.includes(name))
+      throw new Error(`{{${name}}} calls the helper of that name: write {{this.${name}}} for a value`);
+    super.MustacheStatement(mustache);
   }
 
   override PartialStatement(partial: hbs.AST.PartialStatement): void {

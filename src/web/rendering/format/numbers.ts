@@ -13,10 +13,10 @@ const UNITS: readonly (readonly [size: number, name: string])[] = [
   [1e12, 'T'],
   [1e9, 'B'],
   [1e6, 'M'],
-  [1e4, 'K'],
+  [1e4, 'k'],
 ];
 
-/** Three digits and a unit from ten thousand on: `9,999`, `48.2K`, `14.3M`. */
+/** Three digits and a unit from ten thousand on: `9,999`, `48.2k`, `14.3M`. */
 export function compact(value: number | bigint): string {
   const number = Number(value);
   // One that would be rounded up to a thousand of its unit takes the next one.

@@ -70,14 +70,14 @@ export const dateTime = (at: Date, timeZone: string, precision: Precision = 'min
 /** `CET`: as the zone is called at that time. */
 export const zoneName = (at: Date, timeZone: string): string => partsOf(at, timeZone).timeZoneName ?? timeZone;
 
-/** `2 hours ago` within a day in the past, `in 3 hours` within one in the future, else the date. */
+/** `2 h ago` within a day in the past, `in 3 h` within one in the future, else the date. */
 export function ago(at: Date, now: Date, timeZone: string): string {
   const past = now.getTime() - at.getTime();
   const distance = Math.abs(past);
   if (distance >= DAY_MS) return date(at, timeZone);
   if (distance < MINUTE_MS) return past >= 0 ? 'just now' : 'in a moment';
-  const [size, name] = distance < HOUR_MS ? ([MINUTE_MS, 'minute'] as const) : ([HOUR_MS, 'hour'] as const);
+  const [size, name] = distance < HOUR_MS ? ([MINUTE_MS, 'min'] as const) : ([HOUR_MS, 'h'] as const);
   const number = Math.floor(distance / size);
-  const words = `${number} ${name}${number === 1 ? '' : 's'}`;
+  const words = `${number} ${name}`;
   return past >= 0 ? `${words} ago` : `in ${words}`;
 }
