@@ -76,7 +76,7 @@ class TemplateCheck extends Handlebars.Visitor {
 
   override MustacheStatement(mustache: hbs.AST.MustacheStatement): void {
     const { path, params, hash } = mustache;
-    const name = 'original' in path ? String(path.original) : '';
+    const name = 'original' in path ? path.original : '';
     const bare = params.length === 0 && (hash?.pairs.length ?? 0) === 0;
     if (bare && this.helpers[name] === true && !BARE.includes(name))
       throw new Error(`{{${name}}} calls the helper of that name: write {{this.${name}}} for a value`);
