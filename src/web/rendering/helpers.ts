@@ -1,5 +1,5 @@
 import Handlebars from 'handlebars';
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Form } from '../form.js';
 import { fieldFault, fieldValue, formFaults, isChosen, isTicked } from './form-faults.js';
 import { exactParts, exactUsd, type MoneyParts, price, usd } from './format/money.js';
@@ -111,7 +111,7 @@ const forms: Helpers = {
     isTicked(form, name, String(option), initial === true),
   formFaults: (form: Form<object> | undefined, ids: unknown) =>
     formFaults(form, typeof ids === 'object' && ids !== null ? (ids as Record<string, string>) : {}),
-  newNonce: () => randomUUID(),
+  newNonce: () => randomBytes(16).toString('base64url'),
 };
 
 /** Everything that templates can call beside Handlebars' own `if`, `unless`, `each`, `with` and `lookup`. */
