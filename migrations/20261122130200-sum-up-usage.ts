@@ -62,11 +62,11 @@ const TABLES = `
 `;
 
 const SUM_UP = `
-  -- Sums up an account's calls for one more day at most, up to the given moment or an hour ago. Gives how far they are
-  -- summed up then. Skips times without calls.
-  CREATE FUNCTION sum_up_usage(account text, target timestamptz) RETURNS timestamptz LANGUAGE plpgsql AS $$
+  -- Sums up an account's calls for one more day at most, up to an hour ago. Gives how far they are summed up then. Skips
+  -- times without calls.
+  CREATE FUNCTION sum_up_usage(account text) RETURNS timestamptz LANGUAGE plpgsql AS $$
   DECLARE
-    goal  timestamptz := ${slotOf(`least(target, now() - interval '1 hour')`)};
+    goal  timestamptz := ${slotOf(`now() - interval '1 hour'`)};
     done  timestamptz;
     first timestamptz;
   BEGIN

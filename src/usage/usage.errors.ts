@@ -9,3 +9,10 @@ export class CallNotFound extends AppError {
     );
   }
 }
+
+/** There are so many calls in the range that they cannot be read in time. */
+export class RangeTooLarge extends AppError {
+  constructor(cause?: unknown) {
+    super('timeout', 'There are too many calls in this range to show in time. Choose a shorter one.', {}, { cause });
+  }
+}

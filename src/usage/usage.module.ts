@@ -1,11 +1,26 @@
 import { Module } from '@nestjs/common';
 import { CallLookup } from './call-lookup.js';
 import { CallPartitions } from './partitions.js';
+import { FirstTokenTimesReader } from './first-token-times.js';
+import { TimeLimitedReads } from './time-limited-reads.js';
 import { UsageExport } from './usage-export.js';
+import { UsageLog } from './usage-log.js';
+import { UsageSummary } from './usage-summary.js';
+import { UsageSumsReader } from './usage-sums.js';
 import { UsageRepository } from './usage.repository.js';
 
 @Module({
-  providers: [UsageRepository, UsageExport, CallLookup, CallPartitions],
+  providers: [
+    UsageRepository,
+    UsageExport,
+    CallLookup,
+    CallPartitions,
+    FirstTokenTimesReader,
+    TimeLimitedReads,
+    UsageLog,
+    UsageSummary,
+    UsageSumsReader,
+  ],
   exports: [UsageExport, CallLookup],
 })
 export class UsageModule {}

@@ -5,10 +5,15 @@ interface CallRow {
   readonly accountId: string;
   readonly keyId: string;
   readonly createdAt: string;
+  readonly model: string;
+  readonly group: string;
   readonly cost: bigint;
   readonly status: string;
   readonly errorReason: string;
+  readonly errorMessage: string;
+  readonly billingBasis: string;
   readonly promptTokens: number | null;
+  readonly completionTokens: number | null;
   readonly firstTokenMs: number | null;
   readonly ip: string;
   readonly entryId: string | null;
@@ -21,10 +26,15 @@ export async function aCallRow(
 ): Promise<void> {
   const row: CallRow = {
     createdAt: new Date().toISOString(),
+    model: 'gpt-5.5',
+    group: 'default',
     cost: 1_500_000n,
     status: 'succeeded',
     errorReason: '',
+    errorMessage: '',
+    billingBasis: 'reported',
     promptTokens: 100,
+    completionTokens: 20,
     firstTokenMs: 250,
     ip: '127.0.0.1',
     entryId: null,
@@ -34,8 +44,8 @@ export async function aCallRow(
     `INSERT INTO calls (id, created_at, account_id, key_id, model, group_name, protocol, upstream_protocol, channel, stream,
        effort, status, error_reason, error_message, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens,
        reasoning_tokens, cost, uncollected, billing_basis, first_token_ms, duration_ms, attempts, ip, entry_id)
-     VALUES ($1, $2, $3, $4, 'gpt-5.5', 'default', 'responses', 'messages', 'main', true,
-       'low', $5, $6, '', $7, 40, 0, 20, 5, $8, 0, 'reported', $9, 900, 1, $10, $11)`,
+     VALUES ($1, $2, $3, $4, $12, $13, 'responses', 'messages', 'main', true,
+       'low', $5, $6, $14, $7, 40, 0, $15, 5, $8, 0, $16, $9, 900, 1, $10, $11)`,
     [
       row.id,
       row.createdAt,
@@ -48,6 +58,11 @@ export async function aCallRow(
       row.firstTokenMs,
       row.ip,
       row.entryId,
+      row.model,
+      row.group,
+      row.errorMessage,
+      row.completionTokens,
+      row.billingBasis,
     ],
   );
 }

@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { codeOf } from '../shared/index.js';
+import { RangeTooLarge } from './usage.errors.js';
+
+/** How long one statement for a page may run. */
+export const READ_LIMIT_MS = 5000;
+/** PostgreSQL's code for a statement that ran into its time limit. */
+const TIME_LIMIT = '57014';
+
+/** One statement of a read. Whole numbers of eight bytes come as text. */
+export type Query = <Row>(sql: string, values?: readonly unknown[]) => Promise<Row[]>;
+
+/** Reads for pages: several statements that see one moment of the database, none of which takes long. */
+@Injectable()
+export class TimeLimitedReads {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** @throws RangeTooLarge when a statement takes longer than 5 s */
+  async read<T>(work: (query: Query) => Promise<T>, limitMs = READ_LIMIT_MS): Promise<T> {
+    try {
+      return await this.dataSource.transaction('REPEATABLE READ', async (manager) => {
+        await manager.query(`SET TRANSACTION READ ONLY; SET LOCAL statement_timeout = ${Math.trunc(limitMs)}`);
+        return work((sql, values = []) => manager.query(sql, [...values]));
+      });
+    } catch (error) {
+      if (codeOf(error) === TIME_LIMIT) throw new RangeTooLarge(error);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import { Injectable } from '@nestjs/common';
+import { type Nanos, nanos, ZERO } from '../shared/index.js';
+import { barOf, barsBetween, type ChartScale } from './usage-chart.js';
+import type { Query } from './time-limited-reads.js';
+import { conditions, Parameters, type UsageFilter } from './usage-filter.js';
+
+/** What finished calls come to. */
+export interface UsageFigures {
+  readonly calls: number;
+  /** Refused, failed and timed out ones among them. */
+  readonly failed: number;
+  readonly cost: Nanos;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+}
+
+/** The figures of one bar, and of one series in it. */
+export interface UsageBar extends UsageFigures {
+  readonly start: Date;
+  /** A model, or the id of a key; empty for all the rest, or when the chart is not divided. */
+  readonly series: string;
+}
+
+export interface UsageSums {
+  readonly total: UsageFigures;
+  /** Where each bar begins, in order, those without calls too. */
+  readonly starts: readonly Date[];
+  /** Only of bars and series with calls. */
+  readonly bars: readonly UsageBar[];
+  /** What has a series of its own, the most calls first. */
+  readonly series: readonly string[];
+}
+
+export type Division = 'model' | 'key';
+
+/** So many series have a colour of their own. */
+const MOST_SERIES = 4;
+const DIVIDED_BY: Readonly<Record<Division, string>> = { model: 'c.model', key: 'c.key_id' };
+const NONE: UsageFigures = {
+  calls: 0,
+  failed: 0,
+  cost: ZERO,
+  promptTokens: 0,
+  cachedTokens: 0,
+  completionTokens: 0,
+};
+
+type Row = Readonly<Record<'calls' | 'failed' | 'cost' | 'prompt' | 'cached' | 'completion', string | null>> & {
+  readonly start: Date;
+  readonly series: string | null;
+};
+
+/**
+ * Sums over the finished calls of a filter: to the last one, whatever part of them has been summed up before
+ * (`usage_slots`) and whatever part is read call by call.
+ */
+@Injectable()
+export class UsageSumsReader {
+  async read(query: Query, filter: UsageFilter, scale: ChartScale, division?: Division): Promise<UsageSums> {
+    if (filter.result === 'open') filter = { ...filter, to: filter.from };
+    const series = division === undefined ? [] : await this.largest(query, filter, division);
+    const parameters = new Parameters();
+    const dimension = division === undefined ? `''` : seriesOf(division, series, parameters);
+    const rows = await query<Row>(sumsSql(filter, scale, dimension, parameters), parameters.values);
+    const bars = rows.filter(({ calls }) => calls !== null && calls !== '0').map(barFrom);
+    const starts = [...new Set(rows.map(({ start }) => start.getTime()))].map((time) => new Date(time));
+    return { total: bars.reduce(plus, NONE), starts, bars, series };
+  }
+
+  /** What a filter can be narrowed to: the models and groups of its calls, the most calls first. */
+  async choices(query: Query, filter: UsageFilter): Promise<{ readonly models: string[]; readonly groups: string[] }> {
+    const open = { ...filter, model: undefined, group: undefined, keyId: undefined, result: undefined };
+    const parameters = new Parameters();
+    const rows = await query<{ model: string; group: string }>(
+      `WITH ${partsSql(open, 'six hours', `c.model, c.group_name`, 'model, group_name', parameters)}
+       SELECT model, group_name AS "group" FROM parts GROUP BY 1, 2 ORDER BY sum(calls) DESC LIMIT 500`,
+      parameters.values,
+    );
+    return { models: distinct(rows.map(({ model }) => model)), groups: distinct(rows.map(({ group }) => group)) };
+  }
+
+  private async largest(query: Query, filter: UsageFilter, division: Division): Promise<string[]> {
+    const parameters = new Parameters();
+    const rows = await query<{ series: string }>(
+      `WITH ${partsSql(filter, 'six hours', DIVIDED_BY[division], 'series', parameters)}
+       SELECT series FROM parts WHERE series <> '' GROUP BY 1 ORDER BY sum(calls) DESC, 1 LIMIT ${MOST_SERIES}`,
+      parameters.values,
+    );
+    return rows.map(({ series }) => series);
+  }
+}
+
+const seriesOf = (division: Division, largest: readonly string[], parameters: Parameters): string =>
+  `CASE WHEN ${DIVIDED_BY[division]} = ANY (${parameters.add(largest, 'text[]')}) THEN ${DIVIDED_BY[division]} ELSE '' END`;
+
+function sumsSql(filter: UsageFilter, scale: ChartScale, dimension: string, parameters: Parameters): string {
+  const zone = parameters.add(scale.timeZone);
+  const parts = partsSql(filter, scale.unit, dimension, 'series', parameters);
+  const bars = barsBetween(scale.unit, parameters.time(filter.from), parameters.time(filter.to), zone);
+  return `
+    WITH ${parts}, sums AS (
+      SELECT ${barOf(scale.unit, 'at', zone)} AS bar, series, sum(calls) AS calls, sum(failed) AS failed,
+             sum(cost) AS cost, sum(prompt) AS prompt, sum(cached) AS cached, sum(completion) AS completion
+        FROM parts GROUP BY 1, 2
+    )
+    SELECT bar AS start, series, calls, failed, cost, prompt, cached, completion
+      FROM sums FULL JOIN ${bars} USING (bar) ORDER BY bar, series`;
+}
+
+const slotAt = (moment: string): string => `date_bin('15 minutes', ${moment}, '2000-01-01 00:00:00+00')`;
+
+/**
+ * The CTE "parts": finished calls by quarters of an hour (minutes for a chart of those) and whatever they are divided by.
+ * Whole quarters that are summed up come from there, the rest from the calls: every call is in one of the two.
+ */
+function partsSql(
+  filter: UsageFilter,
+  unit: ChartScale['unit'],
+  dimensions: string,
+  names: string,
+  parameters: Parameters,
+): string {
+  const [from, to] = [parameters.time(filter.from), parameters.time(filter.to)];
+  const useSums = unit !== 'minute' && filter.requestId === undefined && filter.accountId !== undefined;
+  const until = useSums
+    ? `(SELECT summed_until FROM usage_sums WHERE account_id = ${parameters.add(filter.accountId)})`
+    : 'NULL::timestamptz';
+  const at = unit === 'minute' ? `date_trunc('minute', c.created_at)` : slotAt('c.created_at');
+  const ofCalls = conditions(filter, parameters);
+  const ofSlots = conditions({ ...filter, requestId: undefined }, parameters, 'c.result');
+  const places = names.split(',').map((_, index) => index + 2);
+  const fromCalls = (bounds: string) => `
+      SELECT ${at} AS at, ${dimensions}, count(*) AS calls,
+             count(*) FILTER (WHERE call_result(c.status, c.error_reason, c.billing_basis) IN ('refused', 'failed', 'timeout')),
+             coalesce(sum(c.cost), 0), coalesce(sum(c.prompt_tokens), 0), coalesce(sum(c.cached_tokens), 0),
+             coalesce(sum(c.completion_tokens), 0)
+        FROM calls c WHERE ${bounds}${ofCalls} GROUP BY 1, ${places.join(', ')}`;
+  return `
+    slots AS MATERIALIZED (
+      SELECT begin, greatest(begin, least(${slotAt(to)}, coalesce(${until}, '-infinity'))) AS "end"
+        FROM (SELECT ${slotAt(`${from} + interval '15 minutes' - interval '1 microsecond'`)} AS begin) s
+    ), parts (at, ${names}, calls, failed, cost, prompt, cached, completion) AS (
+      SELECT c.slot, ${dimensions}, sum(c.calls),
+             coalesce(sum(c.calls) FILTER (WHERE c.result IN ('refused', 'failed', 'timeout')), 0),
+             sum(c.cost), sum(c.prompt_tokens), sum(c.cached_tokens), sum(c.completion_tokens)
+        FROM usage_slots c
+       WHERE c.slot >= (SELECT begin FROM slots) AND c.slot < (SELECT "end" FROM slots)${ofSlots}
+       GROUP BY 1, ${places.join(', ')}
+      UNION ALL ${fromCalls(`c.created_at >= ${from} AND c.created_at < least(${to}, (SELECT begin FROM slots))`)}
+      UNION ALL ${fromCalls(`c.created_at >= (SELECT "end" FROM slots) AND c.created_at < ${to}`)}
+    )`;
+}
+
+const barFrom = (row: Row): UsageBar => ({
+  start: row.start,
+  series: row.series ?? '',
+  calls: Number(row.calls),
+  failed: Number(row.failed),
+  cost: nanos(BigInt(row.cost ?? 0)),
+  promptTokens: Number(row.prompt),
+  cachedTokens: Number(row.cached),
+  completionTokens: Number(row.completion),
+});
+
+const plus = (one: UsageFigures, other: UsageFigures): UsageFigures => ({
+  calls: one.calls + other.calls,
+  failed: one.failed + other.failed,
+  cost: nanos(one.cost + other.cost),
+  promptTokens: one.promptTokens + other.promptTokens,
+  cachedTokens: one.cachedTokens + other.cachedTokens,
+  completionTokens: one.completionTokens + other.completionTokens,
+});
+
+const distinct = (names: readonly string[]): string[] => [...new Set(names.filter((name) => name !== ''))];

@@ -1,0 +1,214 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FirstTokenTimesReader } from '../../src/usage/first-token-times.js';
+import { TimeLimitedReads } from '../../src/usage/time-limited-reads.js';
+import { type ChartScale, type ChartUnit, unitFor } from '../../src/usage/usage-chart.js';
+import type { UsageFilter } from '../../src/usage/usage-filter.js';
+import { type LoggedCall, UsageLog } from '../../src/usage/usage-log.js';
+import { UsageSummary } from '../../src/usage/usage-summary.js';
+import { type Division, type UsageSums, UsageSumsReader } from '../../src/usage/usage-sums.js';
+import { type Owner, UsageWorld } from '../support/usage-world.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+describe('the sums of calls', () => {
+  let world: UsageWorld;
+  let ann: Owner;
+  let ci: Owner;
+  const now = Date.now();
+  const days = (count: number): Date => new Date(now - count * DAY);
+  const scale = (unit: ChartUnit, timeZone = 'UTC'): ChartScale => ({ unit, timeZone });
+  const filterOf = (filter: Partial<UsageFilter>): UsageFilter => ({
+    accountId: ann.accountId,
+    from: days(30),
+    to: new Date(now + 1000),
+    ...filter,
+  });
+  const sums = (filter: Partial<UsageFilter> = {}, on = scale('day'), division?: Division): Promise<UsageSums> =>
+    world
+      .get(TimeLimitedReads)
+      .read((query) => world.get(UsageSumsReader).read(query, filterOf(filter), on, division));
+  const rows = async (filter: Partial<UsageFilter> = {}): Promise<readonly LoggedCall[]> =>
+    (
+      await world
+        .get(TimeLimitedReads)
+        .read((query) => world.get(UsageLog).page(query, filterOf(filter), undefined, 10_000))
+    ).calls.filter(({ result }) => result !== 'open');
+  /** The same from the rows of the log, one by one. */
+  const added = (calls: readonly LoggedCall[]) => ({
+    calls: calls.length,
+    failed: calls.filter(({ result }) => ['refused', 'failed', 'timeout'].includes(result)).length,
+    cost: calls.reduce((sum, { cost }) => sum + (cost ?? 0n), 0n),
+    promptTokens: calls.reduce((sum, { promptTokens }) => sum + (promptTokens ?? 0), 0),
+    cachedTokens: calls.reduce((sum, { cachedTokens }) => sum + (cachedTokens ?? 0), 0),
+    completionTokens: calls.reduce((sum, { completionTokens }) => sum + (completionTokens ?? 0), 0),
+  });
+  const until = async (): Promise<Date> =>
+    (await world.sql.query('SELECT summed_until FROM usage_sums WHERE account_id = $1', [ann.accountId]))[0].summed_until;
+
+  const FILTERS: readonly (readonly [string, () => Partial<UsageFilter>])[] = [
+    ['nothing', () => ({})],
+    ['a model', () => ({ model: 'model 1' })],
+    ['a key', () => ({ keyId: ci.keyId })],
+    ['a group', () => ({ group: 'saver' })],
+    ['a result', () => ({ result: 'refused' as const })],
+    ['what runs', () => ({ result: 'open' as const })],
+    ['times within quarters of an hour', () => ({ from: new Date(now - 20 * DAY + 1234), to: new Date(now - DAY - 777) })],
+    ['a few minutes', () => ({ from: new Date(now - 5 * DAY), to: new Date(now - 5 * DAY + 60_000) })],
+    ['everything at once', () => ({ model: 'model 1', keyId: ann.keyId, group: 'default', result: 'completed' as const })],
+  ];
+
+  const fill = async (calls: number, spreadMs = 25 * DAY): Promise<void> => {
+    for (let index = 0; index < calls; index += 1) {
+      await world.call(index % 3 === 0 ? ci : ann, new Date(now - Math.floor((index / calls) * spreadMs)), {
+        model: `model ${index % 7}`,
+        group: index % 2 === 0 ? 'default' : 'saver',
+        cost: BigInt(index) * 1_000_003n,
+        promptTokens: index % 5 === 0 ? null : index,
+        firstTokenMs: index % 4 === 0 ? null : 100 + index,
+        ...(index % 6 === 0 && { status: 'refused', errorReason: 'insufficient quota', billingBasis: 'free' }),
+      });
+    }
+  };
+
+  beforeEach(async () => {
+    world = await UsageWorld.start();
+    ann = await world.owner('ann@example.com');
+    ci = { ...ann, keyId: await world.key(ann.accountId, 'ci') };
+    await world.call(await world.owner('bob@example.com'), days(2), { cost: 77n });
+  });
+  afterEach(() => world.close());
+
+  it('are those of the rows, filtered by anything, before and after they are summed up', async () => {
+    await fill(150);
+    await world.openCall(ann, days(0));
+    const check = async (): Promise<void> => {
+      for (const [, filter] of FILTERS) {
+        const found = await sums(filter());
+        expect(found.total).toEqual(added(await rows(filter())));
+        expect(found.bars.reduce((sum, { cost }) => sum + cost, 0n)).toBe(found.total.cost);
+      }
+    };
+    await check();
+    await world.get(UsageSummary).update(ann.accountId);
+    expect((await until()).getTime()).toBeGreaterThan(now - 2 * HOUR);
+    await check();
+    // Proof that the sums are read, and not the calls.
+    await world.sql.query('UPDATE usage_slots SET cost = cost + 1');
+    expect((await sums()).total.cost).toBeGreaterThan(added(await rows()).cost);
+  });
+
+  it('stay those of the rows when calls are settled late, or again in place of a sweep', async () => {
+    await fill(40);
+    await world.get(UsageSummary).update(ann.accountId);
+    await world.call(ann, days(9), { cost: 123_456_789n, model: 'late' });
+    await world.call(ann, new Date(now - 10 * 60_000), { cost: 5n });
+    const swept = await world.call(ann, days(8), { cost: 0n, status: 'interrupted', model: 'swept' });
+    await world.sql.query('DELETE FROM calls WHERE id = $1', [swept]);
+    await world.call(ann, days(8), { cost: 3n, model: 'swept' });
+    expect((await sums()).total).toEqual(added(await rows()));
+    expect((await sums({ model: 'swept' })).total).toMatchObject({ calls: 1, failed: 0, cost: 3n });
+    await world.get(UsageSummary).update(ann.accountId);
+    expect((await sums()).total).toEqual(added(await rows()));
+  });
+
+  it('miss no call that is being written while they are made, and count none twice', async () => {
+    await fill(20);
+    const writer = world.sql.createQueryRunner();
+    await writer.startTransaction();
+    await writer.query(
+      `INSERT INTO calls SELECT 'req_late', created_at, account_id, key_id, 'racing', group_name, protocol, '', '', true, '',
+         'succeeded', '', '', 1, 0, 0, 1, 0, 42, 0, 'reported', NULL, 1, 1, '' FROM calls WHERE account_id = $1
+         AND created_at < now() - interval '3 days' LIMIT 1`,
+      [ann.accountId],
+    );
+    const made = world.get(UsageSummary).update(ann.accountId);
+    expect(await Promise.race([made.then(() => 'made'), sleep(200, 'waits')])).toBe('waits');
+    await writer.commitTransaction();
+    await writer.release();
+    await made;
+    expect((await sums({ model: 'racing' })).total).toMatchObject({ calls: 1, cost: 42n });
+    expect((await sums()).total).toEqual(added(await rows()));
+  });
+
+  it('are made once when several ask at the same moment', async () => {
+    await fill(30);
+    const summary = world.get(UsageSummary);
+    await Promise.all([1, 2, 3].map(() => summary.update(ann.accountId)));
+    expect((await sums()).total).toEqual(added(await rows()));
+  });
+
+  it.each(['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/St_Johns', 'Pacific/Chatham'])(
+    'are divided into days as %s has them',
+    async (timeZone) => {
+      await fill(60);
+      await world.get(UsageSummary).update(ann.accountId);
+      const dayOf = (at: Date): string => at.toLocaleDateString('en-CA', { timeZone });
+      const expected = new Map<string, bigint>();
+      for (const { createdAt, cost } of await rows())
+        expected.set(dayOf(createdAt), (expected.get(dayOf(createdAt)) ?? 0n) + (cost ?? 0n));
+      const { bars, starts } = await sums({}, scale('day', timeZone));
+      expect(new Map(bars.map(({ start, cost }) => [dayOf(start), cost]))).toEqual(expected);
+      expect(starts.map((start) => start.toLocaleTimeString('en-GB', { timeZone }))).toEqual(
+        starts.map(() => '00:00:00'),
+      );
+      expect(starts.length).toBeGreaterThanOrEqual(30);
+    },
+  );
+
+  it.each([
+    ['minute', HOUR, 60],
+    ['hour', DAY, 24],
+    ['six hours', 7 * DAY, 28],
+    ['day', 30 * DAY, 30],
+    ['week', 365 * DAY, 52],
+  ] as const)('have bars of a %s', async (unit, span, atLeast) => {
+    await fill(20, span);
+    const filter = { from: new Date(now - span) };
+    expect(unitFor(filter.from, new Date(now))).toBe(unit);
+    await world.get(UsageSummary).update(ann.accountId);
+    const found = await sums(filter, scale(unit));
+    expect(found.starts.length).toBeGreaterThanOrEqual(atLeast);
+    expect(found.starts.length).toBeLessThanOrEqual(atLeast + 2);
+    expect(found.total).toEqual(added(await rows(filter)));
+  });
+
+  it('give the four largest models or keys a series of their own and put the rest together', async () => {
+    await fill(70);
+    for (let call = 0; call < 3; call += 1) await world.call(ann, days(1), { model: 'model 6' });
+    const found = await sums({}, scale('day'), 'model');
+    expect(found.series).toHaveLength(4);
+    expect(found.series[0]).toBe('model 6');
+    expect(new Set(found.bars.map(({ series }) => series))).toEqual(new Set([...found.series, '']));
+    expect(found.total).toEqual(added(await rows()));
+    expect((await sums({}, scale('day'), 'key')).series).toEqual([ann.keyId, ci.keyId]);
+  });
+
+  it('offer the models and groups of the range, whatever else is filtered', async () => {
+    await fill(20);
+    const choices = await world
+      .get(TimeLimitedReads)
+      .read((query) => world.get(UsageSumsReader).choices(query, filterOf({ model: 'model 1', group: 'saver' })));
+    expect(choices.models.toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6].map((index) => `model ${index}`));
+    expect(choices.groups.toSorted()).toEqual(['default', 'saver']);
+  });
+
+  it('have the median and 95th percentile of streams that came to a first token, by bar and of all', async () => {
+    for (const [hour, ms] of [
+      [1, 100],
+      [1, 300],
+      [2, 500],
+      [2, null],
+    ] as const)
+      await world.call(ann, new Date(now - hour * HOUR), { firstTokenMs: ms });
+    const times = await world
+      .get(TimeLimitedReads)
+      .read((query) => world.get(FirstTokenTimesReader).read(query, filterOf({}), scale('hour'), 4));
+    expect(times.total).toEqual({ medianMs: 300, p95Ms: 480 });
+    expect([...times.bars.values()]).toEqual([
+      { medianMs: 500, p95Ms: 500 },
+      { medianMs: 200, p95Ms: 290 },
+    ]);
+    expect(times.sampled).toBe(false);
+  });
+});
