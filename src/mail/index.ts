@@ -1,0 +1,5 @@
+// Mail: handing messages to an SMTP server, or to a folder when there is none. Does not own what they say, nor to whom:
+// whoever has something to tell writes it.
+export type { Mail } from './mail.js';
+export { MailModule } from './mail.module.js';
+export { Mailer } from './mailer.js';

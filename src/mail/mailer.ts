@@ -1,0 +1,70 @@
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf, within } from '../shared/index.js';
+import { checkMail, type Mail } from './mail.js';
+import { MailRetries } from './mail-retries.js';
+import { MailTransport } from './mail-transport.js';
+
+/** More mails at once are told as failed: a server that is away for long must not fill the memory. */
+const MOST_UNDER_WAY = 1000;
+/** How long a process that ends waits for mail that is being handed over. */
+const FAREWELL_MS = 10_000;
+
+/** Sends mail. Nobody who asked for a page waits for it. */
+@Injectable()
+export class Mailer implements BeforeApplicationShutdown {
+  private readonly logger = new Logger('Mail');
+  private readonly underWay = new Set<Promise<void>>();
+  private readonly ending = new AbortController();
+
+  constructor(
+    private readonly transport: MailTransport,
+    private readonly retries: MailRetries,
+  ) {}
+
+  /** Sends it in the background, several times if need be; a failure stands in the log, without what it was about. */
+  send(mail: Mail): void {
+    checkMail(mail);
+    if (this.underWay.size >= MOST_UNDER_WAY)
+      return this.logger.error('A mail was given up: too many wait for the server.');
+    const sending = this.persist(mail).finally(() => this.underWay.delete(sending));
+    this.underWay.add(sending);
+  }
+
+  /** Sends it once, now. @throws what the server or the disk said */
+  async deliver(mail: Mail): Promise<void> {
+    checkMail(mail);
+    this.logger.log(await this.transport.deliver(mail));
+  }
+
+  /** What is being handed over may end; what waits for another try does not hold up the process. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.ending.abort();
+    await within(Promise.all(this.underWay), FAREWELL_MS);
+  }
+
+  private async persist(mail: Mail): Promise<void> {
+    for (const pauseMs of [...this.retries.afterMs, undefined]) {
+      try {
+        return await this.deliver(mail);
+      } catch (error) {
+        const again = pauseMs !== undefined && !this.ending.signal.aborted && !isFinal(error);
+        this.logger.warn(`A mail could not be sent (${causeOf(error)}); it is ${again ? 'tried again' : 'given up'}.`);
+        if (!again) return;
+        await sleep(pauseMs, undefined, { signal: this.ending.signal, ref: false }).catch(() => undefined);
+      }
+    }
+  }
+}
+
+/** A server that says 5xx means it: the address is wrong, or we are not welcome. */
+const isFinal = (error: unknown): boolean => (responseOf(error) ?? 0) >= 500;
+
+const responseOf = (error: unknown): number | undefined => {
+  const code = (error as { readonly responseCode?: unknown }).responseCode;
+  return typeof code === 'number' ? code : undefined;
+};
+
+/** What a server answers may quote the address, and a message what it was about: the log gets codes alone. */
+const causeOf = (error: unknown): string =>
+  [codeOf(error), responseOf(error)].filter(Boolean).join(' ') || (error instanceof Error ? error.name : 'unknown');

@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createTransport } from 'nodemailer';
+import type { Mail } from './mail.js';
+import type { MailTransport } from './mail-transport.js';
+import { messageOf } from './message.js';
+
+/** Strangers can have mail written: only the latest of it is kept. */
+const KEPT = 500;
+
+/** Where mail goes that no server takes: files that any mail program opens, `DATA_DIR/outbox/<time>-<random>.eml`. */
+export class Outbox implements MailTransport {
+  private readonly folder: string;
+  private readonly composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+
+  constructor(
+    dataDir: string,
+    private readonly from: string,
+  ) {
+    this.folder = join(dataDir, 'outbox');
+  }
+
+  async deliver(mail: Mail): Promise<string> {
+    const { message } = await this.composer.sendMail(messageOf(mail, this.from));
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    const time = new Date().toISOString().replaceAll(/[-:.]/g, '');
+    const file = join(this.folder, `${time}-${randomBytes(4).toString('hex')}.eml`);
+    await writeFile(file, message, { mode: 0o600, flag: 'wx' });
+    await this.prune();
+    return `No SMTP_URL is set: a mail was written to ${file}.`;
+  }
+
+  /** Names begin with the time, so the first are the oldest. */
+  private async prune(): Promise<void> {
+    const mails = (await readdir(this.folder)).filter((name) => name.endsWith('.eml')).toSorted();
+    for (const name of mails.slice(0, -KEPT)) await rm(join(this.folder, name), { force: true });
+  }
+}
