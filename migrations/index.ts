@@ -9,6 +9,7 @@ import { CreateProcesses20261122120100 } from './20261122120100-create-processes
 import { CreateRedemptionCodes20261122120200 } from './20261122120200-create-redemption-codes.js';
 import { RefineCatalog20261122120300 } from './20261122120300-refine-catalog.js';
 import { CreateSessions20261122130000 } from './20261122130000-create-sessions.js';
+import { CreateVerifications20261122130100 } from './20261122130100-create-verifications.js';
 import { SumUpUsage20261122130200 } from './20261122130200-sum-up-usage.js';
 
 export const migrations = [
@@ -22,5 +23,6 @@ export const migrations = [
   CreateRedemptionCodes20261122120200,
   RefineCatalog20261122120300,
   CreateSessions20261122130000,
+  CreateVerifications20261122130100,
   SumUpUsage20261122130200,
 ];

@@ -12,9 +12,9 @@ export class AccountEntity {
   @Column('text', { default: '' })
   readonly name: string;
 
-  /** Argon2id in its own notation. Not selected unless asked for. */
-  @Column('text', { name: 'password_hash', select: false })
-  readonly passwordHash: string;
+  /** Argon2id in its own notation; null: none was chosen yet. Not selected unless asked for. */
+  @Column('text', { name: 'password_hash', select: false, nullable: true })
+  readonly passwordHash: string | null;
 
   @Column('text', { default: 'user' })
   readonly role: AccountRole;

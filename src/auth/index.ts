@@ -8,3 +8,13 @@ export type { Account, AccountState, CreatedAccount, NewAccount } from './accoun
 export { AuthModule } from './auth.module.js';
 export { generatePassword } from './password.js';
 export { type Session, SessionNotFound, SessionService } from './sessions/session.service.js';
+export { durationOf, Throttle, TooManyTries } from './throttle/throttle.js';
+export { CodeRefused, LinkRefused, SentJustNow } from './verification/verification.errors.js';
+export { type OpenedLink, Verifications } from './verification/verification.service.js';
+export {
+  INVITATION_DAYS,
+  LIFETIME_MINUTES,
+  type MailedProof,
+  type Purpose,
+  type Verification,
+} from './verification/verification.js';

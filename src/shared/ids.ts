@@ -3,9 +3,10 @@ import { v7 } from 'uuid';
 
 /**
  * What an id names: an account, a key, a request, a ledger entry, a redemption code, a channel, a price version, a
- * process, a session. The prefix lets people tell a request from a key at a glance.
+ * process, a session, a verification, a registration, an invitation. The prefix lets people tell a request from a key at
+ * a glance.
  */
-export type IdPrefix = 'acc' | 'key' | 'req' | 'led' | 'cod' | 'chn' | 'prc' | 'prs' | 'ses';
+export type IdPrefix = 'acc' | 'key' | 'req' | 'led' | 'cod' | 'chn' | 'prc' | 'prs' | 'ses' | 'ver' | 'reg' | 'inv';
 
 /** A UUID is made of so many bytes, and needs as many random ones. */
 const UUID_BYTES = 16;

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { type AddressObject, type ParsedMail, simpleParser } from 'mailparser';
-import { SMTPServer } from 'smtp-server';
+import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { eventually, PATIENCE_MS } from './eventually.js';
 
 /** What came over the wire: the envelope as the server was told it, and the message as it was read. */
@@ -31,14 +31,7 @@ export class Mailbox {
         stream.on('end', () => {
           const refusal = mailbox.refusals.shift();
           if (refusal !== undefined) return done(Object.assign(new Error('not now'), { responseCode: refusal }));
-          const { mailFrom, rcptTo } = session.envelope;
-          void mailbox
-            .keep(
-              mailFrom === false ? '' : mailFrom.address,
-              rcptTo.map(({ address }) => address),
-              chunks,
-            )
-            .then(() => done());
+          mailbox.arrived(session, Buffer.concat(chunks)).then(done, done);
         });
       },
     });
@@ -68,8 +61,9 @@ export class Mailbox {
     }, PATIENCE_MS);
   }
 
-  private async keep(from: string, to: readonly string[], chunks: readonly Buffer[]): Promise<void> {
-    const raw = Buffer.concat(chunks);
+  private async arrived({ envelope }: SMTPServerSession, raw: Buffer): Promise<undefined> {
+    const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
+    const to = envelope.rcptTo.map(({ address }) => address);
     this.mails.push({ from, to, message: await simpleParser(raw), raw: raw.toString() });
   }
 }

@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../shared/index.js';
+import { PostgresThrottlerStorage } from './postgres-throttler.storage.js';
+
+const MINUTE_MS = 60_000;
+
+/** How often something may be tried. Times in ms. */
+interface Allowance {
+  readonly limit: number;
+  readonly windowMs: number;
+  /** The first block; each further one is twice as long. */
+  readonly blockMs: number;
+}
+
+/** What is counted, and for whom: an address of mail in all its spellings, an account, a network. */
+export const ALLOWANCES = {
+  /** Wrong passwords of one account, or of an address that has none. */
+  'password-of-account': { limit: 5, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
+  /** Wrong passwords from one network: many people may share it. */
+  'password-from-network': { limit: 30, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
+  /** Mail to one address that anybody can ask for. */
+  'mail-to-address': { limit: 5, windowMs: 60 * MINUTE_MS, blockMs: 15 * MINUTE_MS },
+  /** The same, of all that one network asks for. */
+  'mail-from-network': { limit: 30, windowMs: 60 * MINUTE_MS, blockMs: 10 * MINUTE_MS },
+  /** Codes and links that are wrong, from one network. */
+  'code-from-network': { limit: 30, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
+} as const satisfies Record<string, Allowance>;
+
+export type Tried = keyof typeof ALLOWANCES;
+
+/** Too many tries; says when the next one may be made. */
+export class TooManyTries extends AppError {
+  constructor(readonly retryAfterSeconds: number) {
+    super('rate_limit_exceeded', `Too many tries. Try again in ${durationOf(retryAfterSeconds)}.`, {
+      retryAfterSeconds,
+    });
+  }
+}
+
+/** Counts tries in all processes together, and says no to those that are too many. */
+@Injectable()
+export class Throttle {
+  constructor(private readonly storage: PostgresThrottlerStorage) {}
+
+  /** Counts a try before it is made, so that tries at the same moment gain nothing. @throws TooManyTries */
+  async spend(tried: Tried, by: string): Promise<void> {
+    const { limit, windowMs, blockMs } = ALLOWANCES[tried];
+    const record = await this.storage.increment(by, windowMs, limit, blockMs, tried);
+    if (record.isBlocked) throw new TooManyTries(record.timeToBlockExpire);
+  }
+
+  /** A try that succeeded does not count. */
+  giveBack(tried: Tried, by: string): Promise<void> {
+    return this.storage.giveBack(by, tried);
+  }
+
+  /** Whoever succeeded begins anew. */
+  forget(tried: Tried, by: string): Promise<void> {
+    return this.storage.forget(by, tried);
+  }
+}
+
+/** `40 seconds`, `1 minute`, `15 minutes`: never sooner than it is. */
+export function durationOf(seconds: number): string {
+  const [amount, unit] = seconds < 60 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
+  return `${amount} ${unit}${amount === 1 ? '' : 's'}`;
+}

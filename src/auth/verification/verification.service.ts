@@ -1,0 +1,132 @@
+import { Injectable } from '@nestjs/common';
+import { hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
+import { Config } from '../../config/index.js';
+import { Clock, newId } from '../../shared/index.js';
+import { CodeRefused, LinkRefused, SentJustNow } from './verification.errors.js';
+import { type NewVerification, type VerificationRow, VerificationRepository } from './verification.repository.js';
+import {
+  hashCode,
+  hashToken,
+  lifetimeMs,
+  type MailedProof,
+  makeProof,
+  MAX_ATTEMPTS,
+  type Purpose,
+  RESEND_AFTER_MS,
+  type Verification,
+  typedCode,
+} from './verification.js';
+
+/** Keeps this key apart from every other one that is derived from SECRET_KEY. */
+const KEY_PURPOSE = 'switchboard mailed codes v1';
+
+/** Whose address is to be proved, and which. */
+interface Asked {
+  readonly purpose: Purpose;
+  readonly subject: string;
+  readonly email: string;
+  /** Nothing proves it: it only looks as if. */
+  readonly hopeless?: boolean;
+}
+
+/** What a link from a mail leads to. */
+export interface OpenedLink {
+  readonly verification: Verification;
+  readonly state: 'open' | 'expired' | 'used';
+}
+
+/**
+ * Codes and links that are mailed to show whose an address is: each proves it once, for a short time, in every process.
+ * Whoever asks for one also mails it; what is proved by it is done by whoever uses it up.
+ */
+@Injectable()
+export class Verifications {
+  private readonly key: Buffer;
+
+  constructor(
+    private readonly verifications: VerificationRepository,
+    private readonly clock: Clock,
+    config: Config,
+  ) {
+    this.key = Buffer.from(hkdfSync('sha256', config.secretKey.reveal(), '', KEY_PURPOSE, 32));
+  }
+
+  /**
+   * A code and a link, which replace those before.
+   * @throws SentJustNow when the last ones went to the same address within a minute
+   */
+  async issue({ purpose, subject, email, hopeless = false }: Asked): Promise<MailedProof> {
+    const now = this.clock.now();
+    const id = newId('ver', now);
+    const proof = makeProof(purpose);
+    const codeHash = proof.code === undefined || hopeless ? null : hashCode(proof.code, id, this.key);
+    const [sentAt, expiresAt] = [new Date(now), new Date(now + lifetimeMs(purpose))];
+    // What was never mailed must not be found either: its link has a token that nobody has seen.
+    const tokenHash = tokenHashOf(hopeless ? makeProof(purpose).token : proof.token);
+    const row = { id, purpose, subject, email, codeHash, tokenHash, sentAt, expiresAt };
+    if (!(await this.verifications.issue(row, new Date(now - RESEND_AFTER_MS)))) throw await this.sentJustNow(row);
+    if (Math.random() < 1 / 64) await this.verifications.clear(sentAt);
+    return proof;
+  }
+
+  /** What was sent last; undefined: nothing yet. */
+  sent(purpose: Purpose, subject: string): Promise<Verification | undefined> {
+    return this.verifications.find(purpose, subject);
+  }
+
+  /**
+   * Finds what a typed code proves, and counts the attempt. It is still to be used up.
+   * @throws CodeRefused
+   */
+  async byCode(purpose: Purpose, subject: string, typed: string): Promise<VerificationRow> {
+    const code = typedCode(typed);
+    if (code === undefined) throw CodeRefused.malformed();
+    const claimed = await this.verifications.claimAttempt(purpose, subject, this.clock.date());
+    if (claimed === undefined) throw await this.refusal(purpose, subject);
+    const { id, codeHash } = claimed;
+    if (codeHash === null || !timingSafeEqual(codeHash, hashCode(code, id, this.key))) throw CodeRefused.wrong();
+    return claimed;
+  }
+
+  /** What the token of a link is for, used or not; undefined: no link of ours, or one that was replaced. */
+  async byToken(token: string): Promise<(OpenedLink & { readonly verification: VerificationRow }) | undefined> {
+    const tokenHash = hashToken(token);
+    const verification = tokenHash && (await this.verifications.byToken(tokenHash));
+    if (verification === undefined) return undefined;
+    if (verification.usedAt !== null) return { verification, state: 'used' };
+    return { verification, state: verification.expiresAt > this.clock.date() ? 'open' : 'expired' };
+  }
+
+  /** Uses it up, in the transaction that does what it proves. @throws LinkRefused when it was used meanwhile */
+  async use(verification: VerificationRow, manager: EntityManager): Promise<void> {
+    if (!(await this.verifications.use(verification, this.clock.date(), manager))) throw new LinkRefused();
+  }
+
+  /** Nothing that was sent for this account proves anything any more. */
+  withdraw(subject: string, manager: EntityManager): Promise<void> {
+    return this.verifications.withdraw(subject, manager);
+  }
+
+  /** When the next mail may be asked for. */
+  resendAt = ({ sentAt }: Verification): Date => new Date(sentAt.getTime() + RESEND_AFTER_MS);
+
+  private async refusal(purpose: Purpose, subject: string): Promise<CodeRefused> {
+    const last = await this.verifications.find(purpose, subject);
+    return last && last.attempts >= MAX_ATTEMPTS && last.usedAt === null
+      ? CodeRefused.tooOften()
+      : CodeRefused.expired();
+  }
+
+  private async sentJustNow({ purpose, subject, sentAt }: NewVerification): Promise<SentJustNow> {
+    const last = await this.verifications.find(purpose, subject);
+    const waitMs = last ? this.resendAt(last).getTime() - sentAt.getTime() : 0;
+    return new SentJustNow(Math.max(1, Math.ceil(waitMs / 1000)));
+  }
+}
+
+function tokenHashOf(token: string): Buffer {
+  const tokenHash = hashToken(token);
+  if (tokenHash === undefined) throw new TypeError('A token was made that is none.');
+  return tokenHash;
+}

@@ -1,0 +1,66 @@
+import { createHmac, hash, randomBytes, randomInt } from 'node:crypto';
+
+/**
+ * What is proved: that an address is a new account's (`register`), an account's own (`confirm`), what it is to become
+ * (`change`); that somebody who reads its mail asked for a new password (`reset`) or was invited (`invite`).
+ */
+export type Purpose = 'register' | 'confirm' | 'change' | 'reset' | 'invite';
+
+const MINUTE_MS = 60_000;
+/** As mails and pages say it. */
+export const LIFETIME_MINUTES = 15;
+export const INVITATION_DAYS = 7;
+const LIFETIME_MS: Readonly<Record<Purpose, number>> = {
+  register: LIFETIME_MINUTES * MINUTE_MS,
+  confirm: LIFETIME_MINUTES * MINUTE_MS,
+  change: LIFETIME_MINUTES * MINUTE_MS,
+  reset: LIFETIME_MINUTES * MINUTE_MS,
+  // Nobody waits at their mail for something they did not ask for.
+  invite: INVITATION_DAYS * 24 * 60 * MINUTE_MS,
+};
+/** A code is typed where it was asked for; a new password is set where the link leads. */
+const WITH_CODE: readonly Purpose[] = ['register', 'confirm', 'change'];
+
+export const MAX_ATTEMPTS = 5;
+export const RESEND_AFTER_MS = MINUTE_MS;
+
+/** What goes into the mail, and nowhere else. */
+export interface MailedProof {
+  /** Six digits; undefined when there is only the link. */
+  readonly code: string | undefined;
+  /** 43 characters that can stand in an address. */
+  readonly token: string;
+}
+
+/** A proof that was asked for, as pages know it. */
+export interface Verification {
+  readonly id: string;
+  readonly purpose: Purpose;
+  /** The id of the account or the registration. */
+  readonly subject: string;
+  readonly email: string;
+  readonly sentAt: Date;
+  readonly expiresAt: Date;
+  readonly usedAt: Date | null;
+}
+
+export const lifetimeMs = (purpose: Purpose): number => LIFETIME_MS[purpose];
+
+export const makeProof = (purpose: Purpose): MailedProof => ({
+  code: WITH_CODE.includes(purpose) ? String(randomInt(1_000_000)).padStart(6, '0') : undefined,
+  token: randomBytes(32).toString('base64url'),
+});
+
+/** However it was typed: with blanks or dashes anywhere. Undefined when it is not six digits. */
+export function typedCode(text: string): string | undefined {
+  const digits = text.slice(0, 100).replaceAll(/[\s\p{Pd}]/gu, '');
+  return /^\d{6}$/.test(digits) ? digits : undefined;
+}
+
+/** Undefined when the text cannot be a token. */
+export const hashToken = (token: string): Buffer | undefined =>
+  /^[\w-]{43}$/.test(token) ? hash('sha256', token, 'buffer') : undefined;
+
+/** Bound to one verification, under a key that is not in the database: a million codes are soon tried. */
+export const hashCode = (code: string, verificationId: string, key: Buffer): Buffer =>
+  createHmac('sha256', key).update(`${verificationId}\n${code}`).digest();
