@@ -6,11 +6,12 @@ import { CatalogRepository } from './catalog.repository.js';
 import { CatalogService } from './catalog.service.js';
 import { GroupEntity } from './group.entity.js';
 import { ModelEntity } from './model.entity.js';
+import { Offer } from './offer.js';
 import { PriceVersionEntity } from './price-version.entity.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([GroupEntity, ModelEntity, PriceVersionEntity])],
-  providers: [CatalogRepository, CatalogReader, CatalogService, CatalogEditor],
-  exports: [CatalogService, CatalogEditor],
+  providers: [CatalogRepository, CatalogReader, CatalogService, CatalogEditor, Offer],
+  exports: [CatalogService, CatalogEditor, Offer],
 })
 export class CatalogModule {}

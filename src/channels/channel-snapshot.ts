@@ -18,10 +18,6 @@ export class ChannelSnapshot {
     return this.byGroup.get(group)?.get(model) ?? NONE;
   }
 
-  modelsOf(group: string): ReadonlySet<string> {
-    return new Set(this.byGroup.get(group)?.keys());
-  }
-
   private arrange(channel: Channel): void {
     for (const group of channel.groups) {
       const byModel = this.byGroup.get(group) ?? new Map<string, Channel[]>();

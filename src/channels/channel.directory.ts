@@ -74,11 +74,6 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
     return weightedOrder(this.current().serving(group, model), this.random);
   }
 
-  /** Public names of the models that at least one usable channel of the group serves, whatever the catalog says of them. */
-  modelsOf(group: string): ReadonlySet<string> {
-    return this.current().modelsOf(group);
-  }
-
   /** Every channel that is switched on, by name; those with an `unavailableReason` too. */
   all(): readonly Channel[] {
     return this.current().all;

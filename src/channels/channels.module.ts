@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { CatalogModule } from '../catalog/index.js';
+import { CatalogModule, Offer } from '../catalog/index.js';
 import { CatalogExport } from './catalog-file/catalog-export.service.js';
 import { CatalogImport } from './catalog-file/catalog-import.service.js';
 import { ChannelDirectory } from './channel.directory.js';
@@ -27,4 +27,8 @@ import { UpstreamClient } from './upstream-client.js';
   ],
   exports: [ChannelDirectory, UpstreamClient, CatalogImport, CatalogExport],
 })
-export class ChannelsModule {}
+export class ChannelsModule {
+  constructor(offer: Offer, directory: ChannelDirectory) {
+    offer.servedBy((group, model) => directory.protocolsFor(group, model));
+  }
+}

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type BillingPlan, requirePricedTier } from '../billing/index.js';
 import type { Call, ListedModel, ProtocolId } from '../call/index.js';
-import { CatalogService } from '../catalog/index.js';
+import { CatalogService, Offer } from '../catalog/index.js';
 import { type Channel, ChannelDirectory } from '../channels/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError } from '../shared/index.js';
@@ -12,6 +12,7 @@ export class ModelAccess {
   constructor(
     private readonly catalog: CatalogService,
     private readonly channels: ChannelDirectory,
+    private readonly offer: Offer,
   ) {}
 
   /**
@@ -39,13 +40,11 @@ export class ModelAccess {
 
   /** The models that the caller can call now, newest first, then by name. */
   listed(caller: Caller): readonly ListedModel[] {
-    const served = this.channels.modelsOf(caller.groupName);
-    const { models } = this.catalog.current();
-    return [...models.values()]
-      .filter((model) => model.enabled && model.groups.includes(caller.groupName) && served.has(model.name))
+    return this.offer
+      .modelsOf(caller.groupName)
+      .map(({ model }) => model)
       .filter((model) => caller.models?.has(model.name) ?? true)
-      .map(({ name, displayName, ownedBy, createdAt }) => ({ id: name, displayName, ownedBy, createdAt }))
-      .toSorted((one, other) => other.createdAt - one.createdAt || one.id.localeCompare(other.id));
+      .map(({ name, displayName, ownedBy, createdAt }) => ({ id: name, displayName, ownedBy, createdAt }));
   }
 
   /** @throws AppError model_not_found when the caller has no such model */

@@ -93,6 +93,10 @@ const aFallbackChannel: FallbackChannel = {
   unavailableReason: undefined,
 };
 
+/** Of the models here, those that the group's channels serve. */
+const served = (directory: ChannelDirectory, group: string): readonly string[] =>
+  ['big', 'small'].filter((model) => directory.protocolsFor(group, model).length > 0);
+
 describe('the catalog', () => {
   let database: TestDatabase;
   let sql: pg.Client;
@@ -194,9 +198,9 @@ describe('the catalog', () => {
     });
     expect(main?.credentials.map((secret) => secret.reveal())).toEqual(['sk-main', UPSTREAM_SECRET]);
     expect(directory.candidates('default', 'small').map(({ name }) => name)).toEqual(['spare', 'main']);
-    expect([...directory.modelsOf('saver')].toSorted()).toEqual(['big', 'small']);
-    expect([...directory.modelsOf('default')].toSorted()).toEqual(['big', 'small']);
-    expect([...directory.modelsOf('nobody')]).toEqual([]);
+    expect(served(directory, 'saver')).toEqual(['big', 'small']);
+    expect(served(directory, 'default')).toEqual(['big', 'small']);
+    expect(served(directory, 'nobody')).toEqual([]);
   });
 
   it('keeps upstream secrets out of the database in the clear', async () => {
@@ -439,7 +443,7 @@ channels:
     const without = await boot({});
     const directory = without.get(ChannelDirectory);
     expect(directory.candidates('saver', 'big')).toEqual([]);
-    expect([...directory.modelsOf('saver')]).toEqual([]);
+    expect(served(directory, 'saver')).toEqual([]);
     expect(directory.all().find(({ name }) => name === 'main')).toMatchObject({
       credentials: [],
       unavailableReason: 'the variable MAIN_KEY is not set in the environment of the program that would send it',

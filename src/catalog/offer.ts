@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import type { ProtocolId } from '../call/index.js';
+import type { Visitor } from '../web/index.js';
+import { DEFAULT_GROUP } from './catalog.editor.js';
+import type { CatalogGroup, CatalogModel } from './catalog.js';
+import { CatalogService } from './catalog.service.js';
+
+/** A model that can be called now in a group. */
+export interface OfferedModel {
+  readonly model: CatalogModel;
+  /** The dialects in which the group's channels answer for it, in alphabetical order; at least one. */
+  readonly protocols: readonly ProtocolId[];
+}
+
+type Serving = (group: string, model: string) => readonly ProtocolId[];
+
+/** Whoever looks; undefined, somebody who is not signed in. */
+type Viewer = Pick<Visitor, 'groupName'> | undefined;
+
+/** What people can choose from: the one answer to it for keys, prices and `GET /v1/models`. */
+@Injectable()
+export class Offer {
+  private serving: Serving = () => [];
+
+  constructor(private readonly catalog: CatalogService) {}
+
+  /** Said once, at start, by whoever knows the channels: which dialects serve a model in a group now. */
+  servedBy(serving: Serving): void {
+    this.serving = serving;
+  }
+
+  /**
+   * The groups that the viewer may choose for a key, their own first, the others by what they cost. Every group that is
+   * switched on may be chosen by everybody; a rule that says otherwise belongs here, because keys and prices both ask.
+   */
+  groupsFor(viewer: Viewer): readonly CatalogGroup[] {
+    const own = groupOfViewer(viewer);
+    return [...this.catalog.current().groups.values()].toSorted(
+      (one, other) =>
+        Number(other.name === own) - Number(one.name === own) ||
+        Number(one.multiplier - other.multiplier) ||
+        one.name.localeCompare(other.name),
+    );
+  }
+
+  /** The models that can be called under the group now, newest first, then by name. None when it is switched off. */
+  modelsOf(group: string): readonly OfferedModel[] {
+    const { groups, models } = this.catalog.current();
+    if (!groups.has(group)) return [];
+    return [...models.values()]
+      .filter((model) => model.enabled && model.groups.includes(group))
+      .map((model) => ({ model, protocols: this.serving(group, model.name) }))
+      .filter(({ protocols }) => protocols.length > 0)
+      .toSorted((one, other) => other.model.createdAt - one.model.createdAt || byName(one, other));
+  }
+}
+
+/** The group that the viewer's calls are billed under when their key names none. */
+export const groupOfViewer = (viewer: Viewer): string => viewer?.groupName ?? DEFAULT_GROUP;
+
+const byName = (one: OfferedModel, other: OfferedModel): number => one.model.name.localeCompare(other.model.name);
