@@ -45,6 +45,13 @@ export class KeyIsDeleted extends AppError {
   }
 }
 
+/** Somebody else, or the same person elsewhere, has changed it since its settings were read. */
+export class KeyChangedMeanwhile extends AppError {
+  constructor(name: string) {
+    super('conflict', `The key “${name}” was changed meanwhile. Look at what it is now, then save again.`);
+  }
+}
+
 export class SecretNotImportable extends AppError {
   constructor() {
     super(
@@ -83,7 +90,14 @@ export class QuotaNotPossible extends AppError {
     );
   }
 
-  static belowUse(quota: Nanos, amount: Nanos, used: Nanos, held: Nanos): QuotaNotPossible {
+  static belowUse(quota: Nanos, used: Nanos, held: Nanos): QuotaNotPossible {
+    return new QuotaNotPossible(
+      `A quota of $${formatUsd(quota)} is not possible: ` +
+        `$${formatUsd(used)} is used and $${formatUsd(held)} is on hold for running calls.`,
+    );
+  }
+
+  static changedBelowUse(quota: Nanos, amount: Nanos, used: Nanos, held: Nanos): QuotaNotPossible {
     return new QuotaNotPossible(
       `A quota of $${formatUsd(quota)} cannot be changed by $${formatUsd(amount)}: ` +
         `$${formatUsd(used)} is used and $${formatUsd(held)} is on hold for running calls.`,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { type Nanos, nanos } from '../shared/index.js';
 import { ApiKeyEntity } from './api-key.entity.js';
+import type { KeyReference } from './api-key.js';
 import type { KeyState } from './caller.js';
 
 /** What a new row says; everything else takes the default of its column. */
@@ -20,6 +21,8 @@ export type NewApiKeyRow = Pick<
   | 'weeklyBudget'
   | 'monthlyBudget'
 >;
+
+type KeyColumns = Partial<Pick<ApiKeyEntity, 'name' | 'groupName' | 'models' | 'expiresAt' | 'quota'>>;
 
 interface DescribedKey {
   readonly accountId: string;
@@ -79,15 +82,19 @@ export class ApiKeyRepository {
   }
 
   /** Held until the transaction ends; calls under this key wait that long for their admission. */
-  lock(id: string, manager: EntityManager): Promise<ApiKeyEntity | null> {
-    return manager.findOne(ApiKeyEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
+  lock(key: KeyReference, manager: EntityManager): Promise<ApiKeyEntity | null> {
+    const where = typeof key === 'string' ? { id: key } : { id: key.id, accountId: key.accountId };
+    return manager.findOne(ApiKeyEntity, { where, lock: { mode: 'pessimistic_write' } });
   }
 
   async setState(id: string, state: KeyState, manager: EntityManager): Promise<void> {
     await manager.update(ApiKeyEntity, { id }, { state, version: () => 'version + 1' });
   }
 
-  async setQuota(id: string, quota: Nanos, manager: EntityManager): Promise<void> {
-    await manager.update(ApiKeyEntity, { id }, { quota, version: () => 'version + 1' });
+  /** Any of its settings but the budgets, which have rows of their own. */
+  async update(id: string, columns: KeyColumns, manager: EntityManager): Promise<void> {
+    const { models, ...others } = columns;
+    const changed = models === undefined ? others : { ...others, models: models && [...models] };
+    await manager.update(ApiKeyEntity, { id }, { ...changed, version: () => 'version + 1' });
   }
 }

@@ -4,15 +4,30 @@ import type { ApiKeyEntity } from './api-key.entity.js';
 import type { KeyState } from './caller.js';
 import type { BudgetName, KeyBudgets } from './key-budgets.js';
 
-/** What is asked for when a key is made; what is left out is unlimited. */
-export interface NewApiKey {
+/**
+ * A key by its id, as the operator names it; or as one of an account, for its owner, to whom no other account's keys
+ * exist. Pages use the second form alone.
+ */
+export type KeyReference = string | OwnedKey;
+
+export interface OwnedKey {
   readonly accountId: string;
+  readonly id: string;
+}
+
+/** What can be said of a key and changed later; what is left out is unlimited. */
+export interface KeySettings {
   readonly name: string;
   readonly quota?: Nanos | undefined;
   readonly budgets?: Readonly<Partial<Record<BudgetName, Nanos | undefined>>>;
   readonly groupName?: string | undefined;
   readonly models?: readonly string[] | undefined;
   readonly expiresAt?: Date | undefined;
+}
+
+/** What is asked for when a key is made. */
+export interface NewApiKey extends KeySettings {
+  readonly accountId: string;
 }
 
 /** The only time that a secret is seen. */

@@ -9,6 +9,7 @@ import { BearerStrategy } from './bearer.strategy.js';
 import { CallerRepository } from './caller.repository.js';
 import { KeyAuthenticator } from './key-authenticator.js';
 import { KeyBudgetsRepository } from './key-budgets.repository.js';
+import { KeyChanges } from './key-changes.js';
 import { KeyDirectory } from './key-directory.js';
 import { StrangerLimits } from './stranger-limits.js';
 import { StrangerLine } from './stranger-line.js';
@@ -18,6 +19,7 @@ import { StrangerLine } from './stranger-line.js';
   providers: [
     ApiKeyRepository,
     KeyBudgetsRepository,
+    KeyChanges,
     CallerRepository,
     ApiKeyService,
     KeyDirectory,

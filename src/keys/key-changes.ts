@@ -1,0 +1,109 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Notifications, TOPICS } from '../database/index.js';
+import { MAX_AMOUNT, type Nanos, nanos } from '../shared/index.js';
+import type { ApiKeyEntity } from './api-key.entity.js';
+import {
+  BudgetNotPossible,
+  KeyChangedMeanwhile,
+  KeyIsDeleted,
+  KeyNotFound,
+  QuotaNotPossible,
+  SecretAlreadyKnown,
+} from './api-key.errors.js';
+import { ApiKeyRepository, type NewApiKeyRow } from './api-key.repository.js';
+import type { KeyReference, KeySettings } from './api-key.js';
+import type { KeyState } from './caller.js';
+import { BUDGET_NAMES, type BudgetChange, type BudgetName } from './key-budgets.js';
+import { KeyBudgetsRepository } from './key-budgets.repository.js';
+import { possibleBudget, rowOf } from './key-settings.js';
+
+/**
+ * New keys, and changes of a key: each one transaction on its locked row, which raises its version and reaches all
+ * processes with its commit. A change throws KeyNotFound, also for another account's key, and KeyIsDeleted.
+ */
+@Injectable()
+export class KeyChanges {
+  constructor(
+    private readonly keys: ApiKeyRepository,
+    private readonly budgets: KeyBudgetsRepository,
+    private readonly notifications: Notifications,
+  ) {}
+
+  /**
+   * @param manager the transaction to do it in; one of its own when absent
+   * @throws SecretAlreadyKnown
+   */
+  async insert(row: NewApiKeyRow, manager?: EntityManager): Promise<void> {
+    const insert = async (within: EntityManager): Promise<void> => {
+      if (!(await this.keys.insert(row, within))) throw new SecretAlreadyKnown();
+      await this.notifications.publish(TOPICS.key, { id: row.id }, within);
+    };
+    await (manager ? insert(manager) : this.keys.transaction(insert));
+  }
+
+  setState(key: KeyReference, state: KeyState): Promise<void> {
+    return this.run(key, ({ id }, manager) => this.keys.setState(id, state, manager));
+  }
+
+  /** @throws QuotaNotPossible naming the figures */
+  addQuota(key: KeyReference, amount: Nanos): Promise<Nanos> {
+    return this.run(key, async ({ id, quota: before, used, held }, manager) => {
+      if (before === null) throw QuotaNotPossible.unlimited(id);
+      const quota = nanos(before + amount);
+      if (quota > MAX_AMOUNT) throw QuotaNotPossible.outOfRange();
+      if (quota < used + held) throw QuotaNotPossible.changedBelowUse(before, amount, used, held);
+      await this.keys.update(id, { quota }, manager);
+      return quota;
+    });
+  }
+
+  /** All of them or none. @throws BudgetNotPossible naming the figures */
+  setBudgets(key: KeyReference, change: BudgetChange): Promise<void> {
+    return this.run(key, (row, manager) => this.writeBudgets(row, change, manager));
+  }
+
+  /**
+   * Makes the key's settings be these: what they leave out is lifted.
+   * @param version of the key that they were made from
+   * @throws KeyChangedMeanwhile when the key has another version by now, and nothing is overwritten
+   * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible
+   */
+  setAll(key: KeyReference, version: number, settings: KeySettings): Promise<void> {
+    return this.run(key, async (row, manager) => {
+      if (row.version !== version) throw new KeyChangedMeanwhile(row.name);
+      const { dailyBudget: daily, weeklyBudget: weekly, monthlyBudget: monthly, ...columns } = rowOf(settings);
+      const { quota } = columns;
+      if (quota !== null && quota !== row.quota && quota < row.used + row.held)
+        throw QuotaNotPossible.belowUse(quota, row.used, row.held);
+      await this.keys.update(row.id, columns, manager);
+      await this.writeBudgets(row, { daily, weekly, monthly }, manager);
+    });
+  }
+
+  private async writeBudgets(row: ApiKeyEntity, change: BudgetChange, manager: EntityManager): Promise<void> {
+    const before = { daily: row.dailyBudget, weekly: row.weeklyBudget, monthly: row.monthlyBudget };
+    for (const name of BUDGET_NAMES) {
+      const limit = change[name];
+      if (limit !== undefined && limit !== before[name]) await this.writeBudget(row.id, name, limit, manager);
+    }
+  }
+
+  private async writeBudget(id: string, name: BudgetName, limit: Nanos | null, manager: EntityManager): Promise<void> {
+    possibleBudget(name, limit);
+    for (const { used, held } of await this.budgets.lock(id, name, manager))
+      if (limit !== null && limit < used + held) throw BudgetNotPossible.belowUse(name, limit, used, held);
+    await this.budgets.set(id, name, limit, manager);
+  }
+
+  private run<T>(key: KeyReference, work: (row: ApiKeyEntity, manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.keys.transaction(async (manager) => {
+      const row = await this.keys.lock(key, manager);
+      if (!row) throw new KeyNotFound(typeof key === 'string' ? key : key.id);
+      if (row.state === 'deleted') throw new KeyIsDeleted(row.id);
+      const result = await work(row, manager);
+      await this.notifications.publish(TOPICS.key, { id: row.id }, manager);
+      return result;
+    });
+  }
+}

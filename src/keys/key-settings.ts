@@ -1,0 +1,41 @@
+import { MAX_AMOUNT, type Nanos } from '../shared/index.js';
+import { BudgetNotPossible, InvalidKeyName, QuotaNotPossible } from './api-key.errors.js';
+import type { ApiKeyEntity } from './api-key.entity.js';
+import type { KeySettings } from './api-key.js';
+import type { BudgetName } from './key-budgets.js';
+
+type SettingsRow = Pick<
+  ApiKeyEntity,
+  'name' | 'groupName' | 'models' | 'expiresAt' | 'quota' | 'dailyBudget' | 'weeklyBudget' | 'monthlyBudget'
+>;
+
+/**
+ * Settings as a key's row has them.
+ * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible
+ */
+export function rowOf({ name, groupName, models, expiresAt, quota, budgets }: KeySettings): SettingsRow {
+  const trimmed = name.trim();
+  if (!/^[^\p{Cc}]{1,100}$/u.test(trimmed)) throw new InvalidKeyName();
+  return {
+    name: trimmed,
+    groupName: groupName ?? null,
+    models: models ?? null,
+    expiresAt: expiresAt ?? null,
+    quota: possibleQuota(quota ?? null),
+    dailyBudget: possibleBudget('daily', budgets?.daily ?? null),
+    weeklyBudget: possibleBudget('weekly', budgets?.weekly ?? null),
+    monthlyBudget: possibleBudget('monthly', budgets?.monthly ?? null),
+  };
+}
+
+/** @throws QuotaNotPossible when no quota can be that */
+export function possibleQuota(quota: Nanos | null): Nanos | null {
+  if (quota !== null && (quota < 0n || quota > MAX_AMOUNT)) throw QuotaNotPossible.outOfRange();
+  return quota;
+}
+
+/** @throws BudgetNotPossible when no budget can be that */
+export function possibleBudget(name: BudgetName, limit: Nanos | null): Nanos | null {
+  if (limit !== null && (limit < 0n || limit > MAX_AMOUNT)) throw BudgetNotPossible.outOfRange(name);
+  return limit;
+}
