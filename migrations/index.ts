@@ -10,8 +10,8 @@ import { CreateRedemptionCodes20261122120200 } from './20261122120200-create-red
 import { RefineCatalog20261122120300 } from './20261122120300-refine-catalog.js';
 import { CreateSessions20261122130000 } from './20261122130000-create-sessions.js';
 import { CreateVerifications20261122130100 } from './20261122130100-create-verifications.js';
-import { IndexCallsByKey20261122130300 } from './20261122130300-index-calls-by-key.js';
 import { SumUpUsage20261122130200 } from './20261122130200-sum-up-usage.js';
+import { IndexCallsByKey20261122130300 } from './20261122130300-index-calls-by-key.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -25,6 +25,6 @@ export const migrations = [
   RefineCatalog20261122120300,
   CreateSessions20261122130000,
   CreateVerifications20261122130100,
-  IndexCallsByKey20261122130300,
   SumUpUsage20261122130200,
+  IndexCallsByKey20261122130300,
 ];

@@ -130,3 +130,16 @@ export class BudgetNotPossible extends AppError {
     super('invalid_request', message, { param: name });
   }
 }
+
+/** Of a group that is switched off, or not for this account. */
+export class GroupNotOffered extends AppError {
+  constructor(group: string) {
+    super('invalid_request', `Choose another group: “${group}” is not available.`, { param: 'group' });
+  }
+}
+
+export class ModelNotOffered extends AppError {
+  constructor(model: string, group: string) {
+    super('invalid_request', `Untick ${model}: the group “${group}” does not answer for it.`, { param: 'models' });
+  }
+}

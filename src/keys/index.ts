@@ -1,12 +1,15 @@
 // API keys: making, importing, changing them; who holds a secret, from memory where possible; the headers that carry a
 // key, passport's bearer strategy, the guard of /v1, and the line in which strangers wait for their refusal. Does not
 // own what a call costs: `used` and `held` of a key and its budgets are written by admission and settlement.
-export type { ApiKey, KeyDescription, NewApiKey } from './api-key.js';
+export type { ApiKey, KeyDescription, KeySettings, NewApiKey, OwnedKey } from './api-key.js';
 export {
   BudgetNotPossible,
+  GroupNotOffered,
   InvalidKeyName,
+  KeyChangedMeanwhile,
   KeyIsDeleted,
   KeyNotFound,
+  ModelNotOffered,
   QuotaNotPossible,
   RefusedKey,
   SecretAlreadyKnown,
@@ -19,4 +22,6 @@ export { KeyAuthenticator } from './key-authenticator.js';
 export { renderBudgets } from './key-budgets.js';
 export { KeyDirectory } from './key-directory.js';
 export { KeysModule } from './keys.module.js';
+export type { KeyCondition, KeyFilter, KeyPage, OwnKey } from './own-key.js';
+export { OwnKeys } from './own-keys.service.js';
 export { StrangerLimits } from './stranger-limits.js';

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { CatalogModule } from '../catalog/index.js';
 import { WalletModule } from '../wallet/index.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { ApiKeyGuard } from './api-key.guard.js';
@@ -11,15 +12,19 @@ import { KeyAuthenticator } from './key-authenticator.js';
 import { KeyBudgetsRepository } from './key-budgets.repository.js';
 import { KeyChanges } from './key-changes.js';
 import { KeyDirectory } from './key-directory.js';
+import { OwnKeysRepository } from './own-keys.repository.js';
+import { OwnKeys } from './own-keys.service.js';
 import { StrangerLimits } from './stranger-limits.js';
 import { StrangerLine } from './stranger-line.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKeyEntity]), WalletModule],
+  imports: [TypeOrmModule.forFeature([ApiKeyEntity]), CatalogModule, WalletModule],
   providers: [
     ApiKeyRepository,
     KeyBudgetsRepository,
     KeyChanges,
+    OwnKeysRepository,
+    OwnKeys,
     CallerRepository,
     ApiKeyService,
     KeyDirectory,
@@ -29,6 +34,6 @@ import { StrangerLine } from './stranger-line.js';
     StrangerLimits,
     StrangerLine,
   ],
-  exports: [ApiKeyService, ApiKeyGuard, KeyAuthenticator, KeyDirectory, StrangerLine],
+  exports: [ApiKeyService, OwnKeys, ApiKeyGuard, KeyAuthenticator, KeyDirectory, StrangerLine],
 })
 export class KeysModule {}

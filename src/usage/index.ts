@@ -2,6 +2,7 @@
 // not own the rows themselves: admission and settlement write them. Reads accounts and keys for the names that stand in
 // the export; owns neither.
 export { CallLookup } from './call-lookup.js';
+export { KeyUse, type UseOfModel } from './key-use.js';
 export type { CostLine, RecordedCall } from './recorded-call.js';
 export { UsageExport, type UsageSelection } from './usage-export.js';
 export { UsageModule } from './usage.module.js';

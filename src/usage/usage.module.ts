@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CallLookup } from './call-lookup.js';
+import { KeyUse } from './key-use.js';
 import { CallPartitions } from './partitions.js';
 import { FirstTokenTimesReader } from './first-token-times.js';
 import { TimeLimitedReads } from './time-limited-reads.js';
@@ -14,6 +15,7 @@ import { UsageRepository } from './usage.repository.js';
     UsageRepository,
     UsageExport,
     CallLookup,
+    KeyUse,
     CallPartitions,
     FirstTokenTimesReader,
     TimeLimitedReads,
@@ -21,6 +23,6 @@ import { UsageRepository } from './usage.repository.js';
     UsageSummary,
     UsageSumsReader,
   ],
-  exports: [UsageExport, CallLookup],
+  exports: [UsageExport, CallLookup, KeyUse],
 })
 export class UsageModule {}

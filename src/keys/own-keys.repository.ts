@@ -1,0 +1,123 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { type Nanos, nanos } from '../shared/index.js';
+import type { OwnedKey } from './api-key.js';
+import type { KeyState } from './caller.js';
+import type { KeyCondition, KeyFilter, KeyPosition } from './own-key.js';
+
+/** A key's row with what is derived from it, its budgets' rows and its calls. */
+export interface OwnKeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly state: KeyState;
+  readonly hint: string;
+  readonly version: number;
+  readonly groupName: string | null;
+  readonly group: string;
+  readonly models: readonly string[] | null;
+  readonly expiresAt: Date | null;
+  readonly quota: Nanos | null;
+  readonly used: Nanos;
+  readonly held: Nanos;
+  readonly createdAt: Date;
+  readonly conditions: readonly KeyCondition[];
+  readonly lastUsedAt: Date | null;
+}
+
+type Money = 'used' | 'held';
+type StoredRow = Omit<OwnKeyRow, Money | 'quota'> & Readonly<Record<Money, string>> & { readonly quota: string | null };
+
+/** Of one account's keys: the derived columns first, so that they can be filtered by; last use only of the rows shown. */
+const SELECT = (filter: string, order: string): string => `
+  SELECT k.*, greatest(
+           (SELECT c.created_at FROM calls c WHERE c.key_id = k.id ORDER BY c.created_at DESC LIMIT 1),
+           (SELECT max(o.created_at) FROM open_calls o WHERE o.account_id = $1 AND o.key_id = k.id)) AS "lastUsedAt"
+    FROM (
+      SELECT k.id, k.name, k.state, k.hint, k.version, k.group_name AS "groupName", g."group", k.models,
+             k.expires_at AS "expiresAt", k.quota, k.used, k.held, k.created_at AS "createdAt", s.conditions
+        FROM api_keys k
+        JOIN accounts a ON a.id = k.account_id
+       CROSS JOIN LATERAL (SELECT coalesce(k.group_name, a.group_name, 'default') AS "group") g
+       -- How full the fullest of its limits is: 1 is used up. A budget's period without a row has seen no use yet.
+       CROSS JOIN LATERAL (
+         SELECT max(CASE WHEN l.used >= l.top THEN 1 ELSE l.used::numeric / l.top END) AS share
+           FROM (SELECT k.quota AS top, k.used
+                 UNION ALL
+                 SELECT p.budget, coalesce(b.used, 0)
+                   FROM (VALUES ('day', k.daily_budget), ('week', k.weekly_budget), ('month', k.monthly_budget))
+                     AS p (period, budget)
+                   LEFT JOIN key_budgets b ON b.key_id = k.id AND b.period = p.period
+                    AND b.period_start = budget_period_start(p.period, now())) l
+          WHERE l.top IS NOT NULL) f
+       CROSS JOIN LATERAL (
+         SELECT CASE
+           WHEN k.state <> 'enabled' THEN ARRAY[k.state]
+           WHEN k.expires_at <= now() THEN ARRAY['expired']
+           ELSE array_remove(ARRAY[
+             CASE WHEN f.share >= 1 THEN 'used-up' END,
+             CASE WHEN f.share >= 0.8 AND f.share < 1 THEN 'near-quota' END,
+             CASE WHEN k.expires_at <= now() + interval '7 days' THEN 'expires-soon' END,
+             CASE WHEN coalesce(f.share, 0) < 1 THEN 'enabled' END], NULL)
+           END AS conditions) s
+       WHERE k.account_id = $1 ${filter}
+       ${order}) k`;
+
+const ONE = SELECT('AND k.id = $2', '');
+
+/** Those that the filter lets pass, `deleted` only when it is asked for. */
+const PAGE = (side: string, order: string): string =>
+  SELECT(
+    `AND ($2::text IS NULL OR k.name ILIKE $2 OR k.hint ILIKE $2)
+     AND ($3::text IS NULL OR g."group" = $3)
+     AND CASE WHEN $4::text IS NULL THEN k.state <> 'deleted' ELSE $4 = ANY (s.conditions) END
+     AND ($5::text IS NULL OR k.id ${side} $5)`,
+    `ORDER BY k.id ${order} LIMIT $6`,
+  );
+const OLDER = PAGE('<', 'DESC');
+const NEWER = PAGE('>', 'ASC');
+
+const GROUPS = `
+  SELECT DISTINCT coalesce(k.group_name, a.group_name, 'default') AS "group"
+    FROM api_keys k JOIN accounts a ON a.id = k.account_id
+   WHERE k.account_id = $1 ORDER BY 1`;
+
+/** The keys of one account, read only. */
+@Injectable()
+export class OwnKeysRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async find({ accountId, id }: OwnedKey): Promise<OwnKeyRow | undefined> {
+    const [row] = await this.dataSource.query<StoredRow[]>(ONE, [accountId, id]);
+    return row && ownKeyRow(row);
+  }
+
+  /** In the order of the list, newest first; of those newer than a place, the nearest to it. */
+  async page(
+    accountId: string,
+    { text, group, condition }: KeyFilter,
+    { before, after }: KeyPosition,
+    size: number,
+  ): Promise<readonly OwnKeyRow[]> {
+    const filter = [text === undefined ? null : containing(text), group ?? null, condition ?? null];
+    const values = [accountId, ...filter, after ?? before ?? null, size];
+    const rows = await this.dataSource.query<StoredRow[]>(after === undefined ? OLDER : NEWER, values);
+    return rows.map(ownKeyRow).toSorted((one, other) => (one.id < other.id ? 1 : -1));
+  }
+
+  /** Under which the account's keys are billed, deleted ones included, by name. */
+  async groups(accountId: string): Promise<readonly string[]> {
+    const rows = await this.dataSource.query<{ group: string }[]>(GROUPS, [accountId]);
+    return rows.map(({ group }) => group);
+  }
+}
+
+const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+
+const money = (text: string): Nanos => nanos(BigInt(text));
+
+const ownKeyRow = (row: StoredRow): OwnKeyRow => ({
+  ...row,
+  quota: row.quota === null ? null : money(row.quota),
+  used: money(row.used),
+  held: money(row.held),
+});

@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import { groupOfViewer, Offer } from '../catalog/index.js';
+import type { Nanos } from '../shared/index.js';
+import type { Visitor } from '../web/index.js';
+import { GroupNotOffered, KeyNotFound, ModelNotOffered } from './api-key.errors.js';
+import { type CreatedApiKey, type KeySettings, type OwnedKey } from './api-key.js';
+import { ApiKeyService } from './api-key.service.js';
+import { NO_BUDGETS } from './key-budgets.js';
+import { KeyBudgetsRepository } from './key-budgets.repository.js';
+import { KeyChanges } from './key-changes.js';
+import type { KeyFilter, KeyPage, KeyPosition, OwnKey } from './own-key.js';
+import { OwnKeysRepository, type OwnKeyRow } from './own-keys.repository.js';
+
+/** Whose keys: all that is read or changed here belongs to this account. */
+type Owner = Pick<Visitor, 'accountId' | 'groupName'>;
+
+export const PAGE_KEYS = 50;
+
+/** The keys of one account, as its owner manages them. Another account's key is not found, like one that never was. */
+@Injectable()
+export class OwnKeys {
+  constructor(
+    private readonly rows: OwnKeysRepository,
+    private readonly budgets: KeyBudgetsRepository,
+    private readonly changes: KeyChanges,
+    private readonly keys: ApiKeyService,
+    private readonly offer: Offer,
+  ) {}
+
+  async page(accountId: string, filter: KeyFilter, position: KeyPosition = {}): Promise<KeyPage> {
+    const found = await this.rows.page(accountId, filter, position, PAGE_KEYS + 1);
+    const more = found.length > PAGE_KEYS;
+    const forwards = position.after === undefined;
+    const shown = forwards ? found.slice(0, PAGE_KEYS) : found.slice(-PAGE_KEYS);
+    return {
+      keys: await this.complete(shown),
+      newer: forwards ? position.before !== undefined : more,
+      older: forwards ? more : true,
+    };
+  }
+
+  /** @throws KeyNotFound */
+  async get(key: OwnedKey): Promise<OwnKey> {
+    const row = await this.rows.find(key);
+    const [found] = row ? await this.complete([row]) : [];
+    if (!found) throw new KeyNotFound(key.id);
+    return found;
+  }
+
+  /** Names of the groups that the account's keys are billed under. */
+  groupsInUse(accountId: string): Promise<readonly string[]> {
+    return this.rows.groups(accountId);
+  }
+
+  /**
+   * @throws GroupNotOffered, ModelNotOffered when the owner could not call what the key is for
+   * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible
+   */
+  async create(owner: Owner, settings: KeySettings): Promise<CreatedApiKey> {
+    this.checkOffered(owner, settings, undefined);
+    return this.keys.create({ ...settings, accountId: owner.accountId });
+  }
+
+  /**
+   * Makes the settings be these. A group or a model that the key has already may stay though it is offered no more.
+   * @param version of the key that they were made from
+   * @throws KeyChangedMeanwhile, and what `create` throws
+   */
+  async change(owner: Owner, id: string, version: number, settings: KeySettings): Promise<void> {
+    const key = { accountId: owner.accountId, id };
+    this.checkOffered(owner, settings, await this.get(key));
+    await this.changes.setAll(key, version, settings);
+  }
+
+  /** @throws KeyNotFound, KeyIsDeleted; so do those that follow */
+  enable(key: OwnedKey): Promise<void> {
+    return this.changes.setState(key, 'enabled');
+  }
+
+  disable(key: OwnedKey): Promise<void> {
+    return this.changes.setState(key, 'disabled');
+  }
+
+  /** For good: whoever still sends it is told that it was deleted. */
+  delete(key: OwnedKey): Promise<void> {
+    return this.changes.setState(key, 'deleted');
+  }
+
+  /** @throws QuotaNotPossible when the key has none, or it would be too much */
+  raiseQuota(key: OwnedKey, amount: Nanos): Promise<Nanos> {
+    return this.changes.addQuota(key, amount);
+  }
+
+  private checkOffered(owner: Owner, { groupName, models = [] }: KeySettings, before: OwnKey | undefined): void {
+    const group = groupName ?? groupOfViewer(owner);
+    const sameGroup = group === before?.group;
+    if (groupName !== undefined && !sameGroup && !this.offer.groupsFor(owner).some(({ name }) => name === groupName))
+      throw new GroupNotOffered(groupName);
+    const offered = new Set(this.offer.modelsOf(group).map(({ model }) => model.name));
+    const kept = new Set(sameGroup ? before.models : []);
+    const missing = models.find((model) => !offered.has(model) && !kept.has(model));
+    if (missing !== undefined) throw new ModelNotOffered(missing, group);
+  }
+
+  private async complete(rows: readonly OwnKeyRow[]): Promise<readonly OwnKey[]> {
+    const budgets = await this.budgets.of(rows.map(({ id }) => id));
+    return rows.map((row) => ({
+      ...row,
+      quota: row.quota ?? undefined,
+      budgets: budgets.get(row.id) ?? NO_BUDGETS,
+      groupName: row.groupName ?? undefined,
+      models: row.models ?? undefined,
+      expiresAt: row.expiresAt ?? undefined,
+      lastUsedAt: row.lastUsedAt ?? undefined,
+    }));
+  }
+}
