@@ -8,7 +8,7 @@ import { delimiter, dirname } from 'node:path';
 import { ensureBuilt } from './build.mjs';
 import { inRoot, nodeProgram, OPTIONS } from './pinned-node.mjs';
 
-const FOLDERS = ['src', 'migrations'];
+const FOLDERS = ['src', 'migrations', 'views'];
 /** Editors and checkouts write several files at once. */
 const SETTLE_MS = 200;
 
@@ -66,7 +66,7 @@ async function restart() {
 let restarts = restart();
 let settled;
 function changed(_, file) {
-  if (!file?.endsWith('.ts') || file.endsWith('.spec.ts')) return;
+  if (!/\.(ts|hbs|svg|css|js)$/.test(file ?? '') || file.endsWith('.spec.ts')) return;
   clearTimeout(settled);
   settled = setTimeout(() => {
     restarts = restarts.then(restart);

@@ -90,7 +90,15 @@ class TemplateCheck extends Handlebars.Visitor {
     // Handlebars would mix up the name and what it is given.
     if (name.type === 'SubExpression' && partial.params.length === 0)
       throw new Error('a partial whose name is made up must be given something: {{> (concat …) this}}');
+    this.checkIcon(partial);
     super.PartialStatement(partial);
+  }
+
+  private checkIcon({ name, hash }: hbs.AST.PartialStatement): void {
+    if (name.type !== 'PathExpression' || name.original !== 'icon') return;
+    const icon = hash?.pairs.find(({ key }) => key === 'name')?.value;
+    if (icon?.type === 'StringLiteral' && !this.names.has(`icons/${(icon as hbs.AST.StringLiteral).value}`))
+      throw new Error(`there is no icon “${(icon as hbs.AST.StringLiteral).value}”`);
   }
 
   override PartialBlockStatement(): void {
