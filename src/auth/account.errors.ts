@@ -12,6 +12,13 @@ export class AccountNotFound extends AppError {
   }
 }
 
+/** It was there when its owner signed in. */
+export class AccountGone extends AppError {
+  constructor() {
+    super('not_found', 'There is no such account.');
+  }
+}
+
 export class InvalidAccount extends AppError {
   static forEmail(text: string): InvalidAccount {
     return new InvalidAccount('email', `"${text}" is not an e-mail address.`);

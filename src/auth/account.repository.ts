@@ -28,6 +28,29 @@ export class AccountRepository {
     return this.dataSource.getRepository(AccountEntity).findOneBy({ email });
   }
 
+  byId(id: string): Promise<AccountEntity | null> {
+    return this.dataSource.getRepository(AccountEntity).findOneBy({ id });
+  }
+
+  /** With the hash of its password, which nobody else is told. */
+  withPassword(by: { readonly email: string } | { readonly id: string }): Promise<AccountEntity | null> {
+    const query = this.dataSource.getRepository(AccountEntity).createQueryBuilder('a').addSelect('a.passwordHash');
+    return query.where(by).getOne();
+  }
+
+  async update(id: string, changes: Partial<AccountEntity>, manager?: EntityManager): Promise<void> {
+    await (manager ?? this.dataSource.manager).update(AccountEntity, { id }, changes);
+  }
+
+  /** Held until the transaction ends. */
+  lock(id: string, manager: EntityManager): Promise<AccountEntity | null> {
+    return manager.findOne(AccountEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
+  }
+
+  taken(email: string, manager?: EntityManager): Promise<boolean> {
+    return (manager ?? this.dataSource.manager).existsBy(AccountEntity, { email });
+  }
+
   /** Oldest first. */
   list(): Promise<readonly AccountEntity[]> {
     return this.dataSource.getRepository(AccountEntity).find({ order: { id: 'ASC' } });

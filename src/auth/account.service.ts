@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Notifications, TOPICS } from '../database/index.js';
-import { Clock, newId } from '../shared/index.js';
-import { AccountExists, AccountNotFound, InvalidAccount } from './account.errors.js';
+import { Clock, newId, type Secret } from '../shared/index.js';
+import { AccountExists, AccountGone, AccountNotFound, InvalidAccount } from './account.errors.js';
 import { AccountRepository, type NewAccountRow } from './account.repository.js';
 import { type Account, accountOf, type AccountState, type CreatedAccount, type NewAccount } from './account.js';
 import { normalizeEmail } from './email-address.js';
@@ -12,6 +12,12 @@ import { generatePassword, hashPassword, isAcceptablePassword } from './password
 export interface PreparedAccount {
   readonly row: NewAccountRow;
   readonly created: CreatedAccount;
+}
+
+interface HashedPassword {
+  readonly passwordHash: string | null;
+  /** Only when nobody chose one. */
+  readonly generated: Secret | undefined;
 }
 
 /** Accounts: who they are and whether they may be used. Their money and their keys are other modules'. */
@@ -29,21 +35,24 @@ export class AccountService {
    */
   async prepare(account: NewAccount): Promise<PreparedAccount> {
     const email = emailIn(account.email);
-    const name = (account.name ?? '').trim();
-    if (!/^[^\p{Cc}]{0,100}$/u.test(name)) throw InvalidAccount.forName();
-    const password = account.password ?? generatePassword();
-    if (!isAcceptablePassword(password)) throw InvalidAccount.forPassword();
+    const name = nameIn(account.name ?? '');
+    const { passwordHash, generated } = await hashIn(account);
     const now = this.clock.date();
     const row: NewAccountRow = {
       id: newId('acc', now.getTime()),
       email,
       name,
-      passwordHash: await hashPassword(password),
+      passwordHash,
       role: account.role ?? 'user',
       groupName: account.groupName ?? null,
       verifiedAt: account.verified ? now : null,
     };
-    return { row, created: { id: row.id, email, generatedPassword: account.password ? undefined : password } };
+    return { row, created: { id: row.id, email, generatedPassword: generated } };
+  }
+
+  /** A transaction, for what must happen together with a change of an account. */
+  within<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.accounts.transaction(work);
   }
 
   /** Stores it, in the transaction that also makes its wallet. @throws AccountExists */
@@ -63,6 +72,50 @@ export class AccountService {
     const row = await this.accounts.find(normalized);
     if (!row) throw new AccountNotFound(normalized);
     return accountOf(row);
+  }
+
+  /** By an address in the form it is stored in. */
+  async find(email: string): Promise<Account | undefined> {
+    const row = await this.accounts.find(email);
+    return row ? accountOf(row) : undefined;
+  }
+
+  /** @throws AccountGone */
+  async byId(id: string): Promise<Account> {
+    const row = await this.accounts.byId(id);
+    if (!row) throw new AccountGone();
+    return accountOf(row);
+  }
+
+  /** Whether there is an account with this address, which is in the form it is stored in. */
+  taken(email: string, manager?: EntityManager): Promise<boolean> {
+    return this.accounts.taken(email, manager);
+  }
+
+  /** @throws InvalidAccount */
+  async rename(id: string, name: string): Promise<void> {
+    await this.accounts.update(id, { name: nameIn(name) });
+  }
+
+  async setTimeZone(id: string, timeZone: string): Promise<void> {
+    await this.accounts.update(id, { timeZone });
+  }
+
+  async setPasswordHash(id: string, passwordHash: string, manager: EntityManager): Promise<void> {
+    await this.accounts.update(id, { passwordHash }, manager);
+  }
+
+  /**
+   * Notes that an address was shown to be this account's, which may be another one than it had until then.
+   * @returns the account as it was before
+   * @throws AccountExists when another account has the address, AccountGone
+   */
+  async verify(id: string, email: string, manager: EntityManager): Promise<Account> {
+    const before = await this.accounts.lock(id, manager);
+    if (!before) throw new AccountGone();
+    if (before.email !== email && (await this.accounts.taken(email, manager))) throw new AccountExists(email);
+    await this.accounts.update(id, { email, verifiedAt: this.clock.date() }, manager);
+    return accountOf(before);
   }
 
   /** Lets its keys be used again. @throws AccountNotFound, InvalidAccount */
@@ -93,6 +146,20 @@ export class AccountService {
       await this.notifications.publish(TOPICS.account, { id }, manager);
     });
   }
+}
+
+/** @throws InvalidAccount */
+async function hashIn({ password: chosen, passwordHash }: NewAccount): Promise<HashedPassword> {
+  if (passwordHash !== undefined) return { passwordHash, generated: undefined };
+  const password = chosen ?? generatePassword();
+  if (!isAcceptablePassword(password)) throw InvalidAccount.forPassword();
+  return { passwordHash: await hashPassword(password), generated: chosen ? undefined : password };
+}
+
+function nameIn(text: string): string {
+  const name = text.trim();
+  if (!/^[^\p{Cc}]{0,100}$/u.test(name)) throw InvalidAccount.forName();
+  return name;
 }
 
 function emailIn(text: string): string {

@@ -25,6 +25,8 @@ export interface NewAccount {
   readonly name?: string | undefined;
   /** 12 to 128 characters; a random one is made when absent. */
   readonly password?: Secret | undefined;
+  /** Instead of a password: it was hashed before; null: there is none until one is chosen. */
+  readonly passwordHash?: string | null | undefined;
   readonly role?: AccountRole | undefined;
   /** Whether the address needs no proof any more. */
   readonly verified?: boolean | undefined;

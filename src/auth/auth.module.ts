@@ -1,31 +1,42 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { MailModule } from '../mail/index.js';
 import { WebModule } from '../web/index.js';
 import { AccountEntity } from './account.entity.js';
 import { AccountRepository } from './account.repository.js';
 import { AccountService } from './account.service.js';
+import { AccountMails } from './mails/account-mails.js';
+import { Passwords } from './passwords.js';
 import { PreferencesController } from './preferences.controller.js';
 import { SessionEntity } from './sessions/session.entity.js';
 import { SessionRepository } from './sessions/session.repository.js';
 import { SessionService } from './sessions/session.service.js';
+import { BrowserSignIn } from './sign-in/browser-sign-in.js';
+import { PasswordChange } from './sign-in/password-change.js';
+import { SignIn } from './sign-in/sign-in.service.js';
 import { PostgresThrottlerStorage } from './throttle/postgres-throttler.storage.js';
 import { Throttle } from './throttle/throttle.js';
+import { ProofRequests } from './verification/proof-requests.js';
 import { VerificationRepository } from './verification/verification.repository.js';
 import { Verifications } from './verification/verification.service.js';
 
+const PROVIDED = [
+  AccountService,
+  SessionService,
+  Throttle,
+  Passwords,
+  SignIn,
+  BrowserSignIn,
+  PasswordChange,
+  Verifications,
+  AccountMails,
+  ProofRequests,
+];
+
 @Module({
-  imports: [TypeOrmModule.forFeature([AccountEntity, SessionEntity]), WebModule],
+  imports: [TypeOrmModule.forFeature([AccountEntity, SessionEntity]), MailModule, WebModule],
   controllers: [PreferencesController],
-  providers: [
-    AccountRepository,
-    AccountService,
-    SessionRepository,
-    SessionService,
-    PostgresThrottlerStorage,
-    Throttle,
-    VerificationRepository,
-    Verifications,
-  ],
-  exports: [AccountService, SessionService, Throttle, Verifications, WebModule],
+  providers: [AccountRepository, SessionRepository, PostgresThrottlerStorage, VerificationRepository, ...PROVIDED],
+  exports: [WebModule, ...PROVIDED],
 })
 export class AuthModule {}

@@ -1,4 +1,4 @@
-import { normalizeEmail } from './email-address.js';
+import { alikeForm, normalizeEmail } from './email-address.js';
 
 describe('normalizeEmail', () => {
   it.each([
@@ -21,5 +21,19 @@ describe('normalizeEmail', () => {
     'änn@example.com',
   ])('takes %j for no address', (text) => {
     expect(normalizeEmail(text)).toBeUndefined();
+  });
+});
+
+describe('alikeForm', () => {
+  it.each([
+    ['ann@example.com', 'ann@example.com'],
+    ['ann+news@example.com', 'ann@example.com'],
+    ['ann+a+b@example.com', 'ann@example.com'],
+    ['an.n@example.com', 'an.n@example.com'],
+    ['a.n.n+x@gmail.com', 'ann@gmail.com'],
+    ['a.nn@googlemail.com', 'ann@gmail.com'],
+    ['+ann@example.com', '+ann@example.com'],
+  ])('takes %s for %s', (email, form) => {
+    expect(alikeForm(email)).toBe(form);
   });
 });

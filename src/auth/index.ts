@@ -6,11 +6,19 @@ export { AccountExists, AccountNotFound, InvalidAccount } from './account.errors
 export { AccountService, type PreparedAccount } from './account.service.js';
 export type { Account, AccountState, CreatedAccount, NewAccount } from './account.js';
 export { AuthModule } from './auth.module.js';
+export { alikeForm, normalizeEmail } from './email-address.js';
+export { AccountMails } from './mails/account-mails.js';
 export { generatePassword } from './password.js';
+export { checkChoice } from './password-choice.js';
+export { Passwords } from './passwords.js';
+export { BrowserSignIn } from './sign-in/browser-sign-in.js';
+export { PasswordChange } from './sign-in/password-change.js';
+export { SignIn, SignInRefused } from './sign-in/sign-in.service.js';
 export { type Session, SessionNotFound, SessionService } from './sessions/session.service.js';
 export { durationOf, Throttle, TooManyTries } from './throttle/throttle.js';
 export { CodeRefused, LinkRefused, SentJustNow } from './verification/verification.errors.js';
-export { type OpenedLink, Verifications } from './verification/verification.service.js';
+export { ProofRequests } from './verification/proof-requests.js';
+export { type OpenedLink, type StoredVerification, Verifications } from './verification/verification.service.js';
 export {
   INVITATION_DAYS,
   LIFETIME_MINUTES,

@@ -3,6 +3,30 @@ import { AuthModule } from '../auth/index.js';
 import { KeysModule } from '../keys/index.js';
 import { WalletModule } from '../wallet/index.js';
 import { Onboarding } from './onboarding.service.js';
+import { Confirmations } from './proofs/confirmations.js';
+import { PasswordResets } from './proofs/password-resets.js';
+import { Invitations } from './registration/invitations.js';
+import { RegistrationChecks } from './registration/registration.checks.js';
+import { RegistrationOpening } from './registration/registration.opening.js';
+import { RegistrationRepository } from './registration/registration.repository.js';
+import { Registrations } from './registration/registration.service.js';
+import { SignUpRules } from './registration/sign-up-rules.js';
+import { StartingCredits } from './starting-credits.js';
 
-@Module({ imports: [AuthModule, WalletModule, KeysModule], providers: [Onboarding], exports: [Onboarding] })
+@Module({
+  imports: [AuthModule, WalletModule, KeysModule],
+  providers: [
+    Onboarding,
+    Confirmations,
+    PasswordResets,
+    Invitations,
+    RegistrationChecks,
+    RegistrationOpening,
+    RegistrationRepository,
+    Registrations,
+    SignUpRules,
+    StartingCredits,
+  ],
+  exports: [Onboarding, Invitations],
+})
 export class OnboardingModule {}

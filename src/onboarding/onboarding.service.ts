@@ -12,7 +12,7 @@ import { type Nanos, parseUsd } from '../shared/index.js';
 import { WalletService } from '../wallet/index.js';
 
 /** What an account starts with. */
-interface OpeningCredit {
+export interface OpeningCredit {
   readonly amount: Nanos;
   readonly reason: string;
 }
@@ -70,7 +70,8 @@ export class Onboarding {
     });
   }
 
-  private async open(
+  /** The same within a transaction that does more. @throws as above */
+  async open(
     prepared: PreparedAccount,
     credit: OpeningCredit | undefined,
     manager: EntityManager,

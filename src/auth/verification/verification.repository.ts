@@ -67,7 +67,7 @@ export class VerificationRepository {
   }
 
   async withdraw(subject: string, manager: EntityManager): Promise<void> {
-    await manager.query('DELETE FROM verifications WHERE subject = $1', [subject]);
+    await manager.query('DELETE FROM verifications WHERE subject = $1 AND used_at IS NULL', [subject]);
   }
 
   async clear(now: Date): Promise<void> {

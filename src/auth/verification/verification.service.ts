@@ -30,9 +30,12 @@ interface Asked {
   readonly hopeless?: boolean;
 }
 
+/** A proof that is still to be used up. */
+export type StoredVerification = VerificationRow;
+
 /** What a link from a mail leads to. */
 export interface OpenedLink {
-  readonly verification: Verification;
+  readonly verification: StoredVerification;
   readonly state: 'open' | 'expired' | 'used';
 }
 
@@ -90,7 +93,7 @@ export class Verifications {
   }
 
   /** What the token of a link is for, used or not; undefined: no link of ours, or one that was replaced. */
-  async byToken(token: string): Promise<(OpenedLink & { readonly verification: VerificationRow }) | undefined> {
+  async byToken(token: string): Promise<OpenedLink | undefined> {
     const tokenHash = hashToken(token);
     const verification = tokenHash && (await this.verifications.byToken(tokenHash));
     if (verification === undefined) return undefined;
@@ -103,7 +106,7 @@ export class Verifications {
     if (!(await this.verifications.use(verification, this.clock.date(), manager))) throw new LinkRefused();
   }
 
-  /** Nothing that was sent for this account proves anything any more. */
+  /** What was sent for this account, and not used, proves nothing any more. */
   withdraw(subject: string, manager: EntityManager): Promise<void> {
     return this.verifications.withdraw(subject, manager);
   }

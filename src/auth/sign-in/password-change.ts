@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { Secret } from '../../shared/index.js';
+import { AccountService } from '../account.service.js';
+import { AccountMails } from '../mails/account-mails.js';
+import { checkChoice } from '../password-choice.js';
+import { Passwords } from '../passwords.js';
+import { SessionService } from '../sessions/session.service.js';
+
+/** What happens in the transaction that sets the password, before anything else does. */
+type FirstWork = (manager: EntityManager) => Promise<unknown>;
+
+/** Sets passwords, which signs out whoever was signed in with the old one. */
+@Injectable()
+export class PasswordChange {
+  constructor(
+    private readonly accounts: AccountService,
+    private readonly passwords: Passwords,
+    private readonly sessions: SessionService,
+    private readonly mails: AccountMails,
+  ) {}
+
+  /** @throws InvalidAccount of a password that is too short or too common, and what the first work throws */
+  async set(accountId: string, password: Secret, first: FirstWork = () => Promise.resolve()): Promise<void> {
+    const account = await this.accounts.byId(accountId);
+    checkChoice(password, account);
+    const hash = await this.passwords.hash(password);
+    await this.accounts.within(async (manager) => {
+      await first(manager);
+      await this.accounts.setPasswordHash(accountId, hash, manager);
+      await this.sessions.endAllOf(accountId, undefined, manager);
+    });
+    this.mails.sendPasswordChanged(account.email);
+  }
+}

@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { networkOf } from '../../shared/index.js';
+import { alikeForm } from '../email-address.js';
+import { AccountMails } from '../mails/account-mails.js';
+import { Throttle } from '../throttle/throttle.js';
+import { SentJustNow } from './verification.errors.js';
+import { Verifications } from './verification.service.js';
+import type { Purpose } from './verification.js';
+
+interface ProofMail {
+  readonly purpose: Purpose;
+  /** The id of the account or the registration. */
+  readonly subject: string;
+  readonly email: string;
+  /** Another account has the address: its owner is told so, and whoever asks sees no difference. */
+  readonly taken?: boolean;
+}
+
+interface ProofRequest extends ProofMail {
+  /** From where it is asked for. */
+  readonly ip: string;
+}
+
+/** Has codes and links mailed, so many and no more: to one address, and to all that one network asks for. */
+@Injectable()
+export class ProofRequests {
+  constructor(
+    private readonly throttle: Throttle,
+    private readonly verifications: Verifications,
+    private readonly mails: AccountMails,
+  ) {}
+
+  /** @throws TooManyTries, SentJustNow */
+  async send({ ip, ...mail }: ProofRequest): Promise<void> {
+    await this.spend(mail.email, ip);
+    try {
+      await this.mail(mail);
+    } catch (error) {
+      if (error instanceof SentJustNow) await this.giveBack(mail.email, ip);
+      throw error;
+    }
+  }
+
+  /** Counts a mail that is asked for. @throws TooManyTries */
+  async spend(email: string, ip: string): Promise<void> {
+    await this.throttle.spend('mail-from-network', networkOf(ip));
+    await this.throttle.spend('mail-to-address', alikeForm(email));
+  }
+
+  /** Sends it, counted or not. @throws SentJustNow */
+  async mail({ purpose, subject, email, taken = false }: ProofMail): Promise<void> {
+    const proof = await this.verifications.issue({ purpose, subject, email, hopeless: taken });
+    if (!taken) this.mails.sendProof(purpose, email, proof);
+    else if (purpose === 'register') this.mails.sendAlreadyRegistered(email);
+    else this.mails.sendAddressTaken(email);
+  }
+
+  private async giveBack(email: string, ip: string): Promise<void> {
+    await this.throttle.giveBack('mail-from-network', networkOf(ip));
+    await this.throttle.giveBack('mail-to-address', alikeForm(email));
+  }
+}
