@@ -1,0 +1,45 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { AssetStore } from './asset-store.js';
+
+const KIB = 1024;
+
+describe('AssetStore', () => {
+  const assets = new AssetStore();
+  const found = (name: string) => {
+    const asset = assets.find(assets.addressOf(name).replace('/assets/', ''));
+    if (asset === undefined) throw new Error(`no ${name}`);
+    return asset;
+  };
+
+  it('names everything by what it says, so that it may be kept for good', () => {
+    expect(assets.addressOf('switchboard.css')).toMatch(/^\/assets\/switchboard\.[0-9a-f]{16}\.css$/);
+    expect(assets.find('switchboard.css')).toBeUndefined();
+    expect(assets.find('switchboard.0000000000000000.css')).toBeUndefined();
+  });
+
+  it('says when a template asks for what is not there', () => {
+    expect(() => assets.addressOf('missing.css')).toThrow('There is no asset “missing.css”.');
+  });
+
+  it('has the fonts that the styles name, and their licences', () => {
+    const css = found('switchboard.css').body.toString();
+    const named = [...css.matchAll(/url\(\/assets\/([^)]+)\)/g)].map(([, name]) => name ?? '');
+    expect(named).toHaveLength(5);
+    expect(named.filter((name) => assets.find(name) === undefined)).toEqual([]);
+    expect(css).not.toMatch(/asset\(|https?:|@import/);
+    expect(found('inter-licence.txt').body.toString()).toContain('SIL OPEN FONT LICENSE');
+    expect(found('geist-mono-licence.txt').body.toString()).toContain('SIL OPEN FONT LICENSE');
+  });
+
+  it.each(['switchboard.css', 'switchboard.js', 'icon.svg'])('has %s packed, as the same bytes', (name) => {
+    const { body, gzip, brotli } = found(name);
+    expect(gzip && gunzipSync(gzip).equals(body)).toBe(true);
+    expect(brotli && brotliDecompressSync(brotli).equals(body)).toBe(true);
+  });
+
+  it('stays within what a page may weigh: 12 KB of styles, 3 KB of script, fonts as they are', () => {
+    expect(found('switchboard.css').gzip?.length).toBeLessThan(12 * KIB);
+    expect(found('switchboard.js').gzip?.length).toBeLessThan(3 * KIB);
+    expect(found('inter-latin.woff2')).toMatchObject({ type: 'font/woff2', gzip: undefined, brotli: undefined });
+  });
+});
