@@ -17,6 +17,7 @@ export * from './rendering/charts/index.js';
 export type { Notice } from './rendering/chrome.js';
 export { ViewEngine } from './rendering/view-engine.js';
 export { type Shell, ShellContent } from './shell-content.js';
+export * from './snippets/index.js';
 export type { Visit, Visitor } from './visit.js';
 export { VisitCookies } from './visit-cookies.js';
 export { WebModule } from './web.module.js';

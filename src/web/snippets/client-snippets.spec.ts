@@ -1,0 +1,177 @@
+import { AssetStore } from '../rendering/asset-store.js';
+import { ViewEngine } from '../rendering/view-engine.js';
+import { clientSnippets, type ClientTab } from './index.js';
+import { highlighted } from './highlight.js';
+import { sampleCall } from './sample-call.js';
+
+const BASE = 'https://relay.example.com';
+const EVERY = [{ name: 'm', protocols: ['chat-completions', 'messages', 'responses'] }];
+
+const codeOf = ({ blocks }: ClientTab): string =>
+  blocks.map(({ code }) => code.map(({ text }) => text).join('')).join('\n');
+const tab = (label: string, models = EVERY, base = BASE): ClientTab =>
+  clientSnippets(base, models).find((one) => one.label === label)!;
+const code = (label: string, models = EVERY): string => codeOf(tab(label, models));
+
+describe('snippets for clients', () => {
+  it('are there for every client, in one order', () => {
+    expect(clientSnippets(BASE, EVERY).map(({ label }) => label)).toEqual([
+      'curl',
+      'Python',
+      'JavaScript',
+      'Anthropic SDK',
+      'Claude Code',
+      'Codex',
+      'Cursor',
+    ]);
+  });
+
+  it('give the address with /v1 to clients of OpenAI and without it to those of Anthropic', () => {
+    for (const label of ['Python', 'JavaScript', 'Codex']) expect(code(label)).toContain(`"${BASE}/v1"`);
+    expect(tab('Cursor').steps).toContainEqual(expect.objectContaining({ code: `${BASE}/v1` }));
+    for (const label of ['Anthropic SDK', 'Claude Code']) {
+      expect(code(label)).toContain(`"${BASE}"`);
+      expect(code(label)).not.toContain('/v1"');
+    }
+  });
+
+  it('read the key from a variable and never hold one', () => {
+    for (const one of clientSnippets(BASE, EVERY)) {
+      if (one.blocks.length > 0) expect(codeOf(one)).toContain('SWITCHBOARD_API_KEY');
+      expect(codeOf(one)).not.toMatch(/sk-/);
+    }
+  });
+
+  it('tell Claude Code to use the token and forget another key, and Codex to speak Responses', () => {
+    expect(code('Claude Code')).toContain(
+      'export ANTHROPIC_AUTH_TOKEN="$SWITCHBOARD_API_KEY"\nunset ANTHROPIC_API_KEY',
+    );
+    expect(code('Codex')).toContain('wire_api = "responses"');
+    expect(code('Codex')).toContain('model_provider = "switchboard"\n\n[model_providers.switchboard]');
+  });
+
+  it('name a model that answers in the dialect of the client', () => {
+    const models = [
+      { name: 'chat', protocols: ['chat-completions'] },
+      { name: 'claude', protocols: ['messages'] },
+      { name: 'gpt', protocols: ['responses', 'chat-completions'] },
+    ];
+    for (const label of ['curl', 'Python', 'JavaScript', 'Codex']) expect(code(label, models)).toContain('"gpt"');
+    for (const label of ['Anthropic SDK', 'Claude Code']) expect(code(label, models)).toContain('claude');
+    expect(tab('Cursor', models).steps).toContainEqual(expect.objectContaining({ code: 'chat' }));
+  });
+
+  it('fall back to Chat Completions where nothing answers in Responses', () => {
+    const models = [{ name: 'chat', protocols: ['chat-completions'] }];
+    expect(code('curl', models)).toContain('/v1/chat/completions');
+    expect(code('Python', models)).toContain('client.chat.completions.create');
+    expect(code('JavaScript', models)).toContain('client.chat.completions.create');
+  });
+
+  it('say so where no model answers in the dialect of a client, and are not there', () => {
+    const models = [{ name: 'claude', protocols: ['messages'] }];
+    expect(tab('Codex', models)).toEqual({
+      label: 'Codex',
+      blocks: [],
+      note: 'Codex speaks Responses, and none of the models that can be called here answers in it yet.',
+    });
+    expect(code('curl', models)).toContain('/v1/messages');
+    for (const one of clientSnippets(BASE, [])) {
+      expect(one.blocks).toEqual([]);
+      expect(one.note).toBeDefined();
+    }
+  });
+
+  it('say that Cursor cannot reach an address that is not public', () => {
+    expect(tab('Cursor').note).toContain('must be reachable');
+    for (const base of [
+      'http://127.0.0.1:3000',
+      'http://localhost:3000',
+      'http://[::1]:3000',
+      'http://192.168.1.4',
+      'http://relay.lan',
+    ])
+      expect(tab('Cursor', EVERY, base).note).toContain('cannot be reached from the internet');
+  });
+
+  it('survive names of models with signs that mean something', () => {
+    const models = [{ name: `a'b"c$d\`e\\:1`, protocols: ['responses', 'messages', 'chat-completions'] }];
+    const [, json] = /-d '(.*)'$/s.exec(code('curl', models))!;
+    expect(JSON.parse(json!.replaceAll(`'\\''`, "'"))).toEqual({ model: models[0]!.name, input: 'Say hello' });
+    expect(code('Claude Code', models)).toContain(`claude --model 'a'\\''b"c$d\`e\\:1'`);
+    expect(code('Python', models)).toContain(JSON.stringify(models[0]!.name));
+  });
+});
+
+describe('a sample call', () => {
+  it.each([
+    ['responses', '/v1/responses', '{"model": "m", "input": "Say hello"}'],
+    [
+      'chat-completions',
+      '/v1/chat/completions',
+      '{"model": "m", "messages": [{"role": "user", "content": "Say hello"}]}',
+    ],
+    [
+      'messages',
+      '/v1/messages',
+      '{"model": "m", "max_tokens": 200, "messages": [{"role": "user", "content": "Say hello"}]}',
+    ],
+  ])('in %s asks at its address', (protocol, path, body) => {
+    expect(sampleCall(protocol, 'm', BASE)).toBe(
+      `curl ${BASE}${path} \\\n  -H "Authorization: Bearer $SWITCHBOARD_API_KEY" \\\n` +
+        `  -H "Content-Type: application/json" \\\n  -d '${body}'`,
+    );
+  });
+
+  it('is not known of other dialects', () => {
+    expect(sampleCall('other', 'm', BASE)).toBeUndefined();
+  });
+});
+
+describe('highlighted code', () => {
+  it('is the same code, with its strings, keywords and comments told apart', () => {
+    const python = 'import os\nx = "a # b"  # no /v1\nimportant = 1';
+    const pieces = highlighted(python, 'python');
+    expect(pieces.map(({ text }) => text).join('')).toBe(python);
+    expect(pieces.filter(({ kind }) => kind)).toEqual([
+      { text: 'import', kind: 'k' },
+      { text: '"a # b"', kind: 's' },
+      { text: '# no /v1', kind: 'c' },
+    ]);
+    const shell = `curl 'a "b" c' # x\nexport A="$B#c"`;
+    expect(
+      highlighted(shell, 'shell')
+        .map(({ text }) => text)
+        .join(''),
+    ).toBe(shell);
+    expect(highlighted(shell, 'shell').filter(({ kind }) => kind)).toEqual([
+      { text: `'a "b" c'`, kind: 's' },
+      { text: '# x', kind: 'c' },
+      { text: 'export', kind: 'k' },
+      { text: '"$B#c"', kind: 's' },
+    ]);
+  });
+});
+
+describe('the tabs of clients', () => {
+  it('show the code as it is, signs of HTML included', () => {
+    const tabs = clientSnippets(BASE, [{ name: '<b>&"', protocols: ['responses', 'messages', 'chat-completions'] }]);
+    const views = new ViewEngine(new AssetStore());
+    const html = views.renderBare('client-snippets', { tabs, open: 'Codex', group: 'client' });
+    const shown = [...html.matchAll(/<pre[^>]*><code>(.*?)<\/code><\/pre>/gs)].map(([, inside = '']) =>
+      inside
+        .replaceAll(/<\/?span[^>]*>/g, '')
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&quot;', '"')
+        .replaceAll('&#x27;', "'")
+        .replaceAll('&#x3D;', '=')
+        .replaceAll('&#x60;', '`')
+        .replaceAll('&amp;', '&'),
+    );
+    const blocks = tabs.flatMap((one) => one.blocks.map(({ code }) => code.map(({ text }) => text).join('')));
+    expect(shown).toEqual(blocks);
+    expect(html.match(/<details[^>]* open>/g)).toHaveLength(1);
+    expect(html).toContain('name="client" open><summary>Codex</summary>');
+  });
+});

@@ -1,0 +1,108 @@
+import { block, type ClientTab, type Told, unusable } from './client-tab.js';
+import { KEY_VARIABLE, literal } from './names.js';
+import { sampleCall } from './sample-call.js';
+
+// Clients that take our address with /v1.
+const OPENAI = ['responses', 'chat-completions'] as const;
+
+export function curl({ baseUrl, modelIn }: Told): ClientTab {
+  const model = modelIn(...OPENAI, 'messages');
+  const code = model && sampleCall(model.protocol, model.name, baseUrl);
+  if (code === undefined)
+    return {
+      label: 'curl',
+      blocks: [],
+      note: 'No model can be called here yet. Once there is one, its sample stands here.',
+    };
+  return { label: 'curl', blocks: [block('curl', 'shell', code)] };
+}
+
+export function python({ baseUrl, modelIn }: Told): ClientTab {
+  const model = modelIn(...OPENAI);
+  if (model === undefined) return unusable('Python', 'the dialects of OpenAI');
+  const name = literal(model.name);
+  const code = `import os
+from openai import OpenAI
+
+client = OpenAI(
+    base_url=${literal(`${baseUrl}/v1`)},
+    api_key=os.environ["${KEY_VARIABLE}"],
+)
+${
+  model.protocol === 'responses'
+    ? `reply = client.responses.create(model=${name}, input="Say hello")
+print(reply.output_text)`
+    : `reply = client.chat.completions.create(
+    model=${name}, messages=[{"role": "user", "content": "Say hello"}])
+print(reply.choices[0].message.content)`
+}`;
+  return { label: 'Python', blocks: [block('Python', 'python', code)], note: 'Needs the package: pip install openai' };
+}
+
+export function javaScript({ baseUrl, modelIn }: Told): ClientTab {
+  const model = modelIn(...OPENAI);
+  if (model === undefined) return unusable('JavaScript', 'the dialects of OpenAI');
+  const name = literal(model.name);
+  const code = `import OpenAI from 'openai';
+
+const client = new OpenAI({
+  baseURL: ${literal(`${baseUrl}/v1`)},
+  apiKey: process.env.${KEY_VARIABLE},
+});
+${
+  model.protocol === 'responses'
+    ? `const reply = await client.responses.create({ model: ${name}, input: 'Say hello' });
+console.log(reply.output_text);`
+    : `const messages = [{ role: 'user', content: 'Say hello' }];
+const reply = await client.chat.completions.create({ model: ${name}, messages });
+console.log(reply.choices[0].message.content);`
+}`;
+  return {
+    label: 'JavaScript',
+    blocks: [block('JavaScript', 'javascript', code)],
+    note: 'Needs the package: npm install openai',
+  };
+}
+
+export function codex({ baseUrl, modelIn }: Told): ClientTab {
+  const model = modelIn('responses');
+  if (model === undefined) return unusable('Codex', 'Responses');
+  const settings = `model = ${literal(model.name)}
+model_provider = "switchboard"
+
+[model_providers.switchboard]
+name = "Switchboard"
+base_url = ${literal(`${baseUrl}/v1`)}
+env_key = "${KEY_VARIABLE}"
+wire_api = "responses"`;
+  return {
+    label: 'Codex',
+    blocks: [
+      block('Codex settings', 'toml', settings, '~/.codex/config.toml'),
+      block('Codex', 'shell', 'codex "Say hello"'),
+    ],
+  };
+}
+
+export function cursor({ baseUrl, modelIn }: Told): ClientTab {
+  const model = modelIn('chat-completions');
+  if (model === undefined) return unusable('Cursor', 'Chat Completions');
+  return {
+    label: 'Cursor',
+    blocks: [],
+    steps: [
+      { text: 'Open Settings, then Models, and paste your key under OpenAI API Key.' },
+      { text: 'Turn on Override OpenAI Base URL and enter', code: `${baseUrl}/v1` },
+      { text: 'Add a model by its name:', code: model.name },
+    ],
+    note: isPrivate(baseUrl)
+      ? 'Cursor sends requests from its own servers, and this address cannot be reached from the internet: it needs a public one.'
+      : 'Cursor sends requests from its own servers, so this address must be reachable from the internet.',
+  };
+}
+
+/** An address that only this machine or network knows. */
+const isPrivate = (baseUrl: string): boolean =>
+  /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[|.*\.(local|internal|lan)$)/.test(
+    new URL(baseUrl).hostname,
+  );
