@@ -10,3 +10,4 @@ export * from './nanos.js';
 export * from './network.js';
 export * from './secret.js';
 export * from './within.js';
+export * from './zoned-days.js';

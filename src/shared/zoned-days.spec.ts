@@ -1,0 +1,36 @@
+import { addDays, dayOf, isDay, startOfDay } from './zoned-days.js';
+
+describe('days in time zones', () => {
+  it.each([
+    ['2026-11-20', 'UTC', '2026-11-20T00:00:00.000Z'],
+    ['2026-11-20', 'Europe/Berlin', '2026-11-19T23:00:00.000Z'],
+    ['2026-07-01', 'Europe/Berlin', '2026-06-30T22:00:00.000Z'],
+    ['2026-03-29', 'Europe/Berlin', '2026-03-28T23:00:00.000Z'],
+    ['2026-03-30', 'Europe/Berlin', '2026-03-29T22:00:00.000Z'],
+    ['2026-10-26', 'Europe/Berlin', '2026-10-25T23:00:00.000Z'],
+    ['2026-11-20', 'Pacific/Kiritimati', '2026-11-19T10:00:00.000Z'],
+    ['2026-11-20', 'America/Los_Angeles', '2026-11-20T08:00:00.000Z'],
+    ['2026-11-20', 'Asia/Kathmandu', '2026-11-19T18:15:00.000Z'],
+    // Clocks go from 00:00 to 01:00: that day has no midnight.
+    ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00:00.000Z'],
+  ])('%s begins in %s at %s', (day, zone, start) => {
+    const begins = startOfDay(day, zone);
+    expect(begins.toISOString()).toBe(start);
+    expect(dayOf(begins, zone)).toBe(day);
+    expect(dayOf(new Date(begins.getTime() - 1), zone)).toBe(addDays(day, -1));
+  });
+
+  it('are days that there are', () => {
+    for (const day of ['2026-01-01', '2024-02-29', '2026-12-31']) expect(isDay(day)).toBe(true);
+    for (const text of ['2026-02-29', '2026-13-01', '2026-1-1', '20261120', '', 'tomorrow', '2026-11-20T00:00'])
+      expect(isDay(text)).toBe(false);
+  });
+
+  it('follow one another over the ends of months and years', () => {
+    expect([addDays('2026-12-31', 1), addDays('2026-03-01', -1), addDays('2026-11-20', 7)]).toEqual([
+      '2027-01-01',
+      '2026-02-28',
+      '2026-11-27',
+    ]);
+  });
+});

@@ -1,0 +1,58 @@
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Making one takes long; there are as many as people have zones. */
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
+  formats.set(timeZone, format);
+  return format;
+}
+
+/** What a clock on a wall of that zone shows, as if it were UTC: milliseconds since 1970. */
+function wallTime(at: number, timeZone: string): number {
+  const parts = Object.fromEntries(
+    formatOf(timeZone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
+  );
+  return Date.parse(
+    `${parts['year']}-${parts['month']}-${parts['day']}T${parts['hour']}:${parts['minute']}:${parts['second']}Z`,
+  );
+}
+
+/** The day on which a moment falls in a zone: `2026-11-20`. */
+export const dayOf = (at: Date, timeZone: string): string =>
+  new Date(wallTime(at.getTime(), timeZone)).toISOString().slice(0, 10);
+
+/** The first moment of a day (`2026-11-20`) in a zone: not always midnight, where clocks are put forward then. */
+export function startOfDay(day: string, timeZone: string): Date {
+  const wanted = Date.parse(`${day}T00:00:00Z`);
+  let start = wanted;
+  // The zone's offset then is not known before the moment is: once more, should the clocks change in between.
+  for (let turn = 0; turn < 2; turn += 1) start = wanted - (wallTime(start, timeZone) - start);
+  return new Date(start);
+}
+
+/** Whether the text is a day that there is: `2026-02-29` is not. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
+
+/** So many days later, or earlier. */
+export function addDays(day: string, days: number): string {
+  const at = new Date(`${day}T00:00:00Z`);
+  at.setUTCDate(at.getUTCDate() + days);
+  return at.toISOString().slice(0, 10);
+}
