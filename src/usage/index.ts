@@ -4,5 +4,8 @@
 export { CallLookup } from './call-lookup.js';
 export { KeyUse, type UseOfModel } from './key-use.js';
 export type { CostLine, RecordedCall } from './recorded-call.js';
+export { type Query, TimeLimitedReads } from './time-limited-reads.js';
+export { type UsageDay, UsageDays } from './usage-days.js';
 export { UsageExport, type UsageSelection } from './usage-export.js';
 export { UsageModule } from './usage.module.js';
+export { UsageSummary } from './usage-summary.js';

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type Nanos, nanos, ZERO } from '../shared/index.js';
-import { barOf, barsBetween, type ChartScale } from './usage-chart.js';
 import type { Query } from './time-limited-reads.js';
-import { conditions, Parameters, type UsageFilter } from './usage-filter.js';
+import { barOf, barsBetween, type ChartScale } from './usage-chart.js';
+import { Parameters, type UsageFilter } from './usage-filter.js';
+import { partsSql } from './usage-parts.js';
 
 /** What finished calls come to. */
 export interface UsageFigures {
@@ -106,50 +107,6 @@ function sumsSql(filter: UsageFilter, scale: ChartScale, dimension: string, para
     )
     SELECT bar AS start, series, calls, failed, cost, prompt, cached, completion
       FROM sums FULL JOIN ${bars} USING (bar) ORDER BY bar, series`;
-}
-
-const slotAt = (moment: string): string => `date_bin('15 minutes', ${moment}, '2000-01-01 00:00:00+00')`;
-
-/**
- * The CTE "parts": finished calls by quarters of an hour (minutes for a chart of those) and whatever they are divided by.
- * Whole quarters that are summed up come from there, the rest from the calls: every call is in one of the two.
- */
-function partsSql(
-  filter: UsageFilter,
-  unit: ChartScale['unit'],
-  dimensions: string,
-  names: string,
-  parameters: Parameters,
-): string {
-  const [from, to] = [parameters.time(filter.from), parameters.time(filter.to)];
-  const useSums = unit !== 'minute' && filter.requestId === undefined && filter.accountId !== undefined;
-  const until = useSums
-    ? `(SELECT summed_until FROM usage_sums WHERE account_id = ${parameters.add(filter.accountId)})`
-    : 'NULL::timestamptz';
-  const at = unit === 'minute' ? `date_trunc('minute', c.created_at)` : slotAt('c.created_at');
-  const ofCalls = conditions(filter, parameters);
-  const ofSlots = conditions({ ...filter, requestId: undefined }, parameters, 'c.result');
-  const places = names.split(',').map((_, index) => index + 2);
-  const fromCalls = (bounds: string) => `
-      SELECT ${at} AS at, ${dimensions}, count(*) AS calls,
-             count(*) FILTER (WHERE call_result(c.status, c.error_reason, c.billing_basis) IN ('refused', 'failed', 'timeout')),
-             coalesce(sum(c.cost), 0), coalesce(sum(c.prompt_tokens), 0), coalesce(sum(c.cached_tokens), 0),
-             coalesce(sum(c.completion_tokens), 0)
-        FROM calls c WHERE ${bounds}${ofCalls} GROUP BY 1, ${places.join(', ')}`;
-  return `
-    slots AS MATERIALIZED (
-      SELECT begin, greatest(begin, least(${slotAt(to)}, coalesce(${until}, '-infinity'))) AS "end"
-        FROM (SELECT ${slotAt(`${from} + interval '15 minutes' - interval '1 microsecond'`)} AS begin) s
-    ), parts (at, ${names}, calls, failed, cost, prompt, cached, completion) AS (
-      SELECT c.slot, ${dimensions}, sum(c.calls),
-             coalesce(sum(c.calls) FILTER (WHERE c.result IN ('refused', 'failed', 'timeout')), 0),
-             sum(c.cost), sum(c.prompt_tokens), sum(c.cached_tokens), sum(c.completion_tokens)
-        FROM usage_slots c
-       WHERE c.slot >= (SELECT begin FROM slots) AND c.slot < (SELECT "end" FROM slots)${ofSlots}
-       GROUP BY 1, ${places.join(', ')}
-      UNION ALL ${fromCalls(`c.created_at >= ${from} AND c.created_at < least(${to}, (SELECT begin FROM slots))`)}
-      UNION ALL ${fromCalls(`c.created_at >= (SELECT "end" FROM slots) AND c.created_at < ${to}`)}
-    )`;
 }
 
 const barFrom = (row: Row): UsageBar => ({

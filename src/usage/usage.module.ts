@@ -4,6 +4,7 @@ import { KeyUse } from './key-use.js';
 import { CallPartitions } from './partitions.js';
 import { FirstTokenTimesReader } from './first-token-times.js';
 import { TimeLimitedReads } from './time-limited-reads.js';
+import { UsageDays } from './usage-days.js';
 import { UsageExport } from './usage-export.js';
 import { UsageLog } from './usage-log.js';
 import { UsageSummary } from './usage-summary.js';
@@ -19,10 +20,11 @@ import { UsageRepository } from './usage.repository.js';
     CallPartitions,
     FirstTokenTimesReader,
     TimeLimitedReads,
+    UsageDays,
     UsageLog,
     UsageSummary,
     UsageSumsReader,
   ],
-  exports: [UsageExport, CallLookup, KeyUse],
+  exports: [UsageExport, CallLookup, KeyUse, TimeLimitedReads, UsageDays, UsageSummary],
 })
 export class UsageModule {}

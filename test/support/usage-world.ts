@@ -1,3 +1,4 @@
+import type { Type } from '@nestjs/common';
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
@@ -22,9 +23,9 @@ export class UsageWorld {
     readonly close: () => Promise<void>,
   ) {}
 
-  static async start(): Promise<UsageWorld> {
+  static async start(modules: readonly Type[] = []): Promise<UsageWorld> {
     const database = await freshDatabase();
-    const app = await startOn(database, [UsageModule, KeysModule, OnboardingModule]);
+    const app = await startOn(database, [UsageModule, KeysModule, OnboardingModule, ...modules]);
     const world = new UsageWorld(app, async () => {
       await app.close();
       await database.drop();
