@@ -13,6 +13,7 @@ import { SessionRepository } from './sessions/session.repository.js';
 import { SessionService } from './sessions/session.service.js';
 import { BrowserSignIn } from './sign-in/browser-sign-in.js';
 import { PasswordChange } from './sign-in/password-change.js';
+import { SignInController } from './sign-in/sign-in.controller.js';
 import { SignIn } from './sign-in/sign-in.service.js';
 import { PostgresThrottlerStorage } from './throttle/postgres-throttler.storage.js';
 import { Throttle } from './throttle/throttle.js';
@@ -35,7 +36,7 @@ const PROVIDED = [
 
 @Module({
   imports: [TypeOrmModule.forFeature([AccountEntity, SessionEntity]), MailModule, WebModule],
-  controllers: [PreferencesController],
+  controllers: [PreferencesController, SignInController],
   providers: [AccountRepository, SessionRepository, PostgresThrottlerStorage, VerificationRepository, ...PROVIDED],
   exports: [WebModule, ...PROVIDED],
 })

@@ -24,5 +24,6 @@ export {
   LIFETIME_MINUTES,
   type MailedProof,
   type Purpose,
+  RESEND_AFTER_MS,
   type Verification,
 } from './verification/verification.js';

@@ -3,10 +3,17 @@ import { AuthModule } from '../auth/index.js';
 import { KeysModule } from '../keys/index.js';
 import { WalletModule } from '../wallet/index.js';
 import { Onboarding } from './onboarding.service.js';
+import { AddressChange } from './proofs/address-change.js';
+import { AddressProof } from './proofs/address-proof.js';
 import { Confirmations } from './proofs/confirmations.js';
+import { PasswordController } from './proofs/password.controller.js';
 import { PasswordResets } from './proofs/password-resets.js';
+import { VerifyAddressController } from './proofs/verify-address.controller.js';
+import { VerifyLinkController } from './proofs/verify-link.controller.js';
+import { VerifyController } from './proofs/verify.controller.js';
 import { Invitations } from './registration/invitations.js';
 import { RegistrationChecks } from './registration/registration.checks.js';
+import { RegistrationController } from './registration/registration.controller.js';
 import { RegistrationOpening } from './registration/registration.opening.js';
 import { RegistrationRepository } from './registration/registration.repository.js';
 import { Registrations } from './registration/registration.service.js';
@@ -15,8 +22,17 @@ import { StartingCredits } from './starting-credits.js';
 
 @Module({
   imports: [AuthModule, WalletModule, KeysModule],
+  controllers: [
+    RegistrationController,
+    VerifyController,
+    VerifyAddressController,
+    VerifyLinkController,
+    PasswordController,
+  ],
   providers: [
     Onboarding,
+    AddressChange,
+    AddressProof,
     Confirmations,
     PasswordResets,
     Invitations,

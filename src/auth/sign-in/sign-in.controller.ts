@@ -1,0 +1,84 @@
+import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
+import { IsNotEmpty, IsOptional, IsString } from 'class-validator';
+import type { FastifyReply } from 'fastify';
+import { Secret } from '../../shared/index.js';
+import { CurrentVisit, Form, type FormBody, localPath, Page, Redirect, type Visit } from '../../web/index.js';
+import { Public } from '../access.js';
+import { TooManyTries } from '../throttle/throttle.js';
+import { BrowserSignIn } from './browser-sign-in.js';
+import { SignIn } from './sign-in.service.js';
+
+class SignInForm {
+  @IsString({ message: 'Enter the address of your account.' })
+  @IsNotEmpty({ message: 'Enter the address of your account.' })
+  readonly email: string = '';
+
+  @IsString({ message: 'Enter your password.' })
+  @IsNotEmpty({ message: 'Enter your password.' })
+  readonly password: string = '';
+
+  @IsOptional()
+  readonly remember?: unknown;
+
+  @IsOptional()
+  readonly next?: unknown;
+}
+
+@Controller()
+@Public()
+export class SignInController {
+  constructor(
+    private readonly signIn: SignIn,
+    private readonly browser: BrowserSignIn,
+  ) {}
+
+  @Get('sign-in')
+  show(@Query('next') next: unknown, @CurrentVisit() { visitor }: Visit): Page | Redirect {
+    if (visitor !== undefined) return new Redirect(nextIn(next));
+    return pageOf(Form.empty<SignInForm>(), next);
+  }
+
+  @Post('sign-in')
+  async begin(
+    @Body() body: FormBody,
+    @CurrentVisit() visit: Visit,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Page | Redirect> {
+    const form = Form.read(SignInForm, body);
+    const account = await this.attempt(form, visit);
+    if (account instanceof TooManyTries) return throttled(form, body['next'], account, reply);
+    if (account === undefined) return pageOf(form, body['next']);
+    await this.browser.begin(account.id, body['remember'] !== undefined, visit, reply);
+    return new Redirect(nextIn(body['next']));
+  }
+
+  @Post('sign-out')
+  async end(@CurrentVisit() visit: Visit, @Res({ passthrough: true }) reply: FastifyReply): Promise<Redirect> {
+    await this.browser.end(visit, reply);
+    return new Redirect('/sign-in', { tone: 'ok', title: 'Signed out' });
+  }
+
+  private attempt(form: Form<SignInForm>, { ip }: Visit) {
+    return form
+      .attempt(({ email, password }) => this.signIn.check({ email, password: new Secret(password), ip }))
+      .catch((error: unknown) => {
+        if (error instanceof TooManyTries) return error;
+        throw error;
+      });
+  }
+}
+
+/** Where somebody wanted to go, as long as it is here. */
+const nextIn = (next: unknown): string => localPath(typeof next === 'string' ? next : undefined);
+
+function pageOf(form: Form<SignInForm>, next: unknown, status?: number): Page {
+  const data = { form, next: nextIn(next), forgot: { href: '/forgot', label: 'Forgot password?' } };
+  return new Page('auth/sign-in', { title: 'Sign in', layout: 'auth', data, ...(status !== undefined && { status }) });
+}
+
+/** The same page, which says when to come again. */
+function throttled(form: Form<SignInForm>, next: unknown, error: TooManyTries, reply: FastifyReply): Page {
+  form.refuse('password', error.message);
+  void reply.header('retry-after', error.retryAfterSeconds);
+  return pageOf(form, next, 429);
+}

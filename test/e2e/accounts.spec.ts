@@ -1,0 +1,234 @@
+import { AccountService, SessionService } from '../../src/auth/index.js';
+import { Onboarding } from '../../src/onboarding/index.js';
+import { Secret } from '../../src/shared/index.js';
+import { DataSource } from 'typeorm';
+import { codeIn, linkIn, Mailbox } from '../support/mailbox.js';
+import { PageVisitor } from '../support/page-visitor.js';
+import { RelayApp } from '../support/relay-app.js';
+
+const PASSWORD = 'violet kettle umbrella';
+const OTHER_PASSWORD = 'copper lantern meadow';
+const PUBLIC_URL = 'http://relay.test';
+let made = 0;
+/** Every test has addresses and a network of its own, or they would be counted together. */
+const anAddress = (): string => `user${++made}@example.com`;
+
+describe('accounts', () => {
+  let relay: RelayApp;
+  let mailbox: Mailbox;
+
+  beforeAll(async () => {
+    mailbox = await Mailbox.open();
+    relay = await RelayApp.start({}, { SMTP_URL: mailbox.url, PUBLIC_URL, STARTING_CREDIT: '5', TRUSTED_PROXIES: '127.0.0.1' });
+  });
+  afterAll(async () => {
+    await relay.close();
+    await mailbox.close();
+  });
+
+  const visitor = (): PageVisitor =>
+    new PageVisitor(relay.url, { 'x-forwarded-for': `10.${(++made >> 8) & 255}.${made & 255}.1` });
+  const registered = async (email: string, browser = visitor()): Promise<PageVisitor> => {
+    const answer = await browser.submit('/register', { name: 'Ann', email, password: PASSWORD });
+    expect({ status: answer.status, location: answer.location }).toEqual({ status: 303, location: '/verify' });
+    return browser;
+  };
+  const account = async (verified = true, email = anAddress()): Promise<string> => {
+    await relay.get(Onboarding).createAccount({ email, name: 'Ann', password: new Secret(PASSWORD), verified });
+    return email;
+  };
+  const signedIn = async (email: string): Promise<PageVisitor> => {
+    const browser = visitor();
+    expect((await browser.signIn(email, PASSWORD)).location).toBe('/');
+    return browser;
+  };
+  const path = (link: string): string => link.replace(PUBLIC_URL, '');
+  const isSignedIn = async (browser: PageVisitor): Promise<boolean> => (await browser.get('/account')).status === 200;
+
+  describe('begin with a registration', () => {
+    it('that becomes an account with its starting credit once the code from the mail was entered', async () => {
+      const email = anAddress();
+      const browser = await registered(email);
+      expect((await browser.get('/verify')).text).toContain(`<b>${email}</b>`);
+      await expect(relay.get(AccountService).find(email)).resolves.toBeUndefined();
+      const code = codeIn(await mailbox.latestTo(email));
+      const confirmed = await browser.submit('/verify', { code: `${code.slice(0, 3)} ${code.slice(3)}` });
+      expect({ status: confirmed.status, location: confirmed.location }).toEqual({ status: 303, location: '/' });
+      const { id: accountId, verifiedAt } = await relay.get(AccountService).get(email);
+      expect(verifiedAt).toBeDefined();
+      await expect(relay.wallet({ accountId, email, key: '', keyId: '' })).resolves.toMatchObject({ balance: '5' });
+      await expect(isSignedIn(browser)).resolves.toBe(true);
+      await expect(relay.ledger()).resolves.toMatchObject({ exact: true });
+    });
+
+    it('or by the link, which asks for a click, and signs in only the browser that registered', async () => {
+      const email = anAddress();
+      await registered(email);
+      const link = path(linkIn(await mailbox.latestTo(email)));
+      const elsewhere = visitor();
+      for (const _ of [1, 2]) expect((await elsewhere.get(link)).text).toContain('Confirm address');
+      await expect(relay.get(AccountService).find(email)).resolves.toBeUndefined();
+      const t = new URL(link, PUBLIC_URL).searchParams.get('t') ?? '';
+      expect(await elsewhere.post('/verify/link', { t })).toMatchObject({ status: 303, location: '/sign-in' });
+      await expect(isSignedIn(elsewhere)).resolves.toBe(false);
+      expect((await elsewhere.get(link)).text).toContain('no longer valid');
+      expect((await elsewhere.signIn(email, PASSWORD)).location).toBe('/');
+    });
+
+    it('which does nothing and signs nobody in when the address has an account, whatever code is entered', async () => {
+      const email = await account();
+      const browser = await registered(email);
+      const mail = await mailbox.latestTo(email);
+      expect(mail.message.subject).toBe('You already have a Switchboard account');
+      expect(mail.message.text).not.toMatch(/\d{3} \d{3}|[?&]t=/);
+      const tried = await browser.submit('/verify', { code: '123456' });
+      expect(tried.status).toBe(422);
+      expect(tried.text).toContain('This is not the code');
+      await expect(isSignedIn(browser)).resolves.toBe(false);
+      expect((await visitor().signIn(email, PASSWORD)).location).toBe('/');
+    });
+
+    it.each([
+      [{ name: ' ' }, 'Enter your name.'],
+      [{ email: 'ann' }, 'Enter an address such as name@example.com.'],
+      [{ password: 'short' }, 'Use at least 12 characters. A sentence works well.'],
+      [{ password: 'password1234' }, 'harder to guess'],
+    ])('and say what to enter instead of %j', async (wrong, message) => {
+      const browser = visitor();
+      const entered = { name: 'Ann', email: anAddress(), password: PASSWORD, ...wrong };
+      const answer = await browser.submit('/register', entered);
+      expect(answer.status).toBe(422);
+      expect(answer.text).toContain('<title>Error: Create account');
+      expect(answer.text).toContain(message);
+      expect(answer.text).not.toContain(entered.password);
+    });
+
+    it('of which five wrong codes end the first mail, and another one can be had after a minute', async () => {
+      const email = anAddress();
+      const browser = await registered(email);
+      const code = codeIn(await mailbox.latestTo(email));
+      const wrong = code === '111111' ? '222222' : '111111';
+      for (let count = 0; count < 5; count++) expect((await browser.submit('/verify', { code: wrong })).text).toContain('not the code');
+      expect((await browser.submit('/verify', { code })).text).toContain('Too many wrong codes');
+      await browser.post('/verify/resend');
+      expect((await browser.get('/verify')).text).toMatch(/Another one can be sent in \d+ s/);
+      await relay.get(DataSource).query(`UPDATE verifications SET sent_at = sent_at - interval '1 minute' WHERE email = $1`, [email]);
+      await browser.post('/verify/resend');
+      const second = codeIn(await mailbox.latestTo(email, 2));
+      expect((await browser.submit('/verify', { code: second })).location).toBe('/');
+    });
+  });
+
+  describe('whose address is not verified', () => {
+    it('can verify it, have the code sent again, use another address, and see no other page', async () => {
+      const email = await account(false);
+      const browser = visitor();
+      await browser.signIn(email, PASSWORD);
+      for (const page of ['/account', '/account/email'])
+        expect(await browser.get(page)).toMatchObject({ status: 303, location: '/verify' });
+      expect((await browser.get('/verify')).text).toContain('Send the code');
+      await browser.post('/verify/resend');
+      await mailbox.latestTo(email);
+      const other = anAddress();
+      expect((await browser.submit('/verify/address', { email: other })).location).toBe('/verify');
+      const code = codeIn(await mailbox.latestTo(other));
+      expect((await browser.submit('/verify', { code })).location).toBe('/');
+      await expect(relay.get(AccountService).find(email)).resolves.toBeUndefined();
+      const { id: accountId } = await relay.get(AccountService).get(other);
+      await expect(relay.wallet({ accountId, email, key: '', keyId: '' })).resolves.toMatchObject({ balance: '5' });
+      await expect(isSignedIn(browser)).resolves.toBe(true);
+    });
+  });
+
+  describe('are given the starting credit once for a mailbox', () => {
+    const confirmedBalance = async (email: string): Promise<string> => {
+      const browser = await registered(email);
+      const code = codeIn(await mailbox.latestTo(email));
+      expect((await browser.submit('/verify', { code })).location).toBe('/');
+      const { id: accountId } = await relay.get(AccountService).get(email);
+      return (await relay.wallet({ accountId, email, key: '', keyId: '' })).balance;
+    };
+
+    it('not again for another spelling of it', async () => {
+      const box = `dotty${++made}`;
+      expect(await confirmedBalance(`${box}@gmail.com`)).toBe('5');
+      expect(await confirmedBalance(`${box.slice(0, 2)}.${box.slice(2)}@gmail.com`)).toBe('0');
+      expect(await confirmedBalance(`${box}+two@googlemail.com`)).toBe('0');
+      const plain = anAddress();
+      expect(await confirmedBalance(plain.replace('@', '+shop@'))).toBe('5');
+      expect(await confirmedBalance(plain)).toBe('0');
+    });
+  });
+
+  describe('are signed in to', () => {
+    it('with address and password, for 12 hours or 30 days, and out again', async () => {
+      const email = await account();
+      const { id } = await relay.get(AccountService).get(email);
+      const browser = visitor();
+      await browser.get('/sign-in');
+      const brief = await browser.post('/sign-in', { email: email.toUpperCase(), password: PASSWORD });
+      expect(brief.headers.getSetCookie().at(-1)).not.toContain('Max-Age');
+      const [session] = await relay.get(SessionService).list(id);
+      expect(session!.expiresAt.getTime() - session!.createdAt.getTime()).toBeCloseTo(12 * 3_600_000, -5);
+      await browser.get('/account');
+      expect(await browser.post('/sign-out')).toMatchObject({ status: 303, location: '/sign-in' });
+      await expect(isSignedIn(browser)).resolves.toBe(false);
+      const kept = await browser.submit('/sign-in', { email, password: PASSWORD, remember: 'yes' });
+      expect(kept.headers.getSetCookie().at(-1)).toContain('Max-Age=2592000');
+    });
+
+    it('under a token that the browser did not have before, and ends the session that it had', async () => {
+      const email = await account();
+      const browser = visitor();
+      await browser.get('/sign-in');
+      const name = 'switchboard-visit';
+      const planted = browser.cookies.get(name)!;
+      await browser.post('/sign-in', { email, password: PASSWORD });
+      const first = browser.cookies.get(name)!;
+      expect(first).not.toBe(planted);
+      const attacker = visitor();
+      attacker.cookies.set(name, planted);
+      await expect(isSignedIn(attacker)).resolves.toBe(false);
+      await browser.get('/account');
+      await browser.post('/sign-in', { email, password: PASSWORD });
+      attacker.cookies.set(name, first);
+      await expect(isSignedIn(attacker)).resolves.toBe(false);
+      await expect(isSignedIn(browser)).resolves.toBe(true);
+    });
+
+    it('only from here: next leads nowhere else', async () => {
+      const email = await account();
+      for (const [next, to] of [
+        ['/wallet?a=1', '/wallet?a=1'],
+        ['https://evil.example/', '/'],
+        ['//evil.example/', '/'],
+        ['/\\evil.example', '/'],
+        ['javascript:alert(1)', '/'],
+        ['/%0d%0aSet-Cookie:x=1', '/%0d%0aSet-Cookie:x=1'],
+      ] as const) {
+        const browser = visitor();
+        await browser.get(`/sign-in?next=${encodeURIComponent(next)}`);
+        const answer = await browser.post('/sign-in', { email, password: PASSWORD, next });
+        expect(answer.location).toBe(to);
+        expect(answer.headers.get('set-cookie')).not.toContain('x=1');
+        expect((await browser.get(`/sign-in?next=${encodeURIComponent(next)}`)).location).toBe(to);
+      }
+    });
+
+    it('never without the form of a page that this browser was shown', async () => {
+      const email = await account();
+      const [browser, other] = [visitor(), visitor()];
+      await browser.get('/sign-in');
+      await other.get('/sign-in');
+      const fields = { email, password: PASSWORD };
+      expect((await browser.post('/sign-in', { ...fields, _csrf: '' })).status).toBe(403);
+      expect((await browser.post('/sign-in', { ...fields, _csrf: `${browser.csrf.slice(0, -1)}x` })).status).toBe(403);
+      expect((await browser.post('/sign-in', { ...fields, _csrf: other.csrf })).status).toBe(403);
+      await browser.get('/sign-in');
+      expect((await browser.post('/sign-in', fields, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+      await browser.get('/sign-in');
+      expect((await browser.post('/sign-in', fields, { origin: 'https://evil.example' })).status).toBe(403);
+      await expect(isSignedIn(browser)).resolves.toBe(false);
+    });
+  });
+});

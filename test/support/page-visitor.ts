@@ -1,0 +1,64 @@
+/** An answer to a visit, read whole. */
+export interface Visited {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Where it leads; empty when nowhere. */
+  readonly location: string;
+}
+
+type Fields = Readonly<Record<string, string>>;
+
+/** A browser without a window: keeps cookies, sends forms with the token of the page that it saw last. */
+export class PageVisitor {
+  readonly cookies = new Map<string, string>();
+  /** What the forms of the last page carry. */
+  csrf = '';
+
+  constructor(
+    private readonly url: string,
+    /** Sent with every request. */
+    private readonly headers: Fields = {},
+  ) {}
+
+  async get(path: string, headers: Fields = {}): Promise<Visited> {
+    return this.visit(path, { headers });
+  }
+
+  /** Sends a form as the page that was seen last would; see one first. */
+  async post(path: string, fields: Fields = {}, headers: Fields = {}): Promise<Visited> {
+    return this.visit(path, { method: 'POST', body: new URLSearchParams({ _csrf: this.csrf, ...fields }), headers });
+  }
+
+  /** Sees a page and sends the form on it. */
+  async submit(path: string, fields: Fields, to = path): Promise<Visited> {
+    await this.get(path);
+    return this.post(to, fields);
+  }
+
+  /** Goes where an answer leads. */
+  follow({ location }: Visited): Promise<Visited> {
+    return this.get(new URL(location, this.url).href.replace(this.url, ''));
+  }
+
+  async signIn(email: string, password: string): Promise<Visited> {
+    return this.submit('/sign-in', { email, password });
+  }
+
+  private async visit(path: string, init: { method?: string; body?: URLSearchParams; headers: Fields }): Promise<Visited> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { accept: 'text/html', ...(cookie && { cookie }), ...this.headers, ...init.headers };
+    const response = await fetch(`${this.url}${path}`, { ...init, headers, redirect: 'manual' });
+    for (const line of response.headers.getSetCookie()) this.keep(line);
+    const text = await response.text();
+    this.csrf = /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? this.csrf;
+    return { status: response.status, headers: response.headers, text, location: response.headers.get('location') ?? '' };
+  }
+
+  private keep(line: string): void {
+    const [pair = '', ...attributes] = line.split('; ');
+    const [name = '', value = ''] = pair.split(/=(.*)/s);
+    if (attributes.includes('Max-Age=0')) this.cookies.delete(name);
+    else this.cookies.set(name, value);
+  }
+}
