@@ -13,3 +13,12 @@ export const RESULT_LABELS: Readonly<Record<CallResult, string>> = {
   timeout: 'Timed out',
   open: 'In progress',
 };
+
+export const RESULT_TONES: Readonly<Record<CallResult, 'ok' | 'warn' | 'bad' | ''>> = {
+  completed: 'ok',
+  cut: 'warn',
+  refused: 'bad',
+  failed: 'bad',
+  timeout: 'bad',
+  open: '',
+};

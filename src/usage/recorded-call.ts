@@ -1,4 +1,5 @@
 import type { Nanos } from '../shared/index.js';
+import type { CallResult } from './call-result.js';
 
 /** One term of what a call cost, as settlement wrote it: the price in US dollars as a decimal. */
 export interface CostLine {
@@ -8,7 +9,10 @@ export interface CostLine {
 }
 
 /** Of the prices that a call was admitted under, what is shown beside the lines. Multipliers as decimals. */
-interface ShownSnapshot {
+export interface ShownSnapshot {
+  readonly price_version?: string;
+  /** Ascending; the first begins at 0. */
+  readonly tiers?: readonly { readonly from_prompt_tokens: number }[];
   readonly service_tier?: string;
   readonly service_tier_multiplier?: string;
   readonly effort_multiplier: string;
@@ -43,4 +47,10 @@ export interface RecordedCall {
   readonly firstTokenMs: number | null;
   readonly durationMs: number | null;
   readonly attempts: number | null;
+  readonly keyId: string;
+  /** Where the last attempt went: for operators alone. */
+  readonly channel: string;
+  readonly errorMessage: string;
+  readonly ip: string;
+  readonly result: CallResult;
 }

@@ -1,6 +1,12 @@
 import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/index.js';
+import { CallDetailsReader } from './call-details.js';
 import { CallLookup } from './call-lookup.js';
 import { KeyUse } from './key-use.js';
+import { LogReader } from './pages/log-reader.js';
+import { UsageCsv } from './pages/usage-csv.js';
+import { UsageLogsController } from './pages/usage-logs.controller.js';
+import { UsageLogsPages } from './pages/usage-logs.pages.js';
 import { CallPartitions } from './partitions.js';
 import { FirstTokenTimesReader } from './first-token-times.js';
 import { TimeLimitedReads } from './time-limited-reads.js';
@@ -12,12 +18,18 @@ import { UsageSumsReader } from './usage-sums.js';
 import { UsageRepository } from './usage.repository.js';
 
 @Module({
+  imports: [AuthModule],
+  controllers: [UsageLogsController],
   providers: [
     UsageRepository,
     UsageExport,
+    CallDetailsReader,
     CallLookup,
     KeyUse,
     CallPartitions,
+    LogReader,
+    UsageCsv,
+    UsageLogsPages,
     FirstTokenTimesReader,
     TimeLimitedReads,
     UsageDays,

@@ -3,6 +3,7 @@
 // may see them: auth tells visitors apart.
 export { BaseAddress } from './base-address.js';
 export { CurrentVisit, CurrentVisitor, rememberVisit } from './current-visit.js';
+export { sendCsv } from './csv.js';
 export { Cursors } from './cursors.js';
 export { Detour } from './detour.js';
 export { ErrorPages } from './error-pages.js';
@@ -14,6 +15,9 @@ export { AlreadySent, OnceForms, type OnceResult } from './once-forms.js';
 export { type Flash, type Layout, Page, type PageOptions, Redirect } from './page.js';
 export { PageInterceptor } from './page.interceptor.js';
 export * from './rendering/charts/index.js';
+export { exactUsd, usd } from './rendering/format/money.js';
+export { compact, count, percent } from './rendering/format/numbers.js';
+export { dateTime, shortDay, time as clockTime, zoneName } from './rendering/format/time.js';
 export type { Notice } from './rendering/chrome.js';
 export { ViewEngine } from './rendering/view-engine.js';
 export { type Shell, ShellContent } from './shell-content.js';

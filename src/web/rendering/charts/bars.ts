@@ -20,6 +20,21 @@ export function miniBars({ id, finding, buckets, name, values, unit }: BarsInput
   return { ...EMPTY, id, finding, mini: true, bars: drawBars(buckets, series, unit, highest(series) * HEADROOM) };
 }
 
+export interface MiniStackInput extends Omit<BarsInput, 'name' | 'values'> {
+  /** Drawn in this order, the first at the bottom. */
+  readonly series: readonly Series[];
+  /** Whether the last of them is all the rest. */
+  readonly withRest: boolean;
+}
+
+/** The same of several numbers a bucket. */
+export function miniStack({ id, finding, buckets, series, withRest, unit }: MiniStackInput): Chart {
+  const rest = withRest ? series.length - 1 : -1;
+  const drawn = series.map((one, index) => ({ ...one, class: index === rest ? 'f5' : `f${index + 1}` }));
+  const top = highest([{ values: summed(buckets, drawn) }]) * HEADROOM;
+  return { ...EMPTY, id, finding, mini: true, bars: drawBars(buckets, drawn, unit, top), legend: drawn };
+}
+
 export interface Series {
   readonly name: string;
   readonly values: Values;

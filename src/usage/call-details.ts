@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { CallLookup } from './call-lookup.js';
+import type { RecordedCall } from './recorded-call.js';
+
+/** One request that a call sent to an upstream. Times in milliseconds from its own start; null: never came. */
+export interface CallAttempt {
+  readonly ordinal: number;
+  /** For operators alone, as are the model's name there and the status. */
+  readonly channel: string;
+  readonly upstreamModel: string;
+  readonly upstreamStatus: number | null;
+  /** `succeeded`, `cancelled`, or the kind of error. */
+  readonly outcome: string;
+  readonly headersMs: number | null;
+  readonly firstTokenMs: number | null;
+  readonly durationMs: number;
+}
+
+/** The key that a call was made with, as it is now. */
+interface CallKey {
+  readonly name: string;
+  readonly hint: string;
+}
+
+/** Which prices a call was admitted under. */
+interface CallPrices {
+  readonly validFrom: Date;
+  /** The how manieth of the model. */
+  readonly version: number;
+}
+
+export interface CallDetails {
+  readonly call: RecordedCall;
+  readonly attempts: readonly CallAttempt[];
+  readonly key: CallKey | undefined;
+  readonly prices: CallPrices | undefined;
+}
+
+const ATTEMPTS = `
+  SELECT ordinal, channel, upstream_model AS "upstreamModel", upstream_status AS "upstreamStatus", outcome,
+         headers_ms AS "headersMs", first_token_ms AS "firstTokenMs", duration_ms AS "durationMs"
+    FROM call_attempts WHERE call_id = $1 AND created_at = $2::timestamptz ORDER BY ordinal`;
+
+const KEY = 'SELECT name, hint FROM api_keys WHERE id = $1';
+
+const PRICES = `
+  SELECT p.valid_from AS "validFrom",
+         (SELECT count(*)::integer FROM price_versions e
+           WHERE e.model = p.model AND (e.valid_from, e.id) <= (p.valid_from, p.id)) AS version
+    FROM price_versions p WHERE p.id = $1`;
+
+/** Everything that is known of one call. Reads keys and prices for what stands beside it. */
+@Injectable()
+export class CallDetailsReader {
+  constructor(
+    private readonly calls: CallLookup,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  /** @throws CallNotFound */
+  async find(accountId: string | undefined, callId: string): Promise<CallDetails> {
+    const call = await this.calls.find(accountId, callId);
+    const [attempts, [key], [prices]] = await Promise.all([
+      this.dataSource.query<CallAttempt[]>(ATTEMPTS, [call.id, call.createdAt.toISOString()]),
+      this.dataSource.query<CallKey[]>(KEY, [call.keyId]),
+      this.dataSource.query<CallPrices[]>(PRICES, [call.snapshot?.price_version ?? '']),
+    ]);
+    return { call, attempts, key, prices };
+  }
+}

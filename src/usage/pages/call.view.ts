@@ -1,0 +1,160 @@
+import { compact, count, exactUsd, type Step, shareBar, waterfall } from '../../web/index.js';
+import type { CallAttempt, CallDetails } from '../call-details.js';
+import { RESULT_LABELS, RESULT_TONES } from '../call-result.js';
+import type { RecordedCall } from '../recorded-call.js';
+import { costFormula } from './cost-formula.js';
+import { adviceFor, billingWords, protocolTitle } from './error-words.js';
+import { addressOf, type UsageQuery, usageQuery } from './usage-query.js';
+
+/** What an opened row shows of its call. */
+export function openedCall({ call, attempts, key }: CallDetails) {
+  return {
+    id: call.id,
+    href: `/usage-logs/common/${call.id}`,
+    formula: costFormula(call),
+    billing: billingWords(call),
+    running: call.result === 'open',
+    held: call.held,
+    createdAt: call.createdAt,
+    firstTokenMs: call.firstTokenMs,
+    durationMs: call.durationMs,
+    speed: speedOf(call),
+    group: groupWords(call),
+    key: key?.name,
+    ip: call.ip,
+    reason: call.errorReason,
+    message: call.errorMessage,
+    advice: adviceFor(call.errorReason),
+    attempts: attemptWords(attempts),
+  };
+}
+
+/** What the page of a call shows. @param asOperator whether channels and what the upstream answered are shown too */
+export function callPage(details: CallDetails, now: Date, timeZone: string, asOperator: boolean) {
+  const { call, attempts, key, prices } = details;
+  const month: UsageQuery = { ...usageQuery({}, now, timeZone), range: '30d' };
+  return {
+    ...openedCall(details),
+    model: call.model,
+    modelHref: addressOf(month, { model: call.model }),
+    keyHref: addressOf(month, { key: call.keyId }),
+    badge: { tone: RESULT_TONES[call.result], label: RESULT_LABELS[call.result] },
+    failed: call.errorReason !== '',
+    cost: call.cost,
+    prompt: call.promptTokens,
+    completion: call.completionTokens,
+    tokens: call.promptTokens === null ? null : call.promptTokens + (call.completionTokens ?? 0),
+    cacheWritten: call.cacheWriteTokens,
+    protocol: `${protocolTitle(call.protocol)}, ${call.stream ? 'streamed' : 'not streamed'}`,
+    effort: call.effort,
+    serviceTier: call.snapshot?.service_tier,
+    keyHint: key?.hint,
+    longContext: longContext(call),
+    prices,
+    split: split(call),
+    timeline: call.durationMs === null ? undefined : waterfall(steps(call, attempts, asOperator), call.durationMs),
+    attemptNumber: attempts.length,
+    channel: asOperator ? call.channel : '',
+  };
+}
+
+const groupWords = ({ group, snapshot }: RecordedCall): string =>
+  snapshot === null ? group : `${group}, × ${snapshot.group_multiplier}`;
+
+/** Tokens a second from the first one on. */
+function speedOf({ completionTokens, firstTokenMs, durationMs }: RecordedCall): number | undefined {
+  if (completionTokens === null || firstTokenMs === null || durationMs === null) return undefined;
+  const seconds = (durationMs - firstTokenMs) / 1000;
+  return seconds >= 0.1 && completionTokens > 1 ? Math.round(completionTokens / seconds) : undefined;
+}
+
+function attemptWords(attempts: readonly CallAttempt[]): string {
+  const failed = attempts.slice(0, -1).map(({ outcome }) => outcome.replaceAll('_', ' '));
+  if (attempts.length < 2) return String(attempts.length);
+  return `${attempts.length}: before the last, ${failed.join(', ')}`;
+}
+
+/** Where the prompt's length made it dearer. */
+function longContext({ snapshot, promptTokens }: RecordedCall): number | undefined {
+  const from = snapshot?.tiers?.findLast((tier) => tier.from_prompt_tokens <= (promptTokens ?? 0))?.from_prompt_tokens;
+  return from !== undefined && from > 0 ? from : undefined;
+}
+
+function split({ promptTokens, cachedTokens, completionTokens }: RecordedCall) {
+  if (promptTokens === null) return undefined;
+  return shareBar('Share of tokens', [
+    { name: 'New prompt', value: promptTokens - (cachedTokens ?? 0), class: 'f1' },
+    { name: 'Cached', value: cachedTokens ?? 0, class: 'f4' },
+    { name: 'Completion', value: completionTokens ?? 0, class: 'f2' },
+  ]);
+}
+
+/**
+ * The steps of a call on its own scale. When an attempt began is not recorded; it follows from when it ended: the last
+ * one with the call, each other one before the next.
+ */
+function steps(call: RecordedCall, attempts: readonly CallAttempt[], asOperator: boolean): Step[] {
+  const total = call.durationMs ?? 0;
+  const starts = startsOf(call, attempts);
+  const first = starts[0] ?? total;
+  return [
+    { name: 'Accepted, money held', atMs: 0, tookMs: first, tone: 'ours', outcome: 'key, limits, balance' },
+    ...attempts.flatMap((attempt, index) => attemptSteps(attempt, starts[index] ?? 0, asOperator)),
+    {
+      name: 'Settled',
+      atMs: total,
+      tookMs: null,
+      tone: 'ours',
+      outcome: call.cost === null || call.cost === 0n ? 'not charged' : `charged ${exactUsd(call.cost)}`,
+    },
+  ];
+}
+
+function startsOf({ durationMs, firstTokenMs }: RecordedCall, attempts: readonly CallAttempt[]): number[] {
+  const last = attempts.at(-1);
+  let end = durationMs ?? 0;
+  if (last !== undefined && firstTokenMs !== null && last.firstTokenMs !== null)
+    end = firstTokenMs - last.firstTokenMs + last.durationMs;
+  const starts: number[] = [];
+  for (const { durationMs: took } of attempts.toReversed()) {
+    end = Math.max(0, end - took);
+    starts.unshift(end);
+  }
+  return starts;
+}
+
+function attemptSteps(attempt: CallAttempt, start: number, asOperator: boolean): Step[] {
+  const { ordinal, headersMs, firstTokenMs, durationMs } = attempt;
+  const succeeded = attempt.outcome === 'succeeded';
+  const whole: Step = {
+    name: `Attempt ${ordinal}`,
+    atMs: start,
+    tookMs: durationMs,
+    rank: 'whole',
+    tone: succeeded ? 'stream' : 'failed',
+    outcome: outcomeWords(attempt, asOperator),
+    bad: !succeeded,
+  };
+  if (headersMs === null) return [whole];
+  const begun = firstTokenMs ?? durationMs;
+  return [
+    whole,
+    { name: 'Wait for the answer', atMs: start, tookMs: headersMs, rank: 'part', tone: 'connect', outcome: '' },
+    ...(begun > headersMs
+      ? [{ name: 'Wait for the first token', atMs: start + headersMs, tookMs: begun - headersMs, rank: 'part', tone: 'wait', outcome: '' } as const]
+      : []),
+    ...(firstTokenMs === null
+      ? []
+      : [{ name: 'Stream', atMs: start + firstTokenMs, tookMs: durationMs - firstTokenMs, rank: 'part', tone: 'stream', outcome: '' } as const]),
+  ];
+}
+
+function outcomeWords({ outcome, upstreamStatus, channel, upstreamModel }: CallAttempt, asOperator: boolean): string {
+  const words = outcome === 'succeeded' ? 'completed' : outcome.replaceAll('_', ' ');
+  if (!asOperator) return words;
+  return [words, upstreamStatus, channel, upstreamModel].filter((part) => part !== null && part !== '').join(', ');
+}
+
+/** For the title and the list of what was counted. */
+export const tokenWords = (call: RecordedCall): string =>
+  `${compact(call.promptTokens ?? 0)} in, ${count(call.completionTokens ?? 0)} out`;

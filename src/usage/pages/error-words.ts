@@ -1,0 +1,51 @@
+import type { RecordedCall } from '../recorded-call.js';
+
+/** What somebody can do about a call that ended with this reason; the reasons are those of the log. */
+const ADVICE: Readonly<Record<string, string>> = {
+  'Invalid token': 'Check that your client sends a key of yours that is enabled and has not expired, as it was shown.',
+  'insufficient quota': 'Look at the balance of your wallet, and at the quota and budgets of the key; raise what is used up.',
+  'context canceled': 'Your client closed the connection before the answer was complete. Look at its time limit.',
+  permission_denied: 'The key may not do this. Look at its models, its networks and its group.',
+  invalid_request: 'Change what the message names, then send the request again. As it is it will be refused again.',
+  context_length_exceeded: 'Send a shorter prompt or conversation, or use a model with a larger context window.',
+  model_not_found: 'Use a model name as it stands on the pricing page, and one that the key’s group may call.',
+  request_too_large: 'Send a smaller request.',
+  rate_limit_exceeded: 'Wait a moment, then send the request again; fewer at once are less likely to be refused.',
+  server_is_overloaded: 'The upstream was busy. Send the request again in a moment.',
+  unavailable: 'Send the request again in a moment.',
+  shutting_down: 'The relay was being restarted. Send the request again.',
+  upstream_error: 'The upstream failed. Send the request again; if it stays like this, try another model.',
+  upstream_auth: 'The upstream did not accept the relay’s own credentials. Only the operator can mend that.',
+  upstream_truncated: 'The upstream broke off its answer. Send the request again.',
+  timeout: 'The upstream was too slow. Send the request again, ask for less output, or use a faster model.',
+  request_timeout: 'The request did not arrive completely in time. Look at the connection of your client.',
+  internal: 'The relay failed. Send the request again; if it stays like this, tell the operator the request ID.',
+};
+
+export const adviceFor = (reason: string): string => ADVICE[reason] ?? '';
+
+/** Why a call was charged what it was. */
+export function billingWords({ result, billingBasis }: Pick<RecordedCall, 'result' | 'billingBasis'>): string {
+  if (result === 'open') return 'Charged when the call has ended.';
+  switch (billingBasis) {
+    case 'reported':
+      return 'Tokens as the upstream reported them.';
+    case 'estimated':
+      return 'The upstream reported no tokens, so they were counted here.';
+    case 'partial':
+      return 'The answer was not completed: charged is the prompt and what had been written of the answer.';
+    default:
+      return 'Nothing was charged.';
+  }
+}
+
+const PROTOCOLS: Readonly<Record<string, readonly [short: string, long: string]>> = {
+  responses: ['Responses', 'OpenAI Responses'],
+  'chat-completions': ['Chat', 'OpenAI Chat Completions'],
+  messages: ['Messages', 'Anthropic Messages'],
+};
+
+/** What a dialect is called in a list. */
+export const protocolName = (id: string): string => PROTOCOLS[id]?.[0] ?? id;
+/** What it is called in full. */
+export const protocolTitle = (id: string): string => PROTOCOLS[id]?.[1] ?? id;

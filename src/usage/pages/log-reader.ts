@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { type FirstTokenTimes, FirstTokenTimesReader } from '../first-token-times.js';
+import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
+import { type ChartScale, unitFor } from '../usage-chart.js';
+import type { UsageFilter } from '../usage-filter.js';
+import { type LogPage, type LogStart, UsageLog } from '../usage-log.js';
+import { UsageSummary } from '../usage-summary.js';
+import { type Division, type UsageSums, UsageSumsReader } from '../usage-sums.js';
+
+interface LogRequest {
+  readonly filter: UsageFilter & { readonly accountId: string };
+  readonly timeZone: string;
+  readonly division: Division | undefined;
+  readonly start: LogStart;
+  readonly size: number;
+}
+
+/** Everything that the page of the log shows, of one moment. */
+export interface LogReading {
+  readonly page: LogPage;
+  readonly sums: UsageSums;
+  readonly times: FirstTokenTimes;
+  readonly scale: ChartScale;
+  readonly models: readonly string[];
+  readonly groups: readonly string[];
+  readonly keys: readonly { readonly id: string; readonly name: string }[];
+  readonly everUsed: boolean;
+}
+
+const KEYS = `SELECT id, name FROM api_keys WHERE account_id = $1 ORDER BY state = 'deleted', lower(name), id LIMIT 500`;
+const USED = `
+  SELECT EXISTS (SELECT FROM calls WHERE account_id = $1) OR EXISTS (SELECT FROM open_calls WHERE account_id = $1) AS used`;
+
+@Injectable()
+export class LogReader {
+  constructor(
+    private readonly reads: TimeLimitedReads,
+    private readonly summary: UsageSummary,
+    private readonly log: UsageLog,
+    private readonly sums: UsageSumsReader,
+    private readonly firstTokens: FirstTokenTimesReader,
+  ) {}
+
+  /** @throws RangeTooLarge */
+  async read(request: LogRequest): Promise<LogReading> {
+    await this.summary.update(request.filter.accountId);
+    return this.reads.read((query) => this.readAll(query, request));
+  }
+
+  private async readAll(query: Query, { filter, timeZone, division, start, size }: LogRequest): Promise<LogReading> {
+    const scale: ChartScale = { unit: unitFor(filter.from, filter.to), timeZone };
+    const page = await this.log.page(query, filter, start, size);
+    const sums = await this.sums.read(query, filter, scale, division);
+    const times = await this.firstTokens.read(query, filter, scale, sums.total.calls);
+    const choices = await this.sums.choices(query, filter);
+    const keys = await query<{ id: string; name: string }>(KEYS, [filter.accountId]);
+    const everUsed = page.calls.length > 0 || (await query<{ used: boolean }>(USED, [filter.accountId]))[0]?.used === true;
+    return { page, sums, times, scale, ...choices, keys, everUsed };
+  }
+}
