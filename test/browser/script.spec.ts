@@ -73,7 +73,7 @@ describe('the script of pages', () => {
   const copyLine = (text: string): string =>
     engine.renderBare('copy-line', { id: 'address', text, label: 'Address', copies: 'Copy address' });
 
-  it('copies exactly what is shown, says so, and says it again for the next', async () => {
+  it('copies exactly what is shown, and says so', async () => {
     const page = await open(() => copyLine('https://x/v1?a=1&b="2"'));
     await window.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const button = page.getByRole('button', { name: 'Copy address' });
