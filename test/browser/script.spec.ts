@@ -1,5 +1,5 @@
 import type { Browser, Page as BrowserPage } from 'playwright-core';
-import { Form, Page, type Visit } from '../../src/web/index.js';
+import { clientSnippets, Form, Page, type Visit } from '../../src/web/index.js';
 import { AssetStore } from '../../src/web/rendering/asset-store.js';
 import { ViewEngine } from '../../src/web/rendering/view-engine.js';
 import { NARROW, startBrowser, Window } from '../support/browser.js';
@@ -143,12 +143,8 @@ describe('the script of pages', () => {
   });
 
   it('is missed by nobody: menu and tabs work without it, and what cannot work is not shown', async () => {
-    const snippets = engine.renderBare('client-snippets', {
-      base: 'https://x',
-      model: 'm',
-      open: 'curl',
-      group: 'client',
-    });
+    const tabs = clientSnippets('https://x', [{ name: 'm', protocols: ['responses', 'messages'] }]);
+    const snippets = engine.renderBare('client-snippets', { tabs, open: 'curl', group: 'client' });
     const page = await open(() => snippets, { javaScriptEnabled: false, viewport: NARROW });
     expect(await page.locator('[data-copy]:visible').count()).toBe(0);
     await page.getByText('Menu', { exact: true }).click();
@@ -156,6 +152,6 @@ describe('the script of pages', () => {
     await page.getByText('Menu', { exact: true }).click();
     await page.getByText('Python', { exact: true }).click();
     expect(await page.getByText('from openai', { exact: false }).first().isVisible()).toBe(true);
-    expect(await page.getByText('--json').isVisible()).toBe(false);
+    expect(await page.getByText('Content-Type: application/json').isVisible()).toBe(false);
   });
 });

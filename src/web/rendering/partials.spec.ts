@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nanos } from '../../shared/index.js';
 import { Form } from '../form.js';
+import { clientSnippets } from '../snippets/index.js';
 import { AssetStore } from './asset-store.js';
 import { balanceForecast, patchPanel, quotaMeter, shareBar, waterfall } from './charts/index.js';
 import { VIEWS } from './package-root.js';
@@ -27,6 +28,9 @@ const options = [
   { value: 'standard', label: 'standard' },
 ];
 
+const snippets = (model: string) =>
+  clientSnippets('https://x', [{ name: model, protocols: ['responses', 'messages'] }]);
+
 const refused = Form.read(KeyForm, { name: EVIL, group: 'standard', models: ['gpt', EVIL], password: '' });
 const refusedOddly = Form.read(KeyForm, { name: 'x', password: 'y' });
 refusedOddly.refuse('name', EVIL);
@@ -41,6 +45,8 @@ const forecast = balanceForecast({
   timeZone: 'UTC',
 });
 
+const ENTITIES: Readonly<Record<string, string>> = { quot: '"', '#x27': "'", '#x3D': '=', amp: '&' };
+
 /** Every partial with the worst that it can be given. */
 const SAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'amount-field': { form: refused, name: 'name', label: EVIL, id: 'amount' },
@@ -54,7 +60,7 @@ const SAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   checks: { form: refused, name: 'models', legend: EVIL, options },
   chips: { chips: [{ href: '/?', label: EVIL, value: EVIL }], clear: '/' },
   choices: { form: refused, name: 'group', legend: EVIL, options },
-  'client-snippets': { base: 'https://x', model: EVIL, other: EVIL, open: 'curl', group: 'client' },
+  'client-snippets': { tabs: snippets(EVIL), open: 'curl', group: 'client' },
   code: { label: EVIL, text: EVIL },
   'copy-inline': { id: 'copied', text: EVIL, label: EVIL },
   'copy-key': { id: 'secret', text: EVIL },
@@ -139,14 +145,16 @@ describe('partials', () => {
     expect(show('form-summary', { form: Form.empty() })).toBe('');
   });
 
-  it('write a snippet of which every line is as it must be typed', () => {
-    const html = show('client-snippets', { base: 'https://x', model: 'gpt-5.5', open: 'curl', group: 'client' });
-    const [, curl = ''] = /<code>(curl[^]*?)<\/code>/.exec(html) ?? [];
-    expect(curl.replaceAll(/<[^>]+>/g, '').replaceAll('&quot;', '"')).toBe(
-      'curl https://x/v1/responses \\\n' +
-        '  -H "Authorization: Bearer $SWITCHBOARD_API_KEY" \\\n' +
-        `  --json '{"model": "gpt-5.5", "input": "Say hello"}'`,
+  it('write snippets as they must be typed, to the blank, with one of them open', () => {
+    const tabs = snippets('gpt-5.5');
+    const html = show('client-snippets', { tabs, open: 'curl', group: 'client' });
+    const shown = [...html.matchAll(/<pre[^>]*><code>([^]*?)<\/code><\/pre>/g)].map(([, code = '']) =>
+      code.replaceAll(/<[^>]+>/g, '').replaceAll(/&(quot|#x27|#x3D|amp);/g, (_, name: string) => ENTITIES[name] ?? ''),
     );
+    expect(shown).toEqual(
+      tabs.flatMap(({ blocks }) => blocks.map(({ code }) => code.map(({ text }) => text).join(''))),
+    );
+    expect(shown[0]).toMatch(/^curl https:\/\/x\/v1\/responses \\\n {2}-H "/);
     expect(html.match(/<details name="client" open>/g)).toHaveLength(1);
   });
 
