@@ -2,6 +2,9 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { MailModule } from '../mail/index.js';
 import { WebModule } from '../web/index.js';
+import { AccountController } from './account-pages/account.controller.js';
+import { AccountPasswordController } from './account-pages/account-password.controller.js';
+import { AccountSessionsController } from './account-pages/account-sessions.controller.js';
 import { AccountEntity } from './account.entity.js';
 import { AccountRepository } from './account.repository.js';
 import { AccountService } from './account.service.js';
@@ -36,7 +39,13 @@ const PROVIDED = [
 
 @Module({
   imports: [TypeOrmModule.forFeature([AccountEntity, SessionEntity]), MailModule, WebModule],
-  controllers: [PreferencesController, SignInController],
+  controllers: [
+    PreferencesController,
+    SignInController,
+    AccountController,
+    AccountPasswordController,
+    AccountSessionsController,
+  ],
   providers: [AccountRepository, SessionRepository, PostgresThrottlerStorage, VerificationRepository, ...PROVIDED],
   exports: [WebModule, ...PROVIDED],
 })

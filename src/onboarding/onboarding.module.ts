@@ -3,6 +3,7 @@ import { AuthModule } from '../auth/index.js';
 import { KeysModule } from '../keys/index.js';
 import { WalletModule } from '../wallet/index.js';
 import { Onboarding } from './onboarding.service.js';
+import { AccountEmailController } from './proofs/account-email.controller.js';
 import { AddressChange } from './proofs/address-change.js';
 import { AddressProof } from './proofs/address-proof.js';
 import { Confirmations } from './proofs/confirmations.js';
@@ -28,6 +29,7 @@ import { StartingCredits } from './starting-credits.js';
     VerifyAddressController,
     VerifyLinkController,
     PasswordController,
+    AccountEmailController,
   ],
   providers: [
     Onboarding,

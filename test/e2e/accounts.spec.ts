@@ -19,7 +19,10 @@ describe('accounts', () => {
 
   beforeAll(async () => {
     mailbox = await Mailbox.open();
-    relay = await RelayApp.start({}, { SMTP_URL: mailbox.url, PUBLIC_URL, STARTING_CREDIT: '5', TRUSTED_PROXIES: '127.0.0.1' });
+    relay = await RelayApp.start(
+      {},
+      { SMTP_URL: mailbox.url, PUBLIC_URL, STARTING_CREDIT: '5', TRUSTED_PROXIES: '127.0.0.1' },
+    );
   });
   afterAll(async () => {
     await relay.close();
@@ -108,11 +111,14 @@ describe('accounts', () => {
       const browser = await registered(email);
       const code = codeIn(await mailbox.latestTo(email));
       const wrong = code === '111111' ? '222222' : '111111';
-      for (let count = 0; count < 5; count++) expect((await browser.submit('/verify', { code: wrong })).text).toContain('not the code');
+      for (let count = 0; count < 5; count++)
+        expect((await browser.submit('/verify', { code: wrong })).text).toContain('not the code');
       expect((await browser.submit('/verify', { code })).text).toContain('Too many wrong codes');
       await browser.post('/verify/resend');
       expect((await browser.get('/verify')).text).toMatch(/Another one can be sent in \d+ s/);
-      await relay.get(DataSource).query(`UPDATE verifications SET sent_at = sent_at - interval '1 minute' WHERE email = $1`, [email]);
+      await relay
+        .get(DataSource)
+        .query(`UPDATE verifications SET sent_at = sent_at - interval '1 minute' WHERE email = $1`, [email]);
       await browser.post('/verify/resend');
       const second = codeIn(await mailbox.latestTo(email, 2));
       expect((await browser.submit('/verify', { code: second })).location).toBe('/');
@@ -229,6 +235,200 @@ describe('accounts', () => {
       await browser.get('/sign-in');
       expect((await browser.post('/sign-in', fields, { origin: 'https://evil.example' })).status).toBe(403);
       await expect(isSignedIn(browser)).resolves.toBe(false);
+    });
+  });
+
+  describe('have a new password', () => {
+    it('by a link from a mail whose address no request can forge, and everybody is signed out by it', async () => {
+      const email = await account();
+      const before = await signedIn(email);
+      const browser = visitor();
+      await browser.get('/forgot');
+      const asked = await browser.post(
+        '/forgot',
+        { email },
+        { 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' },
+      );
+      expect(asked.text).toContain('If the address is known, a mail is on its way');
+      const mail = await mailbox.latestTo(email);
+      expect(linkIn(mail)).toMatch(/^http:\/\/relay\.test\/reset\?t=/);
+      expect(mail.raw).not.toContain('evil.example');
+      const link = path(linkIn(mail));
+      for (const _ of [1, 2]) expect((await browser.get(link)).text).toContain('Choose a password');
+      const t = new URL(link, PUBLIC_URL).searchParams.get('t') ?? '';
+      expect((await browser.post('/reset', { t, password: 'password1234' })).text).toContain('harder to guess');
+      expect(await browser.post('/reset', { t, password: OTHER_PASSWORD })).toMatchObject({
+        status: 303,
+        location: '/sign-in',
+      });
+      await expect(isSignedIn(before)).resolves.toBe(false);
+      expect((await visitor().signIn(email, PASSWORD)).status).toBe(422);
+      expect((await visitor().signIn(email, OTHER_PASSWORD)).location).toBe('/');
+      expect((await browser.get(link)).text).toContain('no longer valid');
+      expect((await browser.post('/reset', { t, password: PASSWORD })).text).toContain('no longer valid');
+      expect((await mailbox.latestTo(email, 2)).message.subject).toBe('Your Switchboard password was changed');
+    });
+
+    it('by a form that a forged Host does not change', async () => {
+      const email = await account();
+      const { get } = await import('node:http');
+      const forged = await new Promise<string>((resolve) =>
+        get(`${relay.url}/forgot`, { headers: { host: 'evil.example', accept: 'text/html' } }, (response) => {
+          const cookie = String(response.headers['set-cookie']?.[0]).split(';')[0] ?? '';
+          let text = '';
+          response.on('data', (chunk) => (text += String(chunk))).on('end', () => resolve(`${cookie}\n${text}`));
+        }),
+      );
+      const [cookie = '', page = ''] = forged.split(/\n(.*)/s);
+      expect(page).not.toContain('evil.example');
+      const { request } = await import('node:http');
+      const body = new URLSearchParams({
+        _csrf: /name="_csrf" value="([^"]+)"/.exec(page)?.[1] ?? '',
+        email,
+      }).toString();
+      const status = await new Promise((resolve) => {
+        const headers = {
+          host: 'evil.example',
+          cookie,
+          accept: 'text/html',
+          'content-type': 'application/x-www-form-urlencoded',
+        };
+        const sending = request(`${relay.url}/forgot`, { method: 'POST', headers }, (response) =>
+          resolve(response.resume().statusCode),
+        );
+        sending.end(body);
+      });
+      expect(status).toBe(200);
+      const mail = await mailbox.latestTo(email);
+      expect(linkIn(mail)).toMatch(/^http:\/\/relay\.test\//);
+      expect(mail.raw).not.toContain('evil.example');
+    });
+
+    it('by a new mail when the link has expired, in one click', async () => {
+      const email = await account();
+      const browser = visitor();
+      await browser.submit('/forgot', { email });
+      const link = path(linkIn(await mailbox.latestTo(email)));
+      await relay
+        .get(DataSource)
+        .query(
+          `UPDATE verifications SET expires_at = now(), sent_at = now() - interval '15 minutes' WHERE email = $1`,
+          [email],
+        );
+      expect((await browser.get(link)).text).toContain('This link has expired');
+      const t = new URL(link, PUBLIC_URL).searchParams.get('t') ?? '';
+      expect((await browser.post('/reset', { t, password: OTHER_PASSWORD })).text).toContain('This link has expired');
+      await browser.get(link);
+      expect((await browser.post('/reset/renew', { t })).location).toBe('/sign-in');
+      expect(path(linkIn(await mailbox.latestTo(email, 2)))).not.toBe(link);
+      expect((await visitor().signIn(email, PASSWORD)).location).toBe('/');
+    });
+
+    it('on their page, for whoever knows the old one: every other browser is signed out, this one is known by another token', async () => {
+      const email = await account();
+      const [browser, other] = [await signedIn(email), await signedIn(email)];
+      const token = browser.cookies.get('switchboard-visit');
+      const wrong = await browser.submit('/account/password', {
+        currentPassword: OTHER_PASSWORD,
+        password: OTHER_PASSWORD,
+      });
+      expect(wrong.status).toBe(422);
+      expect(wrong.text).toContain('Enter the password that you sign in with now.');
+      const changed = await browser.submit('/account/password', {
+        currentPassword: PASSWORD,
+        password: OTHER_PASSWORD,
+      });
+      expect(changed.location).toBe('/account');
+      await expect(isSignedIn(browser)).resolves.toBe(true);
+      await expect(isSignedIn(other)).resolves.toBe(false);
+      expect(browser.cookies.get('switchboard-visit')).not.toBe(token);
+      const old = visitor();
+      old.cookies.set('switchboard-visit', token ?? '');
+      await expect(isSignedIn(old)).resolves.toBe(false);
+    });
+  });
+
+  describe('have a page of their own', () => {
+    it('where name and time zone are changed', async () => {
+      const browser = await signedIn(await account());
+      expect(
+        (await browser.submit('/account', { name: 'Ann <b>', timeZone: 'Europe/Berlin' }, '/account/profile')).location,
+      ).toBe('/account');
+      const { text } = await browser.get('/account');
+      expect(text).toContain('Ann &lt;b&gt;');
+      expect(text).toContain('<option value="Europe/Berlin" selected>');
+      const wrong = await browser.post('/account/profile', { name: '', timeZone: 'Mars/Phobos' });
+      expect(wrong.status).toBe(422);
+      expect(wrong.text).toContain('Enter your name.');
+      expect(wrong.text).toContain('Choose one of the time zones');
+    });
+
+    it('where nobody sets what the form does not have', async () => {
+      const browser = await signedIn(await account());
+      const answer = await browser.submit(
+        '/account',
+        { name: 'Ann', timeZone: 'UTC', role: 'admin' },
+        '/account/profile',
+      );
+      expect(answer.status).toBe(422);
+    });
+
+    it('that lists the sessions and ends one or all others, and never those of another account', async () => {
+      const [email, theirs] = [await account(), await account()];
+      const [first, second, third] = [await signedIn(email), await signedIn(email), await signedIn(email)];
+      const stranger = await signedIn(theirs);
+      const idsIn = (text: string): string[] =>
+        [...text.matchAll(/\/account\/sessions\/(ses_\w+)\/end/g)].map((match) => match[1] ?? '');
+      const ids = idsIn((await first.get('/account')).text);
+      expect(ids).toHaveLength(2);
+      await stranger.get('/account');
+      for (const id of [...ids, 'ses_0', 'others%2Fend'])
+        expect((await stranger.post(`/account/sessions/${id}/end`)).status).toBe(404);
+      await expect(isSignedIn(second)).resolves.toBe(true);
+      await first.get('/account');
+      expect((await first.post(`/account/sessions/${ids[0]}/end`)).location).toBe('/account');
+      expect([await isSignedIn(second), await isSignedIn(third)].toSorted()).toEqual([false, true]);
+      await first.get('/account');
+      await first.post('/account/sessions/others/end');
+      expect([
+        await isSignedIn(second),
+        await isSignedIn(third),
+        await isSignedIn(first),
+        await isSignedIn(stranger),
+      ]).toEqual([false, false, true, true]);
+    });
+
+    it('where the address is changed: the new one by its code, and the old one is told', async () => {
+      const [email, next] = [await account(), anAddress()];
+      const browser = await signedIn(email);
+      const asked = await browser.submit('/account/email', { email: next, currentPassword: PASSWORD });
+      expect(asked.location).toBe('/account/email');
+      const code = codeIn(await mailbox.latestTo(next));
+      expect((await browser.get('/account/email')).text).toContain(`<b>${next}</b>`);
+      await expect(relay.get(AccountService).find(next)).resolves.toBeUndefined();
+      expect((await browser.post('/account/email/confirm', { code })).location).toBe('/account');
+      await expect(relay.get(AccountService).find(email)).resolves.toBeUndefined();
+      const { id: accountId } = await relay.get(AccountService).get(next);
+      expect((await mailbox.latestTo(email)).message.text).toContain(next);
+      await expect(relay.wallet({ accountId, email, key: '', keyId: '' })).resolves.toMatchObject({ balance: '0' });
+      const again = await registered(email);
+      await again.submit('/verify', { code: codeIn(await mailbox.latestTo(email, 2)) });
+      const { id: second } = await relay.get(AccountService).get(email);
+      await expect(relay.wallet({ accountId: second, email, key: '', keyId: '' })).resolves.toMatchObject({
+        balance: '5',
+      });
+    });
+
+    it("where another account's address looks like any other, and is not to be had", async () => {
+      const [email, taken] = [await account(), await account()];
+      const browser = await signedIn(email);
+      expect((await browser.submit('/account/email', { email: taken, currentPassword: PASSWORD })).location).toBe(
+        '/account/email',
+      );
+      const mail = await mailbox.latestTo(taken);
+      expect(mail.message.text).not.toMatch(/\d{3} \d{3}|[?&]t=/);
+      await browser.get('/account/email');
+      expect((await browser.post('/account/email/confirm', { code: '123456' })).text).toContain('This is not the code');
     });
   });
 });

@@ -17,9 +17,39 @@ const OTHERS: Readonly<Record<string, string>> = {
 
 /** Who may visit what. A new page is added here by whoever has thought about it. */
 const PAGES: Readonly<Record<Access, readonly string[]>> = {
-  public: ['POST /flash/dismiss', 'POST /theme'],
-  unverified: [],
-  'signed-in': [],
+  public: [
+    'GET /forgot',
+    'GET /register',
+    'GET /reset',
+    'GET /sign-in',
+    'GET /verify',
+    'GET /verify/link',
+    'POST /flash/dismiss',
+    'POST /forgot',
+    'POST /register',
+    'POST /reset',
+    'POST /reset/renew',
+    'POST /sign-in',
+    'POST /sign-out',
+    'POST /theme',
+    'POST /verify',
+    'POST /verify/link',
+    'POST /verify/link/renew',
+    'POST /verify/resend',
+  ],
+  unverified: ['GET /verify/address', 'POST /verify/address'],
+  'signed-in': [
+    'GET /account',
+    'GET /account/email',
+    'GET /account/password',
+    'POST /account/email',
+    'POST /account/email/confirm',
+    'POST /account/email/resend',
+    'POST /account/password',
+    'POST /account/profile',
+    'POST /account/sessions/:id/end',
+    'POST /account/sessions/others/end',
+  ],
   operator: [],
 };
 

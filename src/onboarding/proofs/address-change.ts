@@ -8,7 +8,9 @@ import {
   Verifications,
 } from '../../auth/index.js';
 import type { Visit, Visitor } from '../../web/index.js';
+import { NothingPending } from '../registration/registration.service.js';
 import { SignUpRules } from '../registration/sign-up-rules.js';
+import { Confirmations, type Confirmed } from './confirmations.js';
 
 /** Another address for an account. It has the one that it had until the new one is confirmed. */
 @Injectable()
@@ -17,6 +19,7 @@ export class AddressChange {
     private readonly accounts: AccountService,
     private readonly proofs: ProofRequests,
     private readonly verifications: Verifications,
+    private readonly confirmations: Confirmations,
     private readonly rules: SignUpRules,
   ) {}
 
@@ -38,5 +41,17 @@ export class AddressChange {
   async waiting({ accountId, email }: Visitor): Promise<Verification | undefined> {
     const sent = await this.verifications.sent('change', accountId);
     return sent && sent.usedAt === null && sent.email !== email ? sent : undefined;
+  }
+
+  /** @throws CodeRefused, LinkRefused */
+  async confirm({ accountId }: Visitor, code: string): Promise<Confirmed> {
+    return this.confirmations.confirm(await this.verifications.byCode('change', accountId, code));
+  }
+
+  /** @throws NothingPending, SentJustNow, TooManyTries */
+  async sendAgain(visitor: Visitor, visit: Visit): Promise<void> {
+    const waiting = await this.waiting(visitor);
+    if (!waiting) throw new NothingPending();
+    await this.request(visitor, waiting.email, visit);
   }
 }

@@ -66,7 +66,7 @@ export class VerifyController {
 const GONE = { tone: 'warn', title: 'Nothing waits for a code here', text: 'Sign in, or register again.' } as const;
 
 /** What stands in the way of a right code is told beside it, too. */
-function asCodeFault(error: unknown): never {
+export function asCodeFault(error: unknown): never {
   if (!(error instanceof LinkRefused || error instanceof InvitationRefused)) throw error;
   throw new AppError('invalid_request', error.message, { param: 'code' });
 }

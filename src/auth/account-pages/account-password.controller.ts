@@ -1,0 +1,79 @@
+import { Body, Controller, Get, Post, Res } from '@nestjs/common';
+import { IsNotEmpty, IsOptional, MinLength } from 'class-validator';
+import type { FastifyReply } from 'fastify';
+import { Secret } from '../../shared/index.js';
+import {
+  CurrentVisit,
+  CurrentVisitor,
+  Form,
+  type FormBody,
+  Page,
+  Redirect,
+  type Visit,
+  type Visitor,
+} from '../../web/index.js';
+import { SignedIn } from '../access.js';
+import { SessionService } from '../sessions/session.service.js';
+import { BrowserSignIn } from '../sign-in/browser-sign-in.js';
+import { PasswordChange } from '../sign-in/password-change.js';
+import { SignIn } from '../sign-in/sign-in.service.js';
+
+class PasswordForm {
+  @IsNotEmpty({ message: 'Enter the password that you sign in with now.' })
+  readonly currentPassword: string = '';
+
+  @MinLength(12, { message: 'Use at least 12 characters. A sentence works well.' })
+  readonly password: string = '';
+
+  /** For password managers alone. */
+  @IsOptional()
+  readonly email?: unknown;
+}
+
+/** Longer than a session that was not to be kept. */
+const BRIEF_MS = 24 * 3_600_000;
+const DONE = { tone: 'ok', title: 'Password changed', text: 'All other browsers are signed out.' } as const;
+
+const CRUMBS = [{ href: '/account', label: 'Account' }, { label: 'Password' }];
+
+/** Another password, for whoever knows the one there is. */
+@Controller('account/password')
+@SignedIn()
+export class AccountPasswordController {
+  constructor(
+    private readonly signIn: SignIn,
+    private readonly passwords: PasswordChange,
+    private readonly sessions: SessionService,
+    private readonly browser: BrowserSignIn,
+  ) {}
+
+  @Get()
+  show(@CurrentVisitor() visitor: Visitor): Page {
+    return pageOf(visitor, Form.empty());
+  }
+
+  @Post()
+  async change(
+    @Body() body: FormBody,
+    @CurrentVisit() visit: Visit,
+    @CurrentVisitor() visitor: Visitor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Page | Redirect> {
+    const form = Form.read(PasswordForm, body);
+    const kept = await form.attempt((value) => this.changed(visitor, value));
+    if (kept === undefined) return pageOf(visitor, form);
+    await this.browser.begin(visitor.accountId, kept, { ...visit, visitor: undefined }, reply);
+    return new Redirect('/account', DONE);
+  }
+
+  /** Whether this browser was to stay signed in: it is then, under a new token. */
+  private async changed({ accountId, sessionId }: Visitor, form: PasswordForm): Promise<boolean> {
+    const own = (await this.sessions.list(accountId)).find(({ id }) => id === sessionId);
+    await this.signIn.confirm(accountId, new Secret(form.currentPassword));
+    await this.passwords.set(accountId, new Secret(form.password));
+    return own !== undefined && own.expiresAt.getTime() - own.createdAt.getTime() > BRIEF_MS;
+  }
+}
+
+const pageOf = ({ email }: Visitor, form: Form<PasswordForm>): Page =>
+  new Page('account/password', { title: 'Change password', width: 'narrow', data: { form, email, crumbs: CRUMBS } });

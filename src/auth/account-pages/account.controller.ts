@@ -1,0 +1,73 @@
+import { Body, Controller, Get, Post } from '@nestjs/common';
+import { Transform } from 'class-transformer';
+import { IsIn, IsNotEmpty, MaxLength } from 'class-validator';
+import {
+  CurrentVisit,
+  CurrentVisitor,
+  Form,
+  type FormBody,
+  Page,
+  Redirect,
+  type Visit,
+  type Visitor,
+} from '../../web/index.js';
+import { SignedIn } from '../access.js';
+import { AccountService } from '../account.service.js';
+import { SessionService } from '../sessions/session.service.js';
+import { sessionViews, themeOptions, TIME_ZONE_OPTIONS, TIME_ZONES } from './account.view.js';
+
+class ProfileForm {
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value))
+  @IsNotEmpty({ message: 'Enter your name.' })
+  @MaxLength(100, { message: 'Enter a name of at most 100 characters.' })
+  readonly name: string = '';
+
+  @IsIn([...TIME_ZONES], { message: 'Choose one of the time zones in the list.' })
+  readonly timeZone: string = '';
+}
+
+/** Who one is, and where one is signed in. */
+@Controller('account')
+@SignedIn()
+export class AccountController {
+  constructor(
+    private readonly accounts: AccountService,
+    private readonly sessions: SessionService,
+  ) {}
+
+  @Get()
+  show(@CurrentVisit() visit: Visit, @CurrentVisitor() visitor: Visitor): Promise<Page> {
+    const { name, timeZone } = visitor;
+    return this.page(visit, visitor, Form.empty({ name, timeZone }));
+  }
+
+  @Post('profile')
+  async change(
+    @Body() body: FormBody,
+    @CurrentVisit() visit: Visit,
+    @CurrentVisitor() visitor: Visitor,
+  ): Promise<Page | Redirect> {
+    const form = Form.read(ProfileForm, body);
+    const done = await form.attempt((profile) => this.changed(visitor, profile));
+    return done ? new Redirect('/account', { tone: 'ok', title: 'Saved' }) : this.page(visit, visitor, form);
+  }
+
+  private async changed({ accountId }: Visitor, { name, timeZone }: ProfileForm): Promise<true> {
+    await this.accounts.rename(accountId, name);
+    await this.accounts.setTimeZone(accountId, timeZone);
+    return true;
+  }
+
+  private async page({ theme }: Visit, visitor: Visitor, form: Form<ProfileForm>): Promise<Page> {
+    const sessions = sessionViews(await this.sessions.list(visitor.accountId), visitor.sessionId);
+    const data = {
+      form,
+      email: visitor.email,
+      sessions,
+      others: sessions.length > 1,
+      timeZones: TIME_ZONE_OPTIONS,
+      themes: themeOptions(theme),
+    };
+    return new Page('account/account', { title: 'Account', width: 'narrow', data });
+  }
+}
