@@ -1,8 +1,7 @@
-import { idTime } from '../../shared/index.js';
+import { addDays, dayOf, idTime, isDay, startOfDay } from '../../shared/index.js';
 import { CALL_RESULTS, type CallResult } from '../call-result.js';
 import type { UsageFilter } from '../usage-filter.js';
 import type { Division } from '../usage-sums.js';
-import { dayOf, midnightOf, nextMidnight } from './local-days.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -73,11 +72,10 @@ function rangeOf(
     return { range: known?.name ?? '', from: '', to: '', problem: '' };
   }
   const [from, to] = [text('from') || today, text('to') || today];
-  const [start, end] = [midnightOf(from, timeZone), nextMidnight(to, timeZone)];
   const wrong = (problem: string) => ({ range: 'custom', from: today, to: today, problem });
-  if (start === undefined || end === undefined) return wrong('Enter days as year, month and day: 2026-11-20.');
-  if (start >= end) return wrong('Enter a first day that is not after the last one.');
-  if (end.getTime() - start.getTime() > MOST_DAYS * 24 * HOUR_MS + HOUR_MS)
+  if (!isDay(from) || !isDay(to)) return wrong('Enter days as year, month and day: 2026-11-20.');
+  if (from > to) return wrong('Enter a first day that is not after the last one.');
+  if (addDays(from, MOST_DAYS) <= to)
     return wrong('Enter a range of at most 366 days.');
   return { range: 'custom', from, to, problem: '' };
 }
@@ -101,7 +99,7 @@ function spanOf(query: UsageQuery, now: Date, timeZone: string): { readonly from
   const to = new Date(now.getTime() + 1000);
   const known = RANGES.find(({ name }) => name === query.range);
   if (known !== undefined) return { from: new Date(now.getTime() - known.ms), to };
-  return { from: midnightOf(query.from, timeZone) ?? now, to: nextMidnight(query.to, timeZone) ?? now };
+  return { from: startOfDay(query.from, timeZone), to: startOfDay(addDays(query.to, 1), timeZone) };
 }
 
 function momentOf(requestId: string, now: Date): { readonly from: Date; readonly to: Date } {

@@ -1,0 +1,185 @@
+import { DataSource } from 'typeorm';
+import { signedIn } from '../support/signed-in.js';
+import type { PageVisitor } from '../support/page-visitor.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { newId } from '../../src/shared/index.js';
+import { aCallRow } from '../support/call-rows.js';
+
+const LOG = '/usage-logs/common';
+const MARKUP = `<img src=x onerror=alert(1)>"'`;
+
+describe('the pages of the usage log', () => {
+  let relay: RelayApp;
+  let ann: TestCaller;
+  let browser: PageVisitor;
+
+  const row = async (
+    owner: TestCaller,
+    minutesAgo: number,
+    overrides: Partial<Parameters<typeof aCallRow>[1]> = {},
+  ): Promise<string> => {
+    const at = Date.now() - minutesAgo * 60_000;
+    const id = newId('req', at);
+    const { accountId, keyId } = owner;
+    await aCallRow(relay.get(DataSource), { id, accountId, keyId, createdAt: new Date(at).toISOString(), ...overrides });
+    return id;
+  };
+  const page = async (path: string): Promise<string> => {
+    const { status, text } = await browser.get(path);
+    expect(status).toBe(200);
+    return text;
+  };
+  /** The ids of the rows, in their order. */
+  const rows = (html: string): string[] => [...html.matchAll(/<tr role="row" id="c-(req_\w+)"/g)].map(([, id]) => id!);
+  const link = (html: string, rel: 'next' | 'prev'): string =>
+    new RegExp(`href="([^"]+)" rel="${rel}"`).exec(html)![1]!.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=');
+
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+  });
+  beforeEach(async () => {
+    ann = await relay.caller({ credit: '10' });
+    browser = await signedIn(relay, ann.accountId);
+  });
+  afterAll(() => relay.close());
+
+  it('are for whoever is signed in', async () => {
+    const { status, location } = await new (await import('../support/page-visitor.js')).PageVisitor(relay.url).get(LOG);
+    expect([status, location]).toEqual([303, expect.stringMatching(/^\/sign-in\?next=/)]);
+  });
+
+  it('show a real call as soon as its client has seen its end, with everything that is asked of a row', async () => {
+    const answer = await relay.post('/v1/responses', ann.key, { model: 'm', input: 'hello', stream: true });
+    const id = answer.headers.get('x-request-id')!;
+    await answer.text();
+    const { cost, prompt_tokens: prompt, completion_tokens: completion } = await relay.onlyCall(ann);
+    const html = await page(LOG);
+    expect(rows(html)).toEqual([id]);
+    const cell = (name: string): string =>
+      new RegExp(`class="[^"]*${name}[^"]*">(.*?)</td>`, 's').exec(html)![1]!.replaceAll(/<[^>]+>/g, ' ');
+    expect(cell('c-model')).toMatch(/^m\s+default · test key · Responses/);
+    expect(cell('c-tok')).toContain(`${Number(prompt).toLocaleString('en')}  in  ${Number(completion).toLocaleString('en')}`);
+    expect(cell('c-cost').replaceAll(' ', '')).toMatch(/^\$0\.\d{6,9}/);
+    expect(BigInt(String(cost))).toBeGreaterThan(0n);
+    expect(cell('c-ttft')).toMatch(/\d+ *ms/);
+    expect(cell('c-state')).toContain('Completed');
+    expect(html).toContain(`c-id">${id}`);
+    const opened = await page(`${LOG}?open=${id}`);
+    expect(opened).toContain('Open trace');
+    expect(opened).toContain('Per 1M');
+    const trace = await page(`${LOG}/${id}`);
+    expect(trace).toContain('Bodies are not stored');
+    expect(trace).toContain('Attempt 1');
+    expect(trace).not.toContain('responses-main');
+    expect(trace).not.toContain('vendor-m-2026');
+  });
+
+  it('name the reason and the message of a failure, and what to change', async () => {
+    const id = await row(ann, 1, {
+      status: 'refused',
+      errorReason: 'insufficient quota',
+      errorMessage: 'The key "ci" has $0 left.',
+      billingBasis: 'free',
+      cost: 0n,
+      promptTokens: null,
+      completionTokens: null,
+      firstTokenMs: null,
+    });
+    const html = await page(LOG);
+    expect(html).toContain('<b>insufficient quota</b> The key &quot;ci&quot; has $0 left.');
+    expect(html).toContain('none counted');
+    expect(html).toContain('not charged');
+    expect(await page(`${LOG}/${id}`)).toContain('raise what is used up');
+  });
+
+  it('give nothing away of another account', async () => {
+    const bob = await relay.caller();
+    const theirs = await row(bob, 1, { model: 'secret-model' });
+    for (const path of [LOG, `${LOG}?open=${theirs}`, `${LOG}?request=${theirs}`, `${LOG}?key=${bob.keyId}`])
+      expect(await page(path)).not.toContain('secret-model');
+    expect(await page(`${LOG}?request=${theirs}`)).toContain('No call with this ID in your account');
+    const refused = await browser.get(`${LOG}/${theirs}`);
+    const unknown = await browser.get(`${LOG}/${newId('req', Date.now())}`);
+    expect([refused.status, unknown.status]).toEqual([404, 404]);
+    expect(refused.text).not.toContain('secret-model');
+    expect((await browser.get(`${LOG}.csv?range=30d&request=${theirs}`)).text.trim().split('\n')).toHaveLength(1);
+    for (const odd of ['req_x', '%00', "'", '..%2f..%2fwallet', 'req_'.padEnd(3000, '0')])
+      expect((await browser.get(`${LOG}/${odd}`)).status).toBe(404);
+  });
+
+  it('find a call by its id, whatever the range', async () => {
+    const id = await row(ann, 60 * 24 * 5);
+    expect(rows(await page(`${LOG}?range=1h`))).toEqual([]);
+    expect(rows(await page(`${LOG}?range=1h&request=${id}`))).toEqual([id]);
+    expect(rows(await page(`${LOG}?request=%20${id}%20&result=failed`))).toEqual([]);
+    expect(await page(`${LOG}?request=nonsense`)).toContain('No call with this ID in your account');
+  });
+
+  it('write markup in names and errors as text', async () => {
+    const sql = relay.get(DataSource);
+    await sql.query('UPDATE api_keys SET name = $1 WHERE id = $2', [MARKUP, ann.keyId]);
+    const id = await row(ann, 1, { model: MARKUP, group: MARKUP, errorReason: MARKUP, errorMessage: MARKUP, status: 'failed' });
+    const search = `model=${encodeURIComponent(MARKUP)}&group=${encodeURIComponent(MARKUP)}&key=${ann.keyId}`;
+    for (const path of [LOG, `${LOG}?by=model`, `${LOG}?by=key`, `${LOG}?open=${id}`, `${LOG}?${search}`, `${LOG}/${id}`, `${LOG}?model=${encodeURIComponent(`"><script>`)}`]) {
+      const html = await page(path);
+      expect(html).not.toContain('<img');
+      expect(html).not.toContain('"><script>');
+    }
+  });
+
+  it('keep what is filtered on the way through pages, and in the CSV, which is what the pages show', async () => {
+    const expected: string[] = [];
+    for (let call = 0; call < 30; call += 1)
+      expected.push(await row(ann, call + 1, { model: call % 5 === 4 ? 'other' : 'm', cost: BigInt(call) * 1_234_567n }));
+    const filtered = expected.filter((_, call) => call % 5 !== 4);
+    const first = await page(`${LOG}?model=m&size=25`);
+    expect(rows(first)).toEqual(filtered);
+    const all = await page(`${LOG}?size=25`);
+    expect(rows(all)).toEqual(expected.slice(0, 25));
+    await row(ann, 0);
+    const second = await page(link(all, 'next'));
+    expect(rows(second)).toEqual(expected.slice(25));
+    expect(link(all, 'next')).toContain('size=25');
+    expect(rows(await page(link(second, 'prev')))).toEqual(expected.slice(0, 25));
+    const csv = await browser.get(`${LOG}.csv?model=m`);
+    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(csv.headers.get('cache-control')).toBe('no-store');
+    const lines = csv.text.trim().split('\n').slice(1).map((line) => line.split(','));
+    expect(lines.map(([, id]) => id)).toEqual(filtered.toReversed());
+    expect(lines.map((line) => line[8])).toEqual(lines.map(() => ''));
+    const dollars = lines.reduce((sum, line) => sum + Math.round(Number(line[17]) * 1e9), 0);
+    expect(first).toContain(`$${(Math.floor(dollars / 1e7) / 100).toFixed(2)}`);
+  });
+
+  it.each(['nonsense', 'eyJhdCI6IjIwMjYifQ.AAAA', '', 'a.b.c'])(
+    'show the newest calls for the cursor %j, and say so',
+    async (cursor) => {
+      const id = await row(ann, 1);
+      const html = await page(`${LOG}?before=${cursor}`);
+      expect(rows(html)).toEqual([id]);
+      expect(html.includes('That page is no longer there')).toBe(cursor !== '');
+    },
+  );
+
+  it('say what is missing: calls at all, calls of this range, calls that match', async () => {
+    expect(await page(LOG)).toContain('No calls yet');
+    await row(ann, 60 * 24 * 3);
+    expect(await page(LOG)).toContain('No calls in this range');
+    const html = await page(`${LOG}?range=7d&result=failed`);
+    expect(html).toContain('No call matches these filters');
+    expect(html).toContain('Remove filter Result: Failed');
+  });
+
+  it.each([
+    ['from=2026-13-01&to=2026-01-01', 'Enter days as year, month and day'],
+    ['from=2026-02-02&to=2026-02-01', 'Enter a first day that is not after the last one'],
+    ['from=2024-01-01&to=2026-02-01', 'at most 366 days'],
+  ])('explain what is wrong with the range %s', async (range, words) => {
+    expect(await page(`${LOG}?range=custom&${range}`)).toContain(words);
+  });
+
+  it('take anything for a filter', async () => {
+    const odd = ['range=x', 'by=x&size=7', 'model=%00', 'model=a&model=b', 'before=a&before=b', `model=${'x'.repeat(5000)}`, 'result=x', 'open=%00', 'key=%25', 'request=%00', 'from[]=1'];
+    for (const search of odd) await page(`${LOG}?${search}`);
+  });
+});
