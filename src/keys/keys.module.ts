@@ -1,7 +1,10 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule } from '../auth/index.js';
 import { CatalogModule } from '../catalog/index.js';
+import { UsageModule } from '../usage/index.js';
 import { WalletModule } from '../wallet/index.js';
+import { WebModule } from '../web/index.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { ApiKeyGuard } from './api-key.guard.js';
 import { ApiKeyRepository } from './api-key.repository.js';
@@ -14,17 +17,32 @@ import { KeyChanges } from './key-changes.js';
 import { KeyDirectory } from './key-directory.js';
 import { OwnKeysRepository } from './own-keys.repository.js';
 import { OwnKeys } from './own-keys.service.js';
+import { KeyChoices } from './pages/key-choices.js';
+import { KeyCreatedPages } from './pages/key-created.pages.js';
+import { KeyDeletePages } from './pages/key-delete.pages.js';
+import { KeyFormPages } from './pages/key-form.pages.js';
+import { KeyListPages } from './pages/key-list.pages.js';
+import { KeyController } from './pages/key.controller.js';
+import { KeysController } from './pages/keys.controller.js';
+import { LeakedKeyPages } from './pages/leaked-key.pages.js';
 import { StrangerLimits } from './stranger-limits.js';
 import { StrangerLine } from './stranger-line.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKeyEntity]), CatalogModule, WalletModule],
+  imports: [TypeOrmModule.forFeature([ApiKeyEntity]), WebModule, AuthModule, UsageModule, CatalogModule, WalletModule],
+  controllers: [KeysController, KeyController],
   providers: [
     ApiKeyRepository,
     KeyBudgetsRepository,
     KeyChanges,
     OwnKeysRepository,
     OwnKeys,
+    KeyChoices,
+    KeyListPages,
+    KeyFormPages,
+    KeyCreatedPages,
+    KeyDeletePages,
+    LeakedKeyPages,
     CallerRepository,
     ApiKeyService,
     KeyDirectory,

@@ -2,7 +2,7 @@
 // not own the rows themselves: admission and settlement write them. Reads accounts and keys for the names that stand in
 // the export; owns neither.
 export { CallLookup } from './call-lookup.js';
-export { KeyUse, type UseOfModel } from './key-use.js';
+export { KeyUse, type RecentUse, type UseOfModel } from './key-use.js';
 export type { CostLine, RecordedCall } from './recorded-call.js';
 export { type Query, TimeLimitedReads } from './time-limited-reads.js';
 export { type UsageDay, UsageDays } from './usage-days.js';

@@ -15,7 +15,7 @@ export { AlreadySent, OnceForms, type OnceResult } from './once-forms.js';
 export { type Flash, type Layout, Page, type PageOptions, Redirect } from './page.js';
 export { PageInterceptor } from './page.interceptor.js';
 export * from './rendering/charts/index.js';
-export { exactUsd, usd } from './rendering/format/money.js';
+export { exactUsd, price, usd } from './rendering/format/money.js';
 export { compact, count, percent } from './rendering/format/numbers.js';
 export { dateTime, shortDay, time as clockTime, zoneName } from './rendering/format/time.js';
 export type { Notice } from './rendering/chrome.js';

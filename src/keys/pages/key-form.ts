@@ -1,0 +1,74 @@
+import { Transform } from 'class-transformer';
+import { IsString, Matches, ValidateBy } from 'class-validator';
+import { isDay, nanos } from '../../shared/index.js';
+import { IsAmount } from '../../web/index.js';
+
+const NO_LIMIT = 'Enter dollars, such as 25 or 1,000.50, or leave it empty for no limit.';
+const CENT = nanos(10_000_000n);
+
+const Limit = (): PropertyDecorator => IsAmount({ message: NO_LIMIT, mayBeEmpty: true });
+
+/** Ticked boxes: none, one, or several. */
+const Ticked = (): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value : [value ?? []].flat()));
+
+/** The settings of a key as they are typed; each field is always there. */
+export class KeyForm {
+  @Matches(/^\s*[^\p{Cc}]{0,59}[^\p{Cc}\s]\s*$/u, {
+    message: 'Enter a name of 1 to 60 characters, such as that of the tool that will use the key.',
+  })
+  readonly name: string = '';
+
+  /** The name of a group. */
+  @IsString({ message: 'Choose a group.' })
+  readonly group: string = '';
+
+  @Limit()
+  readonly quota: string = '';
+
+  @Limit()
+  readonly daily: string = '';
+
+  @Limit()
+  readonly weekly: string = '';
+
+  @Limit()
+  readonly monthly: string = '';
+
+  /** The last day on which it is accepted. */
+  @ValidateBy(
+    {
+      name: 'isDayOrNothing',
+      validator: { validate: (value) => value === '' || (typeof value === 'string' && isDay(value)) },
+    },
+    { message: 'Enter a date, or leave it empty if the key is not to expire.' },
+  )
+  readonly expires: string = '';
+
+  /** None ticked: all. */
+  @Ticked()
+  @IsString({ each: true, message: 'Tick models of the list.' })
+  readonly models: readonly string[] = [];
+}
+
+/** The same over a key that there is. */
+export class KeyChangeForm extends KeyForm {
+  /** Of the key, when its settings were shown. */
+  @Matches(/^\d{1,9}$/, { message: 'Open the page again: it was not complete.' })
+  readonly version: string = '';
+}
+
+export class RaiseForm {
+  @IsAmount({ message: 'Enter how many dollars to add, 0.01 or more.', least: CENT })
+  readonly quota: string = '';
+}
+
+export class NameForm {
+  @Matches(/^\s*[^\p{Cc}]{0,59}[^\p{Cc}\s]\s*$/u, { message: 'Enter a name of 1 to 60 characters for the new key.' })
+  readonly name: string = '';
+}
+
+export class ConfirmForm {
+  @IsString()
+  readonly confirm: string = '';
+}

@@ -1,0 +1,88 @@
+import { Body, Controller, Get, Param, Post } from '@nestjs/common';
+import { SignedIn } from '../../auth/index.js';
+import { CurrentVisitor, type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
+import { OwnKeys } from '../own-keys.service.js';
+import { KeyDeletePages } from './key-delete.pages.js';
+import { KeyFormPages } from './key-form.pages.js';
+import { LeakedKeyPages } from './leaked-key.pages.js';
+
+/** One key of an account. Whatever is asked of another account's key, there is none. */
+@Controller('keys/:id')
+@SignedIn()
+export class KeyController {
+  constructor(
+    private readonly keys: OwnKeys,
+    private readonly forms: KeyFormPages,
+    private readonly deletion: KeyDeletePages,
+    private readonly leaks: LeakedKeyPages,
+  ) {}
+
+  @Get()
+  show(@Param('id') id: string): Redirect {
+    return new Redirect(`/keys/${encodeURIComponent(id)}/edit`);
+  }
+
+  @Get('edit')
+  edit(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return this.forms.edit(visitor, id);
+  }
+
+  @Post('edit')
+  save(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Promise<Page | Redirect> {
+    return this.forms.save(visitor, id, body);
+  }
+
+  @Post('raise')
+  raise(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Promise<Page | Redirect> {
+    return this.forms.raise(visitor, id, body);
+  }
+
+  @Post('disable')
+  async disable(@CurrentVisitor() { accountId }: Visitor, @Param('id') id: string): Promise<Redirect> {
+    const { name } = await this.keys.get({ accountId, id });
+    await this.keys.disable({ accountId, id });
+    const text = 'Calls made with it are refused until you enable it again.';
+    return new Redirect(`/keys/${id}/edit`, { tone: 'ok', title: `Key “${name}” disabled`, text });
+  }
+
+  @Post('enable')
+  async enable(@CurrentVisitor() { accountId }: Visitor, @Param('id') id: string): Promise<Redirect> {
+    const { name } = await this.keys.get({ accountId, id });
+    await this.keys.enable({ accountId, id });
+    const text = 'Calls made with it are answered again.';
+    return new Redirect(`/keys/${id}/edit`, { tone: 'ok', title: `Key “${name}” enabled`, text });
+  }
+
+  @Get('delete')
+  askToDelete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return this.deletion.ask(visitor, id);
+  }
+
+  @Post('delete')
+  delete(
+    @CurrentVisitor() visitor: Visitor,
+    @Param('id') id: string,
+    @Body() body: FormBody,
+  ): Promise<Page | Redirect> {
+    return this.deletion.delete(visitor, id, body);
+  }
+
+  @Get('leaked')
+  leaked(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return this.leaks.show(visitor, id);
+  }
+
+  @Post('leaked')
+  disableLeaked(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Redirect> {
+    return this.leaks.disable(visitor, id);
+  }
+
+  @Post('replace')
+  replace(
+    @CurrentVisitor() visitor: Visitor,
+    @Param('id') id: string,
+    @Body() body: FormBody,
+  ): Promise<Page | Redirect> {
+    return this.leaks.replace(visitor, id, body);
+  }
+}

@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../shared/index.js';
+import { KeyUse } from '../../usage/index.js';
+import { Form, type FormBody, OnceForms, Page, Redirect, type Visitor } from '../../web/index.js';
+import type { OwnKey } from '../own-key.js';
+import { OwnKeys } from '../own-keys.service.js';
+import { KeyCreatedPages, shownBefore } from './key-created.pages.js';
+import { badgeOf, crumbsTo } from './key-facts.js';
+import { NameForm } from './key-form.js';
+
+/** How far back is looked for calls that were somebody else's. */
+const LOOKED_AT_DAYS = 30;
+const LOOKED_AT_MS = LOOKED_AT_DAYS * 24 * 60 * 60 * 1000;
+const MAX_ROWS = 100;
+const MAX_NAME = 60;
+
+/** `/keys/:id/leaked`: what to do about a key that somebody else may have, in the order of doing it. */
+@Injectable()
+export class LeakedKeyPages {
+  constructor(
+    private readonly keys: OwnKeys,
+    private readonly use: KeyUse,
+    private readonly once: OnceForms,
+    private readonly createdPages: KeyCreatedPages,
+    private readonly clock: Clock,
+  ) {}
+
+  async show(visitor: Visitor, id: string): Promise<Page> {
+    const key = await this.keys.get({ accountId: visitor.accountId, id });
+    return this.page(visitor, key, Form.empty<NameForm>({ name: successorOf(key.name) }));
+  }
+
+  async disable({ accountId }: Visitor, id: string): Promise<Redirect> {
+    const key = await this.keys.get({ accountId, id });
+    await this.keys.disable({ accountId, id });
+    return new Redirect(`/keys/${id}/leaked`, {
+      tone: 'ok',
+      title: `Key “${key.name}” is disabled`,
+      text: 'Whoever has it can do nothing with it any more.',
+    });
+  }
+
+  /** Makes a key of the same settings; the one that it replaces stays as it is. */
+  async replace(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
+    const key = await this.keys.get({ accountId: visitor.accountId, id });
+    const form = Form.read(NameForm, body);
+    const result = await this.once.run(
+      visitor.accountId,
+      body,
+      () => form.attempt(({ name }) => this.keys.createLike(visitor.accountId, key, name, this.clock.date())),
+      (made) => `/keys/${made.id}/edit`,
+    );
+    if (result === undefined) return this.page(visitor, key, form);
+    if (result.made === undefined) return shownBefore(result.location);
+    return this.createdPages.created(visitor, result.made, { id, name: key.name });
+  }
+
+  private async page({ accountId }: Visitor, key: OwnKey, form: Form<NameForm>): Promise<Page> {
+    const since = new Date(this.clock.now() - LOOKED_AT_MS);
+    const rows = await this.use.byAddress({ accountId, id: key.id }, since, MAX_ROWS);
+    return new Page('keys/leaked', {
+      title: `Key “${key.name}” may have leaked`,
+      width: 'narrow',
+      data: {
+        key: { id: key.id, name: key.name, hint: key.hint },
+        badge: badgeOf(key),
+        enabled: key.state === 'enabled',
+        form,
+        rows,
+        crumbs: crumbsTo('Leaked', key),
+        days: LOOKED_AT_DAYS,
+        most: rows.length === MAX_ROWS ? MAX_ROWS : undefined,
+      },
+    });
+  }
+}
+
+/** A name that tells the two apart in the log: `laptop 2` after `laptop`. */
+function successorOf(name: string): string {
+  const [, base = name, number = '1'] = /^(.*?)(?: (\d{1,4}))?$/su.exec(name) ?? [];
+  const suffix = ` ${Number(number) + 1}`;
+  return `${[...base].slice(0, MAX_NAME - suffix.length).join('')}${suffix}`;
+}
