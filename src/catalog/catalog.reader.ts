@@ -53,5 +53,6 @@ function modelWith({ createdAt, ...columns }: ModelEntity, price: StoredPrices):
     hiddenTokensPerSecond: reasons(columns.capabilities) ? columns.hiddenTokensPerSecond : 0,
     pricing: parsePricing(price.pricing),
     priceVersionId: price.id,
+    pricesSince: price.validFrom.getTime(),
   };
 }

@@ -32,6 +32,8 @@ export interface CatalogModel {
   /** The prices in force when this catalog was read, and the id of their row. */
   readonly pricing: Pricing;
   readonly priceVersionId: string;
+  /** Since when they have been, in milliseconds since 1970. */
+  readonly pricesSince: number;
 }
 
 /** Prices that are known already, and begin later. */

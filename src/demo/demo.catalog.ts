@@ -22,6 +22,7 @@ export const demoModel = (createdAt: number): FallbackModel => ({
     tiers: [{ from_prompt_tokens: 0, input: '1', output: '4' }],
   }),
   priceVersionId: 'demo',
+  pricesSince: createdAt,
 });
 
 /** One channel for each dialect, all to the same upstream on loopback. */

@@ -74,6 +74,7 @@ const aFallbackModel: FallbackModel = {
   createdAt: 0,
   pricing: FREE_PRICING,
   priceVersionId: 'demo',
+  pricesSince: 0,
 };
 const aFallbackChannel: FallbackChannel = {
   id: 'demo',
@@ -167,6 +168,7 @@ describe('the catalog', () => {
       priceVersionId: expect.stringMatching(/^prc_/),
       pricing: { costsNothing: false, requestFee: 1n, effortMultipliers: new Map([['high', 1_500_000n]]) },
     });
+    expect(Math.abs((models.get('big')?.pricesSince ?? 0) - Date.now())).toBeLessThan(60_000);
     expect(models.get('big')?.pricing.tiers[1]?.prices.output).toBe(15_123_456_789n);
     expect(models.get('small')?.pricing).toEqual(FREE_PRICING);
   });
