@@ -76,7 +76,7 @@ const SAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   notice: { tone: 'warn', title: EVIL, text: EVIL, action: { href: '/', label: EVIL } },
   'page-head': { title: EVIL, text: EVIL, crumbs: [{ href: '/', label: EVIL }, { label: EVIL }] },
   pager: { label: EVIL, text: EVIL, newer: '/?after=x', older: '/?before=x' },
-  'patch-panel': patchPanel([EVIL]),
+  'patch-panel': patchPanel([{ id: EVIL, name: EVIL, path: EVIL }], [{ name: EVIL, answers: [EVIL] }]),
   'quota-meter': { meter: quotaMeter(usd(1), usd(2)), used: usd(1), quota: usd(2), period: EVIL },
   savebar: { form: refused, text: EVIL, cancel: '/', label: EVIL },
   select: { form: refused, name: 'group', label: EVIL, options, id: 'select' },

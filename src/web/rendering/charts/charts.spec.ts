@@ -243,13 +243,47 @@ describe('shares', () => {
 });
 
 describe('the patch panel', () => {
-  it('leads every dialect to a model, however few there are', () => {
-    for (const names of [['a'], ['a', 'b'], ['a', 'b', 'c', 'd', 'e', 'f', 'g']]) {
-      const { wires, models } = patchPanel(names);
-      expect(wires).toHaveLength(3);
-      expect(models.length).toBeLessThanOrEqual(6);
-      expect(wires.every(({ toY }) => models.some(({ y }) => y === toY))).toBe(true);
-    }
-    expect(patchPanel([]).wires).toEqual([]);
+  const dialects = ['responses', 'chat', 'messages'].map((id) => ({ id, name: id, path: `/v1/${id}` }));
+  const endsOf = (...models: readonly { name: string; answers: readonly string[] }[]) => {
+    const { wires, ...panel } = patchPanel(dialects, models);
+    return wires.map(({ fromY, toY }) => [
+      panel.dialects.find(({ y }) => y === fromY)?.id,
+      panel.models.find(({ y }) => y === toY)?.name,
+    ]);
+  };
+
+  it('leads each dialect to a model that answers it, and different ones to different models where it can', () => {
+    expect(
+      endsOf(
+        { name: 'a', answers: ['messages'] },
+        { name: 'b', answers: ['responses', 'chat'] },
+        {
+          name: 'c',
+          answers: ['chat'],
+        },
+      ),
+    ).toEqual([
+      ['responses', 'b'],
+      ['chat', 'c'],
+      ['messages', 'a'],
+    ]);
+    expect(endsOf({ name: 'a', answers: ['responses', 'chat', 'messages'] }).map(([, model]) => model)).toEqual([
+      'a',
+      'a',
+      'a',
+    ]);
+  });
+
+  it('leaves a cord out where no model answers its dialect', () => {
+    expect(endsOf({ name: 'a', answers: ['messages'] })).toEqual([['messages', 'a']]);
+    expect(endsOf()).toEqual([]);
+  });
+
+  it('has six jacks: some of them empty where there are few models, and names that fit beside them', () => {
+    const { models, finding } = patchPanel(dialects, [{ name: 'a-very-long-name-of-a-model', answers: [] }]);
+    expect(models.map(({ name }) => name)).toEqual(['a-very-long-name-…', '', '', '', '', '']);
+    expect(finding).toBe('responses, chat, messages: one model behind one address');
+    const many = Array.from({ length: 9 }, (_, index) => ({ name: `m${index}`, answers: [] }));
+    expect(patchPanel(dialects, many).models.map(({ name }) => name)).toEqual(['m0', 'm1', 'm2', 'm3', 'm4', 'm5']);
   });
 });
