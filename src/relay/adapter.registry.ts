@@ -29,6 +29,11 @@ export class AdapterRegistry implements OnModuleInit {
     return [...this.protocols.values()].flatMap((protocol) => protocol.callPaths);
   }
 
+  /** Every dialect that clients can speak. */
+  get dialects(): readonly ProtocolAdapter[] {
+    return [...this.protocols.values()];
+  }
+
   /** By the id of an upstream adapter, where an upstream of it usually looks for the credential. */
   get usualAuth(): ReadonlyMap<ProtocolId, UpstreamAdapter['usualAuth']> {
     return new Map([...this.upstreams].map(([id, { usualAuth }]) => [id, usualAuth]));

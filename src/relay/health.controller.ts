@@ -35,12 +35,12 @@ export class HealthController {
     return this.ready(reply);
   }
 
-  @Get(['', 'health', 'api/hello'])
+  @Get(['health', 'api/hello'])
   hello(): { status: string } {
     return { status: 'ok' };
   }
 
-  @Head(['', 'health', 'api/hello'])
+  @Head(['health', 'api/hello'])
   head(): void {
     // The status line is the answer.
   }

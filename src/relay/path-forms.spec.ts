@@ -37,12 +37,21 @@ describe('tolerated forms of addresses (case 108)', () => {
     expect(post(url, { 'x-api-key': 'sk' })).toBe('/v1/messages');
   });
 
-  it.each(['/keys', '/wallet', '/v1/files', '/messages-archive', '/pricing/messages', '/'])(
+  it.each(['/keys', '/wallet', '/v1/files', '/messages-archive', '/pricing/messages', '/health'])(
     '%s is left as it is',
     (url) => {
       expect(usualForm(url, 'GET', {})).toBe(url);
     },
   );
+
+  it('takes whoever reads no pages to the answer for probes', () => {
+    const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    expect(usualForm('/', 'GET', { accept: '*/*' })).toBe('/health');
+    expect(usualForm('/?x=1', 'GET', {})).toBe('/health?x=1');
+    expect(usualForm('/', 'HEAD', BROWSER)).toBe('/health');
+    expect(usualForm('/?days=7', 'GET', BROWSER)).toBe('/?days=7');
+    expect(usualForm('/keys', 'GET', {})).toBe('/keys');
+  });
 
   it('takes no longer over a run of slashes than over any other address', () => {
     const url = `/${'/'.repeat(200_000)}x`;

@@ -21,6 +21,8 @@ export function usualForm(url: string, method: string, headers: IncomingHttpHead
   for (const rest of endings(withoutSlashes(path))) if (ENDPOINT.test(rest)) return `/v1${rest}${query}`;
   // A program that posts to the bare base address: its headers say whether it speaks Messages.
   if (method === 'POST' && BARE.test(path)) return `${speaksMessages(headers) ? '/v1/messages' : '/v1'}${query}`;
+  // One that asks whether anybody is there. A person gets a page.
+  if (path === '/' && (method === 'HEAD' || (method === 'GET' && !readsPages(headers)))) return `/health${query}`;
   return `${path}${query}`;
 }
 
@@ -50,3 +52,5 @@ function* endings(path: string): Iterable<string> {
 
 const speaksMessages = (headers: IncomingHttpHeaders): boolean =>
   ['anthropic-version', 'vendor-version', 'x-api-key'].some((name) => headers[name] !== undefined);
+
+const readsPages = ({ accept }: IncomingHttpHeaders): boolean => accept?.includes('text/html') ?? false;
