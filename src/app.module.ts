@@ -4,6 +4,7 @@ import { ConfigModule } from './config/index.js';
 import { DatabaseModule } from './database/index.js';
 import { DemoModule } from './demo/index.js';
 import { ErrorFilter } from './error.filter.js';
+import { HomeModule } from './home/index.js';
 import { OnboardingModule } from './onboarding/index.js';
 import * as protocols from './protocols/index.js';
 import { RelayModule } from './relay/index.js';
@@ -20,6 +21,7 @@ import { WebModule } from './web/index.js';
     UsageModule,
     OnboardingModule,
     DemoModule,
+    HomeModule,
     ...Object.values(protocols),
     // Last: it answers every address that nothing else does.
     RelayModule,

@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { Offer } from '../catalog/index.js';
+import { AdapterRegistry } from '../relay/index.js';
+import { BaseAddress, Page, Redirect, type Visitor } from '../web/index.js';
+import { dialectsOf } from './dialects.js';
+import { landingView } from './landing/landing.view.js';
+
+/** The page at the address itself: what is offered here, or how one's own things stand. */
+@Injectable()
+export class HomePages {
+  constructor(
+    private readonly offer: Offer,
+    private readonly adapters: AdapterRegistry,
+    private readonly address: BaseAddress,
+  ) {}
+
+  landing(): Page {
+    const group = this.offer.groupsFor(undefined)[0];
+    const data = landingView({
+      group,
+      models: group === undefined ? [] : this.offer.modelsOf(group.name),
+      dialects: dialectsOf(this.adapters.dialects),
+      base: this.address.current(),
+    });
+    return new Page('home/landing', { title: 'One address for every model', width: 'wide', data });
+  }
+
+  dashboard({ verified }: Visitor, _days: unknown): Page | Redirect {
+    return verified ? this.landing() : new Redirect('/verify');
+  }
+}
