@@ -4,10 +4,12 @@ import { CatalogModule } from '../catalog/index.js';
 import { RelayModule } from '../relay/index.js';
 import { HomeController } from './home.controller.js';
 import { HomePages } from './home.pages.js';
+import { PricingController } from './pricing/pricing.controller.js';
+import { PricingPages } from './pricing/pricing.pages.js';
 
 @Module({
   imports: [AuthModule, CatalogModule, RelayModule],
-  controllers: [HomeController],
-  providers: [HomePages],
+  controllers: [HomeController, PricingController],
+  providers: [HomePages, PricingPages],
 })
 export class HomeModule {}
