@@ -1,0 +1,30 @@
+import { Controller, Get } from '@nestjs/common';
+import { Public } from '../../auth/index.js';
+import { Config } from '../../config/index.js';
+import { AdapterRegistry } from '../../relay/index.js';
+import { BaseAddress, Page } from '../../web/index.js';
+import { dialectsOf } from '../dialects.js';
+import { docsView } from './docs.view.js';
+import { openApiDocument } from './openapi/index.js';
+
+@Controller('docs')
+@Public()
+export class DocsController {
+  constructor(
+    private readonly adapters: AdapterRegistry,
+    private readonly address: BaseAddress,
+    private readonly config: Config,
+  ) {}
+
+  @Get()
+  docs(): Page {
+    const { maxBodyBytes } = this.config;
+    const data = docsView({ dialects: dialectsOf(this.adapters.dialects), base: this.address.current(), maxBodyBytes });
+    return new Page('home/docs', { title: 'Docs', data });
+  }
+
+  @Get('openapi.json')
+  openApi(): object {
+    return openApiDocument(this.address.current());
+  }
+}

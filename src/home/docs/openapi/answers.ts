@@ -1,0 +1,130 @@
+import { closed, orNull, reference, type Schema, text, usd } from './schema.js';
+
+const count = (description?: string): Schema => orNull('integer', description);
+
+const model = closed(
+  {
+    id: text('The name that calls give.'),
+    object: { type: 'string', const: 'model' },
+    created: { type: 'integer', description: 'Seconds since 1970.' },
+    owned_by: text('The provider.'),
+    type: { type: 'string', const: 'model' },
+    display_name: text(),
+    created_at: text('ISO 8601, UTC.'),
+  },
+  'Clients of every dialect find the members that they know.',
+);
+
+const modelList = closed({
+  object: { type: 'string', const: 'list' },
+  data: { type: 'array', items: reference('Model') },
+  has_more: { type: 'boolean' },
+  first_id: orNull('string'),
+  last_id: orNull('string'),
+});
+
+const budget = closed({
+  limit_usd: usd(),
+  used_usd: usd(),
+  held_usd: usd('On hold for running calls.'),
+  left_usd: usd('Neither used nor on hold.'),
+  resets_at: text('When the next period begins, ISO 8601, UTC.'),
+});
+
+const budgetOrNone: Schema = { oneOf: [reference('Budget'), { type: 'null' }] };
+
+const key = closed({
+  object: { type: 'string', const: 'key' },
+  name: text(),
+  group: text('The group that its calls are billed under.'),
+  quota_usd: orNull('string', 'Null: no quota.'),
+  used_usd: usd(),
+  held_usd: usd('On hold for running calls.'),
+  quota_left_usd: orNull('string'),
+  budgets: closed({ daily: budgetOrNone, weekly: budgetOrNone, monthly: budgetOrNone }, 'Null: no such budget.'),
+  wallet: closed({
+    balance_usd: usd('With what is on hold.'),
+    held_usd: usd(),
+    owed_usd: usd('While it is not 0, no call is admitted.'),
+  }),
+});
+
+const costLine = closed({
+  item: text('A class of tokens, tool:NAME or request_fee.'),
+  quantity: { type: 'integer' },
+  price_usd: usd(),
+  per: { type: 'string', enum: ['million_tokens', 'use'] },
+});
+
+const multiplier = text('A plain decimal.');
+
+const generation = closed(
+  {
+    object: { type: 'string', const: 'generation' },
+    id: text('The request ID: req_…'),
+    created_at: text('ISO 8601, UTC.'),
+    model: text(),
+    group: text(),
+    protocol: text('The dialect of the client.'),
+    stream: { type: 'boolean' },
+    effort: orNull('string'),
+    service_tier: orNull('string'),
+    status: { type: 'string', enum: ['open', 'succeeded', 'failed', 'cancelled', 'refused', 'interrupted'] },
+    error_reason: orNull('string'),
+    prompt_tokens: count('All input, cached tokens among it.'),
+    cached_tokens: count(),
+    cache_write_tokens: count(),
+    completion_tokens: count('All output, reasoning among it.'),
+    reasoning_tokens: count(),
+    cost_usd: orNull('string', 'What was charged.'),
+    uncollected_usd: orNull('string', 'What wallet, key and budgets did not have.'),
+    held_usd: orNull('string'),
+    billing_basis: { type: ['string', 'null'], enum: ['reported', 'estimated', 'partial', 'free', null] },
+    lines: { type: 'array', items: reference('CostLine') },
+    multipliers: {
+      oneOf: [closed({ service_tier: multiplier, effort: multiplier, group: multiplier }), { type: 'null' }],
+    },
+    first_token_ms: count(),
+    duration_ms: count(),
+    attempts: count('Upstreams that were tried.'),
+  },
+  'A call as its account may see it. What is not known, or not yet, is null.',
+);
+
+/** The shape of OpenAI's dialects. */
+const error = closed({
+  error: closed({
+    message: text('What is wrong and what to do. Ends with the request ID.'),
+    type: text(),
+    param: orNull('string', 'The member of the request that is at fault.'),
+    code: orNull('string'),
+  }),
+});
+
+/** The shape of Anthropic's dialect. */
+const messagesError = closed({
+  type: { type: 'string', const: 'error' },
+  error: {
+    type: 'object',
+    properties: {
+      type: text(),
+      message: text('What is wrong and what to do. Ends with the request ID.'),
+      details: { type: 'object' },
+    },
+    required: ['type', 'message'],
+    additionalProperties: false,
+  },
+  request_id: text(),
+});
+
+/** What the API answers with, as far as it is ours and not the upstream's. */
+export const ANSWERS: Readonly<Record<string, Schema>> = {
+  Model: model,
+  ModelList: modelList,
+  Budget: budget,
+  Key: key,
+  CostLine: costLine,
+  Generation: generation,
+  Error: error,
+  MessagesError: messagesError,
+};

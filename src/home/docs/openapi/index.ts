@@ -1,0 +1,30 @@
+// The description of /v1 as OpenAPI, written by hand: tests hold it against the routes and their answers.
+import { ANSWERS } from './answers.js';
+import { PATHS } from './operations.js';
+import { REQUESTS } from './requests.js';
+
+export const SCHEMAS = { ...ANSWERS, ...REQUESTS };
+
+/** The whole document. @param base where people reach the service, without a trailing slash */
+export const openApiDocument = (base: string) => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Switchboard',
+    version: '1',
+    description:
+      'Calls to language models by one address and one key. The API answers in the dialect that it is asked in; errors too.',
+  },
+  servers: [{ url: base }],
+  security: [{ bearer: [] }, { apiKey: [] }],
+  paths: PATHS,
+  components: {
+    securitySchemes: {
+      bearer: { type: 'http', scheme: 'bearer' },
+      apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+    },
+    schemas: SCHEMAS,
+  },
+});
+
+export { type Operation, type Parameter, type Paths, PATHS } from './operations.js';
+export type { Schema } from './schema.js';
