@@ -3,6 +3,7 @@ import { type Account, AccountService } from '../auth/index.js';
 import { Onboarding } from '../onboarding/index.js';
 import { type Nanos, Secret } from '../shared/index.js';
 import { type WalletBalance, WalletService } from '../wallet/index.js';
+import { accountImportCommand } from './account-import.command.js';
 import { amountArgument } from './arguments.js';
 import { printJson, printLine, printTable } from './output.js';
 import { type WalletJson, walletJson, walletText } from './wallet.output.js';
@@ -59,6 +60,7 @@ export function accountCommands(program: Command, withApp: WithApp): void {
     .description('all accounts, oldest first')
     .option('--json', 'print one JSON object')
     .action((options: { readonly json?: true }) => list(options, withApp));
+  accountImportCommand(account, withApp);
   stateCommand(account, 'disable', 'refuse all its keys from now on', withApp);
   stateCommand(account, 'enable', 'accept its keys again', withApp);
 }

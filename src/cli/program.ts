@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { accountCommands } from './account.commands.js';
 import { catalogCommands } from './catalog.commands.js';
+import { invitationCommands } from './invitation.commands.js';
 import { keyCommands } from './key.commands.js';
 import { ledgerCommands } from './ledger.commands.js';
 import { redemptionCommands } from './redemption.commands.js';
@@ -14,6 +15,7 @@ export function buildProgram(withApp: WithApp): Command {
     .exitOverride()
     .showHelpAfterError('(--help says what it takes)');
   accountCommands(program, withApp);
+  invitationCommands(program, withApp);
   keyCommands(program, withApp);
   catalogCommands(program, withApp);
   redemptionCommands(program, withApp);

@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/index.js';
 import { KeysModule } from '../keys/index.js';
 import { WalletModule } from '../wallet/index.js';
+import { CatalogModule } from '../catalog/index.js';
+import { AccountImport } from './import/account-import.js';
 import { Onboarding } from './onboarding.service.js';
 import { AccountEmailController } from './proofs/account-email.controller.js';
 import { AddressChange } from './proofs/address-change.js';
@@ -22,7 +24,7 @@ import { SignUpRules } from './registration/sign-up-rules.js';
 import { StartingCredits } from './starting-credits.js';
 
 @Module({
-  imports: [AuthModule, WalletModule, KeysModule],
+  imports: [AuthModule, CatalogModule, WalletModule, KeysModule],
   controllers: [
     RegistrationController,
     VerifyController,
@@ -33,6 +35,7 @@ import { StartingCredits } from './starting-credits.js';
   ],
   providers: [
     Onboarding,
+    AccountImport,
     AddressChange,
     AddressProof,
     Confirmations,
@@ -45,6 +48,6 @@ import { StartingCredits } from './starting-credits.js';
     SignUpRules,
     StartingCredits,
   ],
-  exports: [Onboarding, Invitations],
+  exports: [Onboarding, AccountImport, Invitations],
 })
 export class OnboardingModule {}
