@@ -1,0 +1,98 @@
+import { AccountService } from '../../src/auth/index.js';
+import { Invitations } from '../../src/onboarding/index.js';
+import { codeIn, Mailbox } from '../support/mailbox.js';
+import { PageVisitor, type Visited } from '../support/page-visitor.js';
+import { RelayApp } from '../support/relay-app.js';
+
+const PASSWORD = 'violet kettle umbrella';
+
+describe('signing up', () => {
+  let relay: RelayApp;
+  let mailbox: Mailbox;
+
+  const start = async (environment: Record<string, string>): Promise<void> => {
+    relay = await RelayApp.start({}, { SMTP_URL: mailbox.url, ...environment });
+  };
+  beforeEach(async () => {
+    mailbox = await Mailbox.open();
+  });
+  afterEach(async () => {
+    await relay.close();
+    await mailbox.close();
+  });
+
+  const register = (browser: PageVisitor, email: string, more: Record<string, string> = {}): Promise<Visited> =>
+    browser.submit('/register', { name: 'Ann', email, password: PASSWORD, ...more });
+
+  it('is done by nobody where it is closed, and the page says whom to ask', async () => {
+    await start({ SIGN_UP: 'closed', SUPPORT_CONTACT: 'help@example.org' });
+    const browser = new PageVisitor(relay.url);
+    const page = await browser.get('/register');
+    expect(page.text).toContain('mailto:help@example.org');
+    expect(page.text).not.toContain('name="password"');
+    await browser.get('/sign-in');
+    expect(
+      (await browser.post('/register', { name: 'Ann', email: 'ann@example.com', password: PASSWORD })).status,
+    ).toBe(403);
+    await expect(relay.get(AccountService).any()).resolves.toBe(false);
+  });
+
+  it('is done with addresses of the domains that are let in, and of none below them', async () => {
+    await start({ SIGN_UP_DOMAINS: 'Example.com,example.org' });
+    const browser = new PageVisitor(relay.url);
+    for (const email of ['ann@evil.example', 'ann@sub.example.com', 'ann@notexample.com']) {
+      const refused = await register(browser, email);
+      expect(refused.status).toBe(422);
+      expect(refused.text).toContain('Enter an address that ends in @example.com or @example.org.');
+    }
+    expect((await register(browser, 'ann@EXAMPLE.com')).location).toBe('/verify');
+  });
+
+  it('takes an invitation where it is asked for, which is used up by the account that was made with it', async () => {
+    await start({ SIGN_UP: 'invite' });
+    const [code = '', expiring = ''] = await relay.get(Invitations).create({ count: 2 });
+    const [first, second, third] = [new PageVisitor(relay.url), new PageVisitor(relay.url), new PageVisitor(relay.url)];
+    expect((await register(first, 'ann@example.com')).text).toContain('Enter the invitation code that you were given.');
+    expect((await register(first, 'ann@example.com', { invitation: 'nonsense' })).text).toContain(
+      'this one is not known',
+    );
+    const typed = code.toLowerCase().replaceAll('-', ' ');
+    expect((await register(first, 'ann@example.com', { invitation: typed })).location).toBe('/verify');
+    expect((await register(second, 'bob@example.com', { invitation: code })).location).toBe('/verify');
+    const codes = [
+      codeIn(await mailbox.latestTo('ann@example.com')),
+      codeIn(await mailbox.latestTo('bob@example.com')),
+    ];
+    expect((await first.submit('/verify', { code: codes[0] ?? '' })).location).toBe('/');
+    const late = await second.submit('/verify', { code: codes[1] ?? '' });
+    expect(late.status).toBe(422);
+    expect(late.text).toContain('Ask for another invitation');
+    await expect(relay.get(AccountService).find('bob@example.com')).resolves.toBeUndefined();
+    expect((await register(third, 'cy@example.com', { invitation: code })).text).toContain(
+      'used already or has expired',
+    );
+    expect((await register(third, 'cy@example.com', { invitation: expiring })).location).toBe('/verify');
+    await expect(relay.get(Invitations).list()).resolves.toMatchObject([
+      { usedBy: 'ann@example.com' },
+      { usedBy: null },
+    ]);
+  });
+
+  it('writes its mail to the outbox where no server is set', async () => {
+    const { removeDataDir, temporaryDataDir } = await import('../support/temporary-data-dir.js');
+    const { readdirSync, readFileSync } = await import('node:fs');
+    const dataDir = temporaryDataDir();
+    await start({ SMTP_URL: '', DATA_DIR: dataDir });
+    const browser = new PageVisitor(relay.url);
+    await register(browser, 'ann@example.com');
+    const { eventually } = await import('../support/eventually.js');
+    const [name = ''] = await eventually(() => {
+      const names = readdirSync(`${dataDir}/outbox`);
+      expect(names).toHaveLength(1);
+      return names;
+    });
+    const code = /\b(\d{3}) (\d{3})\b/.exec(readFileSync(`${dataDir}/outbox/${name}`, 'utf8'));
+    expect((await browser.submit('/verify', { code: `${code?.[1]}${code?.[2]}` })).location).toBe('/');
+    removeDataDir(dataDir);
+  });
+});
