@@ -9,3 +9,4 @@ export { type UsageDay, UsageDays } from './usage-days.js';
 export { UsageExport, type UsageSelection } from './usage-export.js';
 export { UsageModule } from './usage.module.js';
 export { UsageSummary } from './usage-summary.js';
+export { csvLines } from './usage.csv.js';

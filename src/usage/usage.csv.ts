@@ -39,12 +39,12 @@ export const csvHeader = (): string => csvLines([Object.keys(COLUMNS)]);
 
 /** One line for each row, each with its line end; empty for no rows. */
 export const csvOf = (rows: readonly UsageRow[]): string =>
-  csvLines(rows.map((row) => CELLS.map((cell) => cellText(cell(row)))));
+  csvLines(rows.map((row) => CELLS.map((cell) => cell(row))));
 
-/** RFC 4180, but for the line end, which is LF. */
-const csvLines = (lines: readonly (readonly string[])[]): string =>
+/** RFC 4180, but for the line end, which is LF. Nothing in it is run by a spreadsheet. */
+export const csvLines = (lines: readonly (readonly Cell[])[]): string =>
   stringify(
-    lines.map((line) => [...line]),
+    lines.map((line) => line.map(cellText)),
     { record_delimiter: '\n', quoted_match: /\r/ },
   );
 

@@ -42,6 +42,16 @@ interface Movement extends Omit<TopUp, 'balanceAfter'> {
   readonly position: string;
 }
 
+/** What was there at a moment. */
+export interface BalanceAt {
+  readonly at: Date;
+  readonly balance: Nanos;
+}
+
+const HISTORY_DAYS = 30;
+const PACE_DAYS = 14;
+const LEAST_DAYS = 3;
+
 /** After every call there is. */
 const END = new Date(Date.UTC(2200, 0));
 /** So many days are read at once. */
@@ -93,6 +103,31 @@ export class WalletStatement {
       days: await endsOfDays(query, timeZone, days, moved, nanos(balance + (newer[0] ?? ZERO))),
       before: older && from,
     };
+  }
+
+  /** What was left at every midnight of the last 30 days since there was anything, and is now; oldest first. */
+  async history(query: Query, accountId: string, timeZone: string, now: Date): Promise<readonly BalanceAt[]> {
+    const { balance } = await this.balance(query, accountId);
+    const midnights = await lastMidnights(query, timeZone, now);
+    const from = midnights[0] ?? now;
+    const days = await this.usage.days(query, accountId, timeZone, from, END);
+    const moved = await movements(query, accountId, { since: from });
+    const points = midnights.map((at) => {
+      const spent = days.filter(({ start }) => start >= at).reduce((sum, { cost }) => sum + cost, 0n);
+      const gained = moved.filter((movement) => movement.at >= at).reduce((sum, { amount }) => sum + amount, 0n);
+      return { at, balance: nanos(balance + spent - gained) };
+    });
+    const begun = points.findIndex((point) => point.balance !== 0n);
+    return [...(begun < 0 ? [] : points.slice(begun)), { at: now, balance }];
+  }
+
+  /** What was spent a day, on average over the last 14 days or since the first call; undefined in its first three days. */
+  async pace(query: Query, accountId: string, now: Date): Promise<Nanos | undefined> {
+    const first = await this.usage.first(query, accountId);
+    if (first === undefined || now.getTime() - first.getTime() < LEAST_DAYS * DAY_MS) return undefined;
+    const from = new Date(Math.max(first.getTime(), now.getTime() - PACE_DAYS * DAY_MS));
+    const [spent = ZERO] = await this.usage.costs(query, accountId, [{ from, to: END }]);
+    return nanos((spent * BigInt(DAY_MS)) / BigInt(now.getTime() - from.getTime()));
   }
 
   /** What was left right after the first of the movements behind a place: as of now, less all that came after it. */
@@ -153,6 +188,15 @@ async function midnight(query: Query, timeZone: string, moment: Date): Promise<D
     timeZone,
   ]);
   return row?.at ?? moment;
+}
+
+async function lastMidnights(query: Query, timeZone: string, now: Date): Promise<readonly Date[]> {
+  const rows = await query<{ at: Date }>(
+    `SELECT (date_trunc('day', $1::timestamptz AT TIME ZONE $2::text) - make_interval(days => d)) AT TIME ZONE $2::text AS at
+       FROM generate_series($3::integer, 0, -1) AS s (d)`,
+    [now.toISOString(), timeZone, HISTORY_DAYS],
+  );
+  return rows.map(({ at }) => at);
 }
 
 async function nextMidnights(query: Query, timeZone: string, days: readonly Date[]): Promise<readonly Date[]> {

@@ -33,6 +33,10 @@ export class WalletRepository {
     return this.dataSource.getRepository(WalletEntity).findBy({ accountId: In([...accountIds]) });
   }
 
+  hasEntries(accountId: string): Promise<boolean> {
+    return this.dataSource.getRepository(LedgerLineEntity).existsBy({ ledgerAccount: `wallet:${accountId}` });
+  }
+
   /** Held until the transaction ends; admissions and settlements of this account wait that long. */
   lock(accountId: string, manager: EntityManager): Promise<WalletEntity | null> {
     return manager.findOne(WalletEntity, { where: { accountId }, lock: { mode: 'pessimistic_write' } });

@@ -91,6 +91,11 @@ export class WalletService {
     return balanceIn(wallet);
   }
 
+  /** Whether anything ever came into the wallet. */
+  everFunded(accountId: string): Promise<boolean> {
+    return this.wallets.hasEntries(accountId);
+  }
+
   /** By account id; an account without a wallet has no entry. */
   async balancesOf(accountIds: readonly string[]): Promise<ReadonlyMap<string, WalletBalance>> {
     const wallets = await this.wallets.find(accountIds);

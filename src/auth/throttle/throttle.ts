@@ -26,6 +26,9 @@ export const ALLOWANCES = {
   'mail-from-network': { limit: 30, windowMs: 60 * MINUTE_MS, blockMs: 10 * MINUTE_MS },
   /** Codes and links that are wrong, from one network. */
   'code-from-network': { limit: 30, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
+  /** Redemption codes that are worth nothing, of one account and from one network: none can be guessed, but tries cost. */
+  'redemption-of-account': { limit: 10, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
+  'redemption-from-network': { limit: 60, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
 } as const satisfies Record<string, Allowance>;
 
 export type Tried = keyof typeof ALLOWANCES;

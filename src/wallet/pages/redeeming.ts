@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { Throttle, TooManyTries } from '../../auth/index.js';
+import { Form, type FormBody, OnceForms, type Page, Redirect, usd, type Visit, type Visitor } from '../../web/index.js';
+import { type Redemption, RedemptionService } from '../redemption.service.js';
+import { RedeemForm } from './redeem.form.js';
+import { WalletPages } from './wallet.pages.js';
+
+const TOO_MANY = 429;
+
+/** Redeems the code of a form: tries are counted, and a form that is sent twice is redeemed once. */
+@Injectable()
+export class Redeeming {
+  constructor(
+    private readonly codes: RedemptionService,
+    private readonly throttle: Throttle,
+    private readonly once: OnceForms,
+    private readonly pages: WalletPages,
+  ) {}
+
+  async redeem(visitor: Visitor, { ip }: Visit, body: FormBody): Promise<Page | Redirect> {
+    const form = Form.read(RedeemForm, body);
+    try {
+      const result = await this.once.run(
+        visitor.accountId,
+        body,
+        () => form.attempt(({ code }) => this.attempt(visitor.accountId, ip, code)),
+        () => '/wallet',
+      );
+      if (result === undefined) return await this.pages.show(visitor, {}, form);
+      return new Redirect(result.location, redeemed(result.made));
+    } catch (error) {
+      if (!(error instanceof TooManyTries)) throw error;
+      form.refuse('code', error.message);
+      return this.pages.show(visitor, {}, form, TOO_MANY);
+    }
+  }
+
+  /** What succeeds is not counted: nobody is kept from redeeming many codes that are worth something. */
+  private async attempt(accountId: string, ip: string, code: string): Promise<Redemption> {
+    await this.throttle.spend('redemption-of-account', accountId);
+    await this.throttle.spend('redemption-from-network', ip);
+    const redemption = await this.codes.redeem(accountId, code);
+    await this.throttle.giveBack('redemption-of-account', accountId);
+    await this.throttle.giveBack('redemption-from-network', ip);
+    return redemption;
+  }
+}
+
+const redeemed = (made: Redemption | undefined) =>
+  ({
+    tone: 'ok',
+    title: made === undefined ? 'This code was redeemed' : `${usd(made.amount)} added`,
+    text: made === undefined ? 'The form had been sent before.' : `Your balance is ${usd(made.wallet.balance)}. It can be spent at once.`,
+  }) as const;
