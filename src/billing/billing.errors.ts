@@ -6,12 +6,13 @@ const BUDGET = { day: 'daily', week: 'weekly', month: 'monthly' } as const;
 
 /** The wallet, the key or one of its budgets cannot pay for the call. Says which, what is left and what the call needs. */
 export class InsufficientQuota extends AppError {
-  constructor(source: Shortage, left: FundsLeft, { minimum }: Pick<HoldRequest, 'minimum'>) {
+  /** @param keyName people have several keys, and look for the one to raise by its name */
+  constructor(source: Shortage, left: FundsLeft, { minimum }: Pick<HoldRequest, 'minimum'>, keyName: string) {
     // A refusal that only running calls cause is worth another try: their holds come back.
     const passing = left.free + left.onHold >= minimum;
     super(
       'insufficient_quota',
-      `insufficient quota: ${ownerText(source, left)} has ${leftText(source, left)} and this call needs at least $${formatUsd(minimum)}. ${adviceText(source, passing)}`,
+      `insufficient quota: ${ownerText(source, left, `the key “${keyName}”`)} has ${leftText(source, left)} and this call needs at least $${formatUsd(minimum)}. ${adviceText(source, passing)}`,
       passing ? { shouldRetry: true, retryAfterSeconds: 1 } : { shouldRetry: false },
     );
   }
@@ -28,9 +29,9 @@ export class AccountOwes extends AppError {
   }
 }
 
-function ownerText(source: Shortage, { period }: FundsLeft): string {
+function ownerText(source: Shortage, { period }: FundsLeft, key: string): string {
   if (source === 'wallet') return 'your wallet';
-  return source === 'key' || period === undefined ? "this key's quota" : `this key's ${BUDGET[period]} budget`;
+  return source === 'key' || period === undefined ? `the quota of ${key}` : `the ${BUDGET[period]} budget of ${key}`;
 }
 
 function leftText(source: Shortage, { free, onHold, holds }: FundsLeft): string {
@@ -45,8 +46,8 @@ function adviceText(source: Shortage, passing: boolean): string {
   if (passing) return 'Try again when running calls have ended.';
   if (source === 'wallet') return 'Top up the wallet or ask for less output.';
   return source === 'key'
-    ? 'Ask for a higher quota of this key or for less output.'
-    : 'Wait for its next period, ask for a higher budget of this key or for less output.';
+    ? 'Raise the quota of this key or ask for less output.'
+    : 'Wait for its next period, raise the budget of this key or ask for less output.';
 }
 
 /** A stream has said what its money could pay for: the rest of it is not bought. */
@@ -67,7 +68,7 @@ function whatRanOut(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>, l
     case 'owed':
       return `your account owes $${formatUsd(-left.free)}.`;
     default:
-      return `${ownerText(outcome, left)} has ${leftText(outcome, left)}, which does not pay for the rest of this answer.`;
+      return `${ownerText(outcome, left, 'this key')} has ${leftText(outcome, left)}, which does not pay for the rest of this answer.`;
   }
 }
 

@@ -142,7 +142,7 @@ describe('errors that a call meets before it goes up (case 95)', () => {
       [
         'key',
         { quota: '0.000001' },
-        /^insufficient quota: this key's quota has \$0\.000001 left and this call needs [^$]*\$0\.0\d+/,
+        /^insufficient quota: the quota of the key “test key” has \$0\.000001 left and this call needs [^$]*\$0\.0\d+/,
       ],
     ])('an empty %s is a final refusal that says what is missing (case 100)', async (_, options, words) => {
       for (const stream of [false, true]) {

@@ -148,7 +148,7 @@ describe('money', () => {
     expect(response.status).toBe(429);
     expect(response.headers.get('x-should-retry')).toBe('false');
     const { error } = (await response.json()) as { error: { message: string } };
-    expect(error.message).toMatch(/^insufficient quota: this key's quota has \$0\.000001 left/);
+    expect(error.message).toMatch(/^insufficient quota: the quota of the key “test key” has \$0\.000001 left/);
     expect(relay.upstream.requests).toHaveLength(0);
   });
 
