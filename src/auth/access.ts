@@ -1,15 +1,7 @@
 import { applyDecorators, SetMetadata, UseGuards, UseInterceptors } from '@nestjs/common';
 import { PageInterceptor } from '../web/index.js';
+import { ACCESS, type Access } from './access-level.js';
 import { VisitGuard } from './visit.guard.js';
-
-/**
- * Who may visit a page: anybody; whoever is signed in, though their address is not verified; whoever is signed in and
- * verified; operators.
- */
-export type Access = 'public' | 'unverified' | 'signed-in' | 'operator';
-
-/** Where a handler or its class says who may visit it. */
-export const ACCESS = 'switchboard:access';
 
 const open = (access: Access): MethodDecorator & ClassDecorator =>
   applyDecorators(SetMetadata(ACCESS, access), UseGuards(VisitGuard), UseInterceptors(PageInterceptor));

@@ -1,7 +1,8 @@
 // Accounts: addresses, passwords, roles, whether they may be used; the browsers that they are signed in on, and who may
 // visit which page. Does not own their wallets and keys: an account with its wallet is made by onboarding, in one
 // transaction.
-export { ACCESS, type Access, Operator, Public, SignedIn, Unverified } from './access.js';
+export { Operator, Public, SignedIn, Unverified } from './access.js';
+export { ACCESS, type Access } from './access-level.js';
 export { AccountExists, AccountNotFound, InvalidAccount } from './account.errors.js';
 export { AccountService, type PreparedAccount } from './account.service.js';
 export type { Account, AccountState, CreatedAccount, NewAccount } from './account.js';

@@ -11,7 +11,7 @@ import {
   VisitCookies,
   type Visitor,
 } from '../web/index.js';
-import { ACCESS, type Access } from './access.js';
+import { ACCESS, type Access } from './access-level.js';
 import { SessionService } from './sessions/session.service.js';
 
 /**

@@ -45,7 +45,8 @@ export interface LogPage {
 }
 
 type Count = 'promptTokens' | 'cachedTokens' | 'completionTokens' | 'reasoningTokens';
-type Row = Omit<LoggedCall, Count | 'cost'> & Readonly<Record<Count | 'cost', string | null>> & { readonly position: string };
+type Row = Omit<LoggedCall, Count | 'cost'> &
+  Readonly<Record<Count | 'cost', string | null>> & { readonly position: string };
 
 const FINISHED = `
   SELECT c.id, c.created_at, c.model, c.group_name, c.key_id, c.protocol, c.channel, c.stream,

@@ -5,7 +5,8 @@ import { conditions, type Parameters, type UsageFilter } from './usage-filter.js
 export const slotAt = (moment: string): string => `date_bin('15 minutes', ${moment}, '2000-01-01 00:00:00+00')`;
 
 /** SQL for the first one that begins at that moment or after it. */
-export const slotAfter = (moment: string): string => slotAt(`${moment} + interval '15 minutes' - interval '1 microsecond'`);
+export const slotAfter = (moment: string): string =>
+  slotAt(`${moment} + interval '15 minutes' - interval '1 microsecond'`);
 
 /**
  * The CTE "parts": finished calls by quarters of an hour (minutes for a chart of those) and whatever they are divided by.

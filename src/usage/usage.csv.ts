@@ -38,8 +38,7 @@ const PLAIN_NUMBER = /^[+-]?\d+(?:\.\d+)?$/;
 export const csvHeader = (): string => csvLines([Object.keys(COLUMNS)]);
 
 /** One line for each row, each with its line end; empty for no rows. */
-export const csvOf = (rows: readonly UsageRow[]): string =>
-  csvLines(rows.map((row) => CELLS.map((cell) => cell(row))));
+export const csvOf = (rows: readonly UsageRow[]): string => csvLines(rows.map((row) => CELLS.map((cell) => cell(row))));
 
 /** RFC 4180, but for the line end, which is LF. Nothing in it is run by a spreadsheet. */
 export const csvLines = (lines: readonly (readonly Cell[])[]): string =>

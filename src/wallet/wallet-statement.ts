@@ -170,7 +170,11 @@ async function endsOfDays(
   moved: readonly Movement[],
   atEnd: Nanos,
 ): Promise<readonly ConsumptionDay[]> {
-  const ends = await nextMidnights(query, timeZone, days.map(({ start }) => start));
+  const ends = await nextMidnights(
+    query,
+    timeZone,
+    days.map(({ start }) => start),
+  );
   let taken = 0n;
   return days.map((day, index) => {
     const end = ends[index] ?? END;

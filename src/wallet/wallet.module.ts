@@ -18,7 +18,11 @@ import { WalletStatement } from './wallet-statement.js';
 import { WalletService } from './wallet.service.js';
 
 @Module({
-  imports: [AuthModule, UsageModule, TypeOrmModule.forFeature([WalletEntity, LedgerEntryEntity, LedgerLineEntity, RedemptionCodeEntity])],
+  imports: [
+    AuthModule,
+    UsageModule,
+    TypeOrmModule.forFeature([WalletEntity, LedgerEntryEntity, LedgerLineEntity, RedemptionCodeEntity]),
+  ],
   controllers: [WalletController],
   providers: [
     WalletRepository,

@@ -18,7 +18,11 @@ export class ErrorPages {
   /** @param status what the page answers with */
   async answer(error: AppError, status: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const page = errorPage(error, status, request, this.clock.date());
-    await reply.send(await this.writer.page(page, visitOf(request) ?? stranger(request), reply));
+    const html = await this.writer
+      .page(page, visitOf(request) ?? stranger(request), reply)
+      // What keeps the frame from being filled is most likely what failed in the first place: the database.
+      .catch(() => this.writer.page(page, stranger(request), reply));
+    await reply.send(html);
   }
 
   async detour({ to }: Detour, reply: FastifyReply): Promise<void> {

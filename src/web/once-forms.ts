@@ -62,8 +62,9 @@ export class OnceForms {
   /** Where the first sending led. @throws AlreadySent */
   private async before(accountId: string, nonce: string): Promise<string> {
     const [post] = await this.dataSource.query<{ location: string | null }[]>(FIND, [accountId, nonce]);
-    if (post?.location == null) throw new AlreadySent();
-    return post.location;
+    const location = post?.location ?? undefined;
+    if (location === undefined) throw new AlreadySent();
+    return location;
   }
 
   private async attempt<T>(

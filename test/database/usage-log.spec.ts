@@ -19,8 +19,7 @@ describe('the usage log', () => {
           .get(UsageLog)
           .page(query, { accountId: ann.accountId, from: ago(60 * 24 * 40), to: ago(-5), ...filter }, start, size),
       );
-  const ids = async (filter: Partial<UsageFilter>): Promise<string[]> =>
-    (await page(filter)).calls.map(({ id }) => id);
+  const ids = async (filter: Partial<UsageFilter>): Promise<string[]> => (await page(filter)).calls.map(({ id }) => id);
 
   beforeEach(async () => {
     world = await UsageWorld.start();

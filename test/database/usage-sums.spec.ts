@@ -25,9 +25,7 @@ describe('the sums of calls', () => {
     ...filter,
   });
   const sums = (filter: Partial<UsageFilter> = {}, on = scale('day'), division?: Division): Promise<UsageSums> =>
-    world
-      .get(TimeLimitedReads)
-      .read((query) => world.get(UsageSumsReader).read(query, filterOf(filter), on, division));
+    world.get(TimeLimitedReads).read((query) => world.get(UsageSumsReader).read(query, filterOf(filter), on, division));
   const rows = async (filter: Partial<UsageFilter> = {}): Promise<readonly LoggedCall[]> =>
     (
       await world
@@ -44,7 +42,8 @@ describe('the sums of calls', () => {
     completionTokens: calls.reduce((sum, { completionTokens }) => sum + (completionTokens ?? 0), 0),
   });
   const until = async (): Promise<Date> =>
-    (await world.sql.query('SELECT summed_until FROM usage_sums WHERE account_id = $1', [ann.accountId]))[0].summed_until;
+    (await world.sql.query('SELECT summed_until FROM usage_sums WHERE account_id = $1', [ann.accountId]))[0]
+      .summed_until;
 
   const FILTERS: readonly (readonly [string, () => Partial<UsageFilter>])[] = [
     ['nothing', () => ({})],
@@ -53,9 +52,15 @@ describe('the sums of calls', () => {
     ['a group', () => ({ group: 'saver' })],
     ['a result', () => ({ result: 'refused' as const })],
     ['what runs', () => ({ result: 'open' as const })],
-    ['times within quarters of an hour', () => ({ from: new Date(now - 20 * DAY + 1234), to: new Date(now - DAY - 777) })],
+    [
+      'times within quarters of an hour',
+      () => ({ from: new Date(now - 20 * DAY + 1234), to: new Date(now - DAY - 777) }),
+    ],
     ['a few minutes', () => ({ from: new Date(now - 5 * DAY), to: new Date(now - 5 * DAY + 60_000) })],
-    ['everything at once', () => ({ model: 'model 1', keyId: ann.keyId, group: 'default', result: 'completed' as const })],
+    [
+      'everything at once',
+      () => ({ model: 'model 1', keyId: ann.keyId, group: 'default', result: 'completed' as const }),
+    ],
   ];
 
   const fill = async (calls: number, spreadMs = 25 * DAY): Promise<void> => {

@@ -110,11 +110,13 @@ describe('the statement of a wallet', () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     await settled(ann, 5n, new Date());
     const found = await topUps(1);
-    expect(found.map(({ amount, paidDebt, balanceAfter, reason }) => [amount, paidDebt, balanceAfter, reason])).toEqual([
-      [20n, 30n, 20n, 'second'],
-      [-100n, -30n, 0n, 'taken back'],
-      [100n, 0n, 100n, 'first'],
-    ]);
+    expect(found.map(({ amount, paidDebt, balanceAfter, reason }) => [amount, paidDebt, balanceAfter, reason])).toEqual(
+      [
+        [20n, 30n, 20n, 'second'],
+        [-100n, -30n, 0n, 'taken back'],
+        [100n, 0n, 100n, 'first'],
+      ],
+    );
     expect(found[0]!.id).toMatch(/^led_/);
   });
 

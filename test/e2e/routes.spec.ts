@@ -49,8 +49,6 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /account/profile',
     'POST /account/sessions/:id/end',
     'POST /account/sessions/others/end',
-  public: ['POST /flash/dismiss', 'POST /theme'],
-  unverified: [],
     'GET /usage-logs/common',
     'GET /usage-logs/common.csv',
     'GET /usage-logs/common/:id',

@@ -21,7 +21,13 @@ describe('the pages of the usage log', () => {
     const at = Date.now() - minutesAgo * 60_000;
     const id = newId('req', at);
     const { accountId, keyId } = owner;
-    await aCallRow(relay.get(DataSource), { id, accountId, keyId, createdAt: new Date(at).toISOString(), ...overrides });
+    await aCallRow(relay.get(DataSource), {
+      id,
+      accountId,
+      keyId,
+      createdAt: new Date(at).toISOString(),
+      ...overrides,
+    });
     return id;
   };
   const page = async (path: string): Promise<string> => {
@@ -58,7 +64,9 @@ describe('the pages of the usage log', () => {
     const cell = (name: string): string =>
       new RegExp(`class="[^"]*${name}[^"]*">(.*?)</td>`, 's').exec(html)![1]!.replaceAll(/<[^>]+>/g, ' ');
     expect(cell('c-model')).toMatch(/^m\s+default · test key · Responses/);
-    expect(cell('c-tok')).toContain(`${Number(prompt).toLocaleString('en')}  in  ${Number(completion).toLocaleString('en')}`);
+    expect(cell('c-tok')).toContain(
+      `${Number(prompt).toLocaleString('en')}  in  ${Number(completion).toLocaleString('en')}`,
+    );
     expect(cell('c-cost').replaceAll(' ', '')).toMatch(/^\$0\.\d{6,9}/);
     expect(BigInt(String(cost))).toBeGreaterThan(0n);
     expect(cell('c-ttft')).toMatch(/\d+ *ms/);
@@ -118,9 +126,23 @@ describe('the pages of the usage log', () => {
   it('write markup in names and errors as text', async () => {
     const sql = relay.get(DataSource);
     await sql.query('UPDATE api_keys SET name = $1 WHERE id = $2', [MARKUP, ann.keyId]);
-    const id = await row(ann, 1, { model: MARKUP, group: MARKUP, errorReason: MARKUP, errorMessage: MARKUP, status: 'failed' });
+    const id = await row(ann, 1, {
+      model: MARKUP,
+      group: MARKUP,
+      errorReason: MARKUP,
+      errorMessage: MARKUP,
+      status: 'failed',
+    });
     const search = `model=${encodeURIComponent(MARKUP)}&group=${encodeURIComponent(MARKUP)}&key=${ann.keyId}`;
-    for (const path of [LOG, `${LOG}?by=model`, `${LOG}?by=key`, `${LOG}?open=${id}`, `${LOG}?${search}`, `${LOG}/${id}`, `${LOG}?model=${encodeURIComponent(`"><script>`)}`]) {
+    for (const path of [
+      LOG,
+      `${LOG}?by=model`,
+      `${LOG}?by=key`,
+      `${LOG}?open=${id}`,
+      `${LOG}?${search}`,
+      `${LOG}/${id}`,
+      `${LOG}?model=${encodeURIComponent(`"><script>`)}`,
+    ]) {
       const html = await page(path);
       expect(html).not.toContain('<img');
       expect(html).not.toContain('"><script>');
@@ -130,7 +152,9 @@ describe('the pages of the usage log', () => {
   it('keep what is filtered on the way through pages, and in the CSV, which is what the pages show', async () => {
     const expected: string[] = [];
     for (let call = 0; call < 30; call += 1)
-      expected.push(await row(ann, call + 1, { model: call % 5 === 4 ? 'other' : 'm', cost: BigInt(call) * 1_234_567n }));
+      expected.push(
+        await row(ann, call + 1, { model: call % 5 === 4 ? 'other' : 'm', cost: BigInt(call) * 1_234_567n }),
+      );
     const filtered = expected.filter((_, call) => call % 5 !== 4);
     const first = await page(`${LOG}?model=m&size=25`);
     expect(rows(first)).toEqual(filtered);
@@ -144,7 +168,11 @@ describe('the pages of the usage log', () => {
     const csv = await browser.get(`${LOG}.csv?model=m`);
     expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(csv.headers.get('cache-control')).toBe('no-store');
-    const lines = csv.text.trim().split('\n').slice(1).map((line) => line.split(','));
+    const lines = csv.text
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(','));
     expect(lines.map(([, id]) => id)).toEqual(filtered.toReversed());
     expect(lines.map((line) => line[8])).toEqual(lines.map(() => ''));
     const dollars = lines.reduce((sum, line) => sum + Math.round(Number(line[17]) * 1e9), 0);
@@ -179,7 +207,19 @@ describe('the pages of the usage log', () => {
   });
 
   it('take anything for a filter', async () => {
-    const odd = ['range=x', 'by=x&size=7', 'model=%00', 'model=a&model=b', 'before=a&before=b', `model=${'x'.repeat(5000)}`, 'result=x', 'open=%00', 'key=%25', 'request=%00', 'from[]=1'];
+    const odd = [
+      'range=x',
+      'by=x&size=7',
+      'model=%00',
+      'model=a&model=b',
+      'before=a&before=b',
+      `model=${'x'.repeat(5000)}`,
+      'result=x',
+      'open=%00',
+      'key=%25',
+      'request=%00',
+      'from[]=1',
+    ];
     for (const search of odd) await page(`${LOG}?${search}`);
   });
 });

@@ -30,18 +30,22 @@ describe('the page of the wallet', () => {
   const call = async (): Promise<void> => {
     await (await relay.post('/v1/responses', ann.key, { model: 'm', input: 'hello' })).text();
   };
-  const nanosIn = (cell: string): bigint =>
-    parseUsd(cell.replaceAll(/<[^>]+>|[+$,\s]/g, '').replace('−', '-'));
+  const nanosIn = (cell: string): bigint => parseUsd(cell.replaceAll(/<[^>]+>|[+$,\s]/g, '').replace('−', '-'));
   /** What stands in a column of a table, by its label. */
   const column = (html: string, table: string, label: string): bigint[] => {
     const part = html.slice(html.indexOf(`id="${table}"`)).split('</section>')[0]!;
-    return [...part.matchAll(new RegExp(`data-label="${label}"[^>]*>(.*?)(?:<small>.*?)?</td>`, 'g'))].map(([, cell]) => nanosIn(cell!));
+    return [...part.matchAll(new RegExp(`data-label="${label}"[^>]*>(.*?)(?:<small>.*?)?</td>`, 'g'))].map(([, cell]) =>
+      nanosIn(cell!),
+    );
   };
   const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((all, amount) => all + amount, 0n);
   const csv = async (path: string): Promise<Record<string, string>[]> => {
     const { text, headers } = await browser.get(path);
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
-    const [head, ...lines] = text.trim().split('\n').map((line) => line.split(','));
+    const [head, ...lines] = text
+      .trim()
+      .split('\n')
+      .map((line) => line.split(','));
     return lines.map((line) => Object.fromEntries(line.map((cell, index) => [head![index]!, cell])));
   };
 
@@ -151,10 +155,13 @@ describe('the page of the wallet', () => {
     expect(text).toContain(`"'=HYPERLINK(""http://x"")"`);
   });
 
-  it.each(['x', 'eyJhdCI6IjIwMjYifQ.AAAA'])('shows the newest entries for the cursor %j, and says so', async (cursor) => {
-    for (const path of [`/wallet?before=${cursor}`, `/wallet?topups=${cursor}`, `/wallet?topups=${cursor}&topups=a`])
-      expect((await browser.get(path)).text).toContain('That page is no longer there');
-  });
+  it.each(['x', 'eyJhdCI6IjIwMjYifQ.AAAA'])(
+    'shows the newest entries for the cursor %j, and says so',
+    async (cursor) => {
+      for (const path of [`/wallet?before=${cursor}`, `/wallet?topups=${cursor}`, `/wallet?topups=${cursor}&topups=a`])
+        expect((await browser.get(path)).text).toContain('That page is no longer there');
+    },
+  );
 
   it('shows the balance beside every page, and tells when it is low or owed', async () => {
     expect((await browser.get('/usage-logs/common')).text).toContain('<small>Balance</small><b>$10.00</b>');

@@ -28,7 +28,7 @@ export class Window {
     const window = new Window(context, page);
     page.on('console', (message) => {
       // That an address answered with an error is the browser's remark, not the page's fault.
-      if (message.type() === 'error' && !/^Failed to load resource/.test(message.text()))
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
         window.complaints.push(`${page.url()}: ${message.text()}`);
     });
     page.on('pageerror', (error) => window.complaints.push(`${page.url()}: ${error.message}`));

@@ -45,14 +45,22 @@ export class PageVisitor {
     return this.submit('/sign-in', { email, password });
   }
 
-  private async visit(path: string, init: { method?: string; body?: URLSearchParams; headers: Fields }): Promise<Visited> {
+  private async visit(
+    path: string,
+    init: { method?: string; body?: URLSearchParams; headers: Fields },
+  ): Promise<Visited> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = { accept: 'text/html', ...(cookie && { cookie }), ...this.headers, ...init.headers };
     const response = await fetch(`${this.url}${path}`, { ...init, headers, redirect: 'manual' });
     for (const line of response.headers.getSetCookie()) this.keep(line);
     const text = await response.text();
     this.csrf = /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? this.csrf;
-    return { status: response.status, headers: response.headers, text, location: response.headers.get('location') ?? '' };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      location: response.headers.get('location') ?? '',
+    };
   }
 
   private keep(line: string): void {

@@ -141,11 +141,29 @@ function attemptSteps(attempt: CallAttempt, start: number, asOperator: boolean):
     whole,
     { name: 'Wait for the answer', atMs: start, tookMs: headersMs, rank: 'part', tone: 'connect', outcome: '' },
     ...(begun > headersMs
-      ? [{ name: 'Wait for the first token', atMs: start + headersMs, tookMs: begun - headersMs, rank: 'part', tone: 'wait', outcome: '' } as const]
+      ? [
+          {
+            name: 'Wait for the first token',
+            atMs: start + headersMs,
+            tookMs: begun - headersMs,
+            rank: 'part',
+            tone: 'wait',
+            outcome: '',
+          } as const,
+        ]
       : []),
     ...(firstTokenMs === null
       ? []
-      : [{ name: 'Stream', atMs: start + firstTokenMs, tookMs: durationMs - firstTokenMs, rank: 'part', tone: 'stream', outcome: '' } as const]),
+      : [
+          {
+            name: 'Stream',
+            atMs: start + firstTokenMs,
+            tookMs: durationMs - firstTokenMs,
+            rank: 'part',
+            tone: 'stream',
+            outcome: '',
+          } as const,
+        ]),
   ];
 }
 

@@ -3,7 +3,8 @@ import type { RecordedCall } from '../recorded-call.js';
 /** What somebody can do about a call that ended with this reason; the reasons are those of the log. */
 const ADVICE: Readonly<Record<string, string>> = {
   'Invalid token': 'Check that your client sends a key of yours that is enabled and has not expired, as it was shown.',
-  'insufficient quota': 'Look at the balance of your wallet, and at the quota and budgets of the key; raise what is used up.',
+  'insufficient quota':
+    'Look at the balance of your wallet, and at the quota and budgets of the key; raise what is used up.',
   'context canceled': 'Your client closed the connection before the answer was complete. Look at its time limit.',
   permission_denied: 'The key may not do this. Look at its models, its networks and its group.',
   invalid_request: 'Change what the message names, then send the request again. As it is it will be refused again.',

@@ -54,7 +54,8 @@ export class LogReader {
     const times = await this.firstTokens.read(query, filter, scale, sums.total.calls);
     const choices = await this.sums.choices(query, filter);
     const keys = await query<{ id: string; name: string }>(KEYS, [filter.accountId]);
-    const everUsed = page.calls.length > 0 || (await query<{ used: boolean }>(USED, [filter.accountId]))[0]?.used === true;
+    const everUsed =
+      page.calls.length > 0 || (await query<{ used: boolean }>(USED, [filter.accountId]))[0]?.used === true;
     return { page, sums, times, scale, ...choices, keys, everUsed };
   }
 }

@@ -74,7 +74,12 @@ export function usageCharts({ sums, times, scale, seriesNames }: ChartsInput) {
   };
   return {
     minis: [
-      { label: 'Calls', figure: count(total.calls), note: total.failed > 0 ? `${count(total.failed)} failed` : '', chart: drawn.calls },
+      {
+        label: 'Calls',
+        figure: count(total.calls),
+        note: total.failed > 0 ? `${count(total.failed)} failed` : '',
+        chart: drawn.calls,
+      },
       { label: 'Cost', figure: usd(total.cost), note: '', exact: total.cost, chart: drawn.cost },
       {
         label: 'Tokens',
@@ -86,7 +91,12 @@ export function usageCharts({ sums, times, scale, seriesNames }: ChartsInput) {
         label: 'First token',
         figure: times.total === undefined ? '–' : `${count(times.total.medianMs)} ms`,
         note: times.total === undefined ? '' : `p95 ${count(times.total.p95Ms)} ms`,
-        chart: latencyLines({ id: 'first-token', finding: 'Median and 95th percentile of the time to the first token', median, p95 }),
+        chart: latencyLines({
+          id: 'first-token',
+          finding: 'Median and 95th percentile of the time to the first token',
+          median,
+          p95,
+        }),
       },
     ],
     legend: sums.series.length === 0 ? undefined : drawn.calls.legend,

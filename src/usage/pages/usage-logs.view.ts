@@ -108,9 +108,17 @@ function filters({ query, models, groups, keys }: LogInput, chips: readonly Chip
   return {
     request: query.request,
     models: choose('All models', alike(models), query.model),
-    keys: choose('All keys', keys.map(({ id, name }) => [id, name] as const), query.key),
+    keys: choose(
+      'All keys',
+      keys.map(({ id, name }) => [id, name] as const),
+      query.key,
+    ),
     groups: choose('All groups', alike(groups), query.group),
-    results: choose('Any result', CALL_RESULTS.map((result) => [result, RESULT_LABELS[result]] as const), query.result),
+    results: choose(
+      'Any result',
+      CALL_RESULTS.map((result) => [result, RESULT_LABELS[result]] as const),
+      query.result,
+    ),
     filtersOn: chips.filter(({ label }) => label !== 'Request').length,
     keep: kept(query, ['request', 'model', 'key', 'group', 'result']),
     chips,

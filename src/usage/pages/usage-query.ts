@@ -75,13 +75,17 @@ function rangeOf(
   const wrong = (problem: string) => ({ range: 'custom', from: today, to: today, problem });
   if (!isDay(from) || !isDay(to)) return wrong('Enter days as year, month and day: 2026-11-20.');
   if (from > to) return wrong('Enter a first day that is not after the last one.');
-  if (addDays(from, MOST_DAYS) <= to)
-    return wrong('Enter a range of at most 366 days.');
+  if (addDays(from, MOST_DAYS) <= to) return wrong('Enter a range of at most 366 days.');
   return { range: 'custom', from, to, problem: '' };
 }
 
 /** Which calls that means. A request is looked for at the time that its id says, whatever the range. */
-export function filterOf(query: UsageQuery, accountId: string, now: Date, timeZone: string): UsageFilter & { readonly accountId: string } {
+export function filterOf(
+  query: UsageQuery,
+  accountId: string,
+  now: Date,
+  timeZone: string,
+): UsageFilter & { readonly accountId: string } {
   return {
     accountId,
     ...spanOf(query, now, timeZone),

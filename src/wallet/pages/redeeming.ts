@@ -50,5 +50,8 @@ const redeemed = (made: Redemption | undefined) =>
   ({
     tone: 'ok',
     title: made === undefined ? 'This code was redeemed' : `${usd(made.amount)} added`,
-    text: made === undefined ? 'The form had been sent before.' : `Your balance is ${usd(made.wallet.balance)}. It can be spent at once.`,
+    text:
+      made === undefined
+        ? 'The form had been sent before.'
+        : `Your balance is ${usd(made.wallet.balance)}. It can be spent at once.`,
   }) as const;

@@ -1,0 +1,8 @@
+/**
+ * Who may visit a page: anybody; whoever is signed in, though their address is not verified; whoever is signed in and
+ * verified; operators.
+ */
+export type Access = 'public' | 'unverified' | 'signed-in' | 'operator';
+
+/** Where a handler or its class says who may visit it. */
+export const ACCESS = 'switchboard:access';
