@@ -124,7 +124,10 @@ describe('architecture', () => {
 
   it('reads the environment in one place only', () => {
     const withoutComments = (text: string): string => text.replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, '');
-    const readers = files.filter((file) => /\bprocess\.env\b/.test(withoutComments(readFileSync(file, 'utf8'))));
+    // A program that is shown to people has a placeholder there, not a name.
+    const readers = files.filter((file) =>
+      /\bprocess\.env\b(?!\.\$\{)/.test(withoutComments(readFileSync(file, 'utf8'))),
+    );
     expect(readers.map((file) => relative(SRC, file))).toEqual(['config/config.ts']);
   });
 
