@@ -387,7 +387,7 @@ describe('accounts', () => {
       await expect(isSignedIn(second)).resolves.toBe(true);
       await first.get('/account');
       expect((await first.post(`/account/sessions/${ids[0]}/end`)).location).toBe('/account');
-      expect([await isSignedIn(second), await isSignedIn(third)].toSorted()).toEqual([false, true]);
+      expect([await isSignedIn(second), await isSignedIn(third)].filter(Boolean)).toHaveLength(1);
       await first.get('/account');
       await first.post('/account/sessions/others/end');
       expect([

@@ -31,7 +31,7 @@ export class Mailbox {
         stream.on('end', () => {
           const refusal = mailbox.refusals.shift();
           if (refusal !== undefined) return done(Object.assign(new Error('not now'), { responseCode: refusal }));
-          mailbox.arrived(session, Buffer.concat(chunks)).then(done, done);
+          void mailbox.arrived(session, Buffer.concat(chunks), done);
         });
       },
     });
@@ -61,10 +61,11 @@ export class Mailbox {
     }, PATIENCE_MS);
   }
 
-  private async arrived({ envelope }: SMTPServerSession, raw: Buffer): Promise<undefined> {
+  private async arrived({ envelope }: SMTPServerSession, raw: Buffer, done: () => void): Promise<void> {
     const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
     const to = envelope.rcptTo.map(({ address }) => address);
     this.mails.push({ from, to, message: await simpleParser(raw), raw: raw.toString() });
+    done();
   }
 }
 
