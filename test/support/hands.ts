@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { ElementHandle, Locator, Page } from 'playwright-core';
 
 /** How somebody uses a page. */
 export interface Hands {
@@ -12,8 +12,7 @@ export interface Hands {
 export const mouse: Hands = {
   fill: (page, label, text) => field(page, label).fill(text),
   press: async (page, role, name) => {
-    await page.getByRole(role, { name }).first().click();
-    await page.waitForLoadState();
+    await Promise.all([page.waitForEvent('load'), page.getByRole(role, { name }).first().click()]);
   },
 };
 
@@ -26,22 +25,26 @@ export const keyboard: Hands = {
   },
   press: async (page, role, name) => {
     await tabTo(page, page.getByRole(role, { name }).first());
-    await page.keyboard.press('Enter');
-    await page.waitForLoadState();
+    await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
   },
 };
 
 const field = (page: Page, label: string | RegExp): Locator => page.getByLabel(label, { exact: true }).first();
+
+/** What is read of an element, within the page. */
+interface InPage {
+  readonly ownerDocument: { readonly activeElement: unknown };
+}
 
 /** More than any page has places to stop at. */
 const MAX_STOPS = 150;
 
 async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
-  const handle = await target.elementHandle();
+  const handle = (await target.elementHandle()) as ElementHandle<InPage> | null;
   for (let stop = 0; stop < MAX_STOPS; stop += 1) {
     await page.keyboard.press('Tab');
-    if (await handle?.evaluate('(element) => element === element.ownerDocument.activeElement')) return;
+    if (await handle?.evaluate((element: InPage) => element === element.ownerDocument.activeElement)) return;
   }
   throw new Error(`${target} cannot be reached by Tab on ${page.url()}`);
 }

@@ -12,6 +12,9 @@ export interface RenderedPage {
   readonly html: string;
 }
 
+/** Templates read plain values, and of the one class among these, Form, this too. */
+const READABLE: Handlebars.RuntimeOptions = { allowedProtoProperties: { refused: true } };
+
 /** Makes HTML and text of templates below views/. All of them are compiled at the start: a broken one ends it. */
 @Injectable()
 export class ViewEngine {
@@ -51,7 +54,7 @@ export class ViewEngine {
   }
 
   private fill(view: string, data: Readonly<Record<string, unknown>>): string {
-    return this.template(view)(data);
+    return this.template(view)(data, READABLE);
   }
 
   private template(name: string): Handlebars.TemplateDelegate {
