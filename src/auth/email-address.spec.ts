@@ -19,6 +19,10 @@ describe('normalizeEmail', () => {
     'a b@example.com',
     'ann@example.com\nbcc:x@example.com',
     'änn@example.com',
+    '"ann"@example.com',
+    '"a b"@example.com',
+    'ann,eve@example.com',
+    '<ann@example.com>',
   ])('takes %j for no address', (text) => {
     expect(normalizeEmail(text)).toBeUndefined();
   });

@@ -2,11 +2,13 @@ import { isEmail } from 'class-validator';
 
 /**
  * An address in the form it is stored and compared in: lower case, no blanks around it. ASCII only, because what
- * PostgreSQL and JavaScript take for lower case differs beyond it. Undefined when the text is no address.
+ * PostgreSQL and JavaScript take for lower case differs beyond it; nothing in quotes, which nobody has and few programs
+ * read alike. Undefined when the text is no address.
  */
 export function normalizeEmail(text: string): string | undefined {
   const email = text.trim().toLowerCase();
-  return isEmail(email, { allow_utf8_local_part: false }) ? email : undefined;
+  const isPlain = isEmail(email, { allow_utf8_local_part: false }) && !/["\\]/.test(email);
+  return isPlain ? email : undefined;
 }
 
 /** Providers that leave out dots: all spellings are one mailbox. */

@@ -118,7 +118,7 @@ describe('strangers at the pages of accounts', () => {
       const browser = visitor();
       await browser.get('/sign-in');
       const trying = (email: () => string) => () => browser.post('/sign-in', { email: email(), password: WRONG });
-      alike(
+      expectAlike(
         await medians(
           trying(anAddress),
           trying(() => known),
@@ -133,7 +133,7 @@ describe('strangers at the pages of accounts', () => {
         const browser = visitor();
         await browser.submit('/register', { name: 'Ann', email: email(), password: PASSWORD });
       };
-      alike(
+      expectAlike(
         await medians(
           trying(anAddress),
           trying(() => known),
