@@ -12,7 +12,7 @@ export class HomeController {
   /** @param days how many days of spending whoever is signed in looks at */
   @Get()
   @Header('vary', 'accept')
-  home(@CurrentVisit() { visitor }: Visit, @Query('days') days?: unknown): Promise<Page | Redirect> | Page | Redirect {
-    return visitor === undefined ? this.pages.landing() : this.pages.dashboard(visitor, days);
+  home(@CurrentVisit() { visitor }: Visit, @Query('days') days?: unknown): Promise<Page | Redirect> | Page {
+    return visitor === undefined ? this.pages.landing() : this.pages.own(visitor, days);
   }
 }

@@ -1,7 +1,11 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/index.js';
 import { CatalogModule } from '../catalog/index.js';
+import { KeysModule } from '../keys/index.js';
 import { RelayModule } from '../relay/index.js';
+import { UsageModule } from '../usage/index.js';
+import { WalletModule } from '../wallet/index.js';
+import { DashboardPages } from './dashboard/dashboard.pages.js';
 import { DocsController } from './docs/docs.controller.js';
 import { HomeController } from './home.controller.js';
 import { HomePages } from './home.pages.js';
@@ -9,8 +13,8 @@ import { PricingController } from './pricing/pricing.controller.js';
 import { PricingPages } from './pricing/pricing.pages.js';
 
 @Module({
-  imports: [AuthModule, CatalogModule, RelayModule],
+  imports: [AuthModule, CatalogModule, KeysModule, RelayModule, UsageModule, WalletModule],
   controllers: [HomeController, DocsController, PricingController],
-  providers: [HomePages, PricingPages],
+  providers: [DashboardPages, HomePages, PricingPages],
 })
 export class HomeModule {}

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Offer } from '../catalog/index.js';
 import { AdapterRegistry } from '../relay/index.js';
+import { Clock } from '../shared/index.js';
 import { BaseAddress, Page, Redirect, type Visitor } from '../web/index.js';
+import { DashboardPages } from './dashboard/dashboard.pages.js';
 import { dialectsOf } from './dialects.js';
 import { landingView } from './landing/landing.view.js';
 
@@ -12,6 +14,8 @@ export class HomePages {
     private readonly offer: Offer,
     private readonly adapters: AdapterRegistry,
     private readonly address: BaseAddress,
+    private readonly dashboard: DashboardPages,
+    private readonly clock: Clock,
   ) {}
 
   landing(): Page {
@@ -25,7 +29,9 @@ export class HomePages {
     return new Page('home/landing', { title: 'One address for every model', width: 'wide', data });
   }
 
-  dashboard({ verified }: Visitor, _days: unknown): Page | Redirect {
-    return verified ? this.landing() : new Redirect('/verify');
+  /** @param days how many days of spending the address asks for */
+  async own(visitor: Visitor, days: unknown): Promise<Page | Redirect> {
+    if (!visitor.verified) return new Redirect('/verify');
+    return this.dashboard.show(visitor, days, this.clock.date());
   }
 }

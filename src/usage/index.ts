@@ -1,12 +1,18 @@
 // The record of calls: looking one up, the export of finished ones as CSV, and the partitions they are written to. Does
 // not own the rows themselves: admission and settlement write them. Reads accounts and keys for the names that stand in
 // the export; owns neither.
+export { type CallResult, RESULT_LABELS, RESULT_TONES } from './call-result.js';
 export { CallLookup } from './call-lookup.js';
+export type { FirstTokens } from './first-token-times.js';
 export { KeyUse, type RecentUse, type UseOfModel } from './key-use.js';
+export type { ModelTrouble } from './model-troubles.js';
+export { type UsageOverview, UsageOverviewReader } from './overview-reader.js';
 export type { CostLine, RecordedCall } from './recorded-call.js';
 export { type Query, TimeLimitedReads } from './time-limited-reads.js';
 export { type UsageDay, UsageDays } from './usage-days.js';
 export { UsageExport, type UsageSelection } from './usage-export.js';
+export type { LoggedCall } from './usage-log.js';
 export { UsageModule } from './usage.module.js';
 export { UsageSummary } from './usage-summary.js';
 export { csvLines } from './usage.csv.js';
+export type { UsageFigures, UsageSums } from './usage-sums.js';

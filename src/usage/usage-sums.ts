@@ -29,11 +29,14 @@ export interface UsageSums {
   readonly starts: readonly Date[];
   /** Only of bars and series with calls. */
   readonly bars: readonly UsageBar[];
-  /** What has a series of its own, the most calls first. */
+  /** What has a series of its own, the largest first. */
   readonly series: readonly string[];
 }
 
 export type Division = 'model' | 'key';
+
+/** What makes a series one of the largest. */
+type Largest = 'calls' | 'cost';
 
 /** So many series have a colour of their own. */
 const MOST_SERIES = 4;
@@ -58,9 +61,15 @@ type Row = Readonly<Record<'calls' | 'failed' | 'cost' | 'prompt' | 'cached' | '
  */
 @Injectable()
 export class UsageSumsReader {
-  async read(query: Query, filter: UsageFilter, scale: ChartScale, division?: Division): Promise<UsageSums> {
+  async read(
+    query: Query,
+    filter: UsageFilter,
+    scale: ChartScale,
+    division?: Division,
+    by: Largest = 'calls',
+  ): Promise<UsageSums> {
     if (filter.result === 'open') filter = { ...filter, to: filter.from };
-    const series = division === undefined ? [] : await this.largest(query, filter, division);
+    const series = division === undefined ? [] : await this.largest(query, filter, division, by);
     const parameters = new Parameters();
     const dimension = division === undefined ? `''` : seriesOf(division, series, parameters);
     const rows = await query<Row>(sumsSql(filter, scale, dimension, parameters), parameters.values);
@@ -81,11 +90,11 @@ export class UsageSumsReader {
     return { models: distinct(rows.map(({ model }) => model)), groups: distinct(rows.map(({ group }) => group)) };
   }
 
-  private async largest(query: Query, filter: UsageFilter, division: Division): Promise<string[]> {
+  private async largest(query: Query, filter: UsageFilter, division: Division, by: Largest): Promise<string[]> {
     const parameters = new Parameters();
     const rows = await query<{ series: string }>(
       `WITH ${partsSql(filter, 'six hours', DIVIDED_BY[division], 'series', parameters)}
-       SELECT series FROM parts WHERE series <> '' GROUP BY 1 ORDER BY sum(calls) DESC, 1 LIMIT ${MOST_SERIES}`,
+       SELECT series FROM parts WHERE series <> '' GROUP BY 1 ORDER BY sum(${by}) DESC, 1 LIMIT ${MOST_SERIES}`,
       parameters.values,
     );
     return rows.map(({ series }) => series);

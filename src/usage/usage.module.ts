@@ -9,6 +9,7 @@ import { UsageLogsController } from './pages/usage-logs.controller.js';
 import { UsageLogsPages } from './pages/usage-logs.pages.js';
 import { CallPartitions } from './partitions.js';
 import { FirstTokenTimesReader } from './first-token-times.js';
+import { UsageOverviewReader } from './overview-reader.js';
 import { TimeLimitedReads } from './time-limited-reads.js';
 import { UsageDays } from './usage-days.js';
 import { UsageExport } from './usage-export.js';
@@ -34,9 +35,10 @@ import { UsageRepository } from './usage.repository.js';
     TimeLimitedReads,
     UsageDays,
     UsageLog,
+    UsageOverviewReader,
     UsageSummary,
     UsageSumsReader,
   ],
-  exports: [UsageExport, CallLookup, KeyUse, TimeLimitedReads, UsageDays, UsageSummary],
+  exports: [UsageExport, CallLookup, KeyUse, TimeLimitedReads, UsageDays, UsageOverviewReader, UsageSummary],
 })
 export class UsageModule {}

@@ -5,5 +5,6 @@ export { LedgerCheck, type LedgerReport } from './ledger-check.js';
 export { CodeNotRedeemable, CodesNotPossible } from './redemption.errors.js';
 export { type RedemptionCode, RedemptionService } from './redemption.service.js';
 export { AmountNotPossible, DebitTooLarge, WalletNotFound } from './wallet.errors.js';
+export { type Outlook, WalletOutlook } from './wallet-outlook.js';
 export { WalletModule } from './wallet.module.js';
 export { type WalletBalance, WalletService } from './wallet.service.js';

@@ -14,6 +14,7 @@ import { RedemptionRepository } from './redemption.repository.js';
 import { RedemptionService } from './redemption.service.js';
 import { WalletEntity } from './wallet.entity.js';
 import { WalletRepository } from './wallet.repository.js';
+import { WalletOutlook } from './wallet-outlook.js';
 import { WalletStatement } from './wallet-statement.js';
 import { WalletService } from './wallet.service.js';
 
@@ -31,11 +32,12 @@ import { WalletService } from './wallet.service.js';
     RedemptionService,
     LedgerCheck,
     WalletStatement,
+    WalletOutlook,
     WalletPages,
     WalletCsv,
     WalletShell,
     Redeeming,
   ],
-  exports: [WalletService, RedemptionService, LedgerCheck],
+  exports: [WalletService, WalletOutlook, RedemptionService, LedgerCheck],
 })
 export class WalletModule {}

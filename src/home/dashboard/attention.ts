@@ -1,0 +1,102 @@
+import type { OwnKey } from '../../keys/index.js';
+import type { Nanos } from '../../shared/index.js';
+import { type ModelTrouble, RESULT_LABELS } from '../../usage/index.js';
+import { clockTime, count, usd } from '../../web/index.js';
+import { daysLeft, daysLeftText } from './runway.js';
+
+/** What may have to be attended to. */
+export interface Conditions {
+  readonly now: Date;
+  readonly timeZone: string;
+  readonly wallet: { readonly balance: Nanos; readonly held: Nanos; readonly owed: Nanos };
+  /** What was spent a day; undefined before anybody can tell. */
+  readonly pace: Nanos | undefined;
+  /** Those that are near a limit, or at one. */
+  readonly keys: readonly OwnKey[];
+  readonly usage: { readonly troubles: readonly ModelTrouble[] } | undefined;
+}
+
+/** One condition, with what can be done about it. */
+export interface Attention {
+  readonly tone: 'warn' | 'bad';
+  readonly icon: 'warning' | 'clock';
+  /** In bold in front of the text; may be empty. */
+  readonly name: string;
+  readonly text: string;
+  readonly action: { readonly href: string; readonly label: string };
+}
+
+/** So many days ahead it is time to think of money. */
+const SOON_DAYS = 3;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const MOST = 6;
+const LONGEST_REASON = 90;
+
+/** The worst in front, at most six. */
+export function attention(conditions: Conditions): readonly Attention[] {
+  const ofKeys = conditions.keys.flatMap((key) => [...limitOf(key), ...expiryOf(key, conditions.now)]);
+  const all = [...moneyOf(conditions), ...ofKeys, ...troublesOf(conditions)];
+  const isBad = ({ tone }: Attention): boolean => tone === 'bad';
+  return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MOST);
+}
+
+function moneyOf({ wallet, pace }: Conditions): Attention[] {
+  const item = (tone: Attention['tone'], text: string): Attention[] => [
+    { tone, icon: 'warning', name: '', text, action: { href: '/wallet', label: 'Add funds' } },
+  ];
+  if (wallet.owed > 0n) return item('bad', `Your account owes ${usd(wallet.owed)}; calls are refused until it is paid`);
+  if (wallet.balance <= 0n) return item('bad', 'Your balance is used up');
+  const days = daysLeft(wallet.balance, pace);
+  if (days === undefined || days >= SOON_DAYS) return [];
+  return item('warn', `Your balance lasts ${daysLeftText(wallet.balance, pace) ?? ''} at this pace`);
+}
+
+function limitOf(key: OwnKey): Attention[] {
+  const limit = fullestLimit(key);
+  if (limit === undefined) return [];
+  const about = { name: key.name, icon: 'warning', action: editing(key, `Raise ${limit.name}`) } as const;
+  if (key.conditions.includes('used-up')) return [{ ...about, tone: 'bad', text: `has used up its ${limit.name}` }];
+  if (!key.conditions.includes('near-quota')) return [];
+  return [{ ...about, tone: 'warn', text: `has used ${limit.percent}% of its ${limit.name}` }];
+}
+
+function expiryOf(key: OwnKey, now: Date): Attention[] {
+  const { name, expiresAt, conditions } = key;
+  if (expiresAt === undefined || !conditions.includes('expires-soon')) return [];
+  const days = Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS);
+  const text = `expires ${days <= 1 ? 'within a day' : `in ${days} days`}`;
+  return [{ tone: 'warn', icon: 'clock', name, text, action: editing(key, 'Extend') }];
+}
+
+const editing = ({ id }: OwnKey, label: string): Attention['action'] => ({ href: `/keys/${id}/edit`, label });
+
+/** The limit of which least is left, and how much of it is used or on hold. */
+function fullestLimit({ quota, used, held, budgets }: OwnKey): { name: string; percent: number } | undefined {
+  const ofBudgets = Object.entries(budgets).flatMap(([period, budget]) =>
+    budget === undefined ? [] : [{ name: `${period} budget`, limit: budget.limit, taken: budget.used + budget.held }],
+  );
+  const ofQuota = quota === undefined ? [] : [{ name: 'quota', limit: quota, taken: used + held }];
+  return [...ofQuota, ...ofBudgets]
+    .map(({ name, limit, taken }) => ({ name, percent: limit > 0n ? Number((taken * 100n) / limit) : 100 }))
+    .toSorted((one, other) => other.percent - one.percent)[0];
+}
+
+const troublesOf = ({ usage, timeZone }: Conditions): Attention[] =>
+  (usage?.troubles ?? []).map(({ model, calls, since, result, reason, message }) => ({
+    tone: 'bad',
+    icon: 'warning',
+    name: model,
+    text: `${count(calls)} calls ${ENDED[result] ?? 'failed'} since ${clockTime(since, timeZone, 'minutes')}: ${why(reason, message)}`,
+    action: { href: `/usage-logs/common?range=24h&model=${encodeURIComponent(model)}`, label: 'Show calls' },
+  }));
+
+const ENDED: Readonly<Partial<Record<ModelTrouble['result'], string>>> = {
+  refused: RESULT_LABELS.refused.toLowerCase(),
+  timeout: RESULT_LABELS.timeout.toLowerCase(),
+};
+
+/** What the last call was told, without its request ID; else the reason in words. */
+function why(reason: string, message: string): string {
+  const text = message.replace(/ \(request id: [^)]*\)$/, '').trim() || reason.replaceAll('_', ' ');
+  return text.length > LONGEST_REASON ? `${text.slice(0, LONGEST_REASON - 1).trimEnd()}…` : text;
+}

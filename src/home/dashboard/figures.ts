@@ -1,0 +1,45 @@
+import type { Nanos } from '../../shared/index.js';
+import type { FirstTokens, UsageFigures, UsageOverview } from '../../usage/index.js';
+import { count, percent, usd } from '../../web/index.js';
+import type { Conditions } from './attention.js';
+import { daysLeftText } from './runway.js';
+
+/** What stands where a number is not known. */
+const UNKNOWN = '–';
+
+/** The four figures on top of the dashboard, each with one line that compares it. */
+export function figures({ wallet, pace, usage }: Conditions & { readonly usage: UsageOverview | undefined }) {
+  const costs = usage && dayCosts(usage);
+  return [
+    { label: 'Balance', value: usd(wallet.balance), note: balanceNote(wallet.balance, wallet.held, pace) },
+    { label: 'Spent today', value: known(costs?.at(-1), usd), note: costs && `${usd(costs.at(-2) ?? 0n)} yesterday` },
+    { label: 'Calls, 24 h', value: known(usage?.lastDay.calls, count), note: failedText(usage?.lastDay) },
+    { label: 'First token, median', ...firstToken(usage?.firstTokens) },
+  ];
+}
+
+const known = <T>(value: T | undefined, show: (value: T) => string): string =>
+  value === undefined ? UNKNOWN : show(value);
+
+function balanceNote(balance: Nanos, held: Nanos, pace: Nanos | undefined): string {
+  const left = daysLeftText(balance, pace);
+  if (left !== undefined) return `${left} at this pace`;
+  return held > 0n ? `${usd(held)} on hold` : '';
+}
+
+function failedText(figures: UsageFigures | undefined): string {
+  if (figures === undefined || figures.calls === 0) return '';
+  if (figures.failed === 0) return 'none failed';
+  return `${count(figures.failed)} failed, ${percent(figures.failed, figures.calls)}`;
+}
+
+const firstToken = (times: FirstTokens | undefined) =>
+  times === undefined
+    ? { value: UNKNOWN, note: 'no stream in 24 h' }
+    : { value: `${count(times.medianMs)} ms`, note: `p95 ${count(times.p95Ms)} ms` };
+
+/** What each day cost, the last one today. */
+const dayCosts = ({ spend }: UsageOverview): bigint[] =>
+  spend.starts.map((start) =>
+    spend.bars.filter((bar) => bar.start.getTime() === start.getTime()).reduce((sum, { cost }) => sum + cost, 0n),
+  );

@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import type { Nanos } from '../shared/index.js';
+import { TimeLimitedReads } from '../usage/index.js';
+import { WalletStatement } from './wallet-statement.js';
+import { type WalletBalance, WalletService } from './wallet.service.js';
+
+/** How a wallet stands, and how long it will last. */
+export interface Outlook {
+  readonly wallet: WalletBalance;
+  /** What is spent a day; undefined in the first three days. */
+  readonly pace: Nanos | undefined;
+  /** Whether anything ever came into it. */
+  readonly everFunded: boolean;
+}
+
+@Injectable()
+export class WalletOutlook {
+  constructor(
+    private readonly wallets: WalletService,
+    private readonly statement: WalletStatement,
+    private readonly reads: TimeLimitedReads,
+  ) {}
+
+  /** @throws WalletNotFound */
+  async of(accountId: string, now: Date): Promise<Outlook> {
+    const [wallet, pace, everFunded] = await Promise.all([
+      this.wallets.balanceOf(accountId),
+      this.reads.read((query) => this.statement.pace(query, accountId, now)),
+      this.wallets.everFunded(accountId),
+    ]);
+    return { wallet, pace, everFunded };
+  }
+}
