@@ -7,6 +7,7 @@ export type { FirstTokens } from './first-token-times.js';
 export { KeyUse, type RecentUse, type UseOfModel } from './key-use.js';
 export type { ModelTrouble } from './model-troubles.js';
 export { type UsageOverview, UsageOverviewReader } from './overview-reader.js';
+export { type CostFormula, costFormula } from './pages/cost-formula.js';
 export type { CostLine, RecordedCall } from './recorded-call.js';
 export { type Query, TimeLimitedReads } from './time-limited-reads.js';
 export { type UsageDay, UsageDays } from './usage-days.js';

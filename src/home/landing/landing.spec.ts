@@ -1,5 +1,4 @@
 import { parsePricing } from '../../catalog/index.js';
-import { parseUsd } from '../../shared/index.js';
 import { aGroup, anOffer, DIALECTS } from '../../../test/support/offers.js';
 import { landingView } from './landing.view.js';
 import { receiptOf } from './receipt.js';
@@ -31,16 +30,14 @@ describe('the receipt of the landing page', () => {
     tiers: [{ from_prompt_tokens: 0, input: '3', cache_read: '0.3', output: '15' }],
   });
 
+  const textOf = ({ head, tail }: { head: string; tail: string }): string => head + tail;
+
   it('adds up: lines to the subtotal, times the group to what is charged', () => {
-    const receipt = receiptOf([anOffer({ pricing })], aGroup({ name: 'saver', multiplier: 800_000n }));
-    expect(receipt?.lines.map(({ amount }) => amount)).toEqual([
-      parseUsd('0.01983'),
-      parseUsd('0.01248'),
-      parseUsd('0.0096'),
-    ]);
-    expect(receipt?.subtotal).toBe(parseUsd('0.04191'));
-    expect(receipt?.factors).toEqual([{ label: 'Group “saver”', text: '× 0.80' }]);
-    expect(receipt?.charged).toBe(parseUsd('0.033528'));
+    const formula = receiptOf([anOffer({ pricing })], aGroup({ name: 'saver', multiplier: 800_000n }))?.formula;
+    expect(formula?.lines.map(({ amount }) => textOf(amount))).toEqual(['$0.019830', '$0.012480', '$0.009600']);
+    expect(formula && textOf(formula.subtotal)).toBe('$0.041910');
+    expect(formula?.factors).toEqual([{ label: 'Group “saver”', text: '× 0.80' }]);
+    expect(formula && textOf(formula.charged)).toBe('$0.033528');
   });
 
   it('is of a smaller call where the model cannot read so much, and prices it by the tier that it falls in', () => {
@@ -54,13 +51,29 @@ describe('the receipt of the landing page', () => {
       ],
     });
     const receipt = receiptOf([anOffer({ pricing: tiered, contextWindow: 32_000 })], aGroup());
-    expect(receipt?.lines).toEqual([
-      { label: 'Prompt, not cached', tokens: 660, price: parseUsd('2'), amount: parseUsd('0.00132') },
-      { label: 'Prompt, read from cache', tokens: 4160, price: parseUsd('2'), amount: parseUsd('0.00832') },
-      { label: 'Completion', tokens: 64, price: parseUsd('5'), amount: parseUsd('0.00032') },
-      { label: 'Fee of each call', text: 'a call', amount: parseUsd('0.01') },
+    expect(receipt?.formula.lines.map(({ tokens, amount }) => [tokens, textOf(amount)])).toEqual([
+      [660, '$0.001320'],
+      [4160, '$0.008320'],
+      [64, '$0.000320'],
+      [1, '$0.010000'],
     ]);
-    expect(receipt?.charged).toBe(parseUsd('0.01996'));
+    expect(receipt && textOf(receipt.formula.charged)).toBe('$0.019960');
+  });
+
+  it('is of a model whose formula shows what a cache saves, where there is one', () => {
+    const flat = parsePricing({
+      free: false,
+      request_fee: '0',
+      effort_multipliers: {},
+      tiers: [{ from_prompt_tokens: 0, input: '1', output: '1' }],
+    });
+    const offers = [
+      anOffer({ name: 'free' }),
+      anOffer({ name: 'flat', pricing: flat }),
+      anOffer({ name: 'c', pricing }),
+    ];
+    expect(receiptOf(offers, aGroup())?.model).toBe('c');
+    expect(receiptOf(offers.slice(0, 2), aGroup())?.model).toBe('flat');
   });
 
   it('is none where nothing costs anything', () => {

@@ -52,8 +52,11 @@ const LABELS: Readonly<Record<string, string>> = {
   request_fee: 'Fee for a request',
 };
 
+/** What a formula is made of. */
+type PricedCall = Pick<RecordedCall, 'lines' | 'snapshot' | 'cost' | 'uncollected' | 'effort' | 'group'>;
+
 /** Undefined of a call that nothing was priced of. */
-export function costFormula(call: RecordedCall): CostFormula | undefined {
+export function costFormula(call: PricedCall): CostFormula | undefined {
   const { lines, snapshot, cost } = call;
   if (lines.length === 0 || snapshot === null || cost === null) return undefined;
   const subtotal = lines.reduce((sum, line) => sum + amountOf(line), 0n);
