@@ -8,6 +8,8 @@ export interface Visited {
 }
 
 type Fields = Readonly<Record<string, string>>;
+/** A field that is there several times has a list. */
+type FormFields = Readonly<Record<string, string | readonly string[]>>;
 
 /** A browser without a window: keeps cookies, sends forms with the token of the page that it saw last. */
 export class PageVisitor {
@@ -26,12 +28,15 @@ export class PageVisitor {
   }
 
   /** Sends a form as the page that was seen last would; see one first. */
-  async post(path: string, fields: Fields = {}, headers: Fields = {}): Promise<Visited> {
-    return this.visit(path, { method: 'POST', body: new URLSearchParams({ _csrf: this.csrf, ...fields }), headers });
+  async post(path: string, fields: FormFields = {}, headers: Fields = {}): Promise<Visited> {
+    const body = new URLSearchParams();
+    for (const [name, value] of Object.entries({ _csrf: this.csrf, ...fields }))
+      for (const one of typeof value === 'string' ? [value] : value) body.append(name, one);
+    return this.visit(path, { method: 'POST', body, headers });
   }
 
   /** Sees a page and sends the form on it. */
-  async submit(path: string, fields: Fields, to = path): Promise<Visited> {
+  async submit(path: string, fields: FormFields, to = path): Promise<Visited> {
     await this.get(path);
     return this.post(to, fields);
   }
