@@ -9,12 +9,12 @@ export const slotAfter = (moment: string): string =>
   slotAt(`${moment} + interval '15 minutes' - interval '1 microsecond'`);
 
 /**
- * The CTE "parts": finished calls by quarters of an hour (minutes for a chart of those) and whatever they are divided by.
+ * The CTE "parts": finished calls by quarters of an hour (by minutes for a chart of those; `all`: not by time) and whatever they are divided by.
  * Whole quarters that are summed up come from there, the rest from the calls: every call is in one of the two.
  */
 export function partsSql(
   filter: UsageFilter,
-  unit: ChartUnit,
+  unit: ChartUnit | 'all',
   dimensions: string,
   names: string,
   parameters: Parameters,
@@ -25,11 +25,12 @@ export function partsSql(
     ? `(SELECT summed_until FROM usage_sums WHERE account_id = ${parameters.add(filter.accountId)})`
     : 'NULL::timestamptz';
   const at = unit === 'minute' ? `date_trunc('minute', c.created_at)` : slotAt('c.created_at');
+  const time = (moment: string): string => (unit === 'all' ? 'NULL::timestamptz' : moment);
   const ofCalls = conditions(filter, parameters);
   const ofSlots = conditions({ ...filter, requestId: undefined }, parameters, 'c.result');
   const places = names.split(',').map((_, index) => index + 2);
   const fromCalls = (bounds: string) => `
-      SELECT ${at} AS at, ${dimensions}, count(*) AS calls,
+      SELECT ${time(at)} AS at, ${dimensions}, count(*) AS calls,
              count(*) FILTER (WHERE call_result(c.status, c.error_reason, c.billing_basis) IN ('refused', 'failed', 'timeout')),
              coalesce(sum(c.cost), 0), coalesce(sum(c.prompt_tokens), 0), coalesce(sum(c.cached_tokens), 0),
              coalesce(sum(c.completion_tokens), 0)
@@ -39,7 +40,7 @@ export function partsSql(
       SELECT begin, greatest(begin, least(${slotAt(to)}, coalesce(${until}, '-infinity'))) AS "end"
         FROM (SELECT ${slotAfter(from)} AS begin) s
     ), parts (at, ${names}, calls, failed, cost, prompt, cached, completion) AS (
-      SELECT c.slot, ${dimensions}, sum(c.calls),
+      SELECT ${time('c.slot')}, ${dimensions}, sum(c.calls),
              coalesce(sum(c.calls) FILTER (WHERE c.result IN ('refused', 'failed', 'timeout')), 0),
              sum(c.cost), sum(c.prompt_tokens), sum(c.cached_tokens), sum(c.completion_tokens)
         FROM usage_slots c

@@ -83,7 +83,7 @@ export class UsageSumsReader {
     const open = { ...filter, model: undefined, group: undefined, keyId: undefined, result: undefined };
     const parameters = new Parameters();
     const rows = await query<{ model: string; group: string }>(
-      `WITH ${partsSql(open, 'six hours', `c.model, c.group_name`, 'model, group_name', parameters)}
+      `WITH ${partsSql(open, 'all', `c.model, c.group_name`, 'model, group_name', parameters)}
        SELECT model, group_name AS "group" FROM parts GROUP BY 1, 2 ORDER BY sum(calls) DESC LIMIT 500`,
       parameters.values,
     );
@@ -93,7 +93,7 @@ export class UsageSumsReader {
   private async largest(query: Query, filter: UsageFilter, division: Division, by: Largest): Promise<string[]> {
     const parameters = new Parameters();
     const rows = await query<{ series: string }>(
-      `WITH ${partsSql(filter, 'six hours', DIVIDED_BY[division], 'series', parameters)}
+      `WITH ${partsSql(filter, 'all', DIVIDED_BY[division], 'series', parameters)}
        SELECT series FROM parts WHERE series <> '' GROUP BY 1 ORDER BY sum(${by}) DESC, 1 LIMIT ${MOST_SERIES}`,
       parameters.values,
     );

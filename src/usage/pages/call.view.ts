@@ -2,7 +2,7 @@ import { compact, count, exactUsd, type Step, shareBar, waterfall } from '../../
 import type { CallAttempt, CallDetails } from '../call-details.js';
 import { RESULT_LABELS, RESULT_TONES } from '../call-result.js';
 import type { RecordedCall } from '../recorded-call.js';
-import { costFormula } from './cost-formula.js';
+import { costFormula, multiplierText } from './cost-formula.js';
 import { adviceFor, billingWords, protocolTitle } from './error-words.js';
 import { addressOf, type UsageQuery, usageQuery } from './usage-query.js';
 
@@ -59,7 +59,7 @@ export function callPage(details: CallDetails, now: Date, timeZone: string, asOp
 }
 
 const groupWords = ({ group, snapshot }: RecordedCall): string =>
-  snapshot === null ? group : `${group}, × ${snapshot.group_multiplier}`;
+  snapshot === null ? group : `${group}, × ${multiplierText(snapshot.group_multiplier)}`;
 
 /** Tokens a second from the first one on. */
 function speedOf({ completionTokens, firstTokenMs, durationMs }: RecordedCall): number | undefined {
@@ -140,7 +140,7 @@ function attemptSteps(attempt: CallAttempt, start: number, asOperator: boolean):
   return [
     whole,
     { name: 'Wait for the answer', atMs: start, tookMs: headersMs, rank: 'part', tone: 'connect', outcome: '' },
-    ...(begun > headersMs
+    ...(begun > headersMs && (succeeded || firstTokenMs !== null)
       ? [
           {
             name: 'Wait for the first token',

@@ -109,6 +109,9 @@ function millionths(text: string): bigint {
   return parseUsd(text) / 1000n;
 }
 
+/** A multiplier as people read it: `0.80`. */
+export const multiplierText = (text: string): string => decimal(millionths(text));
+
 /** At least two digits after the point. */
 function decimal(amount: bigint): string {
   const fraction = (amount % MILLION).toString().padStart(6, '0');

@@ -84,7 +84,7 @@ export function usageCharts({ sums, times, scale, seriesNames }: ChartsInput) {
       {
         label: 'Tokens',
         figure: compact(allTokens),
-        note: total.cachedTokens > 0 ? `${percent(total.cachedTokens, total.promptTokens)} of the prompt cached` : '',
+        note: total.cachedTokens > 0 ? `${percent(total.cachedTokens, total.promptTokens)} cached` : '',
         chart: drawn.tokens,
       },
       {

@@ -59,6 +59,8 @@ export function logPage(input: LogInput) {
     ],
     divisions: DIVISIONS.map(({ by, label }) => ({ label, href: addressOf(query, { by }), current: query.by === by })),
     custom: query.range === 'custom' && { from: query.from, to: query.to, keep: kept(query, ['range', 'from', 'to']) },
+    // Nothing to choose from yet.
+    fresh: !input.everUsed && chips.length === 0,
     problem: query.problem,
     lost: input.lost,
     exportHref: addressOf({ ...query, by: '', size: 50 }, {}, '/usage-logs/common.csv'),

@@ -53,7 +53,8 @@ export function walletPage(input: WalletInput) {
       ...KINDS[topUp.kind],
       amount: exactAmount(topUp.amount, true),
       after: exactAmount(topUp.balanceAfter),
-      reason: topUp.reason,
+      // Of a code it says which one, which the source says already.
+      reason: topUp.reason.replace(/^Redemption code /, ''),
       debt: debtWords(topUp.paidDebt),
     })),
     days: days.map((day, index) => ({
