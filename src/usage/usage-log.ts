@@ -118,7 +118,7 @@ function beyond(start: LogStart, parameters: Parameters): string {
 
 const place = ({ position, id }: Row): LogPosition => [position, id];
 
-const loggedCall = ({ position: _, ...row }: Row): LoggedCall => ({
+const loggedCall = (row: Row): LoggedCall => ({
   ...row,
   promptTokens: count(row.promptTokens),
   cachedTokens: count(row.cachedTokens),

@@ -3,12 +3,8 @@ import { BillingModule } from '../../src/billing/index.js';
 import { newId, nanos, type Nanos } from '../../src/shared/index.js';
 import { TimeLimitedReads, UsageSummary } from '../../src/usage/index.js';
 import { RedemptionService, WalletService } from '../../src/wallet/index.js';
-import {
-  type ConsumptionDay,
-  type TopUp,
-  type TopUpPosition,
-  WalletStatement,
-} from '../../src/wallet/wallet-statement.js';
+import { type ConsumptionDay, type TopUp, WalletStatement } from '../../src/wallet/wallet-statement.js';
+import type { TopUpPosition } from '../../src/wallet/wallet-movements.js';
 import { admissionOf, finished } from '../support/billing-rows.js';
 import { type Owner, UsageWorld } from '../support/usage-world.js';
 

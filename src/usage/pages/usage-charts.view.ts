@@ -1,4 +1,6 @@
 import {
+  type Chart,
+  type ChartTable,
   chartTable,
   clockTime,
   compact,
@@ -38,81 +40,102 @@ const BAR_NAMES: Readonly<Record<ChartUnit, string>> = {
 };
 const REST = 'Other';
 
+/** What is summed up of each bar. */
+const VALUES = {
+  calls: (bar: UsageBar): bigint => BigInt(bar.calls),
+  failed: (bar: UsageBar): bigint => BigInt(bar.failed),
+  cost: (bar: UsageBar): bigint => bar.cost,
+  tokens: (bar: UsageBar): bigint => BigInt(bar.promptTokens + bar.completionTokens),
+  prompt: (bar: UsageBar): bigint => BigInt(bar.promptTokens),
+  cached: (bar: UsageBar): bigint => BigInt(bar.cachedTokens),
+  completion: (bar: UsageBar): bigint => BigInt(bar.completionTokens),
+} as const;
+
 /** The four small charts of a filter, and their numbers as one table. */
-export function usageCharts({ sums, times, scale, seriesNames }: ChartsInput) {
-  const { total, starts, bars } = sums;
-  const buckets = starts.map((start) => barLabel(start, scale));
-  const per = `per ${BAR_NAMES[scale.unit].toLowerCase()}`;
-  const inOrder = <T>(valueOf: (at: number) => T): T[] => starts.map((start) => valueOf(start.getTime()));
-  const sumOf = (value: (bar: UsageBar) => bigint, series?: string): bigint[] => {
-    const byBar = new Map<number, bigint>();
-    for (const bar of bars)
-      if (series === undefined || bar.series === series)
-        byBar.set(bar.start.getTime(), (byBar.get(bar.start.getTime()) ?? 0n) + value(bar));
-    return inOrder((at) => byBar.get(at) ?? 0n);
-  };
-  const draw = (id: string, name: string, value: (bar: UsageBar) => bigint, unit: Unit, finding: string) => {
-    const words = `${finding}, ${per}`;
-    if (sums.series.length === 0) return miniBars({ id, finding: words, buckets, name, values: sumOf(value), unit });
-    const withRest = bars.some(({ series }) => series === '');
-    const series = [...sums.series, ...(withRest ? [''] : [])].map((one) => ({
-      name: one === '' ? REST : (seriesNames.get(one) ?? one),
-      values: sumOf(value, one),
-    }));
-    return miniStack({ id, finding: words, buckets, series, withRest, unit });
-  };
-  const median: Values = inOrder((at) => times.bars.get(at)?.medianMs ?? null);
-  const p95: Values = inOrder((at) => times.bars.get(at)?.p95Ms ?? null);
-  const calls = (bar: UsageBar): bigint => BigInt(bar.calls);
-  const cost = (bar: UsageBar): bigint => bar.cost;
-  const tokens = (bar: UsageBar): bigint => BigInt(bar.promptTokens + bar.completionTokens);
+export function usageCharts(input: ChartsInput) {
+  const { sums, times, scale } = input;
+  const { total, starts } = sums;
   const allTokens = total.promptTokens + total.completionTokens;
-  const drawn = {
-    calls: draw('calls', 'calls', calls, COUNT, `${count(total.calls)} calls`),
-    cost: draw('cost', 'cost', cost, DOLLARS, `${usd(total.cost)} in all`),
-    tokens: draw('tokens', 'tokens', tokens, TOKENS, `${compact(allTokens)} tokens`),
-  };
+  const calls = chartOf(input, 'calls', COUNT, `${count(total.calls)} calls`);
+  const { median, p95 } = latencies(input);
   return {
     minis: [
-      {
-        label: 'Calls',
-        figure: count(total.calls),
-        note: total.failed > 0 ? `${count(total.failed)} failed` : '',
-        chart: drawn.calls,
-      },
-      { label: 'Cost', figure: usd(total.cost), note: '', exact: total.cost, chart: drawn.cost },
-      {
-        label: 'Tokens',
-        figure: compact(allTokens),
-        note: total.cachedTokens > 0 ? `${percent(total.cachedTokens, total.promptTokens)} cached` : '',
-        chart: drawn.tokens,
-      },
-      {
-        label: 'First token',
-        figure: times.total === undefined ? '–' : `${count(times.total.medianMs)} ms`,
-        note: times.total === undefined ? '' : `p95 ${count(times.total.p95Ms)} ms`,
-        chart: latencyLines({
+      mini('Calls', count(total.calls), total.failed > 0 ? `${count(total.failed)} failed` : '', calls),
+      mini('Cost', usd(total.cost), '', chartOf(input, 'cost', DOLLARS, `${usd(total.cost)} in all`)),
+      mini(
+        'Tokens',
+        compact(allTokens),
+        total.cachedTokens > 0 ? `${percent(total.cachedTokens, total.promptTokens)} cached` : '',
+        chartOf(input, 'tokens', TOKENS, `${compact(allTokens)} tokens`),
+      ),
+      mini(
+        'First token',
+        times.total === undefined ? '–' : `${count(times.total.medianMs)} ms`,
+        times.total === undefined ? '' : `p95 ${count(times.total.p95Ms)} ms`,
+        latencyLines({
           id: 'first-token',
           finding: 'Median and 95th percentile of the time to the first token',
           median,
           p95,
         }),
-      },
+      ),
     ],
-    legend: sums.series.length === 0 ? undefined : drawn.calls.legend,
+    legend: sums.series.length === 0 ? undefined : calls.legend,
     sampled: times.sampled,
     scaleText: scaleText(starts, scale),
-    table: chartTable('Totals of this filter', BAR_NAMES[scale.unit], buckets, [
-      { name: 'Calls', values: sumOf(calls), unit: COUNT },
-      { name: 'Failed', values: sumOf((bar) => BigInt(bar.failed)), unit: COUNT },
-      { name: 'Cost', values: sumOf(cost), unit: EXACT_DOLLARS },
-      { name: 'Prompt tokens', values: sumOf((bar) => BigInt(bar.promptTokens)), unit: COUNT },
-      { name: 'Cached', values: sumOf((bar) => BigInt(bar.cachedTokens)), unit: COUNT },
-      { name: 'Completion tokens', values: sumOf((bar) => BigInt(bar.completionTokens)), unit: COUNT },
-      { name: 'First token, median', values: median, unit: MILLISECONDS },
-      { name: 'p95', values: p95, unit: MILLISECONDS },
-    ]),
+    table: numbersOf(input),
   };
+}
+
+const mini = (label: string, figure: string, note: string, chart: Chart) => ({ label, figure, note, chart });
+
+const labelsOf = ({ sums, scale }: ChartsInput): string[] => sums.starts.map((start) => barLabel(start, scale));
+
+/** Of each bar, or of one series in each. */
+function valuesOf({ sums }: ChartsInput, name: keyof typeof VALUES, series?: string): bigint[] {
+  const byBar = new Map<number, bigint>();
+  for (const bar of sums.bars) {
+    if (series !== undefined && bar.series !== series) continue;
+    const at = bar.start.getTime();
+    byBar.set(at, (byBar.get(at) ?? 0n) + VALUES[name](bar));
+  }
+  return sums.starts.map((start) => byBar.get(start.getTime()) ?? 0n);
+}
+
+function latencies({ sums, times }: ChartsInput): { readonly median: Values; readonly p95: Values } {
+  const measured = sums.starts.map((start) => times.bars.get(start.getTime()));
+  return { median: measured.map((bar) => bar?.medianMs ?? null), p95: measured.map((bar) => bar?.p95Ms ?? null) };
+}
+
+function chartOf(input: ChartsInput, name: 'calls' | 'cost' | 'tokens', unit: Unit, words: string): Chart {
+  const { sums, scale, seriesNames } = input;
+  const drawn = {
+    id: name,
+    finding: `${words}, per ${BAR_NAMES[scale.unit].toLowerCase()}`,
+    buckets: labelsOf(input),
+    unit,
+  };
+  if (sums.series.length === 0) return miniBars({ ...drawn, name, values: valuesOf(input, name) });
+  const withRest = sums.bars.some(({ series }) => series === '');
+  const series = [...sums.series, ...(withRest ? [''] : [])].map((one) => ({
+    name: one === '' ? REST : (seriesNames.get(one) ?? one),
+    values: valuesOf(input, name, one),
+  }));
+  return miniStack({ ...drawn, series, withRest });
+}
+
+function numbersOf(input: ChartsInput): ChartTable {
+  const { median, p95 } = latencies(input);
+  return chartTable('Totals of this filter', BAR_NAMES[input.scale.unit], labelsOf(input), [
+    { name: 'Calls', values: valuesOf(input, 'calls'), unit: COUNT },
+    { name: 'Failed', values: valuesOf(input, 'failed'), unit: COUNT },
+    { name: 'Cost', values: valuesOf(input, 'cost'), unit: EXACT_DOLLARS },
+    { name: 'Prompt tokens', values: valuesOf(input, 'prompt'), unit: COUNT },
+    { name: 'Cached', values: valuesOf(input, 'cached'), unit: COUNT },
+    { name: 'Completion tokens', values: valuesOf(input, 'completion'), unit: COUNT },
+    { name: 'First token, median', values: median, unit: MILLISECONDS },
+    { name: 'p95', values: p95, unit: MILLISECONDS },
+  ]);
 }
 
 function barLabel(start: Date, { unit, timeZone }: ChartScale): string {

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { dayOf, formatUsd } from '../../shared/index.js';
 import { csvLines, TimeLimitedReads, UsageSummary } from '../../usage/index.js';
 import type { Visitor } from '../../web/index.js';
-import { type ConsumptionPage, type TopUpPage, type TopUpPosition, WalletStatement } from '../wallet-statement.js';
+import type { TopUpPosition } from '../wallet-movements.js';
+import { type ConsumptionPage, type TopUpPage, WalletStatement } from '../wallet-statement.js';
 
 const TOP_UP_COLUMNS = ['time', 'kind', 'reference', 'amount_usd', 'debt_paid_usd', 'balance_after_usd', 'reason'];
 const DAY_COLUMNS = ['day', 'calls', 'tokens', 'top_model', 'amount_usd', 'balance_after_usd'];

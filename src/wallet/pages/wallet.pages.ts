@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Clock, dayOf } from '../../shared/index.js';
 import { TimeLimitedReads, UsageSummary } from '../../usage/index.js';
 import { Cursors, Form, Page, type Visitor } from '../../web/index.js';
-import { type TopUpPosition, WalletStatement } from '../wallet-statement.js';
+import type { TopUpPosition } from '../wallet-movements.js';
+import { WalletStatement } from '../wallet-statement.js';
 import type { RedeemForm } from './redeem.form.js';
 import { walletPage } from './wallet.view.js';
 

@@ -65,7 +65,10 @@ const SAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'copy-inline': { id: 'copied', text: EVIL, label: EVIL },
   'copy-key': { id: 'secret', text: EVIL },
   'copy-line': { id: 'line', text: EVIL, label: EVIL, copies: EVIL },
-  'cost-formula': { lines: [{ label: EVIL, tokens: 1, price: usd(3), amount: usd(1) }], charged: usd(1) },
+  'cost-formula': {
+    lines: [{ label: EVIL, tokens: 1, price: usd(3), amount: { head: '$1.00', tail: '' } }],
+    charged: { head: '$1.00', tail: '' },
+  },
   empty: { title: EVIL, text: EVIL, action: { href: '/', label: EVIL } },
   facts: { facts: [{ label: EVIL, value: EVIL }] },
   field: { form: refused, name: 'name', label: EVIL, hint: EVIL, optional: EVIL, id: 'field', placeholder: EVIL },
