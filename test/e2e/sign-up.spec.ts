@@ -72,10 +72,8 @@ describe('signing up', () => {
       'used already or has expired',
     );
     expect((await register(third, 'cy@example.com', { invitation: expiring })).location).toBe('/verify');
-    await expect(relay.get(Invitations).list()).resolves.toMatchObject([
-      { usedBy: 'ann@example.com' },
-      { usedBy: null },
-    ]);
+    const used = (await relay.get(Invitations).list()).map(({ usedBy }) => usedBy);
+    expect(new Set(used)).toEqual(new Set(['ann@example.com', null]));
   });
 
   it('writes its mail to the outbox where no server is set', async () => {
