@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import type { Browser } from 'playwright-core';
+import { DataSource } from 'typeorm';
+import { SessionService } from '../../src/auth/index.js';
+import { accessibilityFaults, NARROW, sidewaysScroll, startBrowser, WIDE, Window } from '../support/browser.js';
+import { RelayApp } from '../support/relay-app.js';
+
+/** The longest names that people may give, numbers of seven digits, and more models than fit on a screen. */
+const LONG = `${'a-name-as-long-as-they-may-be-'.repeat(2)}`;
+const catalogWith = (base: string): string => `
+groups: [{ name: default, multiplier: 1 }]
+models:
+  - name: ${LONG}
+    display_name: ${LONG}
+    owned_by: ${LONG}
+    context_window: 9999999
+    max_output_tokens: 1234567
+    groups: [default]
+    capabilities: [vision, reasoning]
+    request_fee: 0.000000001
+    effort_multipliers: { high: 1.234567 }
+    prices:
+      - { from_prompt_tokens: 0, input: 1234.123456789, cache_read: 0.123456789, output: 9999.987654321 }
+      - { from_prompt_tokens: 1234567, input: 2345.123456789, cache_read: 0.123456789, output: 9999.987654321 }
+channels:
+  - { name: long, protocol: responses, base_url: ${base}, auth: none, groups: [default], models: [${LONG}] }
+`;
+
+const OPEN = ['/', '/pricing', '/pricing?q=nothing-like-it', `/pricing/${LONG}`, '/pricing/m', '/docs'];
+const OWN = ['/', '/pricing', '/docs'];
+/** Whatever is folded away is looked at too. */
+const UNFOLD = `document.querySelectorAll('details').forEach((details) => (details.open = true))`;
+const NARROWEST = { width: 360, height: 740 };
+
+describe('pages that sum up and explain', () => {
+  let relay: RelayApp;
+  let browser: Browser;
+  /** By whom: nobody, somebody who has made calls, somebody who has just come. */
+  const tokens: Record<string, string> = {};
+
+  const signIn = async (accountId: string): Promise<string> => {
+    await relay.get(DataSource).query('UPDATE accounts SET verified_at = now() WHERE id = $1', [accountId]);
+    const token = randomBytes(32).toString('base64url');
+    await relay.get(SessionService).start(accountId, token, true, { ip: '127.0.0.1', userAgent: 'test' });
+    return token;
+  };
+  const open = async (who: string, options: Parameters<typeof Window.open>[2]): Promise<Window> => {
+    const window = await Window.open(browser, relay.url, options);
+    const value = tokens[who];
+    if (value !== undefined)
+      await window.context.addCookies([{ name: 'switchboard-visit', value, url: relay.url, httpOnly: true }]);
+    return window;
+  };
+
+  beforeAll(async () => {
+    [relay, browser] = await Promise.all([
+      RelayApp.start({}, { SUPPORT_CONTACT: 'operator@example.com' }),
+      startBrowser(),
+    ]);
+    await relay.applyCatalog(catalogWith(relay.upstream.url));
+    const user = await relay.caller({ credit: '10000', quota: '0.01' });
+    await relay.get(DataSource).query('UPDATE api_keys SET name = $2 WHERE id = $1', [user.keyId, LONG]);
+    for (const model of [LONG, 'm', 'm', 'm'])
+      await (await relay.post('/v1/responses', user.key, { model, input: 'hello', max_output_tokens: 20 })).text();
+    for (let call = 0; call < 3; call += 1)
+      await (await relay.post('/v1/responses', user.key, { model: 'm', input: 'x'.repeat(40_000) })).text();
+    tokens['somebody'] = await signIn(user.accountId);
+    tokens['a newcomer'] = await signIn((await relay.caller({ credit: '0' })).accountId);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await relay.close();
+  });
+
+  const visits = [
+    ...OPEN.map((path) => ['nobody', path] as const),
+    ...OWN.map((path) => ['somebody', path] as const),
+    ['a newcomer', '/'] as const,
+  ];
+
+  it.each(visits)(
+    'shown to %s, %s is accessible in both sizes and themes, and breaks no rule of its own',
+    async (who, path) => {
+      for (const viewport of [WIDE, NARROW])
+        for (const colorScheme of ['light', 'dark'] as const) {
+          const window = await open(who, { viewport, colorScheme });
+          await window.page.goto(path);
+          expect(await accessibilityFaults(window.page)).toEqual([]);
+          expect(window.complaints).toEqual([]);
+          await window.close();
+        }
+    },
+  );
+
+  it.each(visits)('shown to %s, %s fits every window from 360 pixels on', async (who, path) => {
+    const window = await open(who, { viewport: NARROWEST });
+    await window.page.goto(path);
+    await window.page.evaluate(UNFOLD);
+    for (const width of [360, 390, 768, 1024, 1280, 1920]) {
+      await window.page.setViewportSize({ width, height: 800 });
+      expect([width, await sidewaysScroll(window.page)]).toEqual([width, 0]);
+    }
+    await window.close();
+  });
+
+  it('work without script: prices are narrowed, a model is opened, a dialect chosen', async () => {
+    const window = await open('nobody', { javaScriptEnabled: false });
+    await window.page.goto('/');
+    await window.page.getByRole('link', { name: 'See models and prices' }).click();
+    await window.page.getByLabel('Search models').fill('only-chat');
+    await window.page.getByRole('button', { name: 'Apply' }).click();
+    expect(new URL(window.page.url()).searchParams.get('q')).toBe('only-chat');
+    expect(await window.page.locator('tbody tr').count()).toBe(1);
+    await window.page.getByLabel('Search models').fill('');
+    await window.page.getByLabel('Group').selectOption('saver');
+    await window.page.getByRole('button', { name: 'Apply' }).click();
+    await window.page.getByRole('link', { name: 'm', exact: true }).click();
+    expect(await window.page.locator('h1').textContent()).toContain('m');
+    await window.page.getByText('Messages', { exact: true }).last().click();
+    expect(await window.page.locator('details[open] code').textContent()).toContain('/v1/messages');
+    await window.close();
+  });
+
+  it('put exactly what is shown on the clipboard', async () => {
+    const window = await open('nobody', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await window.page.goto('/pricing');
+    await window.page.getByRole('button', { name: `Copy ${LONG}` }).click();
+    expect(await window.page.evaluate('navigator.clipboard.readText()')).toBe(LONG);
+    await window.page.goto('/');
+    await window.page.getByRole('button', { name: 'Copy Quick start' }).click();
+    const shown = await window.page.locator('.code code').first().textContent();
+    expect(await window.page.evaluate('navigator.clipboard.readText()')).toBe(shown);
+    await window.close();
+  });
+});
