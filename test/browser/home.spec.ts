@@ -6,7 +6,7 @@ import { accessibilityFaults, NARROW, sidewaysScroll, startBrowser, WIDE, Window
 import { RelayApp } from '../support/relay-app.js';
 
 /** The longest names that people may give, numbers of seven digits, and more models than fit on a screen. */
-const LONG = `${'a-name-as-long-as-they-may-be-'.repeat(2)}`;
+const LONG = 'a-name-as-long-as-they-may-be-'.repeat(2);
 const catalogWith = (base: string): string => `
 groups: [{ name: default, multiplier: 1 }]
 models:

@@ -43,7 +43,11 @@ describe('how the calls of an account stand', () => {
       '2026-11-18T23:00',
       '2026-11-19T23:00',
     ]);
-    expect(['13T23:00:00', '18T23:00:00', '19T23:00:00'].map((day) => costOn(day)[0]?.cost)).toEqual([10n, 100n, 1000n]);
+    expect(['13T23:00:00', '18T23:00:00', '19T23:00:00'].map((day) => costOn(day)[0]?.cost)).toEqual([
+      10n,
+      100n,
+      1000n,
+    ]);
     expect(spend.total.cost).toBe(1110n);
   });
 

@@ -102,7 +102,7 @@ describe('pages that sum up and explain', () => {
       };
       const { text: html } = await stranger().get('/pricing');
       expect(groupsIn(html).toSorted()).toEqual(
-        catalog.groups.map(({ name, multiplier }) => `${name}, × ${Number(multiplier).toFixed(2)}`).toSorted(),
+        catalog.groups.map(({ name, multiplier }) => `${name}, × ${multiplier.toFixed(2)}`).toSorted(),
       );
       for (const { name } of catalog.groups) {
         const served = catalog.channels.filter(({ groups }) => groups.includes(name));

@@ -27,10 +27,9 @@ function balanceNote(balance: Nanos, held: Nanos, pace: Nanos | undefined): stri
   return held > 0n ? `${usd(held)} on hold` : '';
 }
 
-function failedText(figures: UsageFigures | undefined): string {
-  if (figures === undefined || figures.calls === 0) return '';
-  if (figures.failed === 0) return 'none failed';
-  return `${count(figures.failed)} failed, ${percent(figures.failed, figures.calls)}`;
+function failedText(day: UsageFigures | undefined): string {
+  if (day === undefined || day.calls === 0) return '';
+  return day.failed === 0 ? 'none failed' : `${count(day.failed)} failed, ${percent(day.failed, day.calls)}`;
 }
 
 const firstToken = (times: FirstTokens | undefined) =>
