@@ -2,7 +2,15 @@ import type { Browser, Page } from 'playwright-core';
 import { DataSource } from 'typeorm';
 import { Onboarding } from '../../src/onboarding/index.js';
 import { Secret } from '../../src/shared/index.js';
-import { accessibilityFaults, NARROW, sidewaysScroll, startBrowser, WIDE, Window } from '../support/browser.js';
+import {
+  accessibilityFaults,
+  expectFine,
+  NARROW,
+  sidewaysScroll,
+  startBrowser,
+  WIDE,
+  Window,
+} from '../support/browser.js';
 import { codeIn, linkIn, Mailbox } from '../support/mailbox.js';
 import { RelayApp } from '../support/relay-app.js';
 
@@ -47,18 +55,6 @@ describe('the pages of accounts in a browser', () => {
     await page.waitForURL('**/verify');
   };
   const local = (link: string): string => new URL(link).pathname + new URL(link).search;
-  /** Looks at the page as it stands, wide and narrow, light and dark. */
-  const expectFine = async ({ page, complaints }: Window): Promise<void> => {
-    for (const viewport of [WIDE, NARROW, { width: 360, height: 700 }])
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.setViewportSize(viewport);
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-        await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-        expect(await accessibilityFaults(page)).toEqual([]);
-        expect(await sidewaysScroll(page)).toBe(0);
-      }
-    expect(complaints).toEqual([]);
-  };
 
   it('are accessible and fit before anybody is signed in', async () => {
     const window = await Window.open(browser, relay.url);

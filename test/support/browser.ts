@@ -62,3 +62,23 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
 /** How many pixels of a page lie to the right of its window. */
 export const sidewaysScroll = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+/** From the narrowest window that must do to the widest that is usual. */
+const WIDTHS = [360, 390, 768, 1024, 1280, 1920];
+
+/** Looks at the page as it stands: accessible at 1280 and 390 pixels in both themes, never wider than its window. */
+export async function expectFine({ page, complaints }: Window): Promise<void> {
+  for (const viewport of [WIDE, NARROW])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      // Until it has been painted so.
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+      expect(await accessibilityFaults(page)).toEqual([]);
+    }
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 800 });
+    expect({ width, sideways: await sidewaysScroll(page) }).toEqual({ width, sideways: 0 });
+  }
+  expect(complaints).toEqual([]);
+}

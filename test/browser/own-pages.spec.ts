@@ -1,0 +1,126 @@
+import type { Browser } from 'playwright-core';
+import { DataSource } from 'typeorm';
+import { ApiKeyService } from '../../src/keys/index.js';
+import { Clock, newId, parseUsd } from '../../src/shared/index.js';
+import { expectFine, startBrowser, Window } from '../support/browser.js';
+import { aCallRow } from '../support/call-rows.js';
+import { mouse } from '../support/hands.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { signedIn } from '../support/signed-in.js';
+
+/** As long as a name may be on a page without being cut, without a place to break it at. */
+const LONG = 'a-name-of-sixty-characters-'.padEnd(60, 'x');
+const LIST = '/usage-logs/common';
+
+describe('the pages of keys, wallet and log, with long names, large numbers and every state', () => {
+  let relay: RelayApp;
+  let browser: Browser;
+  let window: Window;
+  let caller: TestCaller;
+  let callId: string;
+
+  beforeAll(async () => {
+    [relay, browser] = await Promise.all([
+      RelayApp.start({}, { SUPPORT_CONTACT: 'operator@example.com' }),
+      startBrowser(),
+    ]);
+    caller = await relay.caller({ credit: '10000', quota: '20' });
+    await fill();
+    window = await Window.open(browser, relay.url);
+    const visitor = await signedIn(relay, caller.accountId);
+    await window.context.addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url: relay.url })));
+  });
+  afterAll(async () => {
+    await browser.close();
+    await relay.close();
+  });
+
+  /** A real call, rows of every result, keys of every state. */
+  async function fill(): Promise<void> {
+    const { accountId, keyId, key } = caller;
+    await relay.post('/v1/chat/completions', key, { model: 'm', messages: [{ role: 'user', content: 'x' }] });
+    ({ id: callId } = await relay.onlyCall(caller));
+    const keys = relay.get(ApiKeyService);
+    const expiresAt = new Date(Date.now() + 86_400_000);
+    await keys.create({ accountId, name: LONG, models: ['m', 'free'], expiresAt });
+    const { id: disabled } = await keys.create({ accountId, name: 'disabled', budgets: { daily: parseUsd('1') } });
+    await keys.disable(disabled);
+    const { id: deleted } = await keys.create({ accountId, name: 'deleted' });
+    await keys.delete(deleted);
+    const sql = relay.get(DataSource);
+    const now = relay.get(Clock).now();
+    const rows = [
+      {
+        status: 'failed',
+        errorReason: 'upstream_error',
+        errorMessage: `It broke: ${LONG}`,
+        cost: 0n,
+        billingBasis: 'free',
+      },
+      {
+        status: 'failed',
+        errorReason: 'timeout',
+        cost: 0n,
+        billingBasis: 'free',
+        completionTokens: null,
+        promptTokens: null,
+      },
+      { status: 'cancelled', errorReason: 'context canceled', billingBasis: 'partial' },
+      {
+        status: 'refused',
+        errorReason: 'insufficient quota',
+        errorMessage: 'insufficient quota: no.',
+        cost: 0n,
+        billingBasis: 'free',
+      },
+      { model: LONG, promptTokens: 1_234_567, completionTokens: 7_654_321, cost: 123_456_789_123n },
+    ];
+    for (const [index, row] of rows.entries()) {
+      const at = now - (index + 1) * 60_000;
+      await aCallRow(sql, { id: newId('req', at), createdAt: new Date(at).toISOString(), accountId, keyId, ...row });
+    }
+  }
+
+  it.each([
+    '/keys',
+    '/keys?state=deleted',
+    '/keys?q=nothing-like-it',
+    '/keys/new',
+    '/wallet',
+    LIST,
+    `${LIST}?range=30d&by=model`,
+    `${LIST}?range=custom`,
+    `${LIST}?model=nothing-like-it`,
+    `${LIST}/req_00000000000000000000000000000000`,
+  ])('%s', async (path) => {
+    await window.page.goto(path);
+    await expectFine(window);
+  });
+
+  it.each(['edit', 'delete', 'leaked'])('of a key: %s', async (name) => {
+    await window.page.goto(`/keys/${caller.keyId}/${name}`);
+    await expectFine(window);
+  });
+
+  it('of a call, opened in the list and by itself', async () => {
+    await window.page.goto(`${LIST}?open=${callId}`);
+    await expectFine(window);
+    await window.page.goto(`${LIST}/${callId}`);
+    await expectFine(window);
+  });
+
+  it('of a key that was just made, and of forms that were refused', async () => {
+    await window.page.goto('/keys/new');
+    await mouse.press(window.page, 'button', 'Create key');
+    expect(await window.page.title()).toMatch(/^Error: /);
+    await expectFine(window);
+    await mouse.fill(window.page, 'Name', LONG);
+    await mouse.press(window.page, 'button', 'Create key');
+    expect(await window.page.getByRole('main').innerText()).toMatch(/sk-\w{48}/);
+    await expectFine(window);
+    await window.page.goto('/wallet');
+    await mouse.fill(window.page, 'Redemption code', 'no code at all');
+    await mouse.press(window.page, 'button', 'Redeem');
+    await expectFine(window);
+  });
+});
