@@ -1,0 +1,143 @@
+import type { Browser } from 'playwright-core';
+import { DataSource } from 'typeorm';
+import { newId } from '../../src/shared/index.js';
+import { accessibilityFaults, NARROW, sidewaysScroll, startBrowser, WIDE, Window } from '../support/browser.js';
+import { aCallRow } from '../support/call-rows.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { signedIn } from '../support/signed-in.js';
+
+const LOG = '/usage-logs/common';
+const LONGEST = 'a-model-name-of-sixty-characters-without-any-place-to-break-it';
+
+describe('the usage log and the wallet in a browser', () => {
+  let relay: RelayApp;
+  let browser: Browser;
+  let ann: TestCaller;
+  let real: string;
+  let failed: string;
+  let cookies: { name: string; value: string; url: string }[];
+
+  const open = async (options: Parameters<typeof Window.open>[2] = {}): Promise<Window> => {
+    const window = await Window.open(browser, relay.url, options);
+    await window.context.addCookies(cookies);
+    return window;
+  };
+
+  beforeAll(async () => {
+    [relay, browser] = await Promise.all([RelayApp.start({}, { SUPPORT_CONTACT: 'help@example.com' }), startBrowser()]);
+    ann = await relay.caller({ credit: '10000' });
+    const answer = await relay.post('/v1/responses', ann.key, { model: 'm', input: 'hello', stream: true });
+    await answer.text();
+    real = answer.headers.get('x-request-id')!;
+    failed = newId('req', Date.now() - 60_000);
+    await aCallRow(relay.get(DataSource), {
+      id: failed,
+      accountId: ann.accountId,
+      keyId: ann.keyId,
+      createdAt: new Date(Date.now() - 60_000).toISOString(),
+      model: LONGEST,
+      group: 'a-group-of-sixty-characters-that-is-as-long-as-one-may-ever-be',
+      cost: 0n,
+      status: 'failed',
+      errorReason: 'context_length_exceeded',
+      errorMessage: 'word '.repeat(60),
+      promptTokens: 9_999_999,
+      completionTokens: 1_234_567,
+    });
+    const visitor = await signedIn(relay, ann.accountId);
+    cookies = [...visitor.cookies].map(([name, value]) => ({ name, value, url: relay.url }));
+  });
+  afterAll(async () => {
+    await browser.close();
+    await relay.close();
+  });
+
+  it.each([
+    ['with script', true],
+    ['without script', false],
+  ])('opens and closes a row in its place, and the address says so, %s', async (_, javaScriptEnabled) => {
+    const window = await open({ javaScriptEnabled });
+    const { page } = window;
+    await page.goto(`${LOG}?range=7d`);
+    const toggle = page.locator(`#c-${real} a.toggle`);
+    await toggle.click();
+    await page.waitForURL(`**${LOG}?range=7d&open=${real}#c-${real}`);
+    await page.locator('tr.detail .formula').waitFor();
+    expect(await toggle.getAttribute('aria-expanded')).toBe('true');
+    await page.reload();
+    expect(await page.locator('tr.detail').count()).toBe(1);
+    await toggle.click();
+    await page.locator('tr.detail').waitFor({ state: 'detached' });
+    expect(page.url()).toContain(`${LOG}?range=7d#c-${real}`);
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it.each([
+    ['wide', WIDE],
+    ['narrow', NARROW],
+  ])('shows the eight items of a call without opening it, in a %s window', async (_, viewport) => {
+    const window = await open({ viewport });
+    const { page } = window;
+    await page.goto(LOG);
+    const texts = await page.locator(`#c-${failed}`).innerText();
+    for (const item of [
+      LONGEST,
+      'a-group-of-sixty',
+      '9,999,999',
+      '1,234,567',
+      '250 ms',
+      '900 ms',
+      'context_length_exceeded',
+      failed,
+    ])
+      expect(texts.replaceAll(/\s+/g, ' ')).toContain(item);
+    await window.close();
+  });
+
+  describe.each([
+    ['wide', WIDE],
+    ['narrow', NARROW],
+  ])('%s', (_size, viewport) => {
+    it.each(['light', 'dark'] as const)(
+      'is accessible in %s, fits, and breaks no rule of its own',
+      async (colorScheme) => {
+        const window = await open({ viewport, colorScheme });
+        for (const path of [
+          LOG,
+          `${LOG}?open=${real}&by=model`,
+          `${LOG}?open=${failed}&result=refused`,
+          `${LOG}?range=custom&from=x`,
+          `${LOG}?request=x`,
+          `${LOG}/${real}`,
+          `${LOG}/${failed}`,
+          '/wallet',
+          '/wallet?before=x',
+        ]) {
+          await window.page.goto(path);
+          expect([path, await accessibilityFaults(window.page), await sidewaysScroll(window.page)]).toEqual([
+            path,
+            [],
+            0,
+          ]);
+        }
+        expect(window.complaints).toEqual([]);
+        await window.close();
+      },
+    );
+  });
+
+  it('redeems by keyboard alone, and begins at what is wrong', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.goto('/wallet');
+    await page.getByLabel('Redemption code').focus();
+    await page.keyboard.type('nothing');
+    await page.keyboard.press('Enter');
+    await page.locator('.flash--bad[role="alert"]').waitFor();
+    expect(await page.title()).toMatch(/^Error: Wallet/);
+    expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+    expect(await page.getByLabel('Redemption code').inputValue()).toBe('nothing');
+    await window.close();
+  });
+});
