@@ -13,6 +13,7 @@ export { type Query, TimeLimitedReads } from './time-limited-reads.js';
 export { type UsageDay, UsageDays } from './usage-days.js';
 export { UsageExport, type UsageSelection } from './usage-export.js';
 export type { LoggedCall } from './usage-log.js';
+export { RangeTooLarge } from './usage.errors.js';
 export { UsageModule } from './usage.module.js';
 export { UsageSummary } from './usage-summary.js';
 export { csvLines } from './usage.csv.js';

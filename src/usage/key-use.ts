@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { nanos, type Nanos } from '../shared/index.js';
+import { TimeLimitedReads } from './time-limited-reads.js';
 
 /** One key of an account; another account's key has no use that could be seen. */
 interface UsedKey {
@@ -65,18 +65,21 @@ const BY_ADDRESS = `
 /** What a key was used for, so that its owner can tell whether it was they. */
 @Injectable()
 export class KeyUse {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly reads: TimeLimitedReads) {}
 
-  /** @param since from when on `callsSince` counts */
+  /**
+   * @param since from when on `callsSince` counts
+   * @throws RangeTooLarge
+   */
   async recent({ accountId, id }: UsedKey, since: Date): Promise<RecentUse> {
-    const [row] = await this.dataSource.query<RecentRow[]>(RECENT, [accountId, id, since]);
+    const [row] = await this.reads.read((query) => query<RecentRow>(RECENT, [accountId, id, since]));
     return { callsSince: row?.since ?? 0, callsInDay: row?.day ?? 0, lastAt: row?.last ?? undefined };
   }
 
-  /** Where most calls came from first. */
+  /** Where most calls came from first. @throws RangeTooLarge */
   async byAddress({ accountId, id }: UsedKey, since: Date, limit: number): Promise<readonly UseOfModel[]> {
     type Row = Omit<UseOfModel, 'cost'> & { readonly cost: string };
-    const rows = await this.dataSource.query<Row[]>(BY_ADDRESS, [accountId, id, since, limit]);
+    const rows = await this.reads.read((query) => query<Row>(BY_ADDRESS, [accountId, id, since, limit]));
     return rows.map((row) => ({ ...row, cost: nanos(BigInt(row.cost)) }));
   }
 }

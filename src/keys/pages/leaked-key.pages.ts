@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../shared/index.js';
-import { KeyUse } from '../../usage/index.js';
+import { KeyUse, RangeTooLarge, type UseOfModel } from '../../usage/index.js';
 import { Form, type FormBody, OnceForms, Page, Redirect, type Visitor } from '../../web/index.js';
 import type { OwnKey } from '../own-key.js';
 import { OwnKeys } from '../own-keys.service.js';
@@ -56,8 +56,7 @@ export class LeakedKeyPages {
   }
 
   private async page({ accountId }: Visitor, key: OwnKey, form: Form<NameForm>): Promise<Page> {
-    const since = new Date(this.clock.now() - LOOKED_AT_MS);
-    const rows = await this.use.byAddress({ accountId, id: key.id }, since, MAX_ROWS);
+    const rows = await this.callsOf(accountId, key.id);
     return new Page('keys/leaked', {
       title: `Key “${key.name}” may have leaked`,
       width: 'narrow',
@@ -69,9 +68,20 @@ export class LeakedKeyPages {
         rows,
         crumbs: crumbsTo('Leaked', key),
         days: LOOKED_AT_DAYS,
-        most: rows.length === MAX_ROWS ? MAX_ROWS : undefined,
+        most: rows?.length === MAX_ROWS ? MAX_ROWS : undefined,
+        tooMany: rows === undefined,
       },
     });
+  }
+
+  /** Undefined when there are too many to be read in time: a leaked key must be disabled all the same. */
+  private async callsOf(accountId: string, id: string): Promise<readonly UseOfModel[] | undefined> {
+    try {
+      return await this.use.byAddress({ accountId, id }, new Date(this.clock.now() - LOOKED_AT_MS), MAX_ROWS);
+    } catch (error) {
+      if (error instanceof RangeTooLarge) return undefined;
+      throw error;
+    }
   }
 }
 

@@ -1,0 +1,159 @@
+import type { Browser } from 'playwright-core';
+import { DataSource } from 'typeorm';
+import { ApiKeyService } from '../../src/keys/index.js';
+import { parseUsd } from '../../src/shared/index.js';
+import { accessibilityFaults, NARROW, sidewaysScroll, startBrowser, WIDE, Window } from '../support/browser.js';
+import { aCallRow } from '../support/call-rows.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { signedIn } from '../support/signed-in.js';
+
+const SHOTS = process.env['SHOTS'];
+const SIZES = { wide: WIDE, narrow: NARROW, least: { width: 360, height: 700 } };
+const LONGEST_NAME = 'W'.repeat(60);
+
+describe('the pages of keys in a browser', () => {
+  let relay: RelayApp;
+  let browser: Browser;
+  let ann: TestCaller;
+  let token: string;
+
+  beforeAll(async () => {
+    [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
+    ann = await relay.caller({ credit: '10000' });
+    token = (await signedIn(relay, ann.accountId)).cookies.get('switchboard-visit') ?? '';
+  });
+  afterAll(async () => {
+    await browser.close();
+    await relay.close();
+  });
+
+  const open = async (options = {}): Promise<Window> => {
+    const window = await Window.open(browser, relay.url, options);
+    await window.context.addCookies([{ name: 'switchboard-visit', value: token, url: relay.url }]);
+    return window;
+  };
+  /** Looks at the page as it stands, in every size and theme. */
+  const expectFine = async ({ page, complaints }: Window, name: string): Promise<void> => {
+    for (const [size, viewport] of Object.entries(SIZES))
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.setViewportSize(viewport);
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+        if (SHOTS && size !== 'least')
+          await page.screenshot({ path: `${SHOTS}/${name}-${size}-${colorScheme}.png`, fullPage: true });
+        expect({ name, size, faults: await accessibilityFaults(page) }).toEqual({ name, size, faults: [] });
+        expect({ name, size, sideways: await sidewaysScroll(page) }).toEqual({ name, size, sideways: 0 });
+      }
+    expect(complaints).toEqual([]);
+  };
+
+  it('are accessible and fit, with the longest names and amounts that there are', async () => {
+    const keys = relay.get(ApiKeyService);
+    const { accountId } = ann;
+    const { id } = await keys.create({
+      accountId,
+      name: LONGEST_NAME,
+      quota: parseUsd('10000'),
+      budgets: { daily: parseUsd('1000.000001'), weekly: parseUsd('5000'), monthly: parseUsd('10000') },
+      models: ['m', 'gone-'.repeat(12)],
+      groupName: 'gone-group',
+      expiresAt: new Date(Date.now() + 3 * 86_400_000),
+    });
+    const idle = await keys.create({ accountId, name: 'idle', quota: parseUsd('0') });
+    const sql = relay.get(DataSource);
+    const addresses = ['192.0.2.7', '2001:db8:aaaa:bbbb:cccc:dddd:eeee:1234'];
+    for (const [number, ip] of addresses.entries())
+      await aCallRow(sql, {
+        id: `req_${number}`,
+        accountId,
+        keyId: id,
+        ip,
+        promptTokens: 9_999_999,
+        cost: 9_999_123_456_789n,
+      });
+    const window = await open();
+    const pages = {
+      keys: '/keys',
+      'keys-none': '/keys?q=nothing&group=default&state=expired',
+      'key-new': '/keys/new',
+      'key-edit': `/keys/${id}/edit`,
+      'key-delete': `/keys/${id}/delete`,
+      'key-leaked': `/keys/${id}/leaked`,
+      'key-unknown': '/keys/key_none/edit',
+    };
+    for (const [name, path] of Object.entries(pages)) {
+      await window.page.goto(path);
+      await expectFine(window, name);
+    }
+    await window.page.goto('/keys/new');
+    await window.page.getByLabel('Quota in all').fill('a lot');
+    await window.page.getByRole('button', { name: 'Create key' }).click();
+    await window.page.getByRole('alert').waitFor();
+    await expectFine(window, 'key-refused');
+    await window.page.goto('/keys/new');
+    await window.page.getByLabel('Name').fill('made');
+    await window.page.getByRole('button', { name: 'Create key' }).click();
+    await window.page.getByText('Copy it now').waitFor();
+    await expectFine(window, 'key-created');
+    await keys.delete(idle.id);
+    await window.page.goto(`/keys/${idle.id}/edit`);
+    await expectFine(window, 'key-deleted');
+    await window.close();
+  }, 180_000);
+
+  it('copy exactly the key that is shown, and never show it again: not by going back, nor by reloading', async () => {
+    const window = await open();
+    const { page, context } = window;
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: relay.url });
+    await page.goto('/keys/new');
+    await page.getByLabel('Name').fill('copied');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const secret = (await page.locator('#newkey').textContent()) ?? '';
+    expect(secret).toMatch(/^sk-[0-9A-Za-z]{48}$/);
+    await page.getByRole('button', { name: 'Copy key' }).click();
+    await page.getByText('Copied').first().waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
+    await page.getByText('Codex', { exact: true }).click();
+    await page.getByText('wire_api').waitFor();
+    // Sends the form again: the answer leads to the key without its secret.
+    await page.reload();
+    expect(await page.getByText('This key was created before').isVisible()).toBe(true);
+    expect(await page.content()).not.toContain(secret.slice(7, -4));
+    // Nothing of it was kept: the browser says so, or the page that it shows does.
+    await page.goBack().catch(() => undefined);
+    expect(await page.content()).not.toContain(secret.slice(7, -4));
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it.each([true, false])('do everything with script: %s', async (javaScriptEnabled) => {
+    const window = await open({ javaScriptEnabled });
+    const { page } = window;
+    const name = `script ${javaScriptEnabled}`;
+    await page.goto('/keys');
+    await page.getByRole('link', { name: 'New key' }).click();
+    await page.getByLabel('Name').fill(name);
+    await page.getByLabel('Quota in all').fill('5');
+    await page.getByLabel('m', { exact: true }).check();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('Anthropic SDK', { exact: true }).click();
+    expect(await page.getByText('auth_token=').first().isVisible()).toBe(true);
+    await page.getByRole('link', { name: 'I have stored it' }).click();
+    await page.getByRole('link', { name: `Edit ${name}` }).click();
+    expect(await page.getByLabel('m', { exact: true }).isChecked()).toBe(true);
+    await page.getByLabel('Raise the quota by').fill('1,000');
+    await page.getByRole('button', { name: 'Raise quota' }).click();
+    expect(await page.getByText('It may spend: $1,005.00 in all').isVisible()).toBe(true);
+    await page.getByRole('link', { name: `Edit ${name}` }).click();
+    await page.getByRole('link', { name: 'I think this key leaked' }).click();
+    await page.getByRole('button', { name: 'Disable this key now' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    expect(await page.getByRole('heading', { name: `Key “${name} 2” is ready` }).isVisible()).toBe(true);
+    await page.goto('/keys?state=disabled');
+    await page.getByRole('link', { name: `Delete ${name}` }).click();
+    await page.getByRole('button', { name: 'Delete key' }).click();
+    expect(await page.getByText(`Key “${name}” deleted`).isVisible()).toBe(true);
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+});
