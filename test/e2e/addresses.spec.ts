@@ -190,12 +190,16 @@ describe('addresses (case 108)', () => {
   });
 
   it.each(['/nowhere', '/nowhere/%zz', '/v1x', '/favicon.ico'])(
-    'a person who opens %s gets plain words',
+    'a person who opens %s is told so on a page, and whoever reads none in plain words',
     async (path) => {
-      const response = await ask('GET', path, ['accept', 'text/html']);
-      expect(response.status).toBe(404);
-      expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
-      expect(await response.text()).toMatch(/^There is no page at this address\. \(request id: req_[0-9a-f]{32}\)\n$/);
+      const page = await ask('GET', path, ['accept', 'text/html']);
+      expect(page.status).toBe(404);
+      expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+      expect(await page.text()).toMatch(/There is nothing here[^]*req_[0-9a-f]{32}/);
+      const plain = await ask('GET', path, ['accept', '*/*']);
+      expect(plain.status).toBe(404);
+      expect(plain.headers.get('content-type')).toMatch(/^text\/plain/);
+      expect(await plain.text()).toMatch(/^There is no page at this address\. \(request id: req_[0-9a-f]{32}\)\n$/);
     },
   );
 
