@@ -21,19 +21,30 @@ const BUDGETS = [
 ] as const;
 
 /** Every limit that the key has, the quota first. */
-export function limitsOf({ quota, used, held, budgets }: ApiKey): readonly ShownLimit[] {
-  const total =
-    quota === undefined
-      ? []
-      : [{ name: 'Quota', used, held, quota, period: 'in all', meter: quotaMeter(used, quota), resetsAt: undefined }];
-  return BUDGETS.reduce<readonly ShownLimit[]>((limits, [name, label, period]) => {
+export const limitsOf = ({ quota, used, held, budgets }: ApiKey): readonly ShownLimit[] => [
+  ...(quota === undefined ? [] : [shownLimit('Quota', { limit: quota, used, held }, 'in all')]),
+  ...BUDGETS.flatMap(([name, label, period]) => {
     const budget = budgets[name];
-    if (budget === undefined) return limits;
-    const { limit, resetsAt } = budget;
-    const meter = quotaMeter(budget.used, limit);
-    return [...limits, { name: label, used: budget.used, held: budget.held, quota: limit, period, meter, resetsAt }];
-  }, total);
+    return budget === undefined ? [] : [shownLimit(label, budget, period)];
+  }),
+];
+
+interface Limit {
+  readonly limit: Nanos;
+  readonly used: Nanos;
+  readonly held: Nanos;
+  readonly resetsAt?: Date;
 }
+
+const shownLimit = (name: string, { limit, used, held, resetsAt }: Limit, period: string): ShownLimit => ({
+  name,
+  used,
+  held,
+  quota: limit,
+  period,
+  meter: quotaMeter(used, limit),
+  resetsAt,
+});
 
 /** The limit that will be met first, as far as can be told: the fullest one. */
 export const fullestOf = (limits: readonly ShownLimit[]): ShownLimit | undefined =>

@@ -169,7 +169,7 @@ describe('the tabs of clients', () => {
         .replaceAll('&#x60;', '`')
         .replaceAll('&amp;', '&'),
     );
-    const blocks = tabs.flatMap((one) => one.blocks.map(({ code }) => code.map(({ text }) => text).join('')));
+    const blocks = tabs.flatMap((one) => one.blocks.map((block) => block.code.map(({ text }) => text).join('')));
     expect(shown).toEqual(blocks);
     expect(html.match(/<details[^>]* open>/g)).toHaveLength(1);
     expect(html).toContain('name="client" open><summary>Codex</summary>');
