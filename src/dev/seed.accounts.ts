@@ -5,7 +5,7 @@ import { Onboarding } from '../onboarding/index.js';
 import { Clock, parseUsd, Secret } from '../shared/index.js';
 import { WalletService } from '../wallet/index.js';
 import { DAY_MS } from './call-script.js';
-import { SEED_ACCOUNTS, SEED_PASSWORD, type SeedAccount, type SeedKey } from './seed.people.js';
+import { SEED_ACCOUNTS, SEED_PASSWORD, type SeedAccount, type SeedKey, type SeedMovement } from './seed.people.js';
 
 /** A key that was made, with what is to be done with it. */
 export interface MadeKey {
@@ -18,6 +18,9 @@ export interface MadeAccount {
   readonly plan: SeedAccount;
   readonly keys: readonly MadeKey[];
 }
+
+/** Before the first call of the seed. */
+const OPENED_DAYS_AGO = 31;
 
 /** Makes the accounts of the seed with their money and keys, and switches off those that end switched off. */
 @Injectable()
@@ -54,21 +57,24 @@ export class SeedAccounts {
   }
 
   private async makeAccount(plan: SeedAccount): Promise<MadeAccount> {
-    const { id } = await this.onboarding.createAccount(
-      {
-        email: plan.email,
-        name: plan.name,
-        password: new Secret(SEED_PASSWORD),
-        role: plan.admin ? 'admin' : 'user',
-        verified: true,
-        groupName: plan.group,
-      },
-      { amount: parseUsd(plan.credit), reason: 'Opening credit' },
-    );
-    for (const { amount, reason } of plan.movements ?? []) await this.wallets.credit(id, parseUsd(amount), reason);
+    const { id } = await this.onboarding.createAccount({
+      email: plan.email,
+      name: plan.name,
+      password: new Secret(SEED_PASSWORD),
+      role: plan.admin ? 'admin' : 'user',
+      verified: true,
+      groupName: plan.group,
+    });
+    const opening = { amount: plan.credit, reason: 'Opening credit', daysAgo: OPENED_DAYS_AGO };
+    for (const movement of [opening, ...(plan.movements ?? [])]) await this.move(id, movement);
     const keys: MadeKey[] = [];
     for (const key of plan.keys) keys.push(await this.makeKey(key, id));
     return { plan, keys };
+  }
+
+  private async move(accountId: string, { amount, reason, daysAgo }: SeedMovement): Promise<void> {
+    const at = new Date(this.clock.now() - daysAgo * DAY_MS);
+    await this.wallets.credit(accountId, parseUsd(amount), reason, undefined, at);
   }
 
   private async makeKey(plan: SeedKey, accountId: string): Promise<MadeKey> {

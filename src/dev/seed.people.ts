@@ -21,10 +21,11 @@ export interface SeedKey {
   readonly refused?: number;
 }
 
-/** Money that the operator moved after the opening credit. */
-interface SeedMovement {
+/** Money that the operator moved. */
+export interface SeedMovement {
   readonly amount: string;
   readonly reason: string;
+  readonly daysAgo: number;
 }
 
 export interface SeedAccount {
@@ -56,8 +57,8 @@ export const SEED_ACCOUNTS: readonly SeedAccount[] = [
     name: 'Ada',
     credit: '100',
     movements: [
-      { amount: '25', reason: 'Bank transfer of the 3rd' },
-      { amount: '-5', reason: 'Correction: the transfer was entered with a fee' },
+      { amount: '25', reason: 'Bank transfer', daysAgo: 17 },
+      { amount: '-5', reason: 'Correction: the transfer was entered with a fee', daysAgo: 16 },
     ],
     keys: [
       { name: 'laptop', calls: 620, secret: SEED_SECRET },

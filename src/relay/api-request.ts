@@ -8,5 +8,8 @@ export function isApiRequest(request: FastifyRequest): boolean {
   return !['GET', 'HEAD'].includes(request.method) && !isForm(request);
 }
 
+/** Browsers say that they navigate only over TLS and on localhost, but always what they want to be given. */
 const isForm = ({ headers }: FastifyRequest): boolean =>
-  headers['sec-fetch-mode'] === 'navigate' || headers['content-type']?.startsWith('multipart/form-data') === true;
+  headers['sec-fetch-mode'] === 'navigate' ||
+  headers.accept?.includes('text/html') === true ||
+  headers['content-type']?.startsWith('multipart/form-data') === true;

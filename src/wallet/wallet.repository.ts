@@ -14,6 +14,7 @@ interface MovementEntry {
   readonly id: string;
   readonly kind: MovementKind;
   readonly reason: string;
+  readonly createdAt: Date;
   readonly movement: Movement;
 }
 
@@ -44,7 +45,7 @@ export class WalletRepository {
 
   /** Writes the entry and what it does to the wallet, which the transaction has locked. Gives the wallet's new figures. */
   async move(wallet: WalletEntity, entry: MovementEntry, manager: EntityManager): Promise<WalletEntity> {
-    const { id, kind, reason, movement } = entry;
+    const { id, kind, reason, createdAt, movement } = entry;
     const { accountId } = wallet;
     const sides: readonly (readonly [ledgerAccount: string, amount: Nanos])[] = [
       [`wallet:${accountId}`, movement.wallet],
@@ -52,7 +53,7 @@ export class WalletRepository {
       [HOUSE_ACCOUNT[kind], nanos(-movement.wallet - movement.owed)],
     ];
     const lines = sides.filter(([, amount]) => amount !== 0n);
-    await manager.insert(LedgerEntryEntity, { id, kind, reason });
+    await manager.insert(LedgerEntryEntity, { id, kind, reason, createdAt });
     await manager.insert(
       LedgerLineEntity,
       lines.map(([ledgerAccount, amount]) => ({ entryId: id, ledgerAccount, amount })),

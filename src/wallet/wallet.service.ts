@@ -28,6 +28,8 @@ interface Order {
   readonly accountId: string;
   readonly kind: MovementKind;
   readonly reason: string;
+  /** Undefined: now. */
+  readonly at?: Date | undefined;
   /** @throws AppError when the wallet does not allow it */
   readonly movementOn: (wallet: WalletEntity) => Movement;
 }
@@ -49,14 +51,21 @@ export class WalletService {
    * Moves money between the house and a wallet, with its ledger entry, and returns what the wallet has then.
    * @param amount positive: a top-up, which pays what is owed first; negative: a debit of at most what is free
    * @param manager the transaction to do it in; one of its own when absent
+   * @param at when it happened; now when absent
    * @throws WalletNotFound, DebitTooLarge, AmountNotPossible
    */
-  async credit(accountId: string, amount: Nanos, reason: string, manager?: EntityManager): Promise<WalletBalance> {
+  async credit(
+    accountId: string,
+    amount: Nanos,
+    reason: string,
+    manager?: EntityManager,
+    at?: Date,
+  ): Promise<WalletBalance> {
     if (amount === 0n) throw AmountNotPossible.zero();
     const order: Order =
       amount > 0n
-        ? { accountId, kind: 'credit', reason, movementOn: (wallet) => topUp(wallet, amount) }
-        : { accountId, kind: 'debit', reason, movementOn: (wallet) => debit(wallet, nanos(-amount)) };
+        ? { accountId, kind: 'credit', reason, at, movementOn: (wallet) => topUp(wallet, amount) }
+        : { accountId, kind: 'debit', reason, at, movementOn: (wallet) => debit(wallet, nanos(-amount)) };
     return (await this.within(manager, (own) => this.enter(order, own))).wallet;
   }
 
@@ -107,13 +116,13 @@ export class WalletService {
   }
 
   private async enter(order: Order, manager: EntityManager): Promise<EnteredTopUp> {
-    const { accountId, kind, reason, movementOn } = order;
+    const { accountId, kind, reason, at: createdAt = this.clock.date(), movementOn } = order;
     const wallet = await this.wallets.lock(accountId, manager);
     if (!wallet) throw new WalletNotFound(accountId);
     const movement = movementOn(wallet);
     if (wallet.balance + movement.wallet > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
-    const entryId = newId('led', this.clock.now());
-    const entry = { id: entryId, kind, reason, movement };
+    const entryId = newId('led', createdAt.getTime());
+    const entry = { id: entryId, kind, reason, createdAt, movement };
     return { entryId, wallet: balanceIn(await this.wallets.move(wallet, entry, manager)) };
   }
 }

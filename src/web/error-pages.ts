@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AppError, Clock } from '../shared/index.js';
 import { type KnownVisit, visitOf } from './current-visit.js';
 import type { Detour } from './detour.js';
-import { Redirect } from './page.js';
+import { type Page, Redirect } from './page.js';
 import { PageWriter } from './page-writer.js';
 import { errorPage } from './rendering/error-page.js';
 
@@ -18,11 +18,16 @@ export class ErrorPages {
   /** @param status what the page answers with */
   async answer(error: AppError, status: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const page = errorPage(error, status, request, this.clock.date());
-    const html = await this.writer
-      .page(page, visitOf(request) ?? stranger(request), reply)
+    await reply.send(await this.inFrame(page, request, reply));
+  }
+
+  private async inFrame(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<string> {
+    try {
+      return await this.writer.page(page, visitOf(request) ?? stranger(request), reply);
+    } catch {
       // What keeps the frame from being filled is most likely what failed in the first place: the database.
-      .catch(() => this.writer.page(page, stranger(request), reply));
-    await reply.send(html);
+      return this.writer.page(page, stranger(request), reply);
+    }
   }
 
   async detour({ to }: Detour, reply: FastifyReply): Promise<void> {

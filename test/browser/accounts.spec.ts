@@ -2,15 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { DataSource } from 'typeorm';
 import { Onboarding } from '../../src/onboarding/index.js';
 import { Secret } from '../../src/shared/index.js';
-import {
-  accessibilityFaults,
-  expectFine,
-  NARROW,
-  sidewaysScroll,
-  startBrowser,
-  WIDE,
-  Window,
-} from '../support/browser.js';
+import { expectFine, NARROW, sidewaysScroll, startBrowser, Window } from '../support/browser.js';
 import { codeIn, linkIn, Mailbox } from '../support/mailbox.js';
 import { RelayApp } from '../support/relay-app.js';
 

@@ -8,7 +8,7 @@ const BASE = 'https://relay.example.com';
 const EVERY = [{ name: 'm', protocols: ['chat-completions', 'messages', 'responses'] }];
 
 const codeOf = ({ blocks }: ClientTab): string =>
-  blocks.map(({ code }) => code.map(({ text }) => text).join('')).join('\n');
+  blocks.map(({ code: pieces }) => pieces.map(({ text }) => text).join('')).join('\n');
 const tab = (label: string, models = EVERY, base = BASE): ClientTab =>
   clientSnippets(base, models).find((one) => one.label === label)!;
 const code = (label: string, models = EVERY): string => codeOf(tab(label, models));
