@@ -32,17 +32,18 @@ export function partsSql(
   const fromCalls = (bounds: string) => `
       SELECT ${time(at)} AS at, ${dimensions}, count(*) AS calls,
              count(*) FILTER (WHERE call_result(c.status, c.error_reason, c.billing_basis) IN ('refused', 'failed', 'timeout')),
-             coalesce(sum(c.cost), 0), coalesce(sum(c.prompt_tokens), 0), coalesce(sum(c.cached_tokens), 0),
-             coalesce(sum(c.completion_tokens), 0)
+             coalesce(sum(c.cost), 0)::bigint, coalesce(sum(c.prompt_tokens), 0)::bigint,
+             coalesce(sum(c.cached_tokens), 0)::bigint, coalesce(sum(c.completion_tokens), 0)::bigint
         FROM calls c WHERE ${bounds}${ofCalls} GROUP BY 1, ${places.join(', ')}`;
   return `
     slots AS MATERIALIZED (
       SELECT begin, greatest(begin, least(${slotAt(to)}, coalesce(${until}, '-infinity'))) AS "end"
         FROM (SELECT ${slotAfter(from)} AS begin) s
     ), parts (at, ${names}, calls, failed, cost, prompt, cached, completion) AS (
-      SELECT ${time('c.slot')}, ${dimensions}, sum(c.calls),
-             coalesce(sum(c.calls) FILTER (WHERE c.result IN ('refused', 'failed', 'timeout')), 0),
-             sum(c.cost), sum(c.prompt_tokens), sum(c.cached_tokens), sum(c.completion_tokens)
+      SELECT ${time('c.slot')}, ${dimensions}, sum(c.calls)::bigint,
+             coalesce(sum(c.calls) FILTER (WHERE c.result IN ('refused', 'failed', 'timeout')), 0)::bigint,
+             sum(c.cost)::bigint, sum(c.prompt_tokens)::bigint, sum(c.cached_tokens)::bigint,
+             sum(c.completion_tokens)::bigint
         FROM usage_slots c
        WHERE c.slot >= (SELECT begin FROM slots) AND c.slot < (SELECT "end" FROM slots)${ofSlots}
        GROUP BY 1, ${places.join(', ')}

@@ -203,6 +203,7 @@ describe('the pages of the usage log', () => {
     ['from=2026-02-02&to=2026-02-01', 'Enter a first day that is not after the last one'],
     ['from=2024-01-01&to=2026-02-01', 'at most 366 days'],
   ])('explain what is wrong with the range %s', async (range, words) => {
+    await row(ann, 1);
     expect(await page(`${LOG}?range=custom&${range}`)).toContain(words);
   });
 
