@@ -1,5 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { join } from 'node:path';
 import { AppModule } from './app.module.js';
 import { Sweeper } from './billing/index.js';
 import { CatalogService } from './catalog/index.js';
@@ -49,7 +50,8 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
 async function greet(app: NestFastifyApplication, config: Config): Promise<void> {
   const address = config.publicUrl ?? (await app.getUrl());
   const demoAnswers = app.get(CatalogService).current().models.has(DEMO_MODEL);
-  process.stdout.write(welcome(address, await app.get(Onboarding).firstRun(), demoAnswers));
+  const outbox = config.smtpUrl === undefined ? join(config.dataDir, 'outbox') : undefined;
+  process.stdout.write(welcome(address, await app.get(Onboarding).firstRun(), demoAnswers, outbox));
 }
 
 /** @throws when the port is not to be had; the application is closed then, in order */

@@ -8,9 +8,16 @@ const CONNECT =
 /**
  * What the terminal shows once the service listens; on the first run with everything that a first call needs.
  * @param demoAnswers whether the demo model is there to be called
+ * @param outbox the folder that mail goes to; undefined: to a server
  */
-export function welcome(address: string, firstRun: FirstRun | undefined, demoAnswers: boolean): string {
-  if (firstRun === undefined) return `\nSwitchboard is at ${address}\n\n`;
+export function welcome(
+  address: string,
+  firstRun: FirstRun | undefined,
+  demoAnswers: boolean,
+  outbox: string | undefined,
+): string {
+  const mail = outbox === undefined ? '' : `Mail is put into ${outbox}, and sent to nobody, until SMTP_URL is set.\n`;
+  if (firstRun === undefined) return `\nSwitchboard is at ${address}\n${mail}\n`;
   const { email, password, keySecret, credit } = firstRun;
   return `
 Switchboard is at ${address}
@@ -20,7 +27,7 @@ Switchboard is at ${address}
   First API key   ${keySecret}   (shown once, with $${formatUsd(credit)} of credit)
 
 Base address: ${address}/v1 for OpenAI clients, ${address} for Anthropic clients.
-${demoAnswers ? firstCalls(address, keySecret) : 'No model answers yet.'}
+${mail}${demoAnswers ? firstCalls(address, keySecret) : 'No model answers yet.'}
 
 ${CONNECT}
 

@@ -24,7 +24,7 @@ export const REGISTER: MailWords = {
   paragraphs: [`Someone created a ${PRODUCT} account with this address. If it was you, confirm it here.`],
   action: 'Confirm address',
   lifetime: BOTH,
-  foot: 'Not you? Ignore this mail; no account is opened without the code.',
+  foot: 'Not you? Ignore this mail; no account is opened without its code or link.',
 };
 
 /** Sent instead of a code; the page that asked for it looks the same. */

@@ -19,7 +19,7 @@ interface Credentials {
 /** Which of both is wrong is not told, nor that an account is switched off. */
 export class SignInRefused extends AppError {
   constructor() {
-    super('invalid_request', 'Enter the e-mail address and the password of an account: these do not belong together.', {
+    super('invalid_request', 'E-mail or password is wrong. Enter both as you registered them.', {
       param: 'password',
     });
   }

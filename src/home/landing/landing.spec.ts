@@ -7,13 +7,18 @@ const landing = (...models: ReturnType<typeof anOffer>[]) =>
   landingView({ group: aGroup(), models, dialects: DIALECTS, base: 'https://relay.example' });
 
 describe('the landing page', () => {
-  const codeOf = ({ quickStart }: ReturnType<typeof landing>): string => quickStart.map(({ text }) => text).join('');
+  const codeOf = ({ firstCall }: ReturnType<typeof landing>): string => firstCall.map(({ text }) => text).join('');
 
   it('begins with a call that the newest model answers, by the address of the service', () => {
     const code = codeOf(landing(anOffer({ name: 'a' }, ['messages']), anOffer({ name: 'b' }, ['chat-completions'])));
-    expect(code).toContain('export SWITCHBOARD_URL="https://relay.example"\n');
-    expect(code).toContain('curl $SWITCHBOARD_URL/v1/messages ');
+    expect(code).toContain('curl https://relay.example/v1/messages ');
     expect(code).toContain('"model": "a"');
+  });
+
+  it('asks for the key in a step of its own, which would take whatever is pasted behind it', () => {
+    const { storeKey, firstCall } = landing();
+    expect(storeKey.map(({ text }) => text).join('')).toMatch(/^read [^\n]+$/);
+    expect(firstCall.map(({ text }) => text).join('')).not.toContain('read ');
   });
 
   it('can be shown before there is any model', () => {

@@ -25,7 +25,9 @@ export function landingView({ group, models, dialects, base }: Offered) {
   }));
   return {
     panel: patchPanel(dialects, answering),
-    quickStart: highlighted(quickStart([...answering, ANY_MODEL], dialects, base), 'shell'),
+    // Apart from the call: pasted together, it would read the line that follows it for the key.
+    storeKey: highlighted(STORE_KEY, 'shell'),
+    firstCall: highlighted(firstCall([...answering, ANY_MODEL], dialects, base), 'shell'),
     addresses: dialects,
     receipt: group && receiptOf(models, group),
   };
@@ -36,15 +38,10 @@ interface Answering {
   readonly answers: readonly string[];
 }
 
-/** An address, a key, and a call in the first dialect in which anything answers. */
-function quickStart(models: readonly Answering[], dialects: readonly Dialect[], base: string): string {
+/** A call in the first dialect in which anything answers. */
+function firstCall(models: readonly Answering[], dialects: readonly Dialect[], base: string): string {
   const calls = models.flatMap(({ name, answers }) =>
-    dialects.filter(({ id }) => answers.includes(id)).map(({ id }) => sampleCall(id, name, '$SWITCHBOARD_URL')),
+    dialects.filter(({ id }) => answers.includes(id)).map(({ id }) => sampleCall(id, name, base)),
   );
-  return `# 1  one address
-export SWITCHBOARD_URL="${base}"
-# 2  one key: paste it once, it stays out of your history
-${STORE_KEY}
-# 3  any model
-${calls.find((call) => call !== undefined) ?? ''}`;
+  return calls.find((call) => call !== undefined) ?? '';
 }
