@@ -46,6 +46,7 @@ describe('accounts', () => {
     return browser;
   };
   const path = (link: string): string => link.replace(PUBLIC_URL, '');
+  const tokenIn = (link: string): string => new URL(link, PUBLIC_URL).searchParams.get('t') ?? '';
   const isSignedIn = async (browser: PageVisitor): Promise<boolean> => (await browser.get('/account')).status === 200;
 
   describe('begin with a registration', () => {
@@ -304,6 +305,24 @@ describe('accounts', () => {
       expect(mail.raw).not.toContain('evil.example');
     });
 
+    it('after which an address that was asked for before proves nothing, nor is a new mail sent there', async () => {
+      const [email, theirs] = [await account(), anAddress()];
+      const thief = await signedIn(email);
+      await thief.submit('/account/email', { email: theirs, currentPassword: PASSWORD });
+      const proof = path(linkIn(await mailbox.latestTo(theirs)));
+      const browser = visitor();
+      await browser.submit('/forgot', { email });
+      const reset = path(linkIn(await mailbox.latestTo(email)));
+      await browser.get(reset);
+      expect((await browser.post('/reset', { t: tokenIn(reset), password: OTHER_PASSWORD })).location).toBe('/sign-in');
+      await thief.get(proof);
+      expect((await thief.post('/verify/link', { t: tokenIn(proof) })).text).toContain('no longer valid');
+      expect((await thief.post('/verify/link/renew', { t: tokenIn(proof) })).text).toContain('no longer valid');
+      expect(mailbox.mails.filter(({ to }) => to.includes(theirs))).toHaveLength(1);
+      await expect(relay.get(AccountService).find(theirs)).resolves.toBeUndefined();
+      await expect(relay.get(AccountService).get(email)).resolves.toMatchObject({ email });
+    });
+
     it('by a new mail when the link has expired, in one click', async () => {
       const email = await account();
       const browser = visitor();
@@ -396,6 +415,19 @@ describe('accounts', () => {
         await isSignedIn(first),
         await isSignedIn(stranger),
       ]).toEqual([false, false, true, true]);
+    });
+
+    it('where another address is asked for anew when its link has expired: the link alone has no new one sent', async () => {
+      const [email, next] = [await account(), anAddress()];
+      const browser = await signedIn(email);
+      await browser.submit('/account/email', { email: next, currentPassword: PASSWORD });
+      const link = path(linkIn(await mailbox.latestTo(next)));
+      await relay.get(DataSource).query(`UPDATE verifications SET expires_at = now() WHERE email = $1`, [next]);
+      const { text } = await browser.get(link);
+      expect(text).toContain('This link has expired');
+      expect(text).toContain('href="/account/email"');
+      expect(text).not.toContain('/verify/link/renew');
+      expect((await browser.post('/verify/link/renew', { t: tokenIn(link) })).text).toContain('no longer valid');
     });
 
     it('where the address is changed: the new one by its code, and the old one is told', async () => {

@@ -6,17 +6,22 @@ import { AccountMails } from '../mails/account-mails.js';
 import { checkChoice } from '../password-choice.js';
 import { Passwords } from '../passwords.js';
 import { SessionService } from '../sessions/session.service.js';
+import { Verifications } from '../verification/verification.service.js';
 
 /** What happens in the transaction that sets the password, before anything else does. */
 type FirstWork = (manager: EntityManager) => Promise<unknown>;
 
-/** Sets passwords, which signs out whoever was signed in with the old one. */
+/**
+ * Sets passwords, which signs out whoever was signed in with the old one, and ends what was mailed for them: a proof of
+ * another address would give them the account back.
+ */
 @Injectable()
 export class PasswordChange {
   constructor(
     private readonly accounts: AccountService,
     private readonly passwords: Passwords,
     private readonly sessions: SessionService,
+    private readonly verifications: Verifications,
     private readonly mails: AccountMails,
   ) {}
 
@@ -27,6 +32,7 @@ export class PasswordChange {
     const hash = await this.passwords.hash(password);
     await this.accounts.within(async (manager) => {
       await first(manager);
+      await this.verifications.withdraw(accountId, manager);
       await this.accounts.setPasswordHash(accountId, hash, manager);
       await this.sessions.endAllOf(accountId, undefined, manager);
     });

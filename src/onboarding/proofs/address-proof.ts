@@ -79,10 +79,14 @@ export class AddressProof {
     });
   }
 
-  /** Another mail for a link that has expired, to the same address. @throws LinkRefused, SentJustNow, TooManyTries */
+  /**
+   * Another mail for a link that has expired, to the same address. Another address for an account is asked for anew with
+   * its password, not by whoever holds an old mail.
+   * @throws LinkRefused, SentJustNow, TooManyTries
+   */
   async renew(visit: Visit, token: string): Promise<void> {
     const link = await this.link(token);
-    if (link?.state !== 'expired') throw new LinkRefused();
+    if (link?.state !== 'expired' || !isRenewable(link)) throw new LinkRefused();
     const { purpose, subject, email } = link.verification;
     await this.proofs.send({ purpose, subject, email, ip: visit.ip });
   }
@@ -96,3 +100,6 @@ export class AddressProof {
     return confirmed;
   }
 }
+
+/** Whether another mail can be asked for with the link alone. */
+export const isRenewable = ({ verification }: OpenedLink): boolean => verification.purpose !== 'change';

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { BrowserSignIn, LinkRefused, Public } from '../../auth/index.js';
 import { CurrentVisit, type FormBody, Page, Redirect, type Visit } from '../../web/index.js';
-import { AddressProof } from './address-proof.js';
+import { AddressProof, isRenewable } from './address-proof.js';
 import { tellSentJustNow } from './verify.controller.js';
 import { formPage } from './verify.view.js';
 
@@ -57,7 +57,8 @@ export class VerifyLinkController {
   private async page(token: string): Promise<Page> {
     const link = await this.proof.link(token);
     const { state = 'unknown', verification } = link ?? {};
-    return formPage('verify-link', 'Confirm your address', { token, state, email: verification?.email });
+    const renewable = link !== undefined && isRenewable(link);
+    return formPage('verify-link', 'Confirm your address', { token, state, renewable, email: verification?.email });
   }
 }
 
