@@ -18,7 +18,7 @@ export { SignIn, SignInRefused } from './sign-in/sign-in.service.js';
 export { type Session, SessionNotFound, SessionService } from './sessions/session.service.js';
 export { durationOf, Throttle, TooManyTries } from './throttle/throttle.js';
 export { CodeRefused, LinkRefused, SentJustNow } from './verification/verification.errors.js';
-export { ProofRequests } from './verification/proof-requests.js';
+export { type ProofMail, ProofRequests } from './verification/proof-requests.js';
 export { type OpenedLink, type StoredVerification, Verifications } from './verification/verification.service.js';
 export {
   INVITATION_DAYS,

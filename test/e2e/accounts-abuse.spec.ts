@@ -1,5 +1,6 @@
+import { jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { AccountService } from '../../src/auth/index.js';
+import { AccountService, Passwords } from '../../src/auth/index.js';
 import { Onboarding } from '../../src/onboarding/index.js';
 import { Secret } from '../../src/shared/index.js';
 import { codeIn, Mailbox } from '../support/mailbox.js';
@@ -184,6 +185,21 @@ describe('strangers at the pages of accounts', () => {
       }
       expect((await visitor().submit('/register', { name: 'Ann', email, password: PASSWORD })).status).toBe(429);
       expect((await visitor().submit('/forgot', { email })).status).toBe(429);
+    });
+
+    it('from having more registrations kept, and passwords hashed, than mails sent', async () => {
+      const hashing = jest.spyOn(relay.get(Passwords), 'hash');
+      const email = anAddress();
+      const stored = async (): Promise<number> => {
+        const sql = 'SELECT count(*)::int AS stored FROM registrations WHERE email = $1';
+        return (await relay.get(DataSource).query<{ stored: number }[]>(sql, [email]))[0]!.stored;
+      };
+      const register = () => visitor().submit('/register', { name: 'Ann', email, password: PASSWORD });
+      for (let count = 0; count < 5; count++) expect((await register()).location).toBe('/verify');
+      for (let count = 0; count < 3; count++) expect((await register()).status).toBe(429);
+      await expect(stored()).resolves.toBe(5);
+      expect(hashing).toHaveBeenCalledTimes(5);
+      hashing.mockRestore();
     });
 
     it('from guessing codes: after thirty wrong ones from one network', async () => {

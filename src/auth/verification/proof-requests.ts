@@ -7,7 +7,7 @@ import { SentJustNow } from './verification.errors.js';
 import { Verifications } from './verification.service.js';
 import type { Purpose } from './verification.js';
 
-interface ProofMail {
+export interface ProofMail {
   readonly purpose: Purpose;
   /** The id of the account or the registration. */
   readonly subject: string;

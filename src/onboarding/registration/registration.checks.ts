@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { checkChoice, InvalidAccount, normalizeEmail, Passwords } from '../../auth/index.js';
+import { checkChoice, InvalidAccount, normalizeEmail } from '../../auth/index.js';
 import type { Secret } from '../../shared/index.js';
 import { InvitationRefused, Invitations } from './invitations.js';
 import { SignUpRules } from './sign-up-rules.js';
@@ -15,17 +15,19 @@ export interface Application {
 export interface CheckedApplication {
   readonly name: string;
   readonly email: string;
-  readonly passwordHash: string;
+  readonly password: Secret;
   readonly invitationId: string | null;
 }
 
-/** Whether somebody may register with what they entered. Nothing here depends on whose address it is. */
+/**
+ * Whether somebody may register with what they entered. Nothing here depends on whose address it is, and nothing takes
+ * long: it is done however often strangers try.
+ */
 @Injectable()
 export class RegistrationChecks {
   constructor(
     private readonly rules: SignUpRules,
     private readonly invitations: Invitations,
-    private readonly passwords: Passwords,
   ) {}
 
   /** @throws SignUpClosed, InvalidAccount, InvitationRefused, and of an address that is not let in */
@@ -37,8 +39,7 @@ export class RegistrationChecks {
     if (email === undefined) throw new InvalidAccount('email', 'Enter an address such as name@example.com.');
     this.rules.checkAddress(email);
     checkChoice(password, { email, name });
-    const invitationId = await this.invitationIn(invitation);
-    return { name, email, passwordHash: await this.passwords.hash(password), invitationId };
+    return { name, email, password, invitationId: await this.invitationIn(invitation) };
   }
 
   private async invitationIn(typed: string): Promise<string | null> {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { hash } from 'node:crypto';
-import { AccountService, ProofRequests } from '../../auth/index.js';
+import { AccountService, Passwords, type ProofMail, ProofRequests } from '../../auth/index.js';
 import { AppError, Clock, newId } from '../../shared/index.js';
 import { type Application, RegistrationChecks } from './registration.checks.js';
 import { RegistrationRepository, type RegistrationRow } from './registration.repository.js';
@@ -29,21 +29,26 @@ export class Registrations {
     private readonly checks: RegistrationChecks,
     private readonly registrations: RegistrationRepository,
     private readonly accounts: AccountService,
+    private readonly passwords: Passwords,
     private readonly proofs: ProofRequests,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Has a code mailed and remembers who asked.
-   * @param visitKey what only the browser that asks knows
+   * Has a code mailed and remembers who asked. The mail is counted before the password is hashed and a row is written:
+   * strangers have no more of these made than mails.
+   * @param visitKey the token of its forms, which only the browser that asks knows
    * @throws what RegistrationChecks does, TooManyTries
    */
   async begin(application: Application, visitKey: string, ip: string): Promise<void> {
-    const checked = await this.checks.check(application);
+    const { name, email, password, invitationId } = await this.checks.check(application);
+    await this.proofs.spend(email, ip);
+    const passwordHash = await this.passwords.hash(password);
     const createdAt = this.clock.date();
     const id = newId('reg', createdAt.getTime());
-    await this.registrations.insert({ ...checked, id, visitHash: hashOf(visitKey), createdAt });
-    await this.mail({ id, email: checked.email }, ip);
+    const visitHash = hashOf(visitKey);
+    await this.registrations.insert({ id, visitHash, email, name, passwordHash, invitationId, createdAt });
+    await this.proofs.mail(await this.mailFor({ id, email }));
   }
 
   /** What this browser has begun; undefined: nothing, or long ago. */
@@ -55,12 +60,11 @@ export class Registrations {
   async sendAgain(visitKey: string, ip: string): Promise<void> {
     const row = await this.registrations.byVisit(hashOf(visitKey), this.clock.date());
     if (!row) throw new NothingPending();
-    await this.mail(row, ip);
+    await this.proofs.send({ ...(await this.mailFor(row)), ip });
   }
 
-  private async mail({ id, email }: Pick<RegistrationRow, 'id' | 'email'>, ip: string): Promise<void> {
-    const taken = await this.accounts.taken(email);
-    await this.proofs.send({ purpose: 'register', subject: id, email, ip, taken });
+  private async mailFor({ id, email }: Pick<RegistrationRow, 'id' | 'email'>): Promise<ProofMail> {
+    return { purpose: 'register', subject: id, email, taken: await this.accounts.taken(email) };
   }
 }
 
