@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Post, Res } from '@nestjs/common';
-import { IsNotEmpty, IsOptional, MinLength } from 'class-validator';
+import { IsNotEmpty, IsOptional, IsString, MinLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { Secret } from '../../shared/index.js';
 import {
@@ -19,6 +19,7 @@ import { PasswordChange } from '../sign-in/password-change.js';
 import { SignIn } from '../sign-in/sign-in.service.js';
 
 class PasswordForm {
+  @IsString({ message: 'Enter the password that you sign in with now.' })
   @IsNotEmpty({ message: 'Enter the password that you sign in with now.' })
   readonly currentPassword: string = '';
 

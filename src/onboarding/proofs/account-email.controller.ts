@@ -20,6 +20,7 @@ class EmailForm {
   @IsEmail({ allow_utf8_local_part: false }, { message: 'Enter an address such as name@example.com.' })
   readonly email: string = '';
 
+  @IsString({ message: 'Enter the password that you sign in with now.' })
   @IsNotEmpty({ message: 'Enter the password that you sign in with now.' })
   readonly currentPassword: string = '';
 }
