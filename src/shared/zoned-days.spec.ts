@@ -11,13 +11,23 @@ describe('days in time zones', () => {
     ['2026-11-20', 'Pacific/Kiritimati', '2026-11-19T10:00:00.000Z'],
     ['2026-11-20', 'America/Los_Angeles', '2026-11-20T08:00:00.000Z'],
     ['2026-11-20', 'Asia/Kathmandu', '2026-11-19T18:15:00.000Z'],
-    // Clocks go from 00:00 to 01:00: that day has no midnight.
+    // Clocks go from 00:00 to 01:00, east and west of Greenwich: that day has no midnight.
     ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00:00.000Z'],
+    ['2026-09-06', 'America/Santiago', '2026-09-06T04:00:00.000Z'],
+    ['2026-03-29', 'Atlantic/Azores', '2026-03-29T01:00:00.000Z'],
+    ['2026-03-08', 'America/Havana', '2026-03-08T05:00:00.000Z'],
+    // Clocks go from 24:00 back to 23:00, and from 01:00 back to 00:00: the day begins once, and early.
+    ['2026-04-05', 'America/Santiago', '2026-04-05T04:00:00.000Z'],
+    ['2026-11-01', 'America/Havana', '2026-11-01T04:00:00.000Z'],
   ])('%s begins in %s at %s', (day, zone, start) => {
     const begins = startOfDay(day, zone);
     expect(begins.toISOString()).toBe(start);
     expect(dayOf(begins, zone)).toBe(day);
     expect(dayOf(new Date(begins.getTime() - 1), zone)).toBe(addDays(day, -1));
+  });
+
+  it('begin as in UTC where a zone left the day out', () => {
+    expect(startOfDay('2011-12-30', 'Pacific/Apia').toISOString()).toBe('2011-12-30T00:00:00.000Z');
   });
 
   it('are days that there are', () => {

@@ -34,13 +34,19 @@ function wallTime(at: number, timeZone: string): number {
 export const dayOf = (at: Date, timeZone: string): string =>
   new Date(wallTime(at.getTime(), timeZone)).toISOString().slice(0, 10);
 
-/** The first moment of a day (`2026-11-20`) in a zone: not always midnight, where clocks are put forward then. */
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * The first moment of a day (`2026-11-20`) in a zone. That is not always midnight: where clocks are put forward then, the
+ * day begins an hour later. A day that a zone left out begins where it does in UTC.
+ */
 export function startOfDay(day: string, timeZone: string): Date {
   const wanted = Date.parse(`${day}T00:00:00Z`);
-  let start = wanted;
-  // The zone's offset then is not known before the moment is: once more, should the clocks change in between.
-  for (let turn = 0; turn < 2; turn += 1) start = wanted - (wallTime(start, timeZone) - start);
-  return new Date(start);
+  // Clocks may change at that midnight or near it: it is there by the offset before, or by the one after.
+  const starts = [wanted - DAY_MS, wanted + DAY_MS]
+    .map((near) => new Date(wanted - (wallTime(near, timeZone) - near)))
+    .filter((start) => dayOf(start, timeZone) === day);
+  return new Date(Math.min(...(starts.length > 0 ? starts.map(Number) : [wanted])));
 }
 
 /** Whether the text is a day that there is: `2026-02-29` is not. */
