@@ -2,13 +2,14 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Sums of finished calls by quarters of an hour, so that a month of a million calls is shown without reading them. They
- * are exact: made of calls that nothing should be added to any more, and corrected when something is.
+ * are exact: made of calls that nothing should be added to any more, and corrected when something is. And a list of what
+ * moved each wallet but calls, for a page that would read those of everybody otherwise.
  */
 export class SumUpUsage20261122130200 implements MigrationInterface {
   readonly name = 'SumUpUsage20261122130200';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const statement of [RESULT, TABLES, SUM_UP, LATE, INDEXES]) await runner.query(statement);
+    for (const statement of [RESULT, TABLES, SUM_UP, LATE, SAMPLE, MOVEMENTS]) await runner.query(statement);
   }
 
   down(): Promise<void> {
@@ -122,12 +123,37 @@ const LATE = `
     WHEN (OLD.created_at < now() - interval '30 minutes') EXECUTE FUNCTION add_late_usage();
 `;
 
-const INDEXES = `
+const SAMPLE = `
   -- One call of 32, by the last of the random digits in its id, with all that medians of very many calls are taken from.
   CREATE INDEX calls_sampled ON calls (account_id, created_at)
     INCLUDE (first_token_ms, model, key_id, group_name, status, error_reason, billing_basis)
     WHERE right(id, 2) IN ('00', '20', '40', '60', '80', 'a0', 'c0', 'e0');
+`;
 
-  -- What moves a wallet but calls: few among the very many entries of those.
-  CREATE INDEX ledger_entries_of_people ON ledger_entries (created_at, id) WHERE kind <> 'calls';
+const MOVEMENTS = `
+  -- Which entries moved the wallet of an account, or what it owes, but for calls: few among the very many lines of those.
+  CREATE TABLE wallet_movements (
+    account_id text NOT NULL,
+    created_at timestamptz NOT NULL,
+    entry_id   text NOT NULL CONSTRAINT wallet_movement_is_entry REFERENCES ledger_entries (id),
+    CONSTRAINT wallet_movement_key PRIMARY KEY (account_id, created_at, entry_id)
+  );
+
+  CREATE FUNCTION movements_of(entries ledger_entries) RETURNS SETOF wallet_movements LANGUAGE sql STABLE AS $$
+    SELECT DISTINCT split_part(l.ledger_account, ':', 2), entries.created_at, entries.id FROM ledger_lines l
+    WHERE l.entry_id = entries.id AND split_part(l.ledger_account, ':', 1) IN ('wallet', 'owed');
+  $$;
+
+  CREATE FUNCTION list_movements() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO wallet_movements SELECT * FROM movements_of(NEW);
+    RETURN NULL;
+  END $$;
+
+  -- At the end of the transaction: the lines are written after their entry. All that a call pays is the condition.
+  CREATE CONSTRAINT TRIGGER movements_are_listed AFTER INSERT ON ledger_entries DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (NEW.kind <> 'calls') EXECUTE FUNCTION list_movements();
+
+  -- After the trigger, which keeps others from writing entries until this is committed: none is missed.
+  INSERT INTO wallet_movements SELECT m.* FROM ledger_entries e, LATERAL movements_of(e) m WHERE e.kind <> 'calls';
 `;

@@ -26,24 +26,24 @@ interface MovementBounds {
   readonly limit?: number;
 }
 
-/** By the index of entries that are none of calls: those are few, beside the many of calls that lie between them. */
+/** From the list of what moved each wallet: few rows, beside the many lines of calls that lie between them. */
 const MOVEMENTS = `
   SELECT e.id, e.created_at AS at, e.kind, e.reason, coalesce(w.amount, 0) AS amount,
          coalesce(o.amount, 0) AS "paidDebt",
          to_char(e.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS position
-    FROM ledger_entries e
+    FROM wallet_movements m JOIN ledger_entries e ON e.id = m.entry_id
     LEFT JOIN ledger_lines w ON w.entry_id = e.id AND w.ledger_account = 'wallet:' || $1
     LEFT JOIN ledger_lines o ON o.entry_id = e.id AND o.ledger_account = 'owed:' || $1
-   WHERE e.kind <> 'calls' AND (w.entry_id IS NOT NULL OR o.entry_id IS NOT NULL)
-     AND ($2::timestamptz IS NULL OR (e.created_at, e.id) < ($2, $3::text))
-     AND ($4::timestamptz IS NULL OR e.created_at >= $4)
-   ORDER BY e.created_at DESC, e.id DESC LIMIT $5::integer`;
+   WHERE m.account_id = $1
+     AND ($2::timestamptz IS NULL OR (m.created_at, m.entry_id) < ($2, $3::text))
+     AND ($4::timestamptz IS NULL OR m.created_at >= $4)
+   ORDER BY m.created_at DESC, m.entry_id DESC LIMIT $5::integer`;
 
 /** What moved a wallet at a place or after it. */
 const MOVED_SINCE = `
   SELECT coalesce(sum(w.amount), 0) AS sum
-    FROM ledger_entries e JOIN ledger_lines w ON w.entry_id = e.id AND w.ledger_account = 'wallet:' || $1
-   WHERE e.kind <> 'calls' AND (e.created_at, e.id) >= ($2::timestamptz, $3::text)`;
+    FROM wallet_movements m JOIN ledger_lines w ON w.entry_id = m.entry_id AND w.ledger_account = 'wallet:' || $1
+   WHERE m.account_id = $1 AND (m.created_at, m.entry_id) >= ($2::timestamptz, $3::text)`;
 
 /** Newest first. */
 export async function movements(

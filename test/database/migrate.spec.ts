@@ -1,4 +1,5 @@
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { migrations } from '../../migrations/index.js';
 import { dataSourceOptions } from '../../src/database/data-source.js';
 import { migrate } from '../../src/database/index.js';
 import { emptyDatabase, freshDatabase, type TestDatabase } from '../support/database.js';
@@ -71,6 +72,23 @@ describe('Migrations', () => {
     await expect(migrate(dataSource, () => undefined)).rejects.toThrow('division by zero');
     expect(await tables(dataSource)).toEqual(['first']);
     await expect(migrate(await connect([CreateFirst1700000000001]), () => undefined)).resolves.toBeUndefined();
+  });
+
+  it('list what moved wallets before there was a list', async () => {
+    const listed = migrations.findIndex(({ name }) => name.startsWith('SumUpUsage'));
+    const before = await connect(migrations.slice(0, listed));
+    await migrate(before, () => undefined);
+    await before.query(`INSERT INTO ledger_entries (id, kind, created_at)
+      VALUES ('led_1', 'credit', '2026-11-01Z'), ('led_2', 'refund', '2026-11-02Z'), ('led_3', 'calls', '2026-11-03Z')`);
+    await before.query(`INSERT INTO ledger_lines VALUES ('led_1', 'wallet:acc_a', 5), ('led_1', 'grants', -5),
+      ('led_2', 'wallet:acc_a', -5), ('led_2', 'owed:acc_a', -2), ('led_2', 'payments', 7),
+      ('led_3', 'wallet:acc_a', -1), ('led_3', 'revenue', 1)`);
+    const after = await connect();
+    await migrate(after, () => undefined);
+    expect(await after.query('SELECT account_id, entry_id FROM wallet_movements ORDER BY entry_id')).toEqual([
+      { account_id: 'acc_a', entry_id: 'led_1' },
+      { account_id: 'acc_a', entry_id: 'led_2' },
+    ]);
   });
 
   it('take an empty database to the schema of this version', async () => {

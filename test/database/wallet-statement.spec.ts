@@ -1,10 +1,10 @@
 import { BillingRepository } from '../../src/billing/billing.repository.js';
 import { BillingModule } from '../../src/billing/index.js';
 import { newId, nanos, type Nanos } from '../../src/shared/index.js';
-import { TimeLimitedReads, UsageSummary } from '../../src/usage/index.js';
+import { type Query, TimeLimitedReads, UsageSummary } from '../../src/usage/index.js';
 import { RedemptionService, WalletService } from '../../src/wallet/index.js';
 import { type ConsumptionDay, type TopUp, WalletStatement } from '../../src/wallet/wallet-statement.js';
-import type { TopUpPosition } from '../../src/wallet/wallet-movements.js';
+import { movedSince, movements, type TopUpPosition } from '../../src/wallet/wallet-movements.js';
 import { admissionOf, finished } from '../support/billing-rows.js';
 import { type Owner, UsageWorld } from '../support/usage-world.js';
 
@@ -131,4 +131,39 @@ describe('the statement of a wallet', () => {
     const [inAuckland] = await days('Pacific/Auckland');
     expect(inAuckland!.start.getTime()).not.toBe(recent!.start.getTime());
   });
+
+  it('reads the movements of its own account, however many others have', async () => {
+    const { sql } = world;
+    await sql.query(
+      `WITH entries AS (
+         INSERT INTO ledger_entries (id, kind, created_at)
+         SELECT 'led_' || n, 'credit', now() - n * interval '1 second' FROM generate_series(1, 3000) n)
+       INSERT INTO ledger_lines SELECT 'led_' || n, 'wallet:acc_' || n % 50, 5 FROM generate_series(1, 3000) n`,
+    );
+    for (const amount of [1n, 2n, 3n]) await world.get(WalletService).credit(ann.accountId, nanos(amount), 'own');
+    await sql.query('ANALYZE');
+    let touched = 0;
+    const counting: Query = async (text, parameters = []) => {
+      const [{ 'QUERY PLAN': plan }] = await sql.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, [...parameters]);
+      touched += rowsRead(plan[0].Plan);
+      return sql.query(text, [...parameters]);
+    };
+    const found = await movements(counting, ann.accountId, { limit: 51 });
+    expect(found.map(({ amount }) => amount)).toEqual([3n, 2n, 1n]);
+    expect(await movements(counting, ann.accountId, { since: new Date(now - 30 * DAY) })).toEqual(found);
+    expect(await movedSince(counting, ann.accountId, [found[1]!.position, found[1]!.id])).toBe(5n);
+    expect(touched).toBeLessThan(100);
+  });
 });
+
+interface Plan {
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Plan[];
+}
+
+/** By every node of a plan together, those that a filter dropped too. */
+const rowsRead = (plan: Plan): number =>
+  (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'] +
+  (plan.Plans ?? []).reduce((sum, part) => sum + rowsRead(part), 0);
