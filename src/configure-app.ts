@@ -74,7 +74,8 @@ export function configureApp(app: NestFastifyApplication): void {
   // No body but a form's is read before the key is checked: whoever needs one reads it from the socket.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  readFormBodies(server);
+  const { lingerUnreadMs, formMs } = app.get(RelayTimings);
+  readFormBodies(server, formMs);
   server.addHook('onRequest', (request, reply, done) => {
     state.track(request.raw.socket, reply.raw);
     noteArrival(request);
@@ -90,8 +91,7 @@ export function configureApp(app: NestFastifyApplication): void {
     else answering(request.id, done);
   });
   logOtherRequests(server);
-  const [{ lingerUnreadMs }, { maxBodyBytes }] = [app.get(RelayTimings), app.get(Config)];
-  answerBeforeBodies(server, { lingerUnreadMs, maxBytes: maxBodyBytes });
+  answerBeforeBodies(server, { lingerUnreadMs, maxBytes: app.get(Config).maxBodyBytes });
   app.useGlobalFilters(app.get(ErrorFilter));
 }
 

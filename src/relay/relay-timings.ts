@@ -12,6 +12,8 @@ export class RelayTimings {
   /** A body must arrive within this time, or at `bodyBytesPerSecond` in each such time. */
   readonly bodyMs: number = 60_000;
   readonly bodyBytesPerSecond: number = 10_000;
+  /** A form of a page, which is small, must arrive within this time. */
+  readonly formMs: number = 30_000;
   /** A client that was answered while it still sends is listened to for so long, that it may read the answer. */
   readonly lingerUnreadMs: number = 10_000;
   /** A client that takes no byte for so long counts as gone; it is noticed within twice the time. */

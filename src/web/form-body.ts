@@ -6,24 +6,52 @@ import type { FormBody } from './form.js';
 /** Far more than any form of ours has. */
 const MAX_BYTES = 64 * 1024;
 
-/** Has the bodies of forms read before guards run: these want to see the token in it. `/v1` reads its own bodies. */
-export function readFormBodies(server: FastifyInstance): void {
+/**
+ * Has the bodies of forms read before guards run: these want to see the token in it. `/v1` reads its own bodies.
+ * @param withinMs a form that takes longer is refused
+ */
+export function readFormBodies(server: FastifyInstance, withinMs: number): void {
   server.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    async (_request: unknown, payload: IncomingMessage) => fieldsOf(await textOf(payload)),
+    async (_request: unknown, payload: IncomingMessage) => fieldsOf(await textOf(payload, withinMs)),
   );
 }
 
-async function textOf(payload: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of payload as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new AppError('request_too_large', `A form has at most ${MAX_BYTES / 1024} KiB.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+/** Reads by events: a loop over the stream that is left early closes the connection before it is answered. */
+function textOf(payload: IncomingMessage, withinMs: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const timer = setTimeout(() => stop(tooSlow(withinMs)), withinMs);
+    const onData = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > MAX_BYTES) return stop(tooLarge());
+      chunks.push(chunk);
+    };
+    const onEnd = (): void => {
+      stop();
+      resolve(Buffer.concat(chunks).toString('utf8'));
+    };
+    const onLeft = (): void => stop(left());
+    function stop(error?: AppError): void {
+      clearTimeout(timer);
+      payload.off('data', onData).off('end', onEnd).off('close', onLeft);
+      if (error === undefined) return;
+      // The rest is thrown away by whoever answers.
+      payload.pause();
+      reject(error);
+    }
+    if (payload.destroyed) return stop(left());
+    payload.on('data', onData).once('end', onEnd).once('error', onLeft).once('close', onLeft);
+  });
 }
+
+const tooLarge = (): AppError => new AppError('request_too_large', `A form has at most ${MAX_BYTES / 1024} KiB.`);
+
+const tooSlow = (withinMs: number): AppError =>
+  new AppError('request_timeout', `The form did not arrive within ${withinMs / 1000} seconds. Send it again.`);
+
+const left = (): AppError => new AppError('context_canceled', 'The browser left before its form was complete.');
 
 function fieldsOf(text: string): FormBody {
   const fields = new Map<string, string[]>();
