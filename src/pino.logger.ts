@@ -1,6 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import { type Logger as Pino, pino } from 'pino';
 import { LogOutput } from './log-output.js';
+import { loggedError } from './logged-error.js';
 
 /** Who tells how the framework puts itself together: of no interest unless that fails. */
 const FRAMEWORK = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
@@ -22,6 +23,7 @@ export class PinoLogger implements LoggerService {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label: string) => ({ level: label }) },
+      serializers: { err: loggedError },
     };
     this.pino = pino(options, this.output);
     process.once('exit', () => this.output.end());
@@ -60,7 +62,8 @@ export class PinoLogger implements LoggerService {
     rest: unknown[],
   ): void {
     const context = rest.at(-1);
-    if (typeof message === 'object' && message !== null)
+    if (message instanceof Error) this.pino[level]({ context, err: message });
+    else if (typeof message === 'object' && message !== null)
       this.pino[level]({ context, ...message }, rest.length > 1 ? String(rest[0]) : undefined);
     else this.pino[level]({ context, ...(rest.length > 1 && { detail: rest.slice(0, -1) }) }, String(message));
   }
