@@ -1,3 +1,4 @@
+import { durationOf } from '../auth/index.js';
 import { AppError, formatUsd, MAX_AMOUNT, type Nanos } from '../shared/index.js';
 import type { Caller } from './caller.js';
 import type { BudgetName } from './key-budgets.js';
@@ -141,5 +142,26 @@ export class GroupNotOffered extends AppError {
 export class ModelNotOffered extends AppError {
   constructor(model: string, group: string) {
     super('invalid_request', `Untick ${model}: the group “${group}” does not answer for it.`, { param: 'models' });
+  }
+}
+
+export class TooManyKeys extends AppError {
+  constructor(most: number) {
+    super(
+      'invalid_request',
+      `You have ${most.toLocaleString('en-US')} keys, and there can be no more. Delete one that is not used, then create this one.`,
+      { param: 'name' },
+    );
+  }
+}
+
+/** The owner makes keys faster than anybody needs them. */
+export class KeysMadeTooFast extends AppError {
+  constructor(retryAfterSeconds: number) {
+    super(
+      'rate_limit_exceeded',
+      `You have created many keys within an hour. Create the next one in ${durationOf(retryAfterSeconds)}.`,
+      { param: 'name', retryAfterSeconds },
+    );
   }
 }

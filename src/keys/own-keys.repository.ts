@@ -81,6 +81,11 @@ const GROUPS = `
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
    WHERE k.account_id = $1 ORDER BY 1`;
 
+/** Stops at the number that is asked about. */
+const COUNT = `
+  SELECT count(*)::int AS count
+    FROM (SELECT 1 FROM api_keys WHERE account_id = $1 AND state <> 'deleted' LIMIT $2) k`;
+
 /** The keys of one account, read only. */
 @Injectable()
 export class OwnKeysRepository {
@@ -108,6 +113,12 @@ export class OwnKeysRepository {
   async groups(accountId: string): Promise<readonly string[]> {
     const rows = await this.dataSource.query<{ group: string }[]>(GROUPS, [accountId]);
     return rows.map(({ group }) => group);
+  }
+
+  /** Whether the account has at least so many keys, deleted ones left out. */
+  async hasAsMany(accountId: string, number: number): Promise<boolean> {
+    const [row] = await this.dataSource.query<{ count: number }[]>(COUNT, [accountId, number]);
+    return row?.count === number;
   }
 }
 

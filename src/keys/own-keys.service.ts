@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { Throttle, TooManyTries } from '../auth/index.js';
 import { groupOfViewer, Offer } from '../catalog/index.js';
 import type { Nanos } from '../shared/index.js';
 import type { Visitor } from '../web/index.js';
-import { GroupNotOffered, KeyNotFound, ModelNotOffered } from './api-key.errors.js';
+import { GroupNotOffered, KeyNotFound, KeysMadeTooFast, ModelNotOffered, TooManyKeys } from './api-key.errors.js';
 import { type CreatedApiKey, type KeySettings, type OwnedKey } from './api-key.js';
 import { ApiKeyService } from './api-key.service.js';
 import { NO_BUDGETS } from './key-budgets.js';
@@ -15,6 +16,8 @@ import { OwnKeysRepository, type OwnKeyRow } from './own-keys.repository.js';
 type Owner = Pick<Visitor, 'accountId' | 'groupName'>;
 
 export const PAGE_KEYS = 50;
+/** Of one account, deleted ones left out. Keys that are made at the same moment may go over it by a few. */
+const MAX_KEYS = 1000;
 
 /** The keys of one account, as its owner manages them. Another account's key is not found, like one that never was. */
 @Injectable()
@@ -25,6 +28,7 @@ export class OwnKeys {
     private readonly changes: KeyChanges,
     private readonly keys: ApiKeyService,
     private readonly offer: Offer,
+    private readonly throttle: Throttle,
   ) {}
 
   async page(accountId: string, filter: KeyFilter, position: KeyPosition = {}): Promise<KeyPage> {
@@ -55,18 +59,20 @@ export class OwnKeys {
 
   /**
    * @throws GroupNotOffered, ModelNotOffered when the owner could not call what the key is for
-   * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible
+   * @throws TooManyKeys, KeysMadeTooFast, InvalidKeyName, QuotaNotPossible, BudgetNotPossible
    */
   async create(owner: Owner, settings: KeySettings): Promise<CreatedApiKey> {
     this.checkOffered(owner, settings, undefined);
+    await this.checkRoom(owner.accountId);
     return this.keys.create({ ...settings, accountId: owner.accountId });
   }
 
   /**
    * A key of the same settings, whatever is offered now; used up is nothing of it. An expiry that has passed is left out.
-   * @throws InvalidKeyName
+   * @throws TooManyKeys, KeysMadeTooFast, InvalidKeyName
    */
-  createLike(accountId: string, like: OwnKey, name: string, now: Date): Promise<CreatedApiKey> {
+  async createLike(accountId: string, like: OwnKey, name: string, now: Date): Promise<CreatedApiKey> {
+    await this.checkRoom(accountId);
     const { groupName, models, quota, budgets, expiresAt } = like;
     const { daily, weekly, monthly } = budgets;
     return this.keys.create({
@@ -108,6 +114,16 @@ export class OwnKeys {
   /** @throws QuotaNotPossible when the key has none, or it would be too much */
   raiseQuota(key: OwnedKey, amount: Nanos): Promise<Nanos> {
     return this.changes.addQuota(key, amount);
+  }
+
+  /** Counts the key that is to be made. */
+  private async checkRoom(accountId: string): Promise<void> {
+    if (await this.rows.hasAsMany(accountId, MAX_KEYS)) throw new TooManyKeys(MAX_KEYS);
+    try {
+      await this.throttle.spend('key-of-account', accountId);
+    } catch (error) {
+      throw error instanceof TooManyTries ? new KeysMadeTooFast(error.retryAfterSeconds) : error;
+    }
   }
 
   private checkOffered(owner: Owner, { groupName, models = [] }: KeySettings, before: OwnKey | undefined): void {

@@ -99,6 +99,36 @@ describe('the pages of keys', () => {
       expect((await keysOf()).filter(({ name }) => name === 'double')).toHaveLength(1);
     });
 
+    it('but not more than 1,000, of which deleted ones are none', async () => {
+      const { accountId } = ann;
+      await relay.get(DataSource).query(MANY_KEYS, [accountId, 999]);
+      const { id } = await named('many 1');
+      const refused = [
+        await newKey({ name: 'one more' }),
+        await ann.browser.post(`/keys/${id}/replace`, {
+          _once: hidden(await ann.browser.get(`/keys/${id}/leaked`), '_once'),
+          name: 'one like it',
+        }),
+      ];
+      for (const page of refused) {
+        expect(page.status).toBe(422);
+        expect(page.text).toMatch(/href="#name"[^<]*>You have 1,000 keys, and there can be no more/);
+      }
+      await relay.get(OwnKeys).delete({ accountId, id });
+      expect(secretOn(await newKey({ name: 'one more' }))).not.toBe('');
+    });
+
+    it('60 within an hour, and no more until some time has passed', async () => {
+      const owner = { accountId: ann.accountId, groupName: undefined };
+      for (let made = 0; made < 60; made++) await relay.get(OwnKeys).create(owner, { name: `key ${made}` });
+      const refused = await newKey({ name: 'too soon', daily: '7' });
+      expect(refused.status).toBe(422);
+      expect(refused.text).toContain('Create the next one in 10 minutes');
+      expect(refused.text).toContain('value="7"');
+      await relay.get(DataSource).query('DELETE FROM throttles');
+      expect(secretOn(await newKey({ name: 'in time' }))).not.toBe('');
+    });
+
     it('only when the form is complete, and keeps what was typed', async () => {
       const refused = await newKey({ name: '  ', quota: '1,00', expires: '2020-01-01', weekly: '0.0000001' });
       expect(refused.status).toBe(422);
@@ -351,6 +381,12 @@ describe('the pages of keys', () => {
     }
   });
 });
+
+/** Keys that nobody knows the secret of; `many 1` is the newest. */
+const MANY_KEYS = `
+  INSERT INTO api_keys (id, account_id, name, secret_hash, hint)
+  SELECT 'key_z' || lpad((2000 - n)::text, 31, '0'), $1, 'many ' || n, sha256(($1 || n)::bytea), 'sk-many…' || n
+    FROM generate_series(1, $2::int) n`;
 
 const EMPTY = { name: '', group: 'default', quota: '', daily: '', weekly: '', monthly: '', expires: '' };
 

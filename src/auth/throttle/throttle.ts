@@ -29,6 +29,8 @@ export const ALLOWANCES = {
   /** Redemption codes that are worth nothing, of one account and from one network: none can be guessed, but tries cost. */
   'redemption-of-account': { limit: 10, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
   'redemption-from-network': { limit: 60, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
+  /** Keys that somebody makes on the pages: each stays in the record for good. */
+  'key-of-account': { limit: 60, windowMs: 60 * MINUTE_MS, blockMs: 10 * MINUTE_MS },
 } as const satisfies Record<string, Allowance>;
 
 export type Tried = keyof typeof ALLOWANCES;
