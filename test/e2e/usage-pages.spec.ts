@@ -6,6 +6,16 @@ import { newId } from '../../src/shared/index.js';
 import { aCallRow } from '../support/call-rows.js';
 
 const LOG = '/usage-logs/common';
+const REFUSED = {
+  status: 'refused',
+  errorReason: 'insufficient quota',
+  errorMessage: 'insufficient quota: The key "ci" has $0 left.',
+  billingBasis: 'free',
+  cost: 0n,
+  promptTokens: null,
+  completionTokens: null,
+  firstTokenMs: null,
+};
 const MARKUP = `<img src=x onerror=alert(1)>"'`;
 
 describe('the pages of the usage log', () => {
@@ -83,21 +93,18 @@ describe('the pages of the usage log', () => {
   });
 
   it('name the reason and the message of a failure, and what to change', async () => {
-    const id = await row(ann, 1, {
-      status: 'refused',
-      errorReason: 'insufficient quota',
-      errorMessage: 'The key "ci" has $0 left.',
-      billingBasis: 'free',
-      cost: 0n,
-      promptTokens: null,
-      completionTokens: null,
-      firstTokenMs: null,
-    });
+    const id = await row(ann, 1, REFUSED);
     const html = await page(LOG);
     expect(html).toContain('<b>insufficient quota</b> The key &quot;ci&quot; has $0 left.');
     expect(html).toContain('none counted');
     expect(html).toContain('not charged');
     expect(await page(`${LOG}/${id}`)).toContain('raise what is used up');
+  });
+
+  it('show of a refused call that it was checked, and nothing that would come after', async () => {
+    const trace = await page(`${LOG}/${await row(ann, 1, REFUSED)}`);
+    expect(trace).toContain('Checked: refused');
+    for (const words of ['Accepted', 'Settled', '0 attempts']) expect(trace).not.toContain(words);
   });
 
   it('give nothing away of another account', async () => {

@@ -70,7 +70,7 @@ function speedOf({ completionTokens, firstTokenMs, durationMs }: RecordedCall): 
 
 function attemptWords(attempts: readonly CallAttempt[]): string {
   const failed = attempts.slice(0, -1).map(({ outcome }) => outcome.replaceAll('_', ' '));
-  if (attempts.length < 2) return String(attempts.length);
+  if (attempts.length < 2) return attempts.length === 0 ? 'None' : '1';
   return `${attempts.length}: before the last, ${failed.join(', ')}`;
 }
 
@@ -95,6 +95,9 @@ function split({ promptTokens, cachedTokens, completionTokens }: RecordedCall) {
  */
 function steps(call: RecordedCall, attempts: readonly CallAttempt[], asOperator: boolean): Step[] {
   const total = call.durationMs ?? 0;
+  // Nothing was accepted or held, and so nothing is settled.
+  if (call.status === 'refused' && attempts.length === 0)
+    return [{ name: 'Checked: refused', atMs: 0, tookMs: total, tone: 'failed', outcome: call.errorReason, bad: true }];
   const starts = startsOf(call, attempts);
   const first = starts[0] ?? total;
   return [
