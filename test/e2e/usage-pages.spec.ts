@@ -86,6 +86,8 @@ describe('the pages of the usage log', () => {
     expect(opened).toContain('Open trace');
     expect(opened).toContain('Per 1M');
     const trace = await page(`${LOG}/${id}`);
+    expect(trace).toContain('>Share of tokens</h3>');
+    expect(trace).not.toContain('New prompt');
     expect(trace).toContain('Bodies are not stored');
     expect(trace).toContain('Attempt 1');
     expect(trace).not.toContain('responses-main');

@@ -80,11 +80,13 @@ function longContext({ snapshot, promptTokens }: RecordedCall): number | undefin
   return from !== undefined && from > 0 ? from : undefined;
 }
 
+/** Of the tokens, not of the charge: a token of an answer costs more. Named as the lines of the formula are. */
 function split({ promptTokens, cachedTokens, completionTokens }: RecordedCall) {
   if (promptTokens === null) return undefined;
+  const cached = cachedTokens ?? 0;
   return shareBar('Share of tokens', [
-    { name: 'New prompt', value: promptTokens - (cachedTokens ?? 0), class: 'f1' },
-    { name: 'Cached', value: cachedTokens ?? 0, class: 'f4' },
+    { name: cached > 0 ? 'Prompt, not cached' : 'Prompt', value: promptTokens - cached, class: 'f1' },
+    { name: 'Prompt, read from cache', value: cached, class: 'f4' },
     { name: 'Completion', value: completionTokens ?? 0, class: 'f2' },
   ]);
 }
