@@ -103,6 +103,15 @@ describe('the pages of the usage log', () => {
     expect(await page(`${LOG}/${id}`)).toContain('raise what is used up');
   });
 
+  it('end the charts of a running range with now, and say where no model was read', async () => {
+    await row(ann, 1, { ...REFUSED, model: '' });
+    const today = new Date().toISOString().slice(0, 10);
+    const html = await page(LOG);
+    expect(html).toMatch(/One bar is an hour, [^<]* to now \(UTC\)/);
+    expect(html).toContain('>model not read<');
+    expect(await page(`${LOG}?range=custom&from=${today}&to=${today}`)).not.toContain('to now');
+  });
+
   it('show of a refused call that it was checked, and nothing that would come after', async () => {
     const trace = await page(`${LOG}/${await row(ann, 1, REFUSED)}`);
     expect(trace).toContain('Checked: refused');

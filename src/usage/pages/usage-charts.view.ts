@@ -27,6 +27,8 @@ interface ChartsInput {
   readonly sums: UsageSums;
   readonly times: FirstTokenTimes;
   readonly scale: ChartScale;
+  /** Whether the last bar is still running. */
+  readonly upToNow: boolean;
   /** By series; what has none is the rest. */
   readonly seriesNames: ReadonlyMap<string, string>;
 }
@@ -53,7 +55,7 @@ const VALUES = {
 
 /** The four small charts of a filter, and their numbers as one table. */
 export function usageCharts(input: ChartsInput) {
-  const { sums, times, scale } = input;
+  const { sums, times } = input;
   const { total, starts } = sums;
   const allTokens = total.promptTokens + total.completionTokens;
   const calls = chartOf(input, 'calls', COUNT, `${count(total.calls)} calls`);
@@ -82,7 +84,7 @@ export function usageCharts(input: ChartsInput) {
     ],
     legend: sums.series.length === 0 ? undefined : calls.legend,
     sampled: times.sampled,
-    scaleText: scaleText(starts, scale),
+    scaleText: scaleText(starts, input),
     table: numbersOf(input),
   };
 }
@@ -145,10 +147,10 @@ function barLabel(start: Date, { unit, timeZone }: ChartScale): string {
   return unit === 'week' ? `Week of ${day}` : day;
 }
 
-function scaleText(starts: readonly Date[], scale: ChartScale): string {
+function scaleText(starts: readonly Date[], { scale, upToNow }: ChartsInput): string {
   const [first, last] = [starts.at(0), starts.at(-1)];
   if (first === undefined || last === undefined) return '';
   const name = scale.unit === 'hour' ? 'an hour' : `a ${scale.unit}`;
   const length = scale.unit === 'six hours' ? 'six hours' : name;
-  return `One bar is ${length}, ${barLabel(first, scale)} to ${barLabel(last, scale)} (${scale.timeZone})`;
+  return `One bar is ${length}, ${barLabel(first, scale)} to ${upToNow ? 'now' : barLabel(last, scale)} (${scale.timeZone})`;
 }

@@ -64,7 +64,7 @@ export function logPage(input: LogInput) {
     problem: query.problem,
     lost: input.lost,
     exportHref: addressOf({ ...query, by: '', size: 50 }, {}, '/usage-logs/common.csv'),
-    charts: usageCharts({ sums, times, scale, seriesNames: keyNames }),
+    charts: usageCharts({ sums, times, scale, upToNow: isUpToNow(query), seriesNames: keyNames }),
     ...filters(input, chips),
     rows: calls.map((call) => {
       const isOpen = opened?.call.id === call.id;
@@ -78,6 +78,8 @@ export function logPage(input: LogInput) {
     empty: calls.length > 0 ? undefined : emptiness(input, chips.length > 0),
   };
 }
+
+const isUpToNow = ({ request, range }: UsageQuery): boolean => request === '' && range !== 'custom';
 
 const place = ({ before, after }: LogEntry): LogEntry => ({ ...(before && { before }), ...(after && { after }) });
 
