@@ -21,6 +21,8 @@ export interface CallAttempt {
 interface CallKey {
   readonly name: string;
   readonly hint: string;
+  /** Whoever asks can change it: it is theirs and was not deleted. */
+  readonly changeable: boolean;
 }
 
 /** Which prices a call was admitted under. */
@@ -42,7 +44,9 @@ const ATTEMPTS = `
          headers_ms AS "headersMs", first_token_ms AS "firstTokenMs", duration_ms AS "durationMs"
     FROM call_attempts WHERE call_id = $1 AND created_at = $2::timestamptz ORDER BY ordinal`;
 
-const KEY = 'SELECT name, hint FROM api_keys WHERE id = $1';
+const KEY = `
+  SELECT name, hint, account_id IS NOT DISTINCT FROM $2 AND state <> 'deleted' AS changeable
+    FROM api_keys WHERE id = $1`;
 
 const PRICES = `
   SELECT p.valid_from AS "validFrom",
@@ -63,7 +67,7 @@ export class CallDetailsReader {
     const call = await this.calls.find(accountId, callId);
     const [attempts, [key], [prices]] = await Promise.all([
       this.dataSource.query<CallAttempt[]>(ATTEMPTS, [call.id, call.createdAt.toISOString()]),
-      this.dataSource.query<CallKey[]>(KEY, [call.keyId]),
+      this.dataSource.query<CallKey[]>(KEY, [call.keyId, accountId ?? null]),
       this.dataSource.query<CallPrices[]>(PRICES, [call.snapshot?.price_version ?? '']),
     ]);
     return { call, attempts, key, prices };

@@ -1,6 +1,6 @@
 import { RESULT_LABELS, RESULT_TONES } from '../call-result.js';
 import type { LoggedCall } from '../usage-log.js';
-import { protocolName } from './error-words.js';
+import { messageWithoutReason, protocolName } from './error-words.js';
 
 /** So much of an error's message stands in the list; all of it stands with the call. */
 const MOST_CHARACTERS = 60;
@@ -22,7 +22,7 @@ export const callRow = (call: LoggedCall, href: string, isOpen: boolean) => ({
   durationMs: call.durationMs,
   badge: { tone: RESULT_TONES[call.result], label: RESULT_LABELS[call.result] },
   reason: call.errorReason,
-  why: shortened(withoutReason(call)),
+  why: shortened(messageWithoutReason(call)),
   attempts: call.attempts > 1 ? call.attempts : undefined,
 });
 
@@ -32,10 +32,6 @@ function tokenParts({ cachedTokens, reasoningTokens }: LoggedCall): readonly { t
     { tokens: reasoningTokens ?? 0, name: 'reasoning' },
   ].filter(({ tokens }) => tokens > 0);
 }
-
-/** Messages begin with the reason that stands before them already. */
-const withoutReason = ({ errorReason, errorMessage }: LoggedCall): string =>
-  errorMessage.startsWith(`${errorReason}: `) ? errorMessage.slice(errorReason.length + 2) : errorMessage;
 
 const shortened = (text: string): string =>
   text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1).trimEnd()}…` : text;

@@ -3,7 +3,7 @@ import type { CallAttempt, CallDetails } from '../call-details.js';
 import { RESULT_LABELS, RESULT_TONES } from '../call-result.js';
 import type { RecordedCall } from '../recorded-call.js';
 import { costFormula, multiplierText } from './cost-formula.js';
-import { adviceFor, billingWords, protocolTitle } from './error-words.js';
+import { adviceFor, billingWords, messageWithoutReason, protocolTitle } from './error-words.js';
 import { addressOf, type UsageQuery, usageQuery } from './usage-query.js';
 
 /** What an opened row shows of its call. */
@@ -21,9 +21,11 @@ export function openedCall({ call, attempts, key }: CallDetails) {
     speed: speedOf(call),
     group: groupWords(call),
     key: key?.name,
+    keyPage: keyPageOf(call, key),
+    outOfMoney: call.errorReason === 'insufficient quota',
     ip: call.ip,
     reason: call.errorReason,
-    message: call.errorMessage,
+    message: messageWithoutReason(call),
     advice: adviceFor(call.errorReason),
     attempts: attemptWords(attempts),
   };
@@ -57,6 +59,10 @@ export function callPage(details: CallDetails, now: Date, timeZone: string, asOp
     channel: asOperator ? call.channel : '',
   };
 }
+
+/** Where its owner can change it. */
+const keyPageOf = ({ keyId }: RecordedCall, key: CallDetails['key']): string | undefined =>
+  key?.changeable === true ? `/keys/${keyId}/edit` : undefined;
 
 const groupWords = ({ group, snapshot }: RecordedCall): string =>
   snapshot === null ? group : `${group}, × ${multiplierText(snapshot.group_multiplier)}`;

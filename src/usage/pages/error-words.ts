@@ -25,6 +25,13 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 export const adviceFor = (reason: string): string => ADVICE[reason] ?? '';
 
+/** Messages begin with the reason that stands before them already. */
+export const messageWithoutReason = ({
+  errorReason,
+  errorMessage,
+}: Pick<RecordedCall, 'errorReason' | 'errorMessage'>): string =>
+  errorMessage.startsWith(`${errorReason}: `) ? errorMessage.slice(errorReason.length + 2) : errorMessage;
+
 /** Why a call was charged what it was. */
 export function billingWords({ result, billingBasis }: Pick<RecordedCall, 'result' | 'billingBasis'>): string {
   if (result === 'open') return 'Charged when the call has ended.';
