@@ -47,7 +47,8 @@ describe('snippets for clients, when they are run', () => {
       const child = execFile(program, [...parameters], options, (error: ExecFileException | null, stdout, stderr) =>
         done({ code: exitCode(error), stdout, stderr }),
       );
-      child.stdin?.end(stdin);
+      // A program that asks for nothing may be gone before its input has come.
+      child.stdin?.on('error', () => undefined).end(stdin);
     });
   const tab = (label: string, models: readonly Reachable[]): ClientTab => {
     const found = clientSnippets(relay.url, models).find((one) => one.label === label);
