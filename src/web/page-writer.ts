@@ -26,8 +26,10 @@ export class PageWriter {
   async page(page: Page, known: KnownVisit, reply: FastifyReply): Promise<string> {
     const { status, html } = this.views.render(page, await this.frames.around(known));
     if (known.flash !== undefined) this.cookies.clearFlash(reply);
-    // What one person is shown must not be found by the next one at the same browser.
-    const caching = known.visit.visitor === undefined ? 'private, no-cache' : 'no-store';
+    // What one person is shown must not be found by the next one at the same browser. Nor must what forms of whoever
+    // is not signed in carry: an address, a token out of a mail.
+    const isPersonal = known.visit.visitor !== undefined || page.options.layout === 'auth';
+    const caching = isPersonal ? 'no-store' : 'private, no-cache';
     void reply
       .status(status)
       .headers({ ...this.headers, 'cache-control': caching })

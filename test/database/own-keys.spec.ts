@@ -114,7 +114,8 @@ describe("an account's own keys", () => {
     });
 
     it('page by page, in both directions, whatever was made meanwhile', async () => {
-      for (let number = 1; number <= 120; number += 1) await aKey({ name: String(number) });
+      for (let number = 1; number <= 120; number += 1)
+        await app.get(ApiKeyService).create({ accountId: ann.accountId, name: String(number) });
       const page = async (position: { before?: string; after?: string } = {}): Promise<KeyPage> =>
         keys.page(ann.accountId, {}, position);
       const first = await page();

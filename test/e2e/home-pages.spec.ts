@@ -26,6 +26,12 @@ describe('pages that sum up and explain', () => {
 
   const stranger = (): PageVisitor => new PageVisitor(relay.url);
 
+  it('are kept by no browser when they have forms that carry an address or a token, though nobody is signed in', async () => {
+    for (const path of ['/sign-in', '/register', '/forgot', '/verify/link?token=nonsense', '/nowhere'])
+      expect([path, (await stranger().get(path)).headers.get('cache-control')]).toEqual([path, 'no-store']);
+    expect((await stranger().get('/pricing')).headers.get('cache-control')).toBe('private, no-cache');
+  });
+
   describe('at the address itself', () => {
     it('are the landing page for a browser, and a probe for a program, which is given no cookie', async () => {
       const page = await stranger().get('/');

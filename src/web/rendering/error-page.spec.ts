@@ -2,8 +2,8 @@ import { AppError, type ErrorKind } from '../../shared/index.js';
 import { errorPage } from './error-page.js';
 
 const NOW = new Date('2026-11-20T13:36:02Z');
-const show = (error: AppError, status: number, method = 'GET') =>
-  errorPage(error, status, { id: 'req_1', method, url: '/keys?x=1' }, NOW).options;
+const show = (error: AppError, status: number, method = 'GET', url = '/keys?x=1') =>
+  errorPage(error, status, { id: 'req_1', method, url }, NOW).options;
 const told = (kind: ErrorKind, message: string, status: number, method?: string) =>
   show(new AppError(kind, message), status, method);
 
@@ -33,6 +33,11 @@ describe('error pages', () => {
 
   it('offer no link to what was sent by a form', () => {
     expect(told('unavailable', 'The database does not answer.', 503, 'POST').data).toMatchObject({ retry: undefined });
+  });
+
+  it('offer no link to another site, however an address of ours is written', () => {
+    for (const url of ['//elsewhere.example/', '/\\\\elsewhere.example/', 'https://elsewhere.example/'])
+      expect(show(new AppError('unavailable', 'No.'), 503, 'GET', url).data).toMatchObject({ retry: '/' });
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import type { AppError } from '../../shared/index.js';
+import { localPath } from '../local-path.js';
 import { Page } from '../page.js';
 import { errorWords } from './error-words.js';
 
@@ -19,7 +20,7 @@ export function errorPage(error: AppError, status: number, request: FailedReques
     errorClass: `${status}, ${error.kind.replaceAll('_', ' ')}`,
     reference: request.id,
     // What was posted cannot be asked for again by a link.
-    retry: words.retry && request.method === 'GET' ? request.url : undefined,
+    retry: words.retry && request.method === 'GET' ? localPath(request.url) : undefined,
   };
   return new Page('errors/error', { title: words.heading, layout: 'auth', width: 'wide', status, data });
 }
