@@ -1,4 +1,5 @@
 import type { ProtocolAdapter, ProtocolId } from '../call/index.js';
+import { dialectNames } from '../web/index.js';
 
 /** A dialect as pages name it. */
 export interface Dialect {
@@ -13,34 +14,17 @@ export interface Dialect {
   readonly base: string;
 }
 
-/** Whose a dialect is, in the order that pages show them; one that is added comes behind, under its own name alone. */
-const VENDORS: Readonly<Record<ProtocolId, string>> = {
-  responses: 'OpenAI',
-  'chat-completions': 'OpenAI',
-  messages: 'Anthropic',
-};
 /** Clients of these add `/v1` themselves. */
 const BARE: readonly ProtocolId[] = ['messages'];
 
 /** The dialects that clients can speak. */
 export const dialectsOf = (adapters: readonly Pick<ProtocolAdapter, 'id' | 'callPaths'>[]): readonly Dialect[] =>
   adapters
-    .toSorted((one, other) => placeOf(one.id) - placeOf(other.id))
+    .toSorted((one, other) => dialectNames(one.id).place - dialectNames(other.id).place)
     .map(({ id, callPaths }) => ({
       id,
-      name: titled(id),
-      fullName: [VENDORS[id] ?? [], titled(id)].flat().join(' '),
+      name: dialectNames(id).name,
+      fullName: dialectNames(id).fullName,
       path: callPaths[0] ?? '',
       base: BARE.includes(id) ? '' : '/v1',
     }));
-
-function placeOf(id: ProtocolId): number {
-  const place = Object.keys(VENDORS).indexOf(id);
-  return place < 0 ? Infinity : place;
-}
-
-const titled = (id: string): string =>
-  id
-    .split('-')
-    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
-    .join(' ');

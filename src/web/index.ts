@@ -5,6 +5,7 @@ export { BaseAddress } from './base-address.js';
 export { CurrentVisit, CurrentVisitor, rememberVisit } from './current-visit.js';
 export { sendCsv } from './csv.js';
 export { Cursors } from './cursors.js';
+export { dialectNames } from './dialect-names.js';
 export { Detour } from './detour.js';
 export { ErrorPages } from './error-pages.js';
 export { Form, type FormBody } from './form.js';

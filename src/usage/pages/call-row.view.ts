@@ -1,6 +1,7 @@
+import { dialectNames } from '../../web/index.js';
 import { RESULT_LABELS, RESULT_TONES } from '../call-result.js';
 import type { LoggedCall } from '../usage-log.js';
-import { messageWithoutReason, protocolName } from './error-words.js';
+import { messageWithoutReason } from './error-words.js';
 
 /** So much of an error's message stands in the list; all of it stands with the call. */
 const MOST_CHARACTERS = 60;
@@ -12,7 +13,7 @@ export const callRow = (call: LoggedCall, href: string, isOpen: boolean) => ({
   isOpen,
   at: call.createdAt,
   model: call.model,
-  context: [call.group, call.key, protocolName(call.protocol)].filter((text) => text !== '').join(' · '),
+  context: [call.group, call.key, dialectNames(call.protocol).short].filter((text) => text !== '').join(' · '),
   prompt: call.promptTokens,
   completion: call.completionTokens,
   tokenParts: tokenParts(call),

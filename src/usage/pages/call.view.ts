@@ -1,9 +1,9 @@
-import { compact, count, exactUsd, type Step, shareBar, waterfall } from '../../web/index.js';
+import { compact, count, dialectNames, exactUsd, type Step, shareBar, waterfall } from '../../web/index.js';
 import type { CallAttempt, CallDetails } from '../call-details.js';
 import { RESULT_LABELS, RESULT_TONES } from '../call-result.js';
 import type { RecordedCall } from '../recorded-call.js';
 import { costFormula, multiplierText } from './cost-formula.js';
-import { adviceFor, billingWords, messageWithoutReason, protocolTitle } from './error-words.js';
+import { adviceFor, billingWords, messageWithoutReason } from './error-words.js';
 import { addressOf, type UsageQuery, usageQuery } from './usage-query.js';
 
 /** What an opened row shows of its call. */
@@ -47,7 +47,7 @@ export function callPage(details: CallDetails, now: Date, timeZone: string, asOp
     completion: call.completionTokens,
     tokens: call.promptTokens === null ? null : call.promptTokens + (call.completionTokens ?? 0),
     cacheWritten: call.cacheWriteTokens,
-    protocol: `${protocolTitle(call.protocol)}, ${call.stream ? 'streamed' : 'not streamed'}`,
+    protocol: `${dialectNames(call.protocol).fullName}, ${call.stream ? 'streamed' : 'not streamed'}`,
     effort: call.effort,
     serviceTier: call.snapshot?.service_tier,
     keyHint: key?.hint,

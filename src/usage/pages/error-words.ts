@@ -46,14 +46,3 @@ export function billingWords({ result, billingBasis }: Pick<RecordedCall, 'resul
       return 'Nothing was charged.';
   }
 }
-
-const PROTOCOLS: Readonly<Record<string, readonly [short: string, long: string]>> = {
-  responses: ['Responses', 'OpenAI Responses'],
-  'chat-completions': ['Chat', 'OpenAI Chat Completions'],
-  messages: ['Messages', 'Anthropic Messages'],
-};
-
-/** What a dialect is called in a list. */
-export const protocolName = (id: string): string => PROTOCOLS[id]?.[0] ?? id;
-/** What it is called in full. */
-export const protocolTitle = (id: string): string => PROTOCOLS[id]?.[1] ?? id;
