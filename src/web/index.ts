@@ -17,7 +17,7 @@ export { type Flash, type Layout, Page, type PageOptions, Redirect } from './pag
 export { PageInterceptor } from './page.interceptor.js';
 export * from './rendering/charts/index.js';
 export { exactUsd, price, usd } from './rendering/format/money.js';
-export { compact, count, percent } from './rendering/format/numbers.js';
+export { compact, count, percent, times } from './rendering/format/numbers.js';
 export { dateTime, shortDay, time as clockTime, zoneName } from './rendering/format/time.js';
 export type { Notice } from './rendering/chrome.js';
 export { ViewEngine } from './rendering/view-engine.js';

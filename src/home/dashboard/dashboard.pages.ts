@@ -3,9 +3,8 @@ import { groupOfViewer, Offer } from '../../catalog/index.js';
 import { type KeyCondition, type OwnKey, OwnKeys } from '../../keys/index.js';
 import { AppError } from '../../shared/index.js';
 import { type UsageOverview, UsageOverviewReader } from '../../usage/index.js';
-import { BaseAddress, Page, type Visitor } from '../../web/index.js';
+import { BaseAddress, Page, times, type Visitor } from '../../web/index.js';
 import { WalletOutlook } from '../../wallet/index.js';
-import { timesText } from '../multiplier.js';
 import { dashboardView, RANGES } from './dashboard.view.js';
 
 /** What has to be looked at before a call is refused for it. */
@@ -51,7 +50,7 @@ export class DashboardPages {
     const name = groupOfViewer(visitor);
     const group = this.offer.groupsFor(visitor).find((one) => one.name === name);
     const models = this.offer.modelsOf(name).map(({ model, protocols }) => ({ name: model.name, protocols }));
-    return { group: group && { name, multiplier: timesText(group.multiplier) }, models };
+    return { group: group && { name, multiplier: times(group.multiplier) }, models };
   }
 
   private async keysOf(accountId: string): Promise<{ limited: readonly OwnKey[]; any: boolean }> {

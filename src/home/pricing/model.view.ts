@@ -8,8 +8,8 @@ import {
 } from '../../catalog/index.js';
 import type { Dialect } from '../dialects.js';
 import { type Endpoint, endpointsOf } from '../endpoints.js';
-import { highlighted, sampleCall } from '../../web/index.js';
-import { multiplierFor, timesText } from '../multiplier.js';
+import { highlighted, sampleCall, times } from '../../web/index.js';
+import { multiplierFor } from '../multiplier.js';
 import { modelAddress } from './price-query.js';
 import { scaled, scaledPrice } from './scaled-price.js';
 
@@ -52,7 +52,7 @@ export function modelView({ groups, shown, dialects, base, upcoming }: ModelOffe
     endpoints,
     capabilities: capabilities(model),
     group: group.name,
-    multiplier: timesText(multiplierFor(group, model.name)),
+    multiplier: times(multiplierFor(group, model.name)),
     free: model.pricing.costsNothing,
     prices: priceTable(model.pricing.tiers, multiplierFor(group, model.name)),
     besides: besides(model.pricing, multiplierFor(group, model.name)),
@@ -91,8 +91,8 @@ function besides(pricing: Pricing, multiplier: bigint) {
   return [
     ...(pricing.requestFee > 0n ? [{ label: 'Each call', value: fee(pricing.requestFee) }] : []),
     ...[...pricing.toolFees].map(([tool, nanos]) => ({ label: `Each use of ${tool}`, value: fee(nanos) })),
-    ...[...pricing.effortMultipliers].map(([name, by]) => ({ label: `Effort “${name}”`, value: timesText(by) })),
-    ...[...pricing.serviceTiers].map(([name, by]) => ({ label: `Service tier “${name}”`, value: timesText(by) })),
+    ...[...pricing.effortMultipliers].map(([name, by]) => ({ label: `Effort “${name}”`, value: times(by) })),
+    ...[...pricing.serviceTiers].map(([name, by]) => ({ label: `Service tier “${name}”`, value: times(by) })),
   ];
 }
 
@@ -109,7 +109,7 @@ function groupRow(
     href: modelAddress(model.name, group.name),
     isShown,
     description: group.description,
-    multiplier: timesText(multiplier),
+    multiplier: times(multiplier),
     endpoints: endpointsOf(protocols, dialects),
     input: scaledPrice(scaled(first?.input ?? 0n, multiplier)),
     output: scaledPrice(scaled(first?.output ?? 0n, multiplier)),

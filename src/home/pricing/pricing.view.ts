@@ -1,6 +1,6 @@
 import type { CatalogGroup, OfferedModel } from '../../catalog/index.js';
+import { times } from '../../web/index.js';
 import type { Dialect } from '../dialects.js';
-import { timesText } from '../multiplier.js';
 import { priceRows } from './price-list.js';
 import { isNarrowed, type PriceQuery, SORTS } from './price-query.js';
 
@@ -36,4 +36,4 @@ export function pricingView({ groups, group, models, dialects }: PriceList, quer
 }
 
 /** `saver, × 0.80` */
-const labelOf = ({ name, multiplier }: CatalogGroup): string => `${name}, ${timesText(multiplier)}`;
+const labelOf = ({ name, multiplier }: CatalogGroup): string => `${name}, ${times(multiplier)}`;

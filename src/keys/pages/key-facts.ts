@@ -1,5 +1,5 @@
-import { formatMultiplier, type CatalogGroup } from '../../catalog/index.js';
-import { price } from '../../web/index.js';
+import type { CatalogGroup } from '../../catalog/index.js';
+import { price, times } from '../../web/index.js';
 import type { KeyCondition, OwnKey } from '../own-key.js';
 
 interface Badge {
@@ -20,14 +20,8 @@ export const CONDITION_BADGES: Readonly<Record<KeyCondition, Badge>> = {
 
 export const badgeOf = ({ conditions: [first] }: OwnKey): Badge => CONDITION_BADGES[first ?? 'enabled'];
 
-/** `0.80`: two digits at least, and every one that it has. */
-export const multiplierText = (millionths: bigint): string => {
-  const [whole = '0', fraction = ''] = formatMultiplier(millionths).split('.');
-  return `${whole}.${fraction.padEnd(2, '0')}`;
-};
-
 /** `saver, × 0.80`. */
-export const groupText = ({ name, multiplier }: CatalogGroup): string => `${name}, × ${multiplierText(multiplier)}`;
+export const groupText = ({ name, multiplier }: CatalogGroup): string => `${name}, ${times(multiplier)}`;
 
 const PERIODS = [
   ['daily', 'a day'],

@@ -65,7 +65,7 @@ const keyPageOf = ({ keyId }: RecordedCall, key: CallDetails['key']): string | u
   key?.changeable === true ? `/keys/${keyId}/edit` : undefined;
 
 const groupWords = ({ group, snapshot }: RecordedCall): string =>
-  snapshot === null ? group : `${group}, × ${multiplierText(snapshot.group_multiplier)}`;
+  snapshot === null ? group : `${group}, ${multiplierText(snapshot.group_multiplier)}`;
 
 /** Tokens a second from the first one on. */
 function speedOf({ completionTokens, firstTokenMs, durationMs }: RecordedCall): number | undefined {

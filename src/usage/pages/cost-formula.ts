@@ -1,4 +1,5 @@
 import { parseUsd } from '../../shared/index.js';
+import { times } from '../../web/index.js';
 import type { CostLine, RecordedCall } from '../recorded-call.js';
 
 /** An amount with every digit that it has: `$0.03` and `3528`. */
@@ -78,7 +79,7 @@ export function costFormula(call: PricedCall): CostFormula | undefined {
   return {
     lines: lines.map((line) => formulaLine(line, lines)),
     subtotal: exact(subtotal),
-    factors: factors.map(({ label, by }) => ({ label, text: `× ${decimal(by)}` })),
+    factors: factors.map(({ label, by }) => ({ label, text: times(by) })),
     corrections: corrections.map(({ label, by }) => ({ label, amount: exact(by) })),
     charged: exact(cost * PER_NANO),
     adjusted: factors.length + corrections.length > 0,
@@ -109,14 +110,8 @@ function millionths(text: string): bigint {
   return parseUsd(text) / 1000n;
 }
 
-/** A multiplier as people read it: `0.80`. */
-export const multiplierText = (text: string): string => decimal(millionths(text));
-
-/** At least two digits after the point. */
-function decimal(amount: bigint): string {
-  const fraction = (amount % MILLION).toString().padStart(6, '0');
-  return `${amount / MILLION}.${fraction.slice(0, 2)}${fraction.slice(2).replace(/0+$/, '')}`;
-}
+/** A multiplier as people read it: `× 0.80`. */
+export const multiplierText = (text: string): string => times(millionths(text));
 
 function exact(amount: bigint): ExactAmount {
   const magnitude = amount < 0n ? -amount : amount;

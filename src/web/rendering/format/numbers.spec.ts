@@ -1,4 +1,4 @@
-import { compact, count, percent } from './numbers.js';
+import { compact, count, percent, times } from './numbers.js';
 
 describe('numbers on pages', () => {
   it.each([
@@ -39,5 +39,16 @@ describe('numbers on pages', () => {
     [1, 0, '–'],
   ])('%s of %s are %s: never all or nothing unless it is', (part, whole, text) => {
     expect(percent(part, whole)).toBe(text);
+  });
+});
+
+describe('a multiplier', () => {
+  it.each([
+    [800_000n, '× 0.80'],
+    [1_000_000n, '× 1.00'],
+    [12_500_000n, '× 12.50'],
+    [1n, '× 0.000001'],
+  ])('has two digits after the point, and every other one that it has: %s', (millionths, text) => {
+    expect(times(millionths)).toBe(text);
   });
 });

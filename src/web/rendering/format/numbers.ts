@@ -35,3 +35,9 @@ export function percent(part: number, whole: number): string {
   if (value < 100 && value > 99.9) return '99.9%';
   return `${value.toFixed(value < 10 || value > 99 ? 1 : 0).replace(/\.0$/, '')}%`;
 }
+
+/** A multiplier in millionths: `× 0.80`, at least two digits after the point and every one that it has. */
+export function times(millionths: bigint): string {
+  const fraction = (millionths % 1_000_000n).toString().padStart(6, '0');
+  return `× ${millionths / 1_000_000n}.${fraction.slice(0, 2)}${fraction.slice(2).replace(/0+$/, '')}`;
+}
