@@ -20,6 +20,7 @@ import { SignInController } from './sign-in/sign-in.controller.js';
 import { SignIn } from './sign-in/sign-in.service.js';
 import { PostgresThrottlerStorage } from './throttle/postgres-throttler.storage.js';
 import { Throttle } from './throttle/throttle.js';
+import { TimeZones } from './time-zones.js';
 import { ProofRequests } from './verification/proof-requests.js';
 import { VerificationRepository } from './verification/verification.repository.js';
 import { Verifications } from './verification/verification.service.js';
@@ -35,6 +36,7 @@ const PROVIDED = [
   Verifications,
   AccountMails,
   ProofRequests,
+  TimeZones,
 ];
 
 @Module({

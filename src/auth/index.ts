@@ -17,6 +17,7 @@ export { PasswordChange } from './sign-in/password-change.js';
 export { SignIn, SignInRefused } from './sign-in/sign-in.service.js';
 export { type Session, SessionNotFound, SessionService } from './sessions/session.service.js';
 export { durationOf, Throttle, TooManyTries } from './throttle/throttle.js';
+export { TimeZones } from './time-zones.js';
 export { CodeRefused, LinkRefused, SentJustNow } from './verification/verification.errors.js';
 export { type ProofMail, ProofRequests } from './verification/proof-requests.js';
 export { type OpenedLink, type StoredVerification, Verifications } from './verification/verification.service.js';

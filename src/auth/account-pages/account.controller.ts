@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { Transform } from 'class-transformer';
-import { IsIn, IsNotEmpty, MaxLength } from 'class-validator';
+import { IsNotEmpty, IsTimeZone, MaxLength } from 'class-validator';
 import {
   CurrentVisit,
   CurrentVisitor,
@@ -14,7 +14,8 @@ import {
 import { SignedIn } from '../access.js';
 import { AccountService } from '../account.service.js';
 import { SessionService } from '../sessions/session.service.js';
-import { sessionViews, themeOptions, TIME_ZONE_OPTIONS, TIME_ZONES } from './account.view.js';
+import { TimeZones } from '../time-zones.js';
+import { sessionViews, themeOptions, timeZoneOptions } from './account.view.js';
 
 class ProfileForm {
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value))
@@ -22,7 +23,7 @@ class ProfileForm {
   @MaxLength(100, { message: 'Enter a name of at most 100 characters.' })
   readonly name: string = '';
 
-  @IsIn([...TIME_ZONES], { message: 'Choose one of the time zones in the list.' })
+  @IsTimeZone({ message: 'Choose one of the time zones in the list.' })
   readonly timeZone: string = '';
 }
 
@@ -33,6 +34,7 @@ export class AccountController {
   constructor(
     private readonly accounts: AccountService,
     private readonly sessions: SessionService,
+    private readonly timeZones: TimeZones,
   ) {}
 
   @Get()
@@ -53,6 +55,7 @@ export class AccountController {
   }
 
   private async changed({ accountId }: Visitor, { name, timeZone }: ProfileForm): Promise<true> {
+    await this.timeZones.check(timeZone);
     await this.accounts.rename(accountId, name);
     await this.accounts.setTimeZone(accountId, timeZone);
     return true;
@@ -65,7 +68,7 @@ export class AccountController {
       email: visitor.email,
       sessions,
       others: sessions.length > 1,
-      timeZones: TIME_ZONE_OPTIONS,
+      timeZones: timeZoneOptions(await this.timeZones.list()),
       themes: themeOptions(theme),
     };
     return new Page('account/account', { title: 'Account', width: 'narrow', data });

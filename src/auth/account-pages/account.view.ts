@@ -23,13 +23,8 @@ export function sessionViews(sessions: readonly Session[], currentId: string): r
   return views.toSorted((one, other) => Number(other.current) - Number(one.current));
 }
 
-/** As the IANA names them; UTC first, which is not among them. */
-export const TIME_ZONES: readonly string[] = [
-  'UTC',
-  ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC'),
-];
-
-export const TIME_ZONE_OPTIONS = TIME_ZONES.map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }));
+export const timeZoneOptions = (zones: readonly string[]) =>
+  zones.map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }));
 
 export const themeOptions = (theme: 'light' | 'dark' | undefined) => [
   { value: 'system', label: 'As the system', chosen: theme === undefined },
