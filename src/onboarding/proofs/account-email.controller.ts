@@ -13,6 +13,7 @@ import {
   type Visitor,
 } from '../../web/index.js';
 import { AddressChange } from './address-change.js';
+import { CodeForm } from './code.form.js';
 import { asCodeFault, tellSentJustNow } from './verify.controller.js';
 import { sentMail } from './verify.view.js';
 
@@ -23,12 +24,6 @@ class EmailForm {
   @IsString({ message: 'Enter the password that you sign in with now.' })
   @IsNotEmpty({ message: 'Enter the password that you sign in with now.' })
   readonly currentPassword: string = '';
-}
-
-class CodeForm {
-  @IsString({ message: 'Enter the six digits from the mail.' })
-  @IsNotEmpty({ message: 'Enter the six digits from the mail.' })
-  readonly code: string = '';
 }
 
 /** Another address for an account: entered here, confirmed by a code from its mail. */

@@ -1,18 +1,12 @@
 import { Body, Controller, Get, Post, Res } from '@nestjs/common';
-import { IsNotEmpty, IsString } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { BrowserSignIn, LinkRefused, Public, SentJustNow } from '../../auth/index.js';
 import { AppError, Clock } from '../../shared/index.js';
 import { CurrentVisit, Form, type FormBody, Page, Redirect, type Visit } from '../../web/index.js';
 import { InvitationRefused } from '../registration/invitations.js';
 import { AddressProof, type Waiting } from './address-proof.js';
+import { CodeForm } from './code.form.js';
 import { formPage, sentMail } from './verify.view.js';
-
-class CodeForm {
-  @IsString({ message: 'Enter the six digits from the mail.' })
-  @IsNotEmpty({ message: 'Enter the six digits from the mail.' })
-  readonly code: string = '';
-}
 
 /** The page that asks for the code: after registering, and of an account whose address was never verified. */
 @Controller('verify')
