@@ -101,6 +101,9 @@ const LATE = `
     done timestamptz;
   BEGIN
     call := CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
+    -- One transaction with late calls at a time: in which order they meet the sums of each other is anybody's guess, and
+    -- two would wait for one another. They are rare.
+    PERFORM pg_advisory_xact_lock(718270005);
     INSERT INTO usage_sums (account_id) VALUES (call.account_id) ON CONFLICT DO NOTHING;
     SELECT s.summed_until INTO done FROM usage_sums s WHERE s.account_id = call.account_id FOR SHARE;
     IF call.created_at < done THEN

@@ -12,4 +12,6 @@ export const ADVISORY_LOCKS = {
   sweep: 718_270_003,
   /** The first of two keys: held, shared, by every process that admits calls, on its own id. */
   process: 718_270_004,
+  /** Held, exclusively, by a transaction that adds late calls to what is summed up; a trigger takes it. */
+  lateUsage: 718_270_005,
 } as const;

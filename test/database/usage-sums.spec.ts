@@ -6,6 +6,7 @@ import type { UsageFilter } from '../../src/usage/usage-filter.js';
 import { type LoggedCall, UsageLog } from '../../src/usage/usage-log.js';
 import { UsageSummary } from '../../src/usage/usage-summary.js';
 import { type Division, type UsageSums, UsageSumsReader } from '../../src/usage/usage-sums.js';
+import { eventually } from '../support/eventually.js';
 import { type Owner, UsageWorld } from '../support/usage-world.js';
 
 const HOUR = 3_600_000;
@@ -133,6 +134,30 @@ describe('the sums of calls', () => {
     await writer.release();
     await made;
     expect((await sums({ model: 'racing' })).total).toMatchObject({ calls: 1, cost: 42n });
+    expect((await sums()).total).toEqual(added(await rows()));
+  });
+
+  it('take late calls of two settlements that meet the same sums in another order', async () => {
+    await fill(20);
+    await world.get(UsageSummary).update(ann.accountId);
+    const late = (id: string, model: string): string =>
+      `INSERT INTO calls SELECT '${id}', created_at, account_id, key_id, '${model}', group_name, protocol, '', '', true,
+         '', 'succeeded', '', '', 1, 0, 0, 1, 0, 42, 0, 'reported', NULL, 1, 1, '' FROM calls
+        WHERE id = (SELECT min(id) FROM calls WHERE account_id = '${ann.accountId}')`;
+    const [one, other] = [world.sql.createQueryRunner(), world.sql.createQueryRunner()];
+    await one.startTransaction();
+    await other.startTransaction();
+    await one.query(late('req_1', 'x'));
+    const second = other.query(late('req_2', 'y')).then(() => other.query(late('req_3', 'x')));
+    await eventually(async () => {
+      const waiting = await world.sql.query('SELECT 1 FROM pg_locks WHERE NOT granted');
+      expect(waiting.length).toBeGreaterThan(0);
+    });
+    const first = one.query(late('req_4', 'y')).then(() => one.commitTransaction());
+    await Promise.all([first, second]).finally(() => one.release());
+    await other.commitTransaction();
+    await other.release();
+    expect((await sums({ model: 'x' })).total.calls).toBe(2);
     expect((await sums()).total).toEqual(added(await rows()));
   });
 
