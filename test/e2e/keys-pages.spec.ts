@@ -272,8 +272,19 @@ describe('the pages of keys', () => {
       ip: '203.0.113.77',
       model: 'stranger-model',
     });
+    await aCallRow(relay.get(DataSource), {
+      id: `req_${randomBytes(4).toString('hex')}`,
+      accountId: ann.accountId,
+      keyId: id,
+      model: '',
+    });
+    await relay.get(ApiKeyService).create({ accountId: ann.accountId, name: 'leaky 3' });
     const page = await ann.browser.get(`/keys/${id}/leaked`);
+    expect(page.text).toContain('value="leaky 4"');
     for (const text of [
+      'Disable it first',
+      `range=30d&amp;key=${id}`,
+      'model not read',
       '203.0.113.77',
       'stranger-model',
       '>120<',
@@ -283,13 +294,14 @@ describe('the pages of keys', () => {
       expect(page.text).toContain(text);
     const disabled = await ann.browser.follow(await ann.browser.post(`/keys/${id}/leaked`));
     expect(disabled.text).toContain('is disabled');
+    expect(disabled.text).not.toContain('Disable it first');
     await expectSoon(secret.reveal(), 401, 'Invalid token');
-    const fields = { _once: hidden(disabled, '_once'), name: hidden(disabled, 'name') || 'leaky 3' };
+    const fields = { _once: hidden(disabled, '_once'), name: 'leaky 4' };
     const created = await ann.browser.post(`/keys/${id}/replace`, fields);
     expect(created.headers.get('cache-control')).toBe('no-store');
-    expect(created.text).toContain(`/keys/${id}/leaked#calls`);
+    expect(created.text).toContain(`/keys/${id}/leaked?made=`);
     expect(created.text).toContain('SWITCHBOARD_API_KEY');
-    const like = await named('leaky 3');
+    const like = await named('leaky 4');
     expect(like).toMatchObject({
       quota: parseUsd('3'),
       models: ['fee'],
@@ -298,6 +310,11 @@ describe('the pages of keys', () => {
     });
     expect(like.budgets.weekly?.limit).toBe(parseUsd('2'));
     await expectSoon(secretOn(created), 200);
+    const replaced = await ann.browser.get(`/keys/${id}/leaked?made=${like.id}`);
+    expect(replaced.text).toContain(`Made: <a href="/keys/${like.id}/edit">leaky 4</a>`);
+    expect(replaced.text).not.toContain(`/keys/${id}/replace`);
+    for (const made of [id, ann.caller.keyId, 'key_nobody', '%00'])
+      expect((await ann.browser.get(`/keys/${id}/leaked?made=${made}`)).text).toContain(`/keys/${id}/replace`);
     expect((await ann.browser.post(`/keys/${id}/replace`, fields)).location).toBe(`/keys/${like.id}/edit`);
   });
 

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Param, Post } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { SignedIn } from '../../auth/index.js';
 import { CurrentVisitor, type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
 import { OwnKeys } from '../own-keys.service.js';
@@ -68,13 +68,17 @@ export class KeyController {
   }
 
   @Get('leaked')
-  leaked(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
-    return this.leaks.show(visitor, id);
+  leaked(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Query('made') made?: string): Promise<Page> {
+    return this.leaks.show(visitor, id, made);
   }
 
   @Post('leaked')
-  disableLeaked(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Redirect> {
-    return this.leaks.disable(visitor, id);
+  disableLeaked(
+    @CurrentVisitor() visitor: Visitor,
+    @Param('id') id: string,
+    @Query('made') made?: string,
+  ): Promise<Redirect> {
+    return this.leaks.disable(visitor, id, made);
   }
 
   @Post('replace')
