@@ -216,6 +216,7 @@ describe('the pages of keys', () => {
       const idle = await ann.browser.get(`/keys/${id}/delete`);
       expect(idle.text).toContain('No call was made with it');
       expect(idle.text).not.toContain('name="confirm"');
+      for (const way of ['edit#off', 'leaked']) expect(idle.text).toContain(`href="/keys/${id}/${way}"`);
       await aCallRow(relay.get(DataSource), {
         id: `req_${randomBytes(4).toString('hex')}`,
         accountId: ann.accountId,
