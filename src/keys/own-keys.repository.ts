@@ -76,6 +76,8 @@ const PAGE = (side: string, order: string): string =>
 const OLDER = PAGE('<', 'DESC');
 const NEWER = PAGE('>', 'ASC');
 
+const BY_SECRET = 'SELECT id FROM api_keys WHERE account_id = $1 AND secret_hash = $2';
+
 const GROUPS = `
   SELECT DISTINCT coalesce(k.group_name, a.group_name, 'default') AS "group"
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
@@ -94,6 +96,11 @@ export class OwnKeysRepository {
   async find({ accountId, id }: OwnedKey): Promise<OwnKeyRow | undefined> {
     const [row] = await this.dataSource.query<StoredRow[]>(ONE, [accountId, id]);
     return row && ownKeyRow(row);
+  }
+
+  async idBySecret(accountId: string, secretHash: Buffer): Promise<string | undefined> {
+    const [row] = await this.dataSource.query<{ id: string }[]>(BY_SECRET, [accountId, secretHash]);
+    return row?.id;
   }
 
   /** In the order of the list, newest first; of those newer than a place, the nearest to it. */

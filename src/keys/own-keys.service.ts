@@ -5,6 +5,7 @@ import type { Nanos } from '../shared/index.js';
 import type { Visitor } from '../web/index.js';
 import { GroupNotOffered, KeyNotFound, KeysMadeTooFast, ModelNotOffered, TooManyKeys } from './api-key.errors.js';
 import { type CreatedApiKey, type KeySettings, type OwnedKey } from './api-key.js';
+import { hashSecret } from './api-key.secret.js';
 import { ApiKeyService } from './api-key.service.js';
 import { NO_BUDGETS } from './key-budgets.js';
 import { KeyBudgetsRepository } from './key-budgets.repository.js';
@@ -50,6 +51,12 @@ export class OwnKeys {
     const [found] = row ? await this.complete([row]) : [];
     if (!found) throw new KeyNotFound(key.id);
     return found;
+  }
+
+  /** The key that this is the secret of; undefined when it is none of the account's. */
+  async bySecret(accountId: string, secret: string): Promise<OwnKey | undefined> {
+    const id = await this.rows.idBySecret(accountId, hashSecret(secret));
+    return id === undefined ? undefined : this.get({ accountId, id });
   }
 
   /** Names of the groups that the account's keys are billed under. */

@@ -383,6 +383,22 @@ describe('the pages of keys', () => {
     expect((await ann.browser.get('/keys?q=%00&group=%00&q=a&state=nonsense')).status).toBe(200);
   });
 
+  it('find a key by the whole of it, which they neither show nor keep in an address', async () => {
+    const keys = relay.get(ApiKeyService);
+    const { id, secret } = await keys.create({ accountId: ann.accountId, name: 'pasted' });
+    const whole = secret.reveal();
+    const found = await ann.browser.get(`/keys?q=%20${whole}%20`);
+    expect([found.status, found.location]).toEqual([303, expect.not.stringContaining(whole.slice(7, -4))]);
+    const list = await ann.browser.follow(found);
+    expect(list.text).toContain(`/keys/${id}/edit`);
+    expect(list.text).not.toContain(`/keys/${ann.caller.keyId}/edit`);
+    expect(list.text).not.toContain(whole.slice(7, -4));
+    const bob = await someone();
+    const none = await bob.browser.get(`/keys?q=${whole}`);
+    expect([none.status, none.location]).toEqual([303, '/keys']);
+    expect((await bob.browser.follow(none)).text).toContain('None of your keys is the one that you pasted');
+  });
+
   it('say that there is none yet, and how to make the first', async () => {
     const carl = await someone();
     await relay.get(OwnKeys).delete({ accountId: carl.accountId, id: carl.caller.keyId });

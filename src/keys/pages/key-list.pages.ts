@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../shared/index.js';
-import { Cursors, Page, type Visitor } from '../../web/index.js';
+import { Cursors, Page, Redirect, type Visitor } from '../../web/index.js';
+import { isImportable } from '../api-key.secret.js';
 import { KEY_CONDITIONS, type KeyCondition, type KeyFilter, type KeyPosition, type OwnKey } from '../own-key.js';
 import { OwnKeys, PAGE_KEYS } from '../own-keys.service.js';
 import { expiryView } from './key-expiry.js';
@@ -11,6 +12,8 @@ import { fullestOf, limitsOf } from './key-limits.js';
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const MAX_TEXT = 100;
+/** As long as a key can be. */
+const MAX_SECRET = 512;
 const LIST = 'keys';
 
 /** `/keys`: the list, narrowed by its address. */
@@ -22,7 +25,9 @@ export class KeyListPages {
     private readonly clock: Clock,
   ) {}
 
-  async list({ accountId, timeZone }: Visitor, query: Query): Promise<Page> {
+  async list({ accountId, timeZone }: Visitor, query: Query): Promise<Page | Redirect> {
+    const secret = textIn(query, 'q', MAX_SECRET);
+    if (secret !== undefined && isImportable(secret)) return this.bySecret(accountId, secret);
     const filter = filterOf(query);
     const position = this.positionOf(query);
     const { keys, newer, older } = await this.keys.page(accountId, filter, position ?? {});
@@ -45,6 +50,18 @@ export class KeyListPages {
         perPage: PAGE_KEYS,
         ...ACTIONS,
       },
+    });
+  }
+
+  /** A whole key was pasted: leads away at once, so that it stands neither on a page nor in the address shown. */
+  private async bySecret(accountId: string, secret: string): Promise<Redirect> {
+    const key = await this.keys.bySecret(accountId, secret);
+    if (key !== undefined)
+      return new Redirect(addressOf({ text: key.hint, condition: key.state === 'deleted' ? 'deleted' : undefined }));
+    return new Redirect('/keys', {
+      tone: 'warn',
+      title: 'None of your keys is the one that you pasted',
+      text: 'It may be another account’s, or not be complete.',
     });
   }
 
@@ -80,10 +97,10 @@ function filterOf(query: Query): KeyFilter {
 }
 
 /** Undefined where there is nothing; no signs that no name has, and that the database would not take. */
-function textIn(query: Query, name: string): string | undefined {
+function textIn(query: Query, name: string, most?: number): string | undefined {
   const value = query[name];
   const text = typeof value === 'string' ? value.replaceAll(/\p{Cc}/gu, '').trim() : '';
-  return text === '' ? undefined : text.slice(0, name === 'q' || name === 'group' ? MAX_TEXT : undefined);
+  return text === '' ? undefined : text.slice(0, most ?? (name === 'q' || name === 'group' ? MAX_TEXT : undefined));
 }
 
 const isEmpty = ({ text, group, condition }: KeyFilter): boolean => (text ?? group ?? condition) === undefined;

@@ -26,7 +26,7 @@ export class KeysController {
   ) {}
 
   @Get()
-  list(@CurrentVisitor() visitor: Visitor, @Query() query: ListQuery): Promise<Page> {
+  list(@CurrentVisitor() visitor: Visitor, @Query() query: ListQuery): Promise<Page | Redirect> {
     return this.lists.list(visitor, query);
   }
 
