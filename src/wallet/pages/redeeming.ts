@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Throttle, TooManyTries } from '../../auth/index.js';
+import { networkOf, reasonOf } from '../../shared/index.js';
 import { Form, type FormBody, OnceForms, type Page, Redirect, usd, type Visit, type Visitor } from '../../web/index.js';
 import { type Redemption, RedemptionService } from '../redemption.service.js';
 import { RedeemForm } from './redeem.form.js';
@@ -10,6 +11,8 @@ const TOO_MANY = 429;
 /** Redeems the code of a form: tries are counted, and a form that is sent twice is redeemed once. */
 @Injectable()
 export class Redeeming {
+  private readonly logger = new Logger('Wallet');
+
   constructor(
     private readonly codes: RedemptionService,
     private readonly throttle: Throttle,
@@ -37,12 +40,22 @@ export class Redeeming {
 
   /** What succeeds is not counted: nobody is kept from redeeming many codes that are worth something. */
   private async attempt(accountId: string, ip: string, code: string): Promise<Redemption> {
+    const network = networkOf(ip);
     await this.throttle.spend('redemption-of-account', accountId);
-    await this.throttle.spend('redemption-from-network', ip);
+    await this.throttle.spend('redemption-from-network', network);
     const redemption = await this.codes.redeem(accountId, code);
-    await this.throttle.giveBack('redemption-of-account', accountId);
-    await this.throttle.giveBack('redemption-from-network', ip);
+    await this.uncount(accountId, network);
     return redemption;
+  }
+
+  /** The money is there: that the tries stay counted is no reason to say that it is not. */
+  private async uncount(accountId: string, network: string): Promise<void> {
+    try {
+      await this.throttle.giveBack('redemption-of-account', accountId);
+      await this.throttle.giveBack('redemption-from-network', network);
+    } catch (error) {
+      this.logger.warn(`A code was redeemed, but the try stays counted: ${reasonOf(error)}`);
+    }
   }
 }
 
