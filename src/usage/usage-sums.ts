@@ -63,12 +63,12 @@ type Row = Readonly<Record<'calls' | 'failed' | 'cost' | 'prompt' | 'cached' | '
 export class UsageSumsReader {
   async read(
     query: Query,
-    filter: UsageFilter,
+    asked: UsageFilter,
     scale: ChartScale,
     division?: Division,
     by: Largest = 'calls',
   ): Promise<UsageSums> {
-    if (filter.result === 'open') filter = { ...filter, to: filter.from };
+    const filter = asked.result === 'open' ? { ...asked, to: asked.from } : asked;
     const series = division === undefined ? [] : await this.largest(query, filter, division, by);
     const parameters = new Parameters();
     const dimension = division === undefined ? `''` : seriesOf(division, series, parameters);

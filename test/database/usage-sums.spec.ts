@@ -154,7 +154,8 @@ describe('the sums of calls', () => {
       expect(waiting.length).toBeGreaterThan(0);
     });
     const first = one.query(late('req_4', 'y')).then(() => one.commitTransaction());
-    await Promise.all([first, second]).finally(() => one.release());
+    await Promise.all([first, second]);
+    await one.release();
     await other.commitTransaction();
     await other.release();
     expect((await sums({ model: 'x' })).total.calls).toBe(2);

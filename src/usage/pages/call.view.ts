@@ -1,4 +1,4 @@
-import { compact, count, dialectNames, exactUsd, type Step, shareBar, waterfall } from '../../web/index.js';
+import { dialectNames, exactUsd, type Step, shareBar, waterfall } from '../../web/index.js';
 import type { CallAttempt, CallDetails } from '../call-details.js';
 import { RESULT_LABELS, RESULT_TONES } from '../call-result.js';
 import type { RecordedCall } from '../recorded-call.js';
@@ -183,7 +183,3 @@ function outcomeWords({ outcome, upstreamStatus, channel, upstreamModel }: CallA
   if (!asOperator) return words;
   return [words, upstreamStatus, channel, upstreamModel].filter((part) => part !== null && part !== '').join(', ');
 }
-
-/** For the title and the list of what was counted. */
-export const tokenWords = (call: RecordedCall): string =>
-  `${compact(call.promptTokens ?? 0)} in, ${count(call.completionTokens ?? 0)} out`;

@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../shared/index.js';
+import { Clock, ZERO } from '../../shared/index.js';
 import { Cursors, Page, type Visitor } from '../../web/index.js';
 import { type CallDetails, CallDetailsReader } from '../call-details.js';
-import { CallNotFound } from '../usage.errors.js';
+import { CallNotFound, RangeTooLarge } from '../usage.errors.js';
 import { LogReader } from './log-reader.js';
 import { callPage } from './call.view.js';
 import { type AddressParts, filterOf, type UsageQuery, usageQuery } from './usage-query.js';
 import { type LogEntry, logPage } from './usage-logs.view.js';
 import type { LogPosition, LogStart } from '../usage-log.js';
-import { RangeTooLarge } from '../usage.errors.js';
 
 const LIST = 'usage';
 
@@ -98,7 +97,7 @@ export class UsageLogsPages {
   }
 }
 
-const NOTHING = { calls: 0, failed: 0, cost: 0n as never, promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+const NOTHING = { calls: 0, failed: 0, cost: ZERO, promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
 
 function entryOf(parts: AddressParts): LogEntry {
   const text = (name: string): string | undefined => {
