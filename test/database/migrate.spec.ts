@@ -30,8 +30,8 @@ describe('Migrations', () => {
   let database: TestDatabase;
   const open: DataSource[] = [];
 
-  const connect = async (migrations?: (new () => MigrationInterface)[]): Promise<DataSource> => {
-    const dataSource = new DataSource({ ...dataSourceOptions(database.url), ...(migrations && { migrations }) });
+  const connect = async (only?: (new () => MigrationInterface)[]): Promise<DataSource> => {
+    const dataSource = new DataSource({ ...dataSourceOptions(database.url), ...(only && { migrations: only }) });
     open.push(dataSource);
     return dataSource.initialize();
   };

@@ -59,7 +59,6 @@ const SAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   check: { form: refused, name: 'models', label: EVIL, value: EVIL, text: EVIL },
   checks: { form: refused, name: 'models', legend: EVIL, options },
   chips: { chips: [{ href: '/?', label: EVIL, value: EVIL }], clear: '/' },
-  choices: { form: refused, name: 'group', legend: EVIL, options },
   'client-snippets': { tabs: snippets(EVIL), open: 'curl', group: 'client' },
   code: { label: EVIL, text: EVIL },
   'copy-inline': { id: 'copied', text: EVIL, label: EVIL },
@@ -70,7 +69,6 @@ const SAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     charged: { head: '$1.00', tail: '' },
   },
   empty: { title: EVIL, text: EVIL, action: { href: '/', label: EVIL } },
-  facts: { facts: [{ label: EVIL, value: EVIL }] },
   field: { form: refused, name: 'name', label: EVIL, hint: EVIL, optional: EVIL, id: 'field', placeholder: EVIL },
   'filter-select': { id: 'filter', name: 'group', label: EVIL, options },
   'filter-text': { id: 'search', name: 'q', label: EVIL, value: EVIL },
@@ -86,7 +84,6 @@ const SAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   stats: { stats: [{ label: EVIL, value: EVIL, note: EVIL }] },
   steps: { steps: [{ title: EVIL, text: EVIL, done: true }] },
   switcher: { label: EVIL, items: [{ href: '/', label: EVIL, current: true }] },
-  'text-area': { form: refused, name: 'name', label: EVIL, id: 'area' },
   'token-split': { ...shareBar(EVIL, [{ name: EVIL, value: 1, class: 'f1' }]) },
   waterfall: waterfall([{ name: EVIL, atMs: 1, tookMs: 1, tone: 'ours', outcome: EVIL }], 2),
 };
