@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import type { Mail } from './mail.js';
@@ -8,6 +8,9 @@ import { messageOf } from './message.js';
 
 /** Strangers can have mail written: only the latest of it is kept. */
 const KEPT = 500;
+
+/** A mail, or what was to be one when the process died. */
+const MAIL = /\.eml(?:\.tmp)?$/;
 
 /** Where mail goes that no server takes: files that any mail program opens, `DATA_DIR/outbox/<time>-<random>.eml`. */
 export class Outbox implements MailTransport {
@@ -26,14 +29,16 @@ export class Outbox implements MailTransport {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     const time = new Date().toISOString().replaceAll(/[-:.]/g, '');
     const file = join(this.folder, `${time}-${randomBytes(4).toString('hex')}.eml`);
-    await writeFile(file, message, { mode: 0o600, flag: 'wx' });
+    // Whole before it has its name: nobody ever reads half a mail.
+    await writeFile(`${file}.tmp`, message, { mode: 0o600, flag: 'wx' });
+    await rename(`${file}.tmp`, file);
     await this.prune();
     return `No SMTP_URL is set: a mail was written to ${file}.`;
   }
 
   /** Names begin with the time, so the first are the oldest. */
   private async prune(): Promise<void> {
-    const mails = (await readdir(this.folder)).filter((name) => name.endsWith('.eml')).toSorted();
+    const mails = (await readdir(this.folder)).filter((name) => MAIL.test(name)).toSorted();
     for (const name of mails.slice(0, -KEPT)) await rm(join(this.folder, name), { force: true });
   }
 }

@@ -1,3 +1,4 @@
+import type { LoggedError } from '../../src/logged-error.js';
 import { jest } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
@@ -462,8 +463,8 @@ describe('a process that is told to stop (R8)', () => {
     const logged = service.output
       .split('\n')
       .filter((line) => line.includes('injected'))
-      .map((line) => JSON.parse(line) as { context: string; err: { stack: string }; request_id?: string })
-      .map(({ context, err, request_id }) => [/injected [^.]+/.exec(err.stack)?.[0], context, request_id]);
+      .map((line) => JSON.parse(line) as { context: string; err: LoggedError; request_id?: string })
+      .map(({ context, err, request_id }) => [(err.cause ?? err).message.replace(/\.$/, ''), context, request_id]);
     expect(logged).toEqual([
       ['injected exception', 'Call', faulty.id],
       ['injected rejection', 'Fault', rejecting.id],
