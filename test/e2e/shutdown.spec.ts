@@ -464,11 +464,11 @@ describe('a process that is told to stop (R8)', () => {
       .split('\n')
       .filter((line) => line.includes('injected'))
       .map((line) => JSON.parse(line) as { context: string; err: LoggedError; request_id?: string })
-      .map(({ context, err, request_id }) => [(err.cause ?? err).message.replace(/\.$/, ''), context, request_id]);
+      .map(({ context, err, request_id }) => [(err.cause ?? err).message, context, request_id]);
     expect(logged).toEqual([
-      ['injected exception', 'Call', faulty.id],
-      ['injected rejection', 'Fault', rejecting.id],
-      ['injected exception of no call', 'Fault', undefined],
+      ['An injected exception.', 'Call', faulty.id],
+      ['An injected rejection.', 'Fault', rejecting.id],
+      ['An injected exception of no call.', 'Fault', undefined],
     ]);
     const all = await rows(4);
     expect(all.get(faulty.id)).toMatchObject({ status: 'failed', error_reason: 'internal', billing_basis: 'partial' });
