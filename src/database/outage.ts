@@ -14,7 +14,10 @@ export function isOutage(error: unknown): boolean {
   return code === '' ? LOST_CONNECTION.test(reasonOf(error)) : !FAULT_OF_STATEMENT.test(code);
 }
 
+/** Raised by the system for a connection. Those for files have the same codes, and name a path. */
+const isOfSocket = (thrown: unknown): boolean =>
+  /^E[A-Z]+$/.test(codeOf(thrown)) && (thrown as { readonly path?: unknown }).path === undefined;
+
 /** The same of an error that may have nothing to do with a database: what neither driver nor socket raised is none. */
 export const isDatabaseOutage = (thrown: unknown): boolean =>
-  (thrown instanceof QueryFailedError || thrown instanceof pg.DatabaseError || /^E[A-Z]+$/.test(codeOf(thrown))) &&
-  isOutage(thrown);
+  (thrown instanceof QueryFailedError || thrown instanceof pg.DatabaseError || isOfSocket(thrown)) && isOutage(thrown);

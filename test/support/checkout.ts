@@ -13,7 +13,7 @@ const COPIED = [
   'tsconfig.json',
   'tsconfig.build.json',
 ];
-const LINKED = ['src', 'migrations'];
+const LINKED = ['src', 'migrations', 'views'];
 
 /**
  * A built checkout in another folder, to be spoiled: a copy of the program and of PostgreSQL's package, as it is when npm
