@@ -127,7 +127,7 @@ describe('pages that sum up and explain', () => {
     await window.page.getByRole('button', { name: `Copy ${LONG}` }).click();
     expect(await window.page.evaluate('navigator.clipboard.readText()')).toBe(LONG);
     await window.page.goto('/');
-    await window.page.getByRole('button', { name: 'Copy Quick start' }).click();
+    await window.page.getByRole('button', { name: 'Copy Store the key' }).click();
     const shown = await window.page.locator('.code code').first().textContent();
     expect(await window.page.evaluate('navigator.clipboard.readText()')).toBe(shown);
     await window.close();
