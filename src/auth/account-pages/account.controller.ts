@@ -1,5 +1,4 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
-import { Transform } from 'class-transformer';
 import { IsNotEmpty, IsTimeZone, MaxLength } from 'class-validator';
 import {
   CurrentVisit,
@@ -10,6 +9,7 @@ import {
   Redirect,
   type Visit,
   type Visitor,
+  Trimmed,
 } from '../../web/index.js';
 import { SignedIn } from '../access.js';
 import { AccountService } from '../account.service.js';
@@ -18,7 +18,7 @@ import { TimeZones } from '../time-zones.js';
 import { sessionViews, themeOptions, timeZoneOptions } from './account.view.js';
 
 class ProfileForm {
-  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value))
+  @Trimmed()
   @IsNotEmpty({ message: 'Enter your name.' })
   @MaxLength(100, { message: 'Enter a name of at most 100 characters.' })
   readonly name: string = '';

@@ -1,5 +1,4 @@
 import { Body, Controller, Get, Post, Res } from '@nestjs/common';
-import { Transform } from 'class-transformer';
 import { IsEmail, IsNotEmpty, IsString, MaxLength, MinLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { Public } from '../../auth/index.js';
@@ -13,20 +12,18 @@ import {
   Redirect,
   type Visit,
   VisitCookies,
+  Trimmed,
 } from '../../web/index.js';
 import { Registrations } from './registration.service.js';
 import { SignUpRules } from './sign-up-rules.js';
 
-const trimmed = (): PropertyDecorator =>
-  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value));
-
 class RegistrationForm {
-  @trimmed()
+  @Trimmed()
   @IsNotEmpty({ message: 'Enter your name.' })
   @MaxLength(100, { message: 'Enter a name of at most 100 characters.' })
   readonly name: string = '';
 
-  @trimmed()
+  @Trimmed()
   @IsEmail({ allow_utf8_local_part: false }, { message: 'Enter an address such as name@example.com.' })
   readonly email: string = '';
 
