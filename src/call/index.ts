@@ -23,7 +23,7 @@ export { headerOf, type RequestLine } from './request-line.js';
 export { modelEdits, upstreamHeaders } from './rewrite.js';
 export { type CallSignal, type Frame, isFinalReport } from './signals.js';
 export { smallestRequest } from './smallest-request.js';
-export { KEEP_ALIVE_COMMENT, renderSse, SseEvent } from './sse-event.js';
+export { KEEP_ALIVE_COMMENT, renderSse, SseEvent, sseText } from './sse-event.js';
 export { SseSplitter } from './sse-splitter.js';
 export { textPieces } from './text-pieces.js';
 export type { AnswerPlaces, PromptPlaces, TextPiece, TextPlaces } from './text-places.js';
@@ -36,4 +36,5 @@ export type {
   UpstreamRequest,
   UpstreamTarget,
 } from './upstream-adapter.js';
+export * from './translation/index.js';
 export { UpstreamRefusal } from './upstream-refusal.js';

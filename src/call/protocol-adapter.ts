@@ -3,6 +3,10 @@ import type { Call, ProtocolId } from './call.js';
 import type { HeadReader } from './head-reader.js';
 import type { RequestLine } from './request-line.js';
 import type { SseEvent } from './sse-event.js';
+import type { ParseContext, RenderContext, StreamRenderer } from './translation/adapter-contexts.js';
+import type { CallContent } from './translation/content.js';
+import type { CallResult } from './translation/events.js';
+import type { TreeObject } from './translation/json-tree.js';
 
 /** An error as one dialect words it on HTTP. */
 export interface RenderedError {
@@ -43,6 +47,16 @@ export interface ProtocolAdapter {
    * whatever spelling, is refused: a byte reader and a JSON parser must never see two different models.
    */
   headReader(request: RequestLine): HeadReader;
+  /** Names of members whose objects are kept as their text when a request is parsed: schemas, arguments. */
+  readonly rawMembers: ReadonlySet<string>;
+  /**
+   * What a request asks for, for an upstream of another dialect. What that dialect has no word for is a loss or refused.
+   * @throws AppError invalid_request naming the member at fault
+   */
+  parseRequest(request: TreeObject, context: ParseContext): CallContent;
+  /** A whole answer, as JSON text. */
+  renderResponse(result: CallResult, context: RenderContext): string;
+  renderStream(context: RenderContext): StreamRenderer;
   renderError(error: AppError, requestId: string): RenderedError;
   /** The bytes that end a stream which failed after it began: never a normal end. */
   renderStreamError(call: Call, error: AppError, tail: StreamTail): Uint8Array;

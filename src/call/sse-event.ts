@@ -84,6 +84,10 @@ export function renderSse(name: string | undefined, data: string): Buffer {
   return Buffer.from(`${name === undefined ? '' : `event: ${name}\n`}${lines.join('')}\n`);
 }
 
+/** The same as text, for data of one line: many events are put together before they are encoded. */
+export const sseText = (name: string | undefined, line: string): string =>
+  name === undefined ? `data: ${line}\n\n` : `event: ${name}\ndata: ${line}\n\n`;
+
 function isClean(text: string): boolean {
   return text.endsWith('\n\n') && !text.includes('\r') && !text.startsWith('\n') && !text.startsWith(BYTE_ORDER_MARK);
 }

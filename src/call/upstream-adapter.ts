@@ -4,6 +4,9 @@ import type { SplicedBody } from './json-splice.js';
 import type { CallSignal } from './signals.js';
 import type { SseEvent } from './sse-event.js';
 import type { TextPiece, TextPlaces } from './text-places.js';
+import type { BuildContext, StreamDecoder } from './translation/adapter-contexts.js';
+import type { CallContent } from './translation/content.js';
+import type { CallResult } from './translation/events.js';
 
 /** Response headers of an upstream, names in lower case. */
 export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -17,8 +20,12 @@ export interface UpstreamTarget {
    * Undefined when the call goes up with its own bound.
    */
   readonly outputLimit: number | undefined;
-  /** The channel's flags: what this upstream can do, as data. */
+  /** What this model can do at this upstream, as data: the model's capabilities under the channel's flags. */
   readonly flags: Readonly<Record<string, unknown>>;
+  /** Tokens that the model can write at most, as the catalog says. */
+  readonly maxOutputTokens: number;
+  /** Whose reasoning it can read: what another family has signed must not be sent to it. */
+  readonly family: string;
 }
 
 /** A request to an upstream, without address and credentials, which the channel adds. */
@@ -63,6 +70,18 @@ export interface UpstreamAdapter {
    * @throws AppError insufficient_quota when the affordable limit leaves no valid request
    */
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest;
+  /**
+   * The request for a call that came in another dialect.
+   * @throws AppError invalid_request naming the member of the client's request that has no counterpart here;
+   * insufficient_quota as `rewriteRequest`
+   */
+  buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest;
+  /**
+   * Reads a whole answer.
+   * @throws AppError as `meterResponse`
+   */
+  decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult;
+  decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder;
   /** The smallest call this dialect knows, for an operator who asks whether a channel answers. */
   smallestRequest(model: string): UpstreamRequest;
   meterStream(call: Call): StreamMeter;

@@ -1,0 +1,13 @@
+// What the translated lane speaks between dialects: the content of a call, the events of an answer, and the tools that
+// adapters read and write them with. Knows no dialect.
+export type { BuildContext, ParseContext, RenderContext, StreamDecoder, StreamRenderer } from './adapter-contexts.js';
+export { eventsOf, ResultCollector } from './call-result.js';
+export type * from './content.js';
+export { ConversationBuilder, pairResults, withErrorText } from './conversation.js';
+export { EventGrammar } from './event-grammar.js';
+export type { CallEvent, CallResult, PartStart, StopReason } from './events.js';
+export { answerId, conforming, itemId, type NameRule } from './ids.js';
+export { isTreeObject, type JsonTree, parseJsonTree, RawJson, type TreeObject, writeJson } from './json-tree.js';
+export { Losses, malformed, notTranslatable } from './losses.js';
+export { PartSequencer } from './part-sequencer.js';
+export { type KnownTool, ToolNames } from './tool-names.js';

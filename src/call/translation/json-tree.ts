@@ -1,0 +1,173 @@
+/** An object of a JSON document whose text is kept as it was written: key order, numbers of any size, escapes. */
+export class RawJson {
+  #value: { readonly [name: string]: unknown } | undefined;
+
+  /** @param text of a JSON object, well-formed */
+  constructor(readonly text: string) {}
+
+  /** The object, decoded when it is first asked for. */
+  get value(): { readonly [name: string]: unknown } {
+    return (this.#value ??= JSON.parse(this.text) as { readonly [name: string]: unknown });
+  }
+
+  toJSON(): unknown {
+    return this.value;
+  }
+}
+
+/** A parsed JSON value in which some objects are kept raw. */
+export type JsonTree =
+  null | boolean | number | string | RawJson | readonly JsonTree[] | { readonly [name: string]: JsonTree | undefined };
+
+export type TreeObject = { readonly [name: string]: JsonTree | undefined };
+
+export const isTreeObject = (value: JsonTree | undefined): value is TreeObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof RawJson);
+
+/**
+ * Parses a document whose grammar has been checked.
+ * @param raw names of members whose value, when it is an object, is kept as its text
+ * @throws SyntaxError when the document is no JSON after all
+ */
+export function parseJsonTree(text: string, raw: ReadonlySet<string>): JsonTree {
+  const parser = new TreeParser(text, raw);
+  return parser.document();
+}
+
+/** The JSON text of a tree. Members that are undefined are left out; raw objects stand as they were written. */
+export function writeJson(value: JsonTree): string {
+  if (value instanceof RawJson) return value.text;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((entry: JsonTree) => writeJson(entry)).join(',')}]`;
+  let text = '';
+  for (const [name, member] of Object.entries(value as TreeObject)) {
+    if (member === undefined) continue;
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${writeJson(member)}`;
+  }
+  return `{${text}}`;
+}
+
+const SPACE = /[ \t\n\r]*/y;
+/** Everything that is neither string, object nor array. */
+const LITERAL = /[-+.0-9A-Za-z]+/y;
+
+class TreeParser {
+  private at = 0;
+
+  constructor(
+    private readonly text: string,
+    private readonly raw: ReadonlySet<string>,
+  ) {}
+
+  document(): JsonTree {
+    const value = this.value(undefined);
+    this.skipSpace();
+    if (this.at !== this.text.length) throw new SyntaxError(`Something stands behind the document at ${this.at}.`);
+    return value;
+  }
+
+  private value(name: string | undefined): JsonTree {
+    this.skipSpace();
+    switch (this.text[this.at]) {
+      case '{':
+        return name !== undefined && this.raw.has(name) ? this.rawObject() : this.object();
+      case '[':
+        return this.array();
+      case '"':
+        return this.string();
+      default:
+        return JSON.parse(this.take(LITERAL)) as JsonTree;
+    }
+  }
+
+  private object(): TreeObject {
+    const members: Record<string, JsonTree> = {};
+    this.at += 1;
+    if (this.next('}')) return members;
+    do {
+      this.skipSpace();
+      const name = this.string();
+      this.expect(':');
+      const value = this.value(name);
+      // Assigned, this one name would be the object's prototype.
+      if (name === '__proto__') Object.defineProperty(members, name, { value, enumerable: true, configurable: true });
+      else members[name] = value;
+    } while (this.next(','));
+    this.expect('}');
+    return members;
+  }
+
+  private array(): readonly JsonTree[] {
+    const entries: JsonTree[] = [];
+    this.at += 1;
+    if (this.next(']')) return entries;
+    do entries.push(this.value(undefined));
+    while (this.next(','));
+    this.expect(']');
+    return entries;
+  }
+
+  private rawObject(): RawJson {
+    const start = this.at;
+    let depth = 0;
+    do {
+      switch (this.text[this.at]) {
+        case undefined:
+          throw new SyntaxError('The document ends within an object.');
+        case '"':
+          this.at = this.endOfString();
+          continue;
+        case '{':
+          depth += 1;
+          break;
+        case '}':
+          depth -= 1;
+          break;
+        default:
+      }
+      this.at += 1;
+    } while (depth > 0);
+    return new RawJson(this.text.slice(start, this.at));
+  }
+
+  private string(): string {
+    if (this.text[this.at] !== '"') throw new SyntaxError(`A string is missing at ${this.at}.`);
+    const start = this.at;
+    this.at = this.endOfString();
+    return JSON.parse(this.text.slice(start, this.at)) as string;
+  }
+
+  /** Behind the closing quote of the string that begins here. */
+  private endOfString(): number {
+    for (let quote = this.text.indexOf('"', this.at + 1); quote !== -1; quote = this.text.indexOf('"', quote + 1)) {
+      let escapes = 0;
+      while (this.text[quote - 1 - escapes] === '\\') escapes += 1;
+      if (escapes % 2 === 0) return quote + 1;
+    }
+    throw new SyntaxError('The document ends within a string.');
+  }
+
+  /** Whether this stands here; it is passed then. */
+  private next(sign: string): boolean {
+    this.skipSpace();
+    if (this.text[this.at] !== sign) return false;
+    this.at += 1;
+    return true;
+  }
+
+  private expect(sign: string): void {
+    if (!this.next(sign)) throw new SyntaxError(`"${sign}" is missing at ${this.at}.`);
+  }
+
+  private skipSpace(): void {
+    const code = this.text.charCodeAt(this.at);
+    if (code <= 0x20) this.take(SPACE);
+  }
+
+  private take(pattern: RegExp): string {
+    pattern.lastIndex = this.at;
+    const taken = pattern.exec(this.text)?.[0] ?? '';
+    this.at += taken.length;
+    return taken;
+  }
+}

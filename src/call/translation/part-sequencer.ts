@@ -1,0 +1,151 @@
+import type { Annotation, AnswerPart, OpaqueReasoning } from './content.js';
+import type { CallEvent, PartStart } from './events.js';
+
+/** A part on its way: what has been told of it, and what waits until the parts before it are complete. */
+interface Lane {
+  readonly key: string;
+  readonly start: PartStart;
+  /** All of it that has come. */
+  text: string;
+  /** Characters of it that have been told. */
+  told: number;
+  readonly annotations: Annotation[];
+  opaque: OpaqueReasoning | undefined;
+  isFinished: boolean;
+}
+
+/** What servers write where a tool takes nothing. */
+const NO_ARGUMENTS = /^\s*(?:null\s*)?$/;
+/** An object has begun: what comes from here on can be told at once. */
+const OBJECT_BEGUN = /^\s*\{/;
+
+/**
+ * Puts the parts of one answer in order, for decoders: one is told at a time, in the order in which they began; what
+ * comes of later ones meanwhile is kept. Arguments of tools that are missing become `{}`, ids that are missing or taken
+ * are made. Whatever is said of a part that is finished is ignored.
+ */
+export class PartSequencer {
+  /** In order of their beginning; the first is the one that is being told. */
+  private readonly lanes: Lane[] = [];
+  private readonly known = new Map<string, Lane>();
+  private readonly callIds = new Set<string>();
+  private isFrontTold = false;
+  private calls = 0;
+
+  /** Tool calls so far. */
+  get callCount(): number {
+    return this.calls;
+  }
+
+  /** The part that is being told; undefined between parts. */
+  get front(): { readonly key: string; readonly start: PartStart; readonly text: string } | undefined {
+    return this.lanes[0];
+  }
+
+  has(key: string): boolean {
+    return this.known.has(key);
+  }
+
+  /** @param key by which the dialect tells its parts apart; each begins once */
+  start(key: string, start: PartStart): CallEvent[] {
+    const named = start.kind === 'tool-call' ? { ...start, id: this.freeId(start.id) } : start;
+    const lane: Lane = { key, start: named, text: '', told: 0, annotations: [], opaque: undefined, isFinished: false };
+    this.known.set(key, lane);
+    this.lanes.push(lane);
+    return this.tell();
+  }
+
+  append(key: string, text: string): CallEvent[] {
+    const lane = this.openLane(key);
+    if (lane === undefined || text === '') return [];
+    lane.text += text;
+    return lane === this.lanes[0] ? this.tell() : [];
+  }
+
+  /** The whole text of a part, as some dialects repeat it: what the deltas lack of it is told. */
+  complete(key: string, text: string): CallEvent[] {
+    const lane = this.openLane(key);
+    return lane !== undefined && text.startsWith(lane.text) ? this.append(key, text.slice(lane.text.length)) : [];
+  }
+
+  annotate(key: string, annotation: Annotation): void {
+    this.openLane(key)?.annotations.push(annotation);
+  }
+
+  seal(key: string, opaque: OpaqueReasoning): void {
+    const lane = this.openLane(key);
+    if (lane !== undefined) lane.opaque = opaque;
+  }
+
+  /** The part is complete, and so told as soon as it is its turn. */
+  finish(key: string): CallEvent[] {
+    const lane = this.openLane(key);
+    if (lane === undefined) return [];
+    lane.isFinished = true;
+    return this.tell();
+  }
+
+  finishAll(): CallEvent[] {
+    for (const lane of this.lanes) lane.isFinished = true;
+    return this.tell();
+  }
+
+  private openLane(key: string): Lane | undefined {
+    const lane = this.known.get(key);
+    return lane === undefined || lane.isFinished ? undefined : lane;
+  }
+
+  private tell(): CallEvent[] {
+    const events: CallEvent[] = [];
+    for (let lane = this.lanes[0]; lane !== undefined; lane = this.lanes[0]) {
+      if (!this.isFrontTold) events.push({ type: 'part-start', start: lane.start });
+      this.isFrontTold = true;
+      tellText(lane, events);
+      if (!lane.isFinished) break;
+      for (const annotation of lane.annotations) events.push({ type: 'part-annotation', annotation });
+      if (lane.opaque !== undefined) events.push({ type: 'part-seal', opaque: lane.opaque });
+      events.push({ type: 'part-end', part: partOf(lane) });
+      this.lanes.shift();
+      this.isFrontTold = false;
+    }
+    return events;
+  }
+
+  /** The id itself when no other call of the answer has it. */
+  private freeId(id: string): string {
+    this.calls += 1;
+    const wanted = id === '' ? `call_${this.calls}` : id;
+    let free = wanted;
+    for (let copy = 2; this.callIds.has(free); copy += 1) free = `${wanted}_${copy}`;
+    this.callIds.add(free);
+    return free;
+  }
+}
+
+function tellText(lane: Lane, events: CallEvent[]): void {
+  if (takesJson(lane.start)) {
+    if (lane.isFinished && NO_ARGUMENTS.test(lane.text)) lane.text = '{}';
+    // What is no object yet may still turn out to be nothing.
+    else if (!lane.isFinished && !OBJECT_BEGUN.test(lane.text)) return;
+  }
+  const text = lane.told === 0 ? lane.text : lane.text.slice(lane.told);
+  lane.told = lane.text.length;
+  if (text !== '') events.push({ type: 'part-delta', text });
+}
+
+const takesJson = (start: PartStart): boolean => start.kind === 'tool-call' && start.isFreeform !== true;
+
+function partOf({ start, text, annotations, opaque }: Lane): AnswerPart {
+  switch (start.kind) {
+    case 'tool-call':
+      return { ...start, arguments: text };
+    case 'reasoning':
+      return { kind: 'reasoning', text, ...(opaque !== undefined && { opaque }) };
+    case 'text':
+      return { kind: 'text', text, ...(annotations.length > 0 && { annotations }) };
+    case 'refusal':
+      return { kind: 'refusal', text };
+    default:
+      return start satisfies never;
+  }
+}
