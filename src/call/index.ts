@@ -15,12 +15,21 @@ export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
 export { jsonInterests } from './json-interests.js';
 export { splice, SplicedBody, type JsonEdit } from './json-splice.js';
 export { MemberFinder } from './member-finder.js';
-export { HIDDEN, latin1, NO_BYTES, outputIn, PASSED, passUnlessError, unreadableEvent } from './meter-readings.js';
+export {
+  HIDDEN,
+  latin1,
+  NO_BYTES,
+  outputIn,
+  PASSED,
+  passUnlessError,
+  truncated,
+  unreadableEvent,
+} from './meter-readings.js';
 export { pageOf, renderListedModel, renderModelPage } from './model-page.js';
 export { openAiErrorBody, renderOpenAiError } from './openai-errors.js';
 export type { ListedModel, ProtocolAdapter, RenderedError, StreamTail } from './protocol-adapter.js';
 export { headerOf, type RequestLine } from './request-line.js';
-export { modelEdits, upstreamHeaders } from './rewrite.js';
+export { jsonHeaders, modelEdits, upstreamHeaders } from './rewrite.js';
 export { type CallSignal, type Frame, isFinalReport } from './signals.js';
 export { smallestRequest } from './smallest-request.js';
 export { KEEP_ALIVE_COMMENT, renderSse, SseEvent, sseText } from './sse-event.js';

@@ -23,6 +23,12 @@ export const HIDDEN: MeterReading = { signals: [], last: false, replacement: NO_
 export const unreadableEvent = (): AppError =>
   new AppError('upstream_error', 'The upstream sent an event that is no JSON object.', { failover: true });
 
+/** For a stream that ends before its answer does. */
+export const truncated = (): AppError =>
+  new AppError('upstream_truncated', 'The upstream closed the stream before its answer was complete.', {
+    failover: true,
+  });
+
 /**
  * For an event that the dialect's meter does not know: future events pass, but an error in another dialect's form is
  * one all the same.

@@ -10,15 +10,18 @@ export function modelEdits({ head: { model, fields } }: Call, target: UpstreamTa
   return model === target.model ? [] : [fields.assign('model', JSON.stringify(target.model))];
 }
 
+/** The headers of a request with a JSON body. */
+export const jsonHeaders = (stream: boolean): Readonly<Record<string, string>> => ({
+  'content-type': 'application/json',
+  accept: stream ? 'text/event-stream' : 'application/json',
+});
+
 /**
  * The headers of a request with a JSON body, and those of the client's that are named here. Nothing else of the
  * client's goes up. What it accepts says nothing: SDKs ask for JSON when they stream.
  */
 export function upstreamHeaders({ head, request }: Call, ...forwarded: readonly string[]): Record<string, string> {
-  const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    accept: head.stream ? 'text/event-stream' : 'application/json',
-  };
+  const headers: Record<string, string> = { ...jsonHeaders(head.stream) };
   for (const name of forwarded) {
     const value = headerOf(request, name);
     if (value !== undefined) headers[name] = value;

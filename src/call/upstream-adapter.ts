@@ -22,6 +22,8 @@ export interface UpstreamTarget {
   readonly outputLimit: number | undefined;
   /** What this model can do at this upstream, as data: the model's capabilities under the channel's flags. */
   readonly flags: Readonly<Record<string, unknown>>;
+  /** Whether the answer is to be streamed; the client may want it whole even so. */
+  readonly stream: boolean;
   /** Tokens that the model can write at most, as the catalog says. */
   readonly maxOutputTokens: number;
   /** Whose reasoning it can read: what another family has signed must not be sent to it. */
@@ -51,12 +53,17 @@ export interface MeterReading {
 export interface StreamMeter {
   /** @throws AppError when the event is the upstream's error */
   next(event: SseEvent): MeterReading;
-  /** True when the stream may end here: its terminal event, or what the dialect accepts instead, has been seen. */
-  readonly complete: boolean;
   /** True when nothing that comes now is for the client: there is no use in waiting for it. */
   readonly closed: boolean;
-  /** What the client still gets when a complete stream ended without an event marked `last`; may be empty. */
-  readonly closing: Uint8Array;
+  /**
+   * The upstream has closed the stream without an event marked `last`: what its client still gets.
+   * @throws AppError upstream_truncated when the answer is not complete
+   */
+  end(): MeterReading;
+  /** Comments of the upstream are not for the client: its stream is another one. */
+  readonly hidesComments?: boolean;
+  /** The answer is over for its client alone, so that the upstream is to be left at once. */
+  readonly abandons?: boolean;
 }
 
 /** The side that speaks to an upstream. Pure: no I/O, no clock, no ids, no Nest. */
@@ -82,6 +89,8 @@ export interface UpstreamAdapter {
    */
   decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult;
   decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder;
+  /** How many of the client's stop texts, from the first on, such a request carries; the others are looked for here. */
+  stopsTaken(content: CallContent, target: UpstreamTarget): number;
   /** The smallest call this dialect knows, for an operator who asks whether a channel answers. */
   smallestRequest(model: string): UpstreamRequest;
   meterStream(call: Call): StreamMeter;

@@ -6,6 +6,7 @@ import { Notifications } from '../database/index.js';
 import type { ChannelEntity } from './channel.entity.js';
 import type { Channel } from './channel.js';
 import { ChannelRepository } from './channel.repository.js';
+import { familyOf } from './channel-family.js';
 import { ChannelSnapshot } from './channel-snapshot.js';
 import { CredentialReader } from './credential-reader.js';
 import { answerEnvironmentQuestions } from './environment-question.js';
@@ -118,6 +119,7 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
       ...columns,
       models: new Map(Object.entries(entity.models)),
       maxConcurrency: entity.maxConcurrency ?? undefined,
+      family: familyOf(entity),
       ...this.reader.read(entity),
     };
   }

@@ -40,6 +40,8 @@ export interface Channel {
   /** Added to every request; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly flags: Flags;
+  /** Channels of one family can read each other's signed reasoning: the flag `family`, else those of one address. */
+  readonly family: string;
   /** Empty when auth is `none`, or when the channel is not usable. */
   readonly credentials: readonly Secret[];
   /** Why the channel cannot be called from this process; undefined when it can. */

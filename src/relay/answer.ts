@@ -1,11 +1,15 @@
-import { Flow, type Interruption, type StreamTail } from '../call/index.js';
-import { monotonicMs } from '../shared/index.js';
+import { Flow, type Interruption, type StreamRenderer, type StreamTail } from '../call/index.js';
+import { type AppError, monotonicMs } from '../shared/index.js';
+
+const WARNINGS = 'x-relay-warnings';
 
 /** What the writer of a reply must know of the answer. */
 export interface ReplyFacts {
   readonly flow: Flow;
   readonly headers: Readonly<Record<string, string>>;
   readonly tail: StreamTail;
+  /** The end of a stream that fails, where the answer has a renderer of its own. */
+  failure(error: AppError): Uint8Array | undefined;
   readonly serverTiming: string | undefined;
 }
 
@@ -19,9 +23,12 @@ export class Answer implements ReplyFacts {
   readonly timing: { admitMs?: number; upstreamMs?: number } = {};
   /** The first and the last event that the upstream has sent. */
   tail: StreamTail = {};
+  /** Writes the stream of the attempt that runs, when it is a translated one. */
+  renderer: StreamRenderer | undefined;
   /** Told when nobody needs the request's body any more: no other channel may be tried, and nothing is to be counted. */
   onBodySpent: (() => void) | undefined;
   private isCommitted = false;
+  private failed: Uint8Array | undefined;
   private isBodyKept = false;
 
   constructor(
@@ -39,6 +46,24 @@ export class Answer implements ReplyFacts {
     if (this.isCommitted) return;
     this.isCommitted = true;
     if (!this.isBodyKept) this.onBodySpent?.();
+  }
+
+  /** Another upstream is asked. */
+  begin(): void {
+    this.tail = {};
+    this.renderer = undefined;
+    this.dropBody();
+  }
+
+  /** What was lost of the request on its way to the upstream, for the client. */
+  set warnings(warnings: string | undefined) {
+    if (warnings === undefined) delete this.headers[WARNINGS];
+    else this.headers[WARNINGS] = warnings;
+  }
+
+  /** The same for every client of the answer. */
+  failure(error: AppError): Uint8Array | undefined {
+    return (this.failed ??= this.renderer && Buffer.from(this.renderer.fail(error)));
   }
 
   /** The request's body is needed for longer than until the answer is committed. */

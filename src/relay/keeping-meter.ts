@@ -9,16 +9,12 @@ export class KeepingMeter implements StreamMeter {
     private readonly text: AnswerText,
   ) {}
 
-  get complete(): boolean {
-    return this.meter.complete;
-  }
-
   get closed(): boolean {
     return this.meter.closed;
   }
 
-  get closing(): Uint8Array {
-    return this.meter.closing;
+  end(): MeterReading {
+    return this.meter.end();
   }
 
   next(event: SseEvent): MeterReading {

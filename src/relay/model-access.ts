@@ -28,14 +28,17 @@ export class ModelAccess {
       throw new AppError('permission_denied', `This key may not use the model "${model.name}".`, { param: 'model' });
     if (group === undefined || !model.groups.includes(group.name))
       throw unknownModel(call.head.model, ` in the group "${caller.groupName}" of this key`);
-    this.requireChannel(call.protocol, group.name, model.name);
+    if (this.channels.protocolsFor(group.name, model.name).length === 0) throw noChannel(model.name);
     requirePricedTier(call.head, model);
     return { caller, model, group, catalogVersion: version };
   }
 
-  /** Channels that speak the client's own dialect, the one to try first in front. */
+  /** The one to try first in front. Within a tier, where nothing can be lost comes first: the client's own dialect. */
   candidates(protocol: ProtocolId, group: string, model: string): readonly Channel[] {
-    return this.channels.candidates(group, model).filter((channel) => channel.protocol === protocol);
+    const isForeign = (channel: Channel): number => Number(channel.protocol !== protocol);
+    return this.channels
+      .candidates(group, model)
+      .toSorted((one, other) => one.tier - other.tier || isForeign(one) - isForeign(other));
   }
 
   /** The models that the caller can call now, newest first, then by name. */
@@ -52,17 +55,6 @@ export class ModelAccess {
     const model = this.listed(caller).find((listed) => listed.id === id);
     if (model === undefined) throw unknownModel(id);
     return model;
-  }
-
-  private requireChannel(protocol: ProtocolId, group: string, model: string): void {
-    const spoken = this.channels.protocolsFor(group, model);
-    if (spoken.includes(protocol)) return;
-    if (spoken.length === 0) throw noChannel(model);
-    throw new AppError(
-      'invalid_request',
-      `The model "${model}" cannot be called through this endpoint yet: its channels speak ${spoken.join(', ')}.`,
-      { param: 'model' },
-    );
   }
 }
 

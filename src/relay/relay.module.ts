@@ -13,16 +13,19 @@ import { Bodies } from './bodies.js';
 import { BodyBudget } from './body-budget.js';
 import { CallGuard } from './call.guard.js';
 import { ChannelProbe } from './channel-probe.js';
+import { Exchange } from './exchange.js';
 import { ModelAccess } from './model-access.js';
 import { HolderController } from './holder.controller.js';
 import { ModelsController } from './models.controller.js';
 import { HealthController } from './health.controller.js';
+import { ReasoningSeal } from './reasoning-seal.js';
 import { RelayTimings } from './relay-timings.js';
 import { RelayService } from './relay.service.js';
 import { Replies } from './replies.js';
 import { RunState } from './run-state.js';
 import { SharedMemory } from './shared-memory.js';
 import { StrayController, StrayGuard } from './stray.controller.js';
+import { Translations } from './translations.js';
 import { Turns } from './turns.js';
 import { UsageCounting } from './usage-counting.js';
 
@@ -36,13 +39,16 @@ import { UsageCounting } from './usage-counting.js';
     BodyBudget,
     CallGuard,
     ChannelProbe,
+    Exchange,
     ModelAccess,
+    ReasoningSeal,
     RelayService,
     RelayTimings,
     Replies,
     RunState,
     SharedMemory,
     StrayGuard,
+    Translations,
     Turns,
     UsageCounting,
   ],

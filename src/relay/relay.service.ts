@@ -63,7 +63,7 @@ export class RelayService {
       const { call, protocol, body, share } = (read = await this.readOrRefuse(dialect, request, caller, answer));
       answer.onBodySpent = () => body.drop();
       if (share !== undefined) return await this.sendShared(read, share, caller, answer, reply);
-      await this.replies.send(reply, call, protocol, answer, this.run(call, caller, answer, arrival.startedMs));
+      await this.replies.send(reply, call, protocol, answer, this.run(call, protocol, caller, answer));
     } finally {
       read?.body.drop();
       this.replies.close(request.id);
@@ -71,9 +71,9 @@ export class RelayService {
   }
 
   /** Cold: nothing happens before it is subscribed to; unsubscribing ends the call as cancelled. */
-  run(call: Call, caller: Caller, answer: Answer, startedMs: number): Observable<Frame> {
+  run(call: Call, protocol: ProtocolAdapter, caller: Caller, answer: Answer): Observable<Frame> {
     return defer(() => {
-      const ticket = this.billing.open(call, caller, startedMs);
+      const ticket = this.billing.open(call, caller, answer.startedMs);
       return from(ticket.admit((current) => this.models.plan(call, current))).pipe(
         switchMap((admission) => {
           const { outputLimit } = admission;
@@ -81,7 +81,7 @@ export class RelayService {
           if (outputLimit !== undefined) answer.headers['x-relay-output-limit'] = String(outputLimit);
           // A hold that was being placed is waited for; then the call goes no further.
           if (answer.interruption.error !== undefined) throw answer.interruption.error;
-          return this.attempts.frames(ticket, admission, answer);
+          return this.attempts.frames({ ticket, admission, answer, protocol });
         }),
         accounted(ticket, answer),
       );
@@ -146,7 +146,7 @@ export class RelayService {
       // Nothing is waited for from here on: of two requests that come at once, the other finds this one.
       const other = this.shared.find(name, fingerprint);
       if (other !== undefined) return { answer: other, isGuest: true };
-      const own = this.replies.share(call.id, answer, this.run(call, caller, answer, arrivalOf(request).startedMs));
+      const own = this.replies.share(call.id, answer, this.run(call, protocol, caller, answer));
       this.shared.add(name, fingerprint, own);
       return { answer: own, isGuest: false };
     } catch (error) {

@@ -106,8 +106,9 @@ export class ReplyWriter {
     if (this.raw.writableEnded) return true;
     // An answer cut short must not look complete: a stream says so, anything else breaks off.
     // What waited as prelude was never told: the failure is then the first that the client hears.
-    const tail = this.begun ? this.answer.tail : {};
-    if (this.call.head.stream) this.close(this.protocol.renderStreamError(this.call, error, tail));
+    const told = this.begun ? this.answer : undefined;
+    const words = (): Uint8Array => this.protocol.renderStreamError(this.call, error, told?.tail ?? {});
+    if (this.call.head.stream) this.close(told?.failure(error) ?? words());
     else this.raw.destroy();
     return true;
   }

@@ -62,6 +62,7 @@ export class SharedAnswer {
       get tail() {
         return answer.tail;
       },
+      failure: (error) => answer.failure(error),
       get headers() {
         return answer.headers;
       },

@@ -94,7 +94,7 @@ describe('metering Chat Completions streams', () => {
   it('is complete with a reason to finish, without the marker (case 37)', () => {
     const { meter } = pass(TEXT.join(''));
     expect(meter.complete).toBe(true);
-    expect(meter.closing.toString()).toBe(DONE);
+    expect(Buffer.from(meter.end().replacement ?? '').toString()).toBe(DONE);
     expect(pass(TEXT.slice(0, 3).join('')).meter.complete).toBe(false);
   });
 

@@ -11,6 +11,7 @@ import {
   readAnswerFields,
   renderSse,
   splice,
+  truncated,
   type Call,
   type CallSignal,
   type MeterReading,
@@ -30,11 +31,11 @@ const OTHER_CONTENT = new MemberFinder('function_call', 'audio');
 export const TEXTS = new MemberFinder('content', 'reasoning_content', 'reasoning', 'refusal', 'arguments', 'input');
 
 const USAGE = jsonInterests('usage', 'error');
+/** Some servers forget their last line. */
+const DONE = Buffer.from('data: [DONE]\n\n');
 
 /** Looks at the chunks of one answer and hides the usage that only the relay asked for. */
 export class ChatCompletionsMeter implements StreamMeter {
-  /** Some servers forget their last line. */
-  readonly closing = Buffer.from('data: [DONE]\n\n');
   readonly #answers: number;
   readonly #usageWanted: boolean;
   /** Indexes of the answers whose reason to end has been said, once or more. */
@@ -58,6 +59,11 @@ export class ChatCompletionsMeter implements StreamMeter {
 
   get closed(): boolean {
     return this.#over;
+  }
+
+  end(): MeterReading {
+    if (!this.complete) throw truncated();
+    return { signals: [], last: true, replacement: DONE };
   }
 
   next(event: SseEvent): MeterReading {

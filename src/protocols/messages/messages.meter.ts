@@ -5,11 +5,11 @@ import {
   eventTypeReader,
   HIDDEN,
   MemberFinder,
-  NO_BYTES,
   objectIn,
   outputUnits,
   parseData,
   passUnlessError,
+  truncated,
   unreadableEvent,
   type CallSignal,
   type MeterReading,
@@ -26,7 +26,6 @@ const typeOf = eventTypeReader('message_(?:start|delta|stop)|content_block_(?:st
 
 /** Looks at the events of one answer and changes none. */
 export class MessagesMeter implements StreamMeter {
-  readonly closing = NO_BYTES;
   readonly #usage = new MessagesUsage();
   #begun = false;
   #over = false;
@@ -39,6 +38,11 @@ export class MessagesMeter implements StreamMeter {
 
   get closed(): boolean {
     return this.#over;
+  }
+
+  end(): MeterReading {
+    if (!this.complete) throw truncated();
+    return HIDDEN;
   }
 
   next(event: SseEvent): MeterReading {

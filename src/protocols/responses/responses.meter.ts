@@ -5,13 +5,13 @@ import {
   HIDDEN,
   jsonInterests,
   MemberFinder,
-  NO_BYTES,
   objectIn,
   outputUnits,
   parseData,
   PASSED,
   passUnlessError,
   readAnswerFields,
+  truncated,
   unreadableEvent,
   type CallSignal,
   type MeterReading,
@@ -32,7 +32,6 @@ const EMPTY_ITEMS: ReadonlySet<unknown> = new Set(['message', 'reasoning']);
 
 /** Looks at the events of one answer and changes none. */
 export class ResponsesMeter implements StreamMeter {
-  readonly closing = NO_BYTES;
   #begun = false;
   /** The terminal event has come. */
   #over = false;
@@ -48,6 +47,11 @@ export class ResponsesMeter implements StreamMeter {
   /** Behind the terminal event a marker is still to come. */
   get closed(): boolean {
     return this.#marked;
+  }
+
+  end(): MeterReading {
+    if (!this.complete) throw truncated();
+    return HIDDEN;
   }
 
   next(event: SseEvent): MeterReading {

@@ -1,5 +1,6 @@
 import {
   type CallSignal,
+  HIDDEN,
   type MeterReading,
   NO_BYTES,
   PASSED,
@@ -7,7 +8,6 @@ import {
   SseSplitter,
   type StreamMeter,
 } from '../call/index.js';
-import { AppError } from '../shared/index.js';
 import type { Answer } from './answer.js';
 import type { AnswerSink } from './answer-sink.js';
 import type { FrameOutlet } from './frame-outlet.js';
@@ -18,11 +18,11 @@ const MAX_PRELUDE_BYTES = 64 * 1024;
 const EMPTY_LINES = 2;
 
 /**
- * A stream on its way to a client of the same dialect: whole events, untouched but for line ends that some clients
- * cannot read, all of one upstream chunk in one frame. Holds back the prelude until content comes, and the end until it
- * is complete.
+ * A stream on its way to its client: whole events, as the meter leaves them or makes them, all of one upstream chunk in
+ * one frame. Events that pass are untouched but for line ends that some clients cannot read. Holds back the prelude until
+ * content comes, and the end until it is complete.
  */
-export class VerbatimStream implements AnswerSink {
+export class AnswerStream implements AnswerSink {
   private readonly splitter = new SseSplitter();
   private prelude: Uint8Array[] = [];
   private preludeSignals: CallSignal[] = [];
@@ -49,18 +49,19 @@ export class VerbatimStream implements AnswerSink {
   end(): void {
     this.guarded(() => {
       this.pass(this.splitter.end());
-      if (this.ending === undefined && !this.meter.complete)
-        throw new AppError('upstream_truncated', 'The upstream closed the stream before its answer was complete.', {
-          failover: true,
-        });
       this.complete();
     });
   }
 
   /** The connection broke, which is nothing to a client whose answer is complete. */
   fail(error: unknown): void {
-    if (this.ending === undefined && !this.meter.complete) this.out.error(error);
-    else this.complete();
+    try {
+      this.complete();
+    } catch {
+      // It was not complete, and the connection tells why.
+      this.stop();
+      this.out.error(error);
+    }
   }
 
   stop(): void {
@@ -75,7 +76,7 @@ export class VerbatimStream implements AnswerSink {
       for (const event of events) {
         if (this.over || this.meter.closed) break;
         // A comment says nothing of the answer: it passes where it stands, and begins nothing.
-        const reading = event.isComment ? PASSED : this.read(event);
+        const reading = event.isComment ? this.comments : this.read(event);
         if (reading.last) this.ending ??= [];
         const shown = reading.replacement ?? event.wire;
         if (shown.length > EMPTY_LINES) (this.ending ?? bytes).push(shown);
@@ -86,6 +87,10 @@ export class VerbatimStream implements AnswerSink {
       this.release(bytes, signals);
     }
     if (this.ending !== undefined) this.linger();
+  }
+
+  private get comments(): MeterReading {
+    return this.meter.hidesComments === true ? HIDDEN : PASSED;
   }
 
   private read(event: SseEvent): MeterReading {
@@ -123,11 +128,18 @@ export class VerbatimStream implements AnswerSink {
    * the upstream's end, so that its connection can be used again.
    */
   private linger(): void {
+    if (this.meter.abandons === true) return this.complete();
     if (this.meter.closed) this.finish();
     this.lingerTimer ??= setTimeout(() => this.complete(), this.timings.lingerMs);
   }
 
+  /** @throws AppError upstream_truncated when the answer may not end here */
   private complete(): void {
+    if (!this.over && this.ending === undefined) {
+      const { replacement = NO_BYTES, signals } = this.meter.end();
+      this.ending = [replacement];
+      this.endingSignals.push(...signals);
+    }
     this.finish();
     this.out.complete();
   }
@@ -136,7 +148,7 @@ export class VerbatimStream implements AnswerSink {
     if (this.over) return;
     this.over = true;
     clearTimeout(this.preludeTimer);
-    const bytes = [...this.prelude, ...(this.ending ?? [this.meter.closing])];
+    const bytes = [...this.prelude, ...(this.ending ?? [])];
     this.answer.commit();
     this.out.next({ bytes: join(bytes), signals: [...this.preludeSignals, ...this.endingSignals], last: true });
   }

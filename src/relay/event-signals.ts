@@ -1,0 +1,78 @@
+import { type CallEvent, type CallSignal, outputUnits } from '../call/index.js';
+import type { AnswerText } from './answer-text.js';
+
+/** Tells the engine what the events of a translated answer mean to it. */
+export class EventSignals {
+  private hasContent = false;
+  private isReported = false;
+  private part = 0;
+  private seen = 0;
+
+  /** @param text keeps what the model writes, where nobody may report what it used */
+  constructor(private readonly text: AnswerText | undefined) {}
+
+  /** Tokens of output so far, roughly. */
+  get units(): number {
+    return this.seen;
+  }
+
+  /** The upstream has said what the answer came to. */
+  get reported(): boolean {
+    return this.isReported;
+  }
+
+  read(events: readonly CallEvent[]): CallSignal[] {
+    const signals: CallSignal[] = [];
+    for (const event of events) this.add(event, signals);
+    return signals;
+  }
+
+  private add(event: CallEvent, signals: CallSignal[]): void {
+    switch (event.type) {
+      case 'part-start':
+        this.part += 1;
+        // A call says something before its arguments come; a text or a thought does not.
+        if (event.start.kind === 'tool-call') {
+          this.content(signals);
+          this.keep(event.start.name);
+        }
+        return;
+      case 'part-delta':
+        this.content(signals);
+        this.keep(event.text);
+        this.output(Buffer.byteLength(event.text), signals);
+        return;
+      case 'part-seal':
+        this.content(signals);
+        return;
+      case 'usage-update':
+        this.isReported ||= event.isProvisional !== true;
+        signals.push({
+          type: 'usage',
+          usage: event.usage,
+          ...(event.isProvisional === true && { isProvisional: true }),
+        });
+        return;
+      default:
+    }
+  }
+
+  private output(bytes: number, signals: CallSignal[]): void {
+    const units = outputUnits(bytes);
+    this.seen += units;
+    signals.push({ type: 'output', units });
+  }
+
+  private content(signals: CallSignal[]): void {
+    if (this.hasContent) return;
+    this.hasContent = true;
+    signals.push({ type: 'content' });
+  }
+
+  private keep(text: string): void {
+    if (this.text === undefined) return;
+    const bytes = Buffer.byteLength(text);
+    if (this.text.isFull) this.text.pass(bytes);
+    else this.text.add([{ lane: String(this.part), text }], bytes);
+  }
+}

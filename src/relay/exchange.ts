@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { type Observable, defer } from 'rxjs';
+import type { Frame, UpstreamAdapter, UpstreamRequest, UpstreamTarget } from '../call/index.js';
+import { type Channel, UpstreamClient } from '../channels/index.js';
+import { AdapterRegistry } from './adapter.registry.js';
+import type { RunningCall } from './attempts.js';
+import { lane } from './lane.js';
+import { RelayTimings } from './relay-timings.js';
+import type { Translation } from './translation.js';
+import { UsageCounting } from './usage-counting.js';
+import { timeLimits, watchAttempt } from './watched-attempt.js';
+
+/** One request to one upstream, and its answer. */
+@Injectable()
+export class Exchange {
+  constructor(
+    private readonly adapters: AdapterRegistry,
+    private readonly client: UpstreamClient,
+    private readonly timings: RelayTimings,
+    private readonly counting: UsageCounting,
+  ) {}
+
+  /** Cold. @param translate reads the request, for an upstream of another dialect */
+  frames(running: RunningCall, channel: Channel, translate: () => Translation): Observable<Frame> {
+    return defer(() => {
+      const { ticket, answer } = running;
+      const { call } = ticket;
+      const adapter = this.adapters.upstream(channel.protocol);
+      const translation = isVerbatim(running, channel) ? undefined : translate();
+      const target = targetOf(running, channel, translation !== undefined);
+      const request = requestFor(running, adapter, target, translation);
+      const attempt = ticket.beginAttempt(channel, target.model);
+      answer.begin();
+      const limits = timeLimits(channel.timeouts, target.stream, this.timings.preludeMs);
+      const context = {
+        ...{ call, adapter, target, answer, attempt, translation, translate },
+        timings: this.timings,
+        counting: this.counting,
+        places: this.adapters.upstream(call.protocol).textPlaces,
+        reportsUsage: this.counting.isReporting(channel, target.model),
+      };
+      // An unstreamed answer is whole when it ends, whatever its upstream is used to.
+      const onFinished = (): void => {
+        if (target.stream) this.counting.learn(channel, target.model, ticket.isReported);
+      };
+      return this.client
+        .open(channel, channel.credentials[0], request, answer.flow)
+        .pipe(lane(context), watchAttempt({ attempt, answer, ...limits, onFinished }));
+    });
+  }
+}
+
+/** The client's bytes go up as they are: its dialect is spoken there, and the answer is wanted in the form it comes in. */
+function isVerbatim({ ticket: { call }, protocol }: RunningCall, channel: Channel): boolean {
+  const folds = channel.flags['forceUpstreamStream'] === true && !call.head.stream;
+  return channel.protocol === call.protocol && protocol.id === call.protocol && !folds;
+}
+
+function targetOf({ ticket, admission }: RunningCall, channel: Channel, translated: boolean): UpstreamTarget {
+  const { model } = admission.plan;
+  const flags = { ...model.capabilities, ...channel.flags };
+  // Streamed, an answer that takes long is seen to come; a client that wants it whole gets it put together.
+  const folds = translated && flags['forceUpstreamStream'] !== false;
+  return {
+    model: channel.models.get(model.name)?.[0] ?? model.name,
+    outputLimit: admission.outputLimit,
+    flags,
+    stream: ticket.call.head.stream || folds,
+    maxOutputTokens: model.maxOutputTokens,
+    family: channel.family,
+  };
+}
+
+function requestFor(
+  { ticket, answer }: RunningCall,
+  adapter: UpstreamAdapter,
+  target: UpstreamTarget,
+  translation: Translation | undefined,
+): UpstreamRequest {
+  if (translation === undefined) return adapter.rewriteRequest(ticket.call, target);
+  const { request, warnings } = translation.build(adapter, target);
+  answer.warnings = warnings;
+  return request;
+}

@@ -1,0 +1,77 @@
+import { ResultCollector, SseSplitter, type CallEvent, type SseEvent, type StreamDecoder } from '../call/index.js';
+import type { AnswerSink } from './answer-sink.js';
+import type { WholeAnswer } from './whole-answer.js';
+
+/** The stream of an upstream for a client that wants its answer whole. */
+export class FoldedStream implements AnswerSink {
+  private readonly splitter = new SseSplitter();
+  private readonly collector = new ResultCollector();
+  private lingerTimer: NodeJS.Timeout | undefined;
+  /** The answer is complete, or has failed. */
+  private isOver = false;
+
+  constructor(
+    private readonly answer: WholeAnswer,
+    private readonly decoder: StreamDecoder & { readonly stopped?: boolean },
+    private readonly lingerMs: number,
+  ) {}
+
+  chunk(bytes: Uint8Array): void {
+    this.guarded(() => this.read(this.splitter.next(bytes)));
+  }
+
+  end(): void {
+    this.guarded(() => {
+      this.read(this.splitter.end());
+      if (!this.isOver) this.take(this.decoder.end());
+    });
+    this.complete();
+  }
+
+  /** The connection broke, which is nothing to a client whose answer is complete. */
+  fail(error: unknown): void {
+    try {
+      if (!this.isOver) this.take(this.decoder.end());
+    } catch {
+      // It was not complete, and the connection tells why.
+      this.isOver = true;
+      return this.answer.fail(error);
+    }
+    this.complete();
+  }
+
+  stop(): void {
+    clearTimeout(this.lingerTimer);
+  }
+
+  private read(events: readonly SseEvent[]): void {
+    for (const event of events) if (!this.isOver && !event.isComment) this.take(this.decoder.next(event));
+  }
+
+  private take(events: readonly CallEvent[]): void {
+    for (const event of events) {
+      this.collector.next(event);
+      if (event.type === 'call-end') this.isOver = true;
+    }
+    if (!this.isOver) return;
+    this.answer.tell(this.collector.result);
+    // The upstream's end is waited for, so that its connection can be used again; but not when it writes on.
+    if (this.decoder.stopped === true) this.complete();
+    else this.lingerTimer ??= setTimeout(() => this.complete(), this.lingerMs);
+  }
+
+  private complete(): void {
+    clearTimeout(this.lingerTimer);
+    this.answer.complete();
+  }
+
+  private guarded(work: () => void): void {
+    if (this.isOver) return;
+    try {
+      work();
+    } catch (error) {
+      this.isOver = true;
+      this.answer.fail(error);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
+import type { AttemptLog } from '../billing/index.js';
+import type { Call, Frame, TextPlaces, UpstreamAdapter, UpstreamHeaders, UpstreamTarget } from '../call/index.js';
+import type { UpstreamPart } from '../channels/index.js';
+import type { Answer } from './answer.js';
+import type { AnswerSink } from './answer-sink.js';
+import { AnswerStream } from './answer-stream.js';
+import { AnswerText } from './answer-text.js';
+import { CountedEnd } from './counted-end.js';
+import { KeepingMeter } from './keeping-meter.js';
+import { RefusedAnswer } from './refused-answer.js';
+import type { RelayTimings } from './relay-timings.js';
+import { translatedSink } from './translated-sink.js';
+import type { Translation } from './translation.js';
+import type { UsageCounting } from './usage-counting.js';
+import { VerbatimWhole } from './verbatim-whole.js';
+
+type Out = Subscriber<Frame>;
+
+/** One request to an upstream, as the lane must know it. */
+export interface LaneContext {
+  readonly call: Call;
+  readonly adapter: UpstreamAdapter;
+  readonly target: UpstreamTarget;
+  /** Where the words of the client's dialect stand. */
+  readonly places: TextPlaces;
+  readonly answer: Answer;
+  readonly attempt: AttemptLog;
+  readonly timings: RelayTimings;
+  readonly counting: UsageCounting;
+  /** The upstream's streams end with what they used: nothing has to be kept for a count. */
+  readonly reportsUsage: boolean;
+  /** Undefined when the request went up in the client's own words. */
+  readonly translation: Translation | undefined;
+  /** For an answer in another form than was asked for. @throws AppError when the request cannot be understood so far */
+  readonly translate: () => Translation;
+}
+
+/**
+ * The way of an answer from one upstream to its client. In the verbatim lane both speak the same dialect: bytes pass, a
+ * meter looks on. In the translated lane it is read and written anew; so it is when it comes streamed to a client that
+ * wants it whole, or the other way round. An operator written by hand: it subscribes when it is subscribed to, and passes
+ * leaving on.
+ */
+export function lane(context: LaneContext): OperatorFunction<UpstreamPart, Frame> {
+  return (parts) =>
+    new Observable<Frame>((out) => {
+      let sink: AnswerSink | undefined;
+      const subscription = parts.subscribe({
+        next: (part) => {
+          if (part.type === 'chunk') sink?.chunk(part.bytes);
+          else {
+            context.attempt.headers(part.status);
+            try {
+              sink = sinkFor(context, part.status, part.headers, out);
+            } catch (error) {
+              out.error(error);
+            }
+          }
+        },
+        error: (error) => (sink === undefined ? out.error(error) : sink.fail(error)),
+        complete: () => sink?.end(),
+      });
+      return () => {
+        sink?.stop();
+        subscription.unsubscribe();
+      };
+    });
+}
+
+function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders, out: Out): AnswerSink {
+  const { call, adapter, translation } = context;
+  const form = formOf(headers);
+  if (status < 200 || status >= 300 || form === 'other') return new RefusedAnswer(out, adapter, status, headers);
+  const streamed = form === 'stream';
+  if (translation !== undefined) return translatedSink(context, translation, streamed, out);
+  if (streamed !== call.head.stream) return translatedSink(context, context.translate(), streamed, out);
+  return streamed ? streamSink(context, out) : wholeSink(context, out);
+}
+
+/** A server that does not say what it sends sends JSON. */
+function formOf(headers: UpstreamHeaders): 'stream' | 'json' | 'other' {
+  const type = String(headers['content-type'] ?? 'json');
+  return type.includes('text/event-stream') ? 'stream' : type.includes('json') ? 'json' : 'other';
+}
+
+function streamSink(
+  { call, adapter, answer, timings, counting, places, reportsUsage }: LaneContext,
+  out: Out,
+): AnswerSink {
+  const meter = adapter.meterStream(call);
+  if (reportsUsage) return new AnswerStream(out, meter, answer, timings);
+  const text = new AnswerText();
+  const end = new CountedEnd(out, { call, answer, counting, places, text });
+  return new AnswerStream(end, new KeepingMeter(meter, adapter, text), answer, timings);
+}
+
+function wholeSink({ call, adapter, answer, counting, places }: LaneContext, out: Out): AnswerSink {
+  const end = new CountedEnd(out, { call, answer, counting, places, text: undefined });
+  return new VerbatimWhole(end, adapter, call, answer);
+}

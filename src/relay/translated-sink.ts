@@ -1,0 +1,38 @@
+import type { Subscriber } from 'rxjs';
+import type { Frame } from '../call/index.js';
+import type { AnswerSink } from './answer-sink.js';
+import { AnswerStream } from './answer-stream.js';
+import { AnswerText } from './answer-text.js';
+import { CountedEnd } from './counted-end.js';
+import { EventSignals } from './event-signals.js';
+import { FoldedStream } from './folded-stream.js';
+import type { LaneContext } from './lane.js';
+import { TranslatedStream } from './translated-stream.js';
+import { TranslatedWhole } from './translated-whole.js';
+import type { Translation } from './translation.js';
+import { WholeAnswer } from './whole-answer.js';
+
+/** Takes an answer that is to be written anew. @param streamed whether it comes so; the client may want it otherwise */
+export function translatedSink(
+  context: LaneContext,
+  translation: Translation,
+  streamed: boolean,
+  out: Subscriber<Frame>,
+): AnswerSink {
+  const { call, adapter, target, answer, timings, counting, places } = context;
+  // Only a stream is known to report beforehand.
+  const text = streamed && context.reportsUsage ? undefined : new AnswerText();
+  const end = text === undefined ? out : new CountedEnd(out, { call, answer, counting, places, text });
+  const signals = new EventSignals(text);
+  const { stream } = call.head;
+  if (streamed && stream) {
+    const renderer = translation.renderer();
+    answer.renderer = renderer;
+    const estimate = translation.estimate.bind(translation);
+    const meter = new TranslatedStream({ decoder: translation.decoder(adapter, target), renderer, signals, estimate });
+    return new AnswerStream(end, meter, answer, timings);
+  }
+  const whole = new WholeAnswer({ out: end, answer, signals, stream, render: (result) => translation.render(result) });
+  if (streamed) return new FoldedStream(whole, translation.decoder(adapter, target), timings.lingerMs);
+  return new TranslatedWhole(whole, (body) => translation.decode(adapter, target, body));
+}

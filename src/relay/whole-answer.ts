@@ -1,0 +1,35 @@
+import { type CallResult, eventsOf } from '../call/index.js';
+import type { Answer } from './answer.js';
+import type { EventSignals } from './event-signals.js';
+import type { FrameOutlet } from './frame-outlet.js';
+
+interface WholeParts {
+  readonly out: FrameOutlet;
+  readonly answer: Answer;
+  readonly signals: EventSignals;
+  /** As the client wants it: one JSON object, or all events of a stream. */
+  readonly render: (result: CallResult) => string;
+  readonly stream: boolean;
+}
+
+/** A translated answer that is known all at once: one frame. */
+export class WholeAnswer {
+  constructor(private readonly parts: WholeParts) {}
+
+  tell(result: CallResult): void {
+    const { out, answer, signals, render, stream } = this.parts;
+    const bytes = Buffer.from(render(result));
+    const told = signals.read([...eventsOf(result)]);
+    answer.commit();
+    // There is no first token for a client that waits for the last.
+    out.next({ bytes, signals: stream ? told : told.filter(({ type }) => type !== 'content'), last: true });
+  }
+
+  complete(): void {
+    this.parts.out.complete();
+  }
+
+  fail(error: unknown): void {
+    this.parts.out.error(error);
+  }
+}
