@@ -12,6 +12,7 @@ import { CreateSessions20261122130000 } from './20261122130000-create-sessions.j
 import { CreateVerifications20261122130100 } from './20261122130100-create-verifications.js';
 import { SumUpUsage20261122130200 } from './20261122130200-sum-up-usage.js';
 import { IndexCallsByKey20261122130300 } from './20261122130300-index-calls-by-key.js';
+import { AddKeySwitches20261122141000 } from './20261122141000-add-key-switches.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -27,4 +28,5 @@ export const migrations = [
   CreateVerifications20261122130100,
   SumUpUsage20261122130200,
   IndexCallsByKey20261122130300,
+  AddKeySwitches20261122141000,
 ];

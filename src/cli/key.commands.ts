@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { AccountService } from '../auth/index.js';
 import { ApiKeyService, type NewApiKey, renderBudgets } from '../keys/index.js';
 import { formatUsd, type Nanos } from '../shared/index.js';
@@ -18,6 +18,8 @@ interface KeyOptions {
   readonly group?: string;
   readonly models?: readonly string[];
   readonly expires?: Date;
+  readonly strict?: true;
+  readonly store?: 'never';
   readonly json?: true;
 }
 
@@ -92,6 +94,8 @@ const withKeyOptions = (command: Command): Command =>
     .option('--group <name>', "group that its calls are billed under, in place of the account's")
     .option('--models <names>', 'the only models it may use, separated by commas', listArgument)
     .option('--expires <time>', 'ISO time from which on it is refused', timeArgument)
+    .option('--strict', 'refuse calls that would lose something on their way to an upstream of another API')
+    .addOption(new Option('--store <when>', 'never: refuse calls that want their answer kept').choices(['never']))
     .option('--json', 'print one JSON object');
 
 function stateCommand(key: Command, verb: Verb, description: string, withApp: WithApp): void {
@@ -109,9 +113,10 @@ function stateCommand(key: Command, verb: Verb, description: string, withApp: Wi
 }
 
 function newKey(options: KeyOptions, accountId: string): NewApiKey {
-  const { name, quota, daily, weekly, monthly, group, models, expires } = options;
+  const { name, quota, daily, weekly, monthly, group, models, expires, strict = false, store } = options;
   const budgets = { daily, weekly, monthly };
-  return { accountId, name, quota, budgets, groupName: group, models, expiresAt: expires };
+  const neverStores = store === 'never';
+  return { accountId, name, quota, budgets, groupName: group, models, expiresAt: expires, strict, neverStores };
 }
 
 async function create(options: KeyOptions, withApp: WithApp): Promise<void> {

@@ -15,6 +15,8 @@ interface ListedKey {
   readonly budgets: RenderedBudgets;
   readonly group: string | null;
   readonly expires_at: string | null;
+  readonly strict: boolean;
+  readonly never_stores: boolean;
 }
 
 export const listedKey = (key: ApiKey): ListedKey => ({
@@ -28,6 +30,8 @@ export const listedKey = (key: ApiKey): ListedKey => ({
   budgets: renderBudgets(key.budgets),
   group: key.groupName ?? null,
   expires_at: key.expiresAt?.toISOString() ?? null,
+  strict: key.strict,
+  never_stores: key.neverStores,
 });
 
 const dollars = (amount: string | null): string => (amount === null ? 'unlimited' : `$${amount}`);

@@ -53,6 +53,14 @@ export class ApiKeyEntity {
   @Column({ ...nanosColumn, name: 'monthly_budget', nullable: true })
   readonly monthlyBudget: Nanos | null;
 
+  /** Calls that would lose something on their way into another dialect are refused. */
+  @Column('boolean', { default: false })
+  readonly strict: boolean;
+
+  /** No answer is kept, and calls that ask for it are refused. */
+  @Column('boolean', { name: 'never_stores', default: false })
+  readonly neverStores: boolean;
+
   @Column('integer', { default: 1 })
   readonly version: number;
 

@@ -20,9 +20,13 @@ export type NewApiKeyRow = Pick<
   | 'dailyBudget'
   | 'weeklyBudget'
   | 'monthlyBudget'
+  | 'strict'
+  | 'neverStores'
 >;
 
-type KeyColumns = Partial<Pick<ApiKeyEntity, 'name' | 'groupName' | 'models' | 'expiresAt' | 'quota'>>;
+type KeyColumns = Partial<
+  Pick<ApiKeyEntity, 'name' | 'groupName' | 'models' | 'expiresAt' | 'quota' | 'strict' | 'neverStores'>
+>;
 
 interface DescribedKey {
   readonly accountId: string;

@@ -15,7 +15,7 @@ export interface OwnedKey {
   readonly id: string;
 }
 
-/** What can be said of a key and changed later; what is left out is unlimited. */
+/** What can be said of a key and changed later; what is left out is unlimited, a switch off. */
 export interface KeySettings {
   readonly name: string;
   readonly quota?: Nanos | undefined;
@@ -23,6 +23,10 @@ export interface KeySettings {
   readonly groupName?: string | undefined;
   readonly models?: readonly string[] | undefined;
   readonly expiresAt?: Date | undefined;
+  /** A call that would lose something on its way into another dialect is refused, instead of warned about. */
+  readonly strict?: boolean;
+  /** No answer is kept: a call that asks for that, or leans on one that was kept, is refused. */
+  readonly neverStores?: boolean;
 }
 
 /** What is asked for when a key is made. */
@@ -50,6 +54,9 @@ export interface ApiKey {
   readonly groupName: string | undefined;
   readonly models: readonly string[] | undefined;
   readonly expiresAt: Date | undefined;
+  /** As in `KeySettings`. */
+  readonly strict: boolean;
+  readonly neverStores: boolean;
   readonly createdAt: Date;
 }
 
@@ -76,5 +83,7 @@ export const apiKeyOf = (row: ApiKeyEntity, budgets: KeyBudgets): ApiKey => ({
   groupName: row.groupName ?? undefined,
   models: row.models ?? undefined,
   expiresAt: row.expiresAt ?? undefined,
+  strict: row.strict,
+  neverStores: row.neverStores,
   createdAt: row.createdAt,
 });

@@ -5,7 +5,7 @@ import type { Caller, KeyState } from './caller.js';
 
 /** Everything that every call must know of its key, in one row. */
 const SELECT_CALLERS = `
-  SELECT k.id, k.name, k.state, k.version, k.expires_at, k.account_id, k.models, k.secret_hash,
+  SELECT k.id, k.name, k.state, k.version, k.expires_at, k.account_id, k.models, k.strict, k.never_stores, k.secret_hash,
          a.state AS account_state, coalesce(k.group_name, a.group_name, 'default') AS group_name
     FROM api_keys k JOIN accounts a ON a.id = k.account_id`;
 
@@ -17,6 +17,8 @@ interface Row {
   readonly expires_at: Date | null;
   readonly account_id: string;
   readonly models: readonly string[] | null;
+  readonly strict: boolean;
+  readonly never_stores: boolean;
   readonly secret_hash: Buffer;
   readonly account_state: AccountState;
   readonly group_name: string;
@@ -52,4 +54,6 @@ const callerOf = (row: Row): Caller => ({
   accountState: row.account_state,
   groupName: row.group_name,
   models: row.models === null ? undefined : new Set(row.models),
+  strict: row.strict,
+  storesAnswers: !row.never_stores,
 });

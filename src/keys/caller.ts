@@ -18,4 +18,8 @@ export interface Caller {
   readonly groupName: string;
   /** The models this key may use; undefined: all. */
   readonly models: ReadonlySet<string> | undefined;
+  /** Wants to be refused rather than to lose anything on the way into another dialect. */
+  readonly strict: boolean;
+  /** Whether answers may be kept for clients that ask for it. */
+  readonly storesAnswers: boolean;
 }

@@ -11,6 +11,8 @@ const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
   accountState: 'enabled',
   groupName: 'default',
   models: undefined,
+  strict: false,
+  storesAnswers: true,
   ...overrides,
 });
 

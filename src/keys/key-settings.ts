@@ -6,14 +6,24 @@ import type { BudgetName } from './key-budgets.js';
 
 type SettingsRow = Pick<
   ApiKeyEntity,
-  'name' | 'groupName' | 'models' | 'expiresAt' | 'quota' | 'dailyBudget' | 'weeklyBudget' | 'monthlyBudget'
+  | 'name'
+  | 'groupName'
+  | 'models'
+  | 'expiresAt'
+  | 'quota'
+  | 'dailyBudget'
+  | 'weeklyBudget'
+  | 'monthlyBudget'
+  | 'strict'
+  | 'neverStores'
 >;
 
 /**
  * Settings as a key's row has them.
  * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible
  */
-export function rowOf({ name, groupName, models, expiresAt, quota, budgets }: KeySettings): SettingsRow {
+export function rowOf(settings: KeySettings): SettingsRow {
+  const { name, groupName, models, expiresAt, quota, budgets, strict, neverStores } = settings;
   const trimmed = name.trim();
   if (!/^[^\p{Cc}]{1,100}$/u.test(trimmed)) throw new InvalidKeyName();
   return {
@@ -25,6 +35,8 @@ export function rowOf({ name, groupName, models, expiresAt, quota, budgets }: Ke
     dailyBudget: possibleBudget('daily', budgets?.daily ?? null),
     weeklyBudget: possibleBudget('weekly', budgets?.weekly ?? null),
     monthlyBudget: possibleBudget('monthly', budgets?.monthly ?? null),
+    strict: strict ?? false,
+    neverStores: neverStores ?? false,
   };
 }
 

@@ -80,7 +80,7 @@ export class OwnKeys {
    */
   async createLike(accountId: string, like: OwnKey, name: string, now: Date): Promise<CreatedApiKey> {
     await this.checkRoom(accountId);
-    const { groupName, models, quota, budgets, expiresAt } = like;
+    const { groupName, models, quota, budgets, expiresAt, strict, neverStores } = like;
     const { daily, weekly, monthly } = budgets;
     return this.keys.create({
       accountId,
@@ -90,6 +90,8 @@ export class OwnKeys {
       quota,
       budgets: { daily: daily?.limit, weekly: weekly?.limit, monthly: monthly?.limit },
       expiresAt: expiresAt !== undefined && expiresAt > now ? expiresAt : undefined,
+      strict,
+      neverStores,
     });
   }
 

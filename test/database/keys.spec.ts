@@ -69,12 +69,28 @@ describe('API keys', () => {
       accountState: 'enabled',
       groupName: 'saver',
       models: undefined,
+      strict: false,
+      storesAnswers: true,
     });
     await expect(directory.find(two.secret.reveal())).resolves.toMatchObject({
       expiresAt: expiresAt.getTime(),
       groupName: 'fast',
       models: new Set(['gpt-5.5']),
     });
+  });
+
+  it('tell their caller whether they are strict, and whether answers may be kept', async () => {
+    const strict = await keys.create({ accountId, name: 'strict', strict: true });
+    const silent = await keys.create({ accountId, name: 'silent', neverStores: true });
+    await expect(directory.find(strict.secret.reveal())).resolves.toMatchObject({ strict: true, storesAnswers: true });
+    await expect(directory.find(silent.secret.reveal())).resolves.toMatchObject({
+      strict: false,
+      storesAnswers: false,
+    });
+    await expect(keys.list(accountId)).resolves.toMatchObject([
+      { name: 'strict', strict: true, neverStores: false },
+      { name: 'silent', strict: false, neverStores: true },
+    ]);
   });
 
   it('are billed under the group default when neither key nor account names one', async () => {

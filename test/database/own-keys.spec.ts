@@ -226,6 +226,8 @@ describe("an account's own keys", () => {
       expiresAt: daysAgo(-30),
       quota: parseUsd('20'),
       budgets: { daily: parseUsd('1'), monthly: parseUsd('5') },
+      strict: true,
+      neverStores: true,
     };
 
     it('as a whole: what is left out is lifted', async () => {
@@ -248,6 +250,8 @@ describe("an account's own keys", () => {
         expiresAt: undefined,
         quota: undefined,
         budgets: { daily: undefined, weekly: undefined, monthly: undefined },
+        strict: false,
+        neverStores: false,
       });
     });
 

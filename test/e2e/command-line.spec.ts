@@ -151,6 +151,7 @@ describe("the operator's command line", () => {
     [['account', 'list', 'surplus']],
     [['key', 'import', ...ANN, '--name', 'k']],
     [['key', 'create', ...ANN, '--name', 'k', '--expires', 'tomorrow']],
+    [['key', 'create', ...ANN, '--name', 'k', '--store', 'always']],
     [['key', 'budget', '--id', 'key_1']],
     [['key', 'budget', '--id', 'key_1', '--daily', 'unlimited']],
     [['redemption', 'create', '--amount', '5']],
@@ -211,7 +212,7 @@ describe("the operator's command line", () => {
       stdout: '',
     });
     await expect(switchboard('key', 'disable', ...idOption)).resolves.toMatchObject({ code: 0 });
-    await switchboard('key', 'create', ...ANN, '--name', 'plain');
+    await switchboard('key', 'create', ...ANN, '--name', 'plain', '--strict', '--store', 'never');
     const { keys } = (await json('key', 'list', ...ANN)) as { keys: Record<string, unknown>[] };
     expect(keys[0]).toEqual({
       id,
@@ -224,8 +225,11 @@ describe("the operator's command line", () => {
       budgets: { daily: null, weekly: null, monthly: null },
       group: 'saver',
       expires_at: '2030-01-01T00:00:00.000Z',
+      strict: false,
+      never_stores: false,
     });
-    expect(keys[1]).toMatchObject({ name: 'plain', state: 'enabled', quota_usd: null, group: null, expires_at: null });
+    const plain = { name: 'plain', state: 'enabled', quota_usd: null, group: null, expires_at: null };
+    expect(keys[1]).toMatchObject({ ...plain, strict: true, never_stores: true });
     await expect(switchboard('key', 'enable', ...idOption)).resolves.toMatchObject({ code: 0 });
     await expect(switchboard('key', 'delete', ...idOption)).resolves.toMatchObject({ code: 0 });
     await expect(switchboard('key', 'enable', ...idOption)).resolves.toMatchObject({ code: 1 });

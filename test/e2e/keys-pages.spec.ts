@@ -150,6 +150,19 @@ describe('the pages of keys', () => {
       expect(await named('saver key')).toMatchObject({ groupName: 'saver', models: ['saver-only'] });
     });
 
+    it('that is strict or keeps no answers when its owner ticks it, until the box is emptied', async () => {
+      const created = await newKey({ name: 'careful', strict: 'yes', neverStores: 'yes' });
+      const { id } = await named('careful');
+      expect(await named('careful')).toMatchObject({ strict: true, neverStores: true });
+      const edit = await ann.browser.get(`/keys/${id}/edit`);
+      expect(edit.text).toMatch(/name="strict" value="yes" checked/);
+      expect(edit.text).toMatch(/name="neverStores" value="yes" checked/);
+      await ann.browser.post(`/keys/${id}/edit`, { ...fieldsOf(edit), neverStores: 'yes' });
+      expect(await named('careful')).toMatchObject({ strict: false, neverStores: true });
+      expect((await newKey({ name: 'odd', strict: 'perhaps' })).status).toBe(422);
+      await expectSoon(secretOn(created), 200);
+    });
+
     it('that works up to the end of its last day where its owner is', async () => {
       await relay.get(AccountService).setTimeZone(ann.accountId, 'America/Los_Angeles');
       await newKey({ name: 'dated', expires: '2030-01-31' });
@@ -265,6 +278,7 @@ describe('the pages of keys', () => {
       models: ['fee'],
       groupName: 'default',
       expiresAt: new Date('2031-01-01T00:00:00Z'),
+      neverStores: true,
     });
     await aCallRow(relay.get(DataSource), {
       id: `req_${randomBytes(4).toString('hex')}`,
@@ -308,6 +322,8 @@ describe('the pages of keys', () => {
       models: ['fee'],
       groupName: 'default',
       expiresAt: new Date('2031-01-01T00:00:00Z'),
+      strict: false,
+      neverStores: true,
     });
     expect(like.budgets.weekly?.limit).toBe(parseUsd('2'));
     await expectSoon(secretOn(created), 200);

@@ -16,6 +16,8 @@ const LABELS: Readonly<Record<string, string>> = {
   monthly: 'Monthly budget',
   expires: 'Expires',
   models: 'Models',
+  strict: 'Strict',
+  neverStores: 'Never store answers',
 };
 
 /** What a key says now and what somebody has typed, where they are not the same. */

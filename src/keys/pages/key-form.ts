@@ -1,5 +1,5 @@
 import { Transform } from 'class-transformer';
-import { IsString, Matches, ValidateBy } from 'class-validator';
+import { IsIn, IsString, Matches, ValidateBy } from 'class-validator';
 import { isDay, nanos } from '../../shared/index.js';
 import { IsAmount } from '../../web/index.js';
 
@@ -11,6 +11,11 @@ const Limit = (): PropertyDecorator => IsAmount({ message: NO_LIMIT, mayBeEmpty:
 /** Ticked boxes: none, one, or several. */
 const Ticked = (): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value : [value ?? []].flat()));
+
+/** What a ticked box sends; one that is not ticked sends nothing. */
+export const TICKED = 'yes';
+
+const Box = (): PropertyDecorator => IsIn([TICKED, ''], { message: 'Tick the box or leave it empty.' });
 
 /** The settings of a key as they are typed; each field is always there. */
 export class KeyForm {
@@ -49,6 +54,12 @@ export class KeyForm {
   @Ticked()
   @IsString({ each: true, message: 'Tick models of the list.' })
   readonly models: readonly string[] = [];
+
+  @Box()
+  readonly strict: string = '';
+
+  @Box()
+  readonly neverStores: string = '';
 }
 
 /** The same over a key that there is. */

@@ -3,7 +3,7 @@ import { addDays, AppError, dayOf, formatUsd, type Nanos, startOfDay } from '../
 import { amountOf, type FormBody, type Visitor } from '../../web/index.js';
 import type { KeySettings } from '../api-key.js';
 import type { OwnKey } from '../own-key.js';
-import type { KeyForm } from './key-form.js';
+import { type KeyForm, TICKED } from './key-form.js';
 
 export class ExpiryPassed extends AppError {
   constructor() {
@@ -23,6 +23,8 @@ export const valuesOf = (key: OwnKey, timeZone: string): FormBody => ({
   monthly: amount(key.budgets.monthly?.limit),
   expires: key.expiresAt === undefined ? '' : lastDay(key.expiresAt, timeZone),
   models: key.models ?? [],
+  strict: key.strict ? TICKED : '',
+  neverStores: key.neverStores ? TICKED : '',
   version: String(key.version),
 });
 
@@ -39,6 +41,8 @@ export function settingsOf(form: KeyForm, visitor: Visitor, today: string, befor
     expiresAt: expiryOf(form.expires, visitor.timeZone, today, before?.expiresAt),
     quota: amountOf(form.quota),
     budgets: { daily: amountOf(form.daily), weekly: amountOf(form.weekly), monthly: amountOf(form.monthly) },
+    strict: form.strict === TICKED,
+    neverStores: form.neverStores === TICKED,
   };
 }
 
