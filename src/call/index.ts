@@ -29,7 +29,7 @@ export { pageOf, renderListedModel, renderModelPage } from './model-page.js';
 export { openAiErrorBody, renderOpenAiError } from './openai-errors.js';
 export type { ListedModel, ProtocolAdapter, RenderedError, StreamTail } from './protocol-adapter.js';
 export { headerOf, type RequestLine } from './request-line.js';
-export { jsonHeaders, modelEdits, upstreamHeaders } from './rewrite.js';
+export { jsonHeaders, commonEdits, upstreamHeaders } from './rewrite.js';
 export { type CallSignal, type Frame, isFinalReport } from './signals.js';
 export { smallestRequest } from './smallest-request.js';
 export { KEEP_ALIVE_COMMENT, renderSse, SseEvent, sseText } from './sse-event.js';

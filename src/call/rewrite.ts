@@ -1,13 +1,18 @@
 import type { Call } from './call.js';
 import type { JsonEdit } from './json-splice.js';
 import { headerOf } from './request-line.js';
+import { sealEdits } from './seal-edits.js';
 import type { UpstreamTarget } from './upstream-adapter.js';
 
 // What every dialect does alike when a client's own bytes go up.
 
-/** The model's name as the upstream knows it; nothing when it is the same. */
-export function modelEdits({ head: { model, fields } }: Call, target: UpstreamTarget): readonly JsonEdit[] {
-  return model === target.model ? [] : [fields.assign('model', JSON.stringify(target.model))];
+/**
+ * The model's name as the upstream knows it; nothing when it is the same. And without what this relay once sealed for the
+ * client of another upstream: this one would refuse it.
+ */
+export function commonEdits({ head: { model, fields }, body }: Call, target: UpstreamTarget): readonly JsonEdit[] {
+  const renamed = model === target.model ? [] : [fields.assign('model', JSON.stringify(target.model))];
+  return [...renamed, ...sealEdits(body.bytes)];
 }
 
 /** The headers of a request with a JSON body. */

@@ -42,5 +42,6 @@ export const demoChannels = (baseUrl: string): readonly FallbackChannel[] =>
     headers: {},
     flags: {},
     credentials: [],
+    family: 'demo',
     unavailableReason: undefined,
   }));

@@ -97,7 +97,7 @@ export class RelayService {
     try {
       const { interruption } = answer;
       const call = await unlessInterrupted(this.read(dialect, request), interruption, ({ body }) => body.drop());
-      return { ...call, share: await this.shareOf(call, caller, answer, request) };
+      return { ...call, share: await this.shareOf(call, caller, answer) };
     } catch (thrown) {
       const error = AppError.from(thrown);
       const protocol = 'id' in dialect ? dialect.id : '';
@@ -136,7 +136,6 @@ export class RelayService {
     { call, protocol, body }: Omit<ReadCall, 'share'>,
     caller: Caller,
     answer: Answer,
-    request: FastifyRequest,
   ): Promise<Share | undefined> {
     try {
       const key = idempotencyKeyOf(call.request);

@@ -91,6 +91,7 @@ const aFallbackChannel: FallbackChannel = {
   headers: {},
   flags: {},
   credentials: [],
+  family: 'demo',
   unavailableReason: undefined,
 };
 

@@ -37,6 +37,9 @@ export const aTarget = (overrides: Partial<UpstreamTarget> = {}): UpstreamTarget
   model: 'm',
   outputLimit: undefined,
   flags: {},
+  stream: true,
+  maxOutputTokens: 1000,
+  family: 'f',
   ...overrides,
 });
 

@@ -3,7 +3,7 @@ import {
   classifyUpstream,
   jsonInterests,
   latin1,
-  modelEdits,
+  commonEdits,
   outputIn,
   readAnswerFields,
   smallestRequest,
@@ -45,7 +45,7 @@ export class ChatCompletionsUpstream implements UpstreamAdapter {
   readonly textPlaces = CHAT_TEXTS;
 
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
-    const edits = [...modelEdits(call, target), ...usageEdits(call, target), ...limitEdits(call, target)];
+    const edits = [...commonEdits(call, target), ...usageEdits(call, target), ...limitEdits(call, target)];
     return {
       path: '/chat/completions',
       query: '',

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   classifyUpstream,
   jsonInterests,
-  modelEdits,
+  commonEdits,
   outputIn,
   readAnswerFields,
   smallestRequest,
@@ -46,7 +46,7 @@ export class MessagesUpstream implements UpstreamAdapter {
         ...upstreamHeaders(call, ...FORWARDED_HEADERS),
         'anthropic-version': versionHeaderOf(call.request) ?? USUAL_VERSION,
       },
-      body: new SplicedBody(call.body, [...modelEdits(call, target), ...limitEdits(call, target)]),
+      body: new SplicedBody(call.body, [...commonEdits(call, target), ...limitEdits(call, target)]),
     };
   }
 

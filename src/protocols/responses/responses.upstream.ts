@@ -5,7 +5,7 @@ import {
   jsonInterests,
   latin1,
   MemberFinder,
-  modelEdits,
+  commonEdits,
   outputIn,
   readAnswerFields,
   smallestRequest,
@@ -49,7 +49,7 @@ export class ResponsesUpstream implements UpstreamAdapter {
       path: '/responses',
       query: '',
       headers: upstreamHeaders(call, ...FORWARDED_HEADERS),
-      body: new SplicedBody(call.body, [...modelEdits(call, target), ...limitEdits(call, target)]),
+      body: new SplicedBody(call.body, [...commonEdits(call, target), ...limitEdits(call, target)]),
     };
   }
 

@@ -1,0 +1,60 @@
+import type { JsonEdit } from './json-splice.js';
+
+/** What reasoning that this relay has sealed begins with, as a value in a body. */
+const SEALED = '"rly1.';
+/** The members that carry it. In a text of the conversation it is a text. */
+const CARRIER = /"(?:signature|data|encrypted_content)"\s*:\s*$/;
+const CARRIER_LENGTH = 64;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+const COMMA = 0x2c;
+const SPACE = 0x20;
+
+/** Takes the objects out of a body's arrays that carry sealed reasoning; as good as no body has one. */
+export function sealEdits(body: Buffer): readonly JsonEdit[] {
+  if (!body.includes(SEALED)) return [];
+  const edits: JsonEdit[] = [];
+  const opened: number[] = [];
+  let sealed: number | undefined;
+  for (let at = 0; at < body.length; at += 1) {
+    const byte = body[at];
+    if (byte === QUOTE) {
+      if (isSealed(body, at)) sealed ??= opened.at(-1);
+      at = endOfString(body, at);
+    } else if (byte === OPEN) opened.push(at);
+    else if (byte === CLOSE) {
+      const start = opened.pop();
+      if (start === undefined || start !== sealed) continue;
+      edits.push(removal(body, start, at + 1, edits.at(-1)?.end ?? 0));
+      sealed = undefined;
+    }
+  }
+  return edits;
+}
+
+const isSealed = (body: Buffer, quote: number): boolean =>
+  body.latin1Slice(quote, quote + SEALED.length) === SEALED &&
+  CARRIER.test(body.latin1Slice(Math.max(0, quote - CARRIER_LENGTH), quote));
+
+/** The position of the closing quote of the string that opens here. */
+function endOfString(body: Buffer, quote: number): number {
+  let end = quote + 1;
+  while (end < body.length && body[end] !== QUOTE) end += body[end] === BACKSLASH ? 2 : 1;
+  return end;
+}
+
+/** With the comma behind it, else with the one before it. */
+function removal(body: Buffer, start: number, end: number, free: number): JsonEdit {
+  const behind = skip(body, end, 1);
+  if (body[behind] === COMMA) return { start, end: behind + 1, text: '' };
+  const before = skip(body, start - 1, -1);
+  return { start: body[before] === COMMA && before >= free ? before : start, end, text: '' };
+}
+
+function skip(body: Buffer, from: number, step: 1 | -1): number {
+  let at = from;
+  while ((body[at] ?? QUOTE) <= SPACE) at += step;
+  return at;
+}
