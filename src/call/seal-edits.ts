@@ -27,7 +27,7 @@ export function sealEdits(body: Buffer): readonly JsonEdit[] {
     else if (byte === CLOSE) {
       const start = opened.pop();
       if (start === undefined || start !== sealed) continue;
-      edits.push(removal(body, start, at + 1, edits.at(-1)?.end ?? 0));
+      edits.push(removal(body, start, at + 1, edits));
       sealed = undefined;
     }
   }
@@ -35,8 +35,8 @@ export function sealEdits(body: Buffer): readonly JsonEdit[] {
 }
 
 const isSealed = (body: Buffer, quote: number): boolean =>
-  body.latin1Slice(quote, quote + SEALED.length) === SEALED &&
-  CARRIER.test(body.latin1Slice(Math.max(0, quote - CARRIER_LENGTH), quote));
+  body.toString('latin1', quote, quote + SEALED.length) === SEALED &&
+  CARRIER.test(body.toString('latin1', Math.max(0, quote - CARRIER_LENGTH), quote));
 
 /** The position of the closing quote of the string that opens here. */
 function endOfString(body: Buffer, quote: number): number {
@@ -45,12 +45,14 @@ function endOfString(body: Buffer, quote: number): number {
   return end;
 }
 
-/** With the comma behind it, else with the one before it. */
-function removal(body: Buffer, start: number, end: number, free: number): JsonEdit {
+/** With the comma behind it, else with the one before it; of neighbours one edit is made. */
+function removal(body: Buffer, start: number, end: number, edits: JsonEdit[]): JsonEdit {
+  const last = edits.at(-1);
+  const first = last !== undefined && skip(body, last.end, 1) === start ? (edits.pop() ?? last).start : start;
   const behind = skip(body, end, 1);
-  if (body[behind] === COMMA) return { start, end: behind + 1, text: '' };
-  const before = skip(body, start - 1, -1);
-  return { start: body[before] === COMMA && before >= free ? before : start, end, text: '' };
+  if (body[behind] === COMMA) return { start: first, end: behind + 1, text: '' };
+  const before = skip(body, first - 1, -1);
+  return { start: body[before] === COMMA ? before : first, end, text: '' };
 }
 
 function skip(body: Buffer, from: number, step: 1 | -1): number {

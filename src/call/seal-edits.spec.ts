@@ -1,0 +1,27 @@
+import { splice } from './json-splice.js';
+import { sealEdits } from './seal-edits.js';
+
+const without = (body: string): string => {
+  const bytes = Buffer.from(body);
+  return Buffer.from(splice(bytes, sealEdits(bytes))).toString();
+};
+const SEALED = '{ "type": "thinking", "thinking": "a \\" } ]", "signature" : "rly1.abc.def" }';
+
+describe('what this relay has sealed', () => {
+  it.each([
+    [`{"content":[${SEALED}, {"text":"a"}]}`, '{"content":[ {"text":"a"}]}'],
+    [`{"content":[{"text":"a"} , ${SEALED} ]}`, '{"content":[{"text":"a"}  ]}'],
+    [`{"content":[{"a":1},${SEALED},{"b":2}]}`, '{"content":[{"a":1},{"b":2}]}'],
+    [`{"content":[{"a":1},${SEALED},${SEALED}]}`, '{"content":[{"a":1}]}'],
+    [`{"content":[${SEALED},${SEALED}]}`, '{"content":[]}'],
+    ['{"input":[{"type":"reasoning","summary":[{"text":"s"}],"encrypted_content":"rly1.a.b"}]}', '{"input":[]}'],
+    ['[{"type":"redacted_thinking","data":"rly1.a.b"},1]', '[1]'],
+  ])('is taken out with the object that carries it: %s', (body, expected) => {
+    expect(without(body)).toBe(expected);
+  });
+
+  it('is a text like any other where people write it', () => {
+    const body = '{"messages":[{"content":"rly1.abc"},{"content":"say \\"signature\\": \\"rly1.x\\""},["rly1.x"]]}';
+    expect(without(body)).toBe(body);
+  });
+});

@@ -1,0 +1,33 @@
+import type { Tool } from './content.js';
+import { conforming } from './ids.js';
+import { ToolNames } from './tool-names.js';
+
+const RULE = { maxLength: 64, odd: /[^A-Za-z0-9_-]/g };
+const tool = (name: string, namespace?: string): Tool => ({ name, schema: undefined, ...(namespace && { namespace }) });
+
+describe('names that an upstream takes', () => {
+  it.each(['a', 'get_weather-2', 'x'.repeat(64)])('are left alone when they may be so: %s', (name) => {
+    expect(conforming(name, RULE)).toBe(name);
+  });
+
+  it.each(['a.b', 'toolu:1', 'x'.repeat(70), '', 'ü'])('are made to be so, always alike: %j (cases 63, 64)', (name) => {
+    const other = conforming(name, RULE);
+    expect(other).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+    expect([conforming(name, RULE), conforming(`${name}.`, RULE) === other]).toEqual([other, false]);
+  });
+});
+
+describe('the tools of a request', () => {
+  const names = new ToolNames([tool('get.time'), tool('read', 'files'), tool('read')], RULE);
+
+  it('are found again by the names that they went up with (cases 61, 63)', () => {
+    expect(names.wireName('read')).toBe('read');
+    expect(names.wireName('read', 'files')).toBe('files__read');
+    expect(names.toolOf('files__read')).toMatchObject({ name: 'read', namespace: 'files' });
+    expect(names.toolOf(names.wireName('get.time')).name).toBe('get.time');
+  });
+
+  it('need not be known', () => {
+    expect(names.toolOf('made_up')).toEqual({ name: 'made_up' });
+  });
+});
