@@ -4,10 +4,14 @@ export type { BuildContext, ParseContext, RenderContext, StreamDecoder, StreamRe
 export { eventsOf, ResultCollector } from './call-result.js';
 export type * from './content.js';
 export { ConversationBuilder, pairResults, withErrorText } from './conversation.js';
+export { nearestEffort, wishedEffort } from './efforts.js';
 export { EventGrammar } from './event-grammar.js';
 export type { CallEvent, CallResult, PartStart, StopReason } from './events.js';
+export { describeFreeform, FREEFORM_SCHEMA, unwrapFreeform, wrapFreeform } from './freeform.js';
 export { answerId, conforming, itemId, type NameRule } from './ids.js';
 export { isTreeObject, type JsonTree, parseJsonTree, RawJson, type TreeObject, writeJson } from './json-tree.js';
 export { Losses, malformed, notTranslatable } from './losses.js';
 export { PartSequencer } from './part-sequencer.js';
+export { sourceOf, urlOf } from './sources.js';
 export { type KnownTool, ToolNames } from './tool-names.js';
+export { TreeReader } from './tree-reader.js';
