@@ -38,6 +38,11 @@ export interface UpstreamRequest {
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: SplicedBody;
+  /**
+   * How many of the content's stop texts, from the first on, the upstream has been told, when it was built from
+   * content. The others are looked for in the answer.
+   */
+  readonly stopsSent?: number;
 }
 
 /** What the meter found in one event. */
