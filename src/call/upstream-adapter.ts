@@ -94,8 +94,6 @@ export interface UpstreamAdapter {
    */
   decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult;
   decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder;
-  /** How many of the client's stop texts, from the first on, such a request carries; the others are looked for here. */
-  stopsTaken(content: CallContent, target: UpstreamTarget): number;
   /** The smallest call this dialect knows, for an operator who asks whether a channel answers. */
   smallestRequest(model: string): UpstreamRequest;
   meterStream(call: Call): StreamMeter;

@@ -34,6 +34,8 @@ export class Exchange {
       const limits = timeLimits(channel.timeouts, target.stream, this.timings.preludeMs);
       const context = {
         ...{ call, adapter, target, answer, attempt, translation, translate },
+        // Verbatim the upstream knows them all.
+        stopsSent: translation === undefined ? Infinity : (request.stopsSent ?? 0),
         timings: this.timings,
         counting: this.counting,
         places: this.adapters.upstream(call.protocol).textPlaces,

@@ -22,6 +22,8 @@ export interface LaneContext {
   readonly call: Call;
   readonly adapter: UpstreamAdapter;
   readonly target: UpstreamTarget;
+  /** How many of the client's stop texts the upstream knows. */
+  readonly stopsSent: number;
   /** Where the words of the client's dialect stand. */
   readonly places: TextPlaces;
   readonly answer: Answer;

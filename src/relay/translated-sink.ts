@@ -1,5 +1,5 @@
 import type { Subscriber } from 'rxjs';
-import type { Frame } from '../call/index.js';
+import type { Frame, StreamDecoder } from '../call/index.js';
 import type { AnswerSink } from './answer-sink.js';
 import { AnswerStream } from './answer-stream.js';
 import { AnswerText } from './answer-text.js';
@@ -24,15 +24,16 @@ export function translatedSink(
   const text = streamed && context.reportsUsage ? undefined : new AnswerText();
   const end = text === undefined ? out : new CountedEnd(out, { call, answer, counting, places, text });
   const signals = new EventSignals(text);
+  const decoder = (): StreamDecoder => translation.decoder(adapter, target, context.stopsSent);
   const { stream } = call.head;
   if (streamed && stream) {
     const renderer = translation.renderer();
     answer.renderer = renderer;
     const estimate = translation.estimate.bind(translation);
-    const meter = new TranslatedStream({ decoder: translation.decoder(adapter, target), renderer, signals, estimate });
+    const meter = new TranslatedStream({ decoder: decoder(), renderer, signals, estimate });
     return new AnswerStream(end, meter, answer, timings);
   }
   const whole = new WholeAnswer({ out: end, answer, signals, stream, render: (result) => translation.render(result) });
-  if (streamed) return new FoldedStream(whole, translation.decoder(adapter, target), timings.lingerMs);
+  if (streamed) return new FoldedStream(whole, decoder(), timings.lingerMs);
   return new TranslatedWhole(whole, (body) => translation.decode(adapter, target, body));
 }

@@ -47,10 +47,17 @@ export class Translation {
     return { request, warnings: losses.header };
   }
 
-  /** Reads the stream of that upstream, and ends it where the upstream cannot be asked to. */
-  decoder(adapter: UpstreamAdapter, target: UpstreamTarget): StreamDecoder & { readonly stopped?: boolean } {
+  /**
+   * Reads the stream of that upstream, and ends it where the upstream could not be asked to.
+   * @param stopsSent how many of the stop texts the upstream knows
+   */
+  decoder(
+    adapter: UpstreamAdapter,
+    target: UpstreamTarget,
+    stopsSent: number,
+  ): StreamDecoder & { readonly stopped?: boolean } {
     const decoder = adapter.decodeStream(this.content, target);
-    const stops = this.content.stop.slice(adapter.stopsTaken(this.content, target)).filter((stop) => stop !== '');
+    const stops = this.content.stop.slice(stopsSent).filter((stop) => stop !== '');
     return stops.length === 0 ? decoder : new StoppingDecoder(decoder, stops);
   }
 
