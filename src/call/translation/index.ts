@@ -15,3 +15,4 @@ export { PartSequencer } from './part-sequencer.js';
 export { sourceOf, urlOf } from './sources.js';
 export { type KnownTool, ToolNames } from './tool-names.js';
 export { TreeReader } from './tree-reader.js';
+export { type MergedSchema, objectSchema, withoutRootCombinators } from './tool-schema.js';

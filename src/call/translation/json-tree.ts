@@ -24,12 +24,15 @@ export type TreeObject = { readonly [name: string]: JsonTree | undefined };
 export const isTreeObject = (value: JsonTree | undefined): value is TreeObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof RawJson);
 
+/** Names, by a rule or one by one. */
+export type NameSet = Pick<ReadonlySet<string>, 'has'>;
+
 /**
  * Parses a document whose grammar has been checked.
  * @param raw names of members whose value, when it is an object, is kept as its text
  * @throws SyntaxError when the document is no JSON after all
  */
-export function parseJsonTree(text: string, raw: ReadonlySet<string>): JsonTree {
+export function parseJsonTree(text: string, raw: NameSet): JsonTree {
   const parser = new TreeParser(text, raw);
   return parser.document();
 }
@@ -56,7 +59,7 @@ class TreeParser {
 
   constructor(
     private readonly text: string,
-    private readonly raw: ReadonlySet<string>,
+    private readonly raw: NameSet,
   ) {}
 
   document(): JsonTree {

@@ -1,0 +1,110 @@
+import { isTreeObject, type JsonTree, parseJsonTree, RawJson, type TreeObject, writeJson } from './json-tree.js';
+
+// What upstreams ask of the schema of a tool's arguments. Only its root is ever changed; all below stays as it was
+// written, key order included, because prompts are cached by their text.
+
+const NO_ARGUMENTS = new RawJson('{"type":"object","properties":{}}');
+/** Everything below the root is kept as its text. */
+const EVERY_NAME = { has: () => true };
+/** Of the document alone; some upstreams refuse them. */
+const DOCUMENT_MEMBERS = ['$schema', '$id'];
+const COMBINATORS = ['allOf', 'anyOf', 'oneOf'];
+
+/** A schema as every upstream takes it: of an object that has properties; itself when it is one. */
+export function objectSchema(schema: RawJson | undefined): RawJson {
+  if (schema === undefined) return NO_ARGUMENTS;
+  const { type, properties } = schema.value;
+  const isObject = typeof type === 'string' && typeof properties === 'object' && properties !== null;
+  if (isObject && !DOCUMENT_MEMBERS.some((name) => name in schema.value)) return schema;
+  const root = rootOf(schema);
+  const kept = Object.entries(root).filter(([name]) => !DOCUMENT_MEMBERS.includes(name));
+  // A root without a type gets it in front; one that has it keeps its place.
+  const typed = typeof type === 'string' ? {} : { type: 'object' };
+  const named = properties === undefined || properties === null ? { properties: {} } : {};
+  return new RawJson(writeJson({ ...typed, ...Object.fromEntries(kept), ...typed, ...named }));
+}
+
+export interface MergedSchema {
+  readonly schema: RawJson;
+  /** What the schema cannot say any more, for the tool's description; undefined when it still says all. */
+  readonly note: string | undefined;
+}
+
+/**
+ * For upstreams that refuse `oneOf`, `anyOf` and `allOf` at the root: a schema that takes at least what this one takes.
+ * Undefined when it has none of them.
+ */
+export function withoutRootCombinators(schema: RawJson): MergedSchema | undefined {
+  if (!COMBINATORS.some((name) => name in schema.value)) return undefined;
+  const root = rootOf(schema);
+  const merger = new SchemaMerger(root);
+  const required = [...merger.collect(root)];
+  const { allOf: _all, anyOf: _any, oneOf: _one, properties: _properties, required: _required, ...rest } = root;
+  const merged = { ...rest, properties: merger.properties(), ...(required.length > 0 && { required }) };
+  return { schema: new RawJson(writeJson(merged)), note: alternativesOf(root) };
+}
+
+class SchemaMerger {
+  /** Of each property the ways in which branches define it, by their text. */
+  private readonly ways = new Map<string, Map<string, JsonTree>>();
+  /** Each is followed once: they may run in circles. */
+  private readonly followed = new Set<string>();
+
+  constructor(private readonly root: TreeObject) {}
+
+  /** Takes in a schema and its branches. Returns what every way through it requires. */
+  collect(schema: TreeObject): ReadonlySet<string> {
+    const required = new Set(stringsIn(schema['required']));
+    for (const [name, value = null] of Object.entries(rootOf(schema['properties']))) this.add(name, value);
+    for (const combinator of COMBINATORS) {
+      const branches = listIn(schema[combinator]).map((branch) => this.collect(this.resolved(branch)));
+      const candidates = combinator === 'allOf' ? branches : branches.slice(0, 1);
+      for (const name of candidates.flatMap((branch) => [...branch])) {
+        if (combinator === 'allOf' || branches.every((branch) => branch.has(name))) required.add(name);
+      }
+    }
+    return required;
+  }
+
+  /** The root's own are as they are, since branches only narrow them; others may be what any branch says. */
+  properties(): TreeObject {
+    const own = rootOf(this.root['properties']);
+    const collected = [...this.ways].map(([name, ways]) => [name, anyOf([...ways.values()])] as const);
+    return { ...Object.fromEntries(collected), ...own };
+  }
+
+  private add(name: string, value: JsonTree): void {
+    const ways = this.ways.get(name) ?? new Map<string, JsonTree>();
+    this.ways.set(name, ways.set(writeJson(value), value));
+  }
+
+  /** What `#/$defs/Name` stands for, where a branch is such a reference. */
+  private resolved(branch: JsonTree): TreeObject {
+    const schema = rootOf(branch);
+    const reference = schema['$ref'];
+    if (typeof reference !== 'string' || this.followed.has(reference)) return schema;
+    this.followed.add(reference);
+    const [, place = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? [];
+    return rootOf(rootOf(this.root[place])[name]);
+  }
+}
+
+const anyOf = (ways: readonly JsonTree[]): JsonTree => (ways.length === 1 ? (ways[0] ?? null) : { anyOf: ways });
+
+function alternativesOf(root: TreeObject): string | undefined {
+  const names = ['anyOf', 'oneOf'].filter((name) => root[name] !== undefined);
+  if (names.length === 0) return undefined;
+  const ways = names.flatMap((name) => listIn(root[name])).map((branch) => writeJson(branch));
+  return `The arguments must also match ${names.includes('oneOf') ? 'exactly' : 'at least'} one of: ${ways.join(' ')}`;
+}
+
+const rootOf = (schema: JsonTree | undefined): TreeObject => {
+  const tree = schema instanceof RawJson ? parseJsonTree(schema.text, EVERY_NAME) : schema;
+  return isTreeObject(tree) ? tree : {};
+};
+
+const listIn = (value: JsonTree | undefined): readonly JsonTree[] =>
+  Array.isArray(value) ? (value as readonly JsonTree[]) : [];
+
+const stringsIn = (value: JsonTree | undefined): readonly string[] =>
+  listIn(value).filter((entry) => typeof entry === 'string');
