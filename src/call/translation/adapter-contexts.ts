@@ -8,6 +8,7 @@ import type { Losses } from './losses.js';
 
 /** What the translation of a request into content needs beside the request. */
 export interface ParseContext {
+  readonly call: Call;
   readonly losses: Losses;
   /** Opens what `RenderContext.seal` closed; undefined when this relay did not. */
   unseal(text: string): OpaqueReasoning | undefined;
