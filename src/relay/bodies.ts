@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { IncomingMessage } from 'node:http';
 import type { CallBody, CallHead, HeadReader } from '../call/index.js';
 import { Config } from '../config/index.js';
-import { AppError } from '../shared/index.js';
 import { BodyBudget } from './body-budget.js';
-import { announcedBytes, BodyReader, type BodyWatcher, SLICE_BYTES, tooLarge } from './body-reader.js';
+import { announcedBytes, BodyReader, type BodyWatcher, SLICE_BYTES } from './body-reader.js';
+import { tooLarge } from './body.errors.js';
+import { DecodedBody, encodingsOf } from './decoded-body.js';
 import { HeldBody } from './held-body.js';
 import { RelayTimings } from './relay-timings.js';
 import { Turns } from './turns.js';
@@ -20,21 +21,24 @@ export class Bodies {
   ) {}
 
   /**
-   * The whole body; the watcher has seen all but the last slice of it by then. What is known to be too large by its
-   * header is refused without reading it.
+   * The whole body, decoded; the watcher has seen all but the last slice of it by then. What is known to be too large by
+   * its header is refused without reading it.
    * @throws AppError, also what the watcher throws
    */
   async read(request: IncomingMessage, watcher: BodyWatcher): Promise<HeldBody> {
     const { maxBodyBytes: maxBytes } = this.config;
     const announced = announcedBytes(request) ?? 0;
-    refuseEncoded(request);
+    const encodings = encodingsOf(request);
     if (announced > maxBytes) throw tooLarge(maxBytes);
     const share = this.budget.reserve(announced);
     const limits = { maxBytes, share, timings: this.timings, turns: this.turns };
+    const decoded = encodings.length === 0 ? undefined : new DecodedBody(request, encodings, maxBytes);
     try {
-      return new HeldBody(await new BodyReader(request, watcher, limits).read(), () => share.release());
+      const bytes = await new BodyReader(decoded ?? request, watcher, limits).read();
+      return new HeldBody(bytes, () => share.release());
     } catch (error) {
       share.release();
+      decoded?.destroy();
       throw error;
     }
   }
@@ -48,13 +52,4 @@ export class Bodies {
     }
     return reader.end(body);
   }
-}
-
-function refuseEncoded({ headers }: IncomingMessage): void {
-  const encoding = headers['content-encoding'];
-  if (encoding === undefined || encoding === 'identity') return;
-  throw new AppError(
-    'unsupported_media_type',
-    `The content-encoding "${encoding.slice(0, 40)}" is not supported: send the body as it is.`,
-  );
 }

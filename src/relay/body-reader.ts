@@ -1,17 +1,20 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { AppError } from '../shared/index.js';
 import type { BodyShare } from './body-budget.js';
+import { BodyMeasure } from './body-measure.js';
+import { left, tooSlow } from './body.errors.js';
 import { GrowingMemory } from './growing-memory.js';
 import type { RelayTimings } from './relay-timings.js';
 import type { Turns } from './turns.js';
 
 /** So much is looked at in one go. */
 export const SLICE_BYTES = 64 * 1024;
-/** No program writes its body in so many pieces that are so small; to take one apart costs more than to read it. */
-const MANY_CHUNKS = 4096;
-const LEAST_CHUNK_BYTES = 16;
 /** The client is not listened to while more than this has come that nobody has looked at. */
 const MAX_AHEAD_BYTES = 4 * SLICE_BYTES;
+
+/** What a body is read from: the request, or what decodes it. */
+export type BodySource = Readable & { readonly headers: Pick<IncomingHttpHeaders, 'content-length'> };
 
 /** Looks at a body as it arrives. */
 export interface BodyWatcher {
@@ -31,8 +34,8 @@ interface ReadingLimits {
  * complete, each in its turn.
  */
 export class BodyReader {
+  private readonly measure: BodyMeasure;
   private memory: GrowingMemory;
-  private chunks = 0;
   private seen = 0;
   private isComplete = false;
   private isWaiting = false;
@@ -43,11 +46,12 @@ export class BodyReader {
   private refuse: (error: unknown) => void = () => undefined;
 
   constructor(
-    private readonly request: IncomingMessage,
+    private readonly source: BodySource,
     private readonly watcher: BodyWatcher,
     private readonly limits: ReadingLimits,
   ) {
-    const announced = announcedBytes(request);
+    const announced = announcedBytes(source);
+    this.measure = new BodyMeasure(limits.maxBytes);
     this.memory = new GrowingMemory(announced ?? limits.maxBytes, announced !== undefined);
   }
 
@@ -55,31 +59,23 @@ export class BodyReader {
   read(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       // While the key was checked the client may have left, and its leaving is not told twice.
-      if (this.request.destroyed) return reject(left());
+      if (this.source.destroyed) return reject(left());
       this.succeed = resolve;
       this.refuse = reject;
-      this.request
-        .on('data', this.onData)
-        .once('end', this.onEnd)
-        .once('error', this.onLeft)
-        .once('close', this.onLeft);
+      this.source.on('data', this.onData).once('end', this.onEnd).once('error', this.onLeft).once('close', this.onLeft);
       this.slowTimer = setInterval(() => this.demandSpeed(), this.limits.timings.bodyMs);
     });
   }
 
   private readonly onData = (chunk: Buffer): void => {
-    const { maxBytes, share } = this.limits;
-    const size = this.memory.length + chunk.length;
-    if (++this.chunks > MANY_CHUNKS && size < this.chunks * LEAST_CHUNK_BYTES) return this.fail(tooManyChunks());
-    if (size > maxBytes) return this.fail(tooLarge(maxBytes));
     try {
-      share.growTo(size);
+      this.limits.share.growTo(this.measure.add(chunk));
     } catch (error) {
       return this.fail(error);
     }
     this.memory.add(chunk);
     if (this.ahead > SLICE_BYTES) this.wait();
-    if (this.ahead > MAX_AHEAD_BYTES) this.request.pause();
+    if (this.ahead > MAX_AHEAD_BYTES) this.source.pause();
   };
 
   private readonly onEnd = (): void => {
@@ -87,8 +83,8 @@ export class BodyReader {
     if (!this.isWaiting) this.finish();
   };
 
-  private readonly onLeft = (): void => {
-    if (!this.isComplete) this.fail(left());
+  private readonly onLeft = (error?: unknown): void => {
+    if (!this.isComplete) this.fail(error instanceof AppError ? error : left());
   };
 
   /** Bytes that the watcher has not seen. */
@@ -113,7 +109,7 @@ export class BodyReader {
     }
     if (this.ahead > SLICE_BYTES) this.wait();
     else if (this.isComplete) return this.finish();
-    if (this.ahead <= MAX_AHEAD_BYTES) this.request.resume();
+    if (this.ahead <= MAX_AHEAD_BYTES) this.source.resume();
   }
 
   /** The whole body within the time, or so much of it in each such time. */
@@ -135,7 +131,7 @@ export class BodyReader {
     if (this.isOver) return;
     this.stop();
     // The rest is not read by anybody but for whoever answers.
-    this.request.pause();
+    this.source.pause();
     this.refuse(error);
   }
 
@@ -144,30 +140,12 @@ export class BodyReader {
     // The request outlives its body, and knows this reader.
     this.memory = new GrowingMemory(0, true);
     clearInterval(this.slowTimer);
-    this.request.off('data', this.onData).off('end', this.onEnd).off('close', this.onLeft);
+    this.source.off('data', this.onData).off('end', this.onEnd).off('close', this.onLeft);
   }
 }
 
 /** The length that the client says its body has; undefined when it says none. */
-export function announcedBytes({ headers }: IncomingMessage): number | undefined {
+export function announcedBytes({ headers }: BodySource): number | undefined {
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);
 }
-
-export const tooLarge = (maxBytes: number): AppError =>
-  new AppError('request_too_large', `The body is larger than the ${maxBytes} bytes that this service accepts.`);
-
-const tooManyChunks = (): AppError =>
-  new AppError(
-    'invalid_request',
-    `The body comes in too many pieces of less than ${LEAST_CHUNK_BYTES} bytes: send larger ones.`,
-  );
-
-const tooSlow = (bodyMs: number, bytesPerSecond: number): AppError =>
-  new AppError(
-    'request_timeout',
-    `The body did not arrive in time: it takes longer than ${bodyMs / 1000} s and comes at less than ${bytesPerSecond} bytes a second.`,
-  );
-
-const left = (): AppError =>
-  new AppError('context_canceled', 'context canceled: the client left before its request was complete.');

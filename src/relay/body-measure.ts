@@ -1,0 +1,23 @@
+import { tooLarge, tooManyChunks } from './body.errors.js';
+
+/** No program writes its body in so many pieces that are so small; to take one apart costs more than to read it. */
+const MANY_CHUNKS = 4096;
+const LEAST_CHUNK_BYTES = 16;
+
+/** How much of a body has come, held against what may come. */
+export class BodyMeasure {
+  private bytes = 0;
+  private chunks = 0;
+
+  constructor(private readonly maxBytes: number) {}
+
+  /** @returns all bytes so far. @throws AppError when these are too many, or come in crumbs */
+  add(chunk: Buffer): number {
+    this.bytes += chunk.length;
+    this.chunks += 1;
+    if (this.chunks > MANY_CHUNKS && this.bytes < this.chunks * LEAST_CHUNK_BYTES)
+      throw tooManyChunks(LEAST_CHUNK_BYTES);
+    if (this.bytes > this.maxBytes) throw tooLarge(this.maxBytes);
+    return this.bytes;
+  }
+}
