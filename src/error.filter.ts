@@ -25,6 +25,7 @@ const PAGE_STATUS: Readonly<Record<ErrorKind, number>> = {
   model_not_found: 404,
   not_found: 404,
   method_not_allowed: 405,
+  upgrade_required: 426,
   conflict: 409,
   request_too_large: 413,
   request_timeout: 408,

@@ -1,7 +1,7 @@
 import type { AppError } from '../shared/index.js';
 
 /** Final whoever sends them: the same request would be refused again. */
-const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 409, 413, 415, 422]);
+const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 409, 413, 415, 422, 426]);
 /** The longest wait that a client is told. One vendor's SDK obeys any number and freezes its program for so long. */
 export const MAX_RETRY_AFTER_SECONDS = 60;
 const REQUEST_ID = '(request id: ';

@@ -20,6 +20,7 @@ describe('errors of the OpenAI dialects (case 95)', () => {
     ['model_not_found', 404, 'invalid_request_error', 'model_not_found'],
     ['not_found', 404, 'invalid_request_error', null],
     ['method_not_allowed', 405, 'invalid_request_error', null],
+    ['upgrade_required', 426, 'invalid_request_error', null],
     ['request_too_large', 413, 'invalid_request_error', 'request_too_large'],
     ['request_timeout', 408, 'invalid_request_error', null],
     ['unsupported_media_type', 415, 'invalid_request_error', null],
@@ -57,7 +58,7 @@ describe('errors of the OpenAI dialects (case 95)', () => {
 });
 
 describe('the headers of errors', () => {
-  it.each([400, 401, 402, 403, 404, 405, 409, 413, 415, 422])('says that %i is final', (status) => {
+  it.each([400, 401, 402, 403, 404, 405, 409, 413, 415, 422, 426])('says that %i is final', (status) => {
     expect(errorHeaders(error('invalid_request'), status)['x-should-retry']).toBe('false');
   });
 

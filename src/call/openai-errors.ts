@@ -36,6 +36,7 @@ const ROWS: Readonly<Record<ErrorKind, OpenAiErrorRow>> = {
   model_not_found: request(404, 'model_not_found'),
   not_found: request(404, null),
   method_not_allowed: request(405, null),
+  upgrade_required: request(426, null),
   conflict: request(409, null),
   request_too_large: request(413, 'request_too_large'),
   request_timeout: request(408, null),

@@ -8,6 +8,13 @@ export function isApiRequest(request: FastifyRequest): boolean {
   return !['GET', 'HEAD'].includes(request.method) && !isForm(request);
 }
 
+/**
+ * Whether a client wants a WebSocket and no answer. Whoever offers other protocols takes an answer as well, as HTTP has
+ * it: `curl --http2` does so with every request.
+ */
+export const wantsWebSocket = ({ headers }: FastifyRequest): boolean =>
+  headers.upgrade?.split(',').some((protocol) => protocol.trim().toLowerCase() === 'websocket') ?? false;
+
 /** Browsers say that they navigate only over TLS and on localhost, but always what they want to be given. */
 const isForm = ({ headers }: FastifyRequest): boolean =>
   headers['sec-fetch-mode'] === 'navigate' ||

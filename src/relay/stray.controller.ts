@@ -14,17 +14,24 @@ import { Config } from '../config/index.js';
 import { ApiKeyGuard } from '../keys/index.js';
 import { AppError } from '../shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { isApiRequest } from './api-request.js';
+import { isApiRequest, wantsWebSocket } from './api-request.js';
 import { requestLineOf } from './request-facts.js';
 
-/** Programs that lost their way must show a key first: to a stranger every unknown address is `Invalid token`. */
+/**
+ * Programs that lost their way must show a key first: to a stranger every unknown address is `Invalid token`. Not so
+ * those that try a WebSocket where calls are posted: they go on without one only when they are told that there is none.
+ */
 @Injectable()
 export class StrayGuard implements CanActivate {
-  constructor(private readonly keys: ApiKeyGuard) {}
+  constructor(
+    private readonly keys: ApiKeyGuard,
+    private readonly adapters: AdapterRegistry,
+  ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     if (!isApiRequest(request) || request.method === 'HEAD') return true;
+    if (wantsWebSocket(request) && this.adapters.callPaths.includes(requestLineOf(request).path)) return true;
     return this.keys.canActivate(context);
   }
 }
@@ -44,6 +51,8 @@ export class StrayController {
     const { path, method } = requestLineOf(request);
     if (!this.adapters.callPaths.includes(path)) throw this.notFound(request);
     void reply.header('allow', 'POST, OPTIONS');
+    if (wantsWebSocket(request))
+      throw new AppError('upgrade_required', `There are no WebSockets at ${path}: post the call over HTTP.`);
     throw new AppError('method_not_allowed', `${path} takes POST, not ${method}.`);
   }
 

@@ -11,6 +11,7 @@ export type ErrorKind =
   | 'model_not_found'
   | 'not_found'
   | 'method_not_allowed'
+  | 'upgrade_required'
   | 'conflict'
   | 'request_too_large'
   | 'request_timeout'

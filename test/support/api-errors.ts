@@ -43,11 +43,16 @@ export const NOT_FOUND: Situation = {
   messages: [404, 'not_found_error'],
   reason: 'not_found',
 };
-/** The table has no row for these two: the type is that of a request at fault (§1.1). */
+/** The table has no row for these three: the type is that of a request at fault (§1.1). */
 export const METHOD_NOT_ALLOWED: Situation = {
   openai: [405, REQUEST, null],
   messages: [405, REQUEST],
   reason: 'method_not_allowed',
+};
+export const NO_WEB_SOCKET: Situation = {
+  openai: [426, REQUEST, null],
+  messages: [426, REQUEST],
+  reason: 'upgrade_required',
 };
 export const UNSUPPORTED_ENCODING: Situation = {
   openai: [415, REQUEST, null],
@@ -104,7 +109,7 @@ export const TIMEOUT: Situation = {
 /** §5.6: the same request would be refused again. */
 const FINAL: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 409, 413, 422]);
 /** Of these it says nothing. */
-const UNSPECIFIED: ReadonlySet<number> = new Set([405, 415]);
+const UNSPECIFIED: ReadonlySet<number> = new Set([405, 415, 426]);
 
 interface ExpectedError {
   /** When it is another than the situation's usual one. */

@@ -15,6 +15,7 @@ const ROWS: Readonly<Record<ErrorKind, MessagesErrorRow>> = {
   model_not_found: { status: 404, type: 'not_found_error' },
   not_found: { status: 404, type: 'not_found_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
+  upgrade_required: { status: 426, type: 'invalid_request_error' },
   conflict: { status: 409, type: 'invalid_request_error' },
   request_too_large: { status: 413, type: 'request_too_large' },
   request_timeout: { status: 408, type: 'invalid_request_error' },

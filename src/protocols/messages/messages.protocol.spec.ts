@@ -69,6 +69,7 @@ describe('errors of Messages (case 95)', () => {
     ['model_not_found', 404, 'not_found_error'],
     ['not_found', 404, 'not_found_error'],
     ['method_not_allowed', 405, 'invalid_request_error'],
+    ['upgrade_required', 426, 'invalid_request_error'],
     ['request_too_large', 413, 'request_too_large'],
     ['request_timeout', 408, 'invalid_request_error'],
     ['unsupported_media_type', 415, 'invalid_request_error'],

@@ -14,6 +14,7 @@ const CODES: Readonly<Record<ErrorKind, string>> = {
   model_not_found: 'invalid_prompt',
   not_found: 'invalid_prompt',
   method_not_allowed: 'invalid_prompt',
+  upgrade_required: 'invalid_prompt',
   conflict: 'invalid_prompt',
   request_too_large: 'invalid_prompt',
   request_timeout: 'invalid_prompt',
