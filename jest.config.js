@@ -31,6 +31,9 @@ const onDatabase = {
   globalTeardown: '<rootDir>/test/support/stop-database.mjs',
 };
 
+/** Specs in test/ that need neither network nor database: the imports, and the dialects' adapters on plain values. */
+const pure = '(architecture|conformance/dialects)';
+
 /**
  * `unit`: beside the code, no I/O. `system`: test/, over HTTP and SQL. `browser`: test/browser, in a real Chromium, which
  * must be on the machine; it runs when it is asked for.
@@ -43,13 +46,13 @@ export default {
       ...shared,
       displayName: 'unit',
       roots: ['<rootDir>/src', '<rootDir>/migrations', '<rootDir>/test'],
-      testMatch: ['<rootDir>/{src,migrations}/**/*.spec.ts', '<rootDir>/test/architecture.spec.ts'],
+      testMatch: ['<rootDir>/{src,migrations}/**/*.spec.ts', `<rootDir>/test/${pure}.spec.ts`],
     },
     {
       ...onDatabase,
       displayName: 'system',
       testMatch: ['<rootDir>/test/**/*.spec.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/browser/', '<rootDir>/test/architecture\\.spec\\.ts$'],
+      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/browser/', `<rootDir>/test/${pure}\\.spec\\.ts$`],
     },
     {
       ...onDatabase,

@@ -1,0 +1,27 @@
+import type { JsonObject } from '../../src/shared/index.js';
+import type { CallResult, ProtocolAdapter, StopReason, UpstreamAdapter } from '../../src/call/index.js';
+import type { AnswerTraits } from '../support/arbitrary-answers.js';
+import type { ContentTraits } from '../support/arbitrary-contents.js';
+import type { ReadEvent } from '../support/stream-text.js';
+
+/** A dialect as the suites of this folder see it: its two sides, and as data what it has no words for. */
+export interface DialectUnderTest {
+  readonly protocol: ProtocolAdapter;
+  readonly upstream: UpstreamAdapter;
+  /** A request that asks to see all that an answer can have, streamed or not. */
+  readonly request: JsonObject;
+  /** An upstream that can do everything which the dialect has words for. */
+  readonly flags: JsonObject;
+  /** What random answers and requests may have. The reasons stand where this is filled in. */
+  readonly traits: AnswerTraits & ContentTraits;
+  /** An answer as it is when it has passed through the dialect: what must come back of it. */
+  carried(answer: CallResult, how: 'streamed' | 'whole'): CallResult;
+  /** Stops that read like another one here. */
+  readonly stops: Readonly<Partial<Record<StopReason, StopReason>>>;
+  /** What an event has behind which an upstream may close the stream without anything being missing. */
+  readonly closes: RegExp;
+  /** Checks a whole stream against the dialect's own grammar. @param text of a stream that ended well */
+  expectStream(events: readonly ReadEvent[]): void;
+  /** Checks what stands behind the events before it when a stream failed. */
+  expectFailure(before: readonly ReadEvent[], ending: readonly ReadEvent[]): void;
+}

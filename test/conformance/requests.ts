@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import type { CallContent, Part, Tool } from '../../src/call/index.js';
+import { anyContent, knownAgain } from '../support/arbitrary-contents.js';
+import type { DialectUnderTest } from './dialect-under-test.js';
+import { build, parse } from './speaking.js';
+
+const RUNS = { numRuns: 200 };
+
+/** Requests on their way through one dialect: asked of an upstream, and read as a client's. */
+export function describeRequests(dialect: DialectUnderTest): void {
+  it('a call that was built for an upstream is read as the same call (case 120)', () => {
+    fc.assert(
+      fc.property(anyContent(dialect.traits), (content) => {
+        expect(meaning(parse(dialect, build(dialect, content), knownAgain))).toEqual(meaning(content));
+      }),
+      RUNS,
+    );
+  });
+
+  it('a request that was read and built twice is built the same both times', () => {
+    fc.assert(
+      fc.property(anyContent(dialect.traits), (content) => {
+        const once = build(dialect, parse(dialect, build(dialect, content), knownAgain));
+        expect(build(dialect, parse(dialect, once, knownAgain))).toBe(once);
+      }),
+      RUNS,
+    );
+  });
+}
+
+/** What a call asks for, whatever a dialect takes for granted. */
+function meaning(content: CallContent): unknown {
+  const { lead, turns, tools, toolChoice, parallelTools, outputLimit, stop, sampling, reasoning, format } = content;
+  return {
+    lead: lead.map(({ text }) => text),
+    turns: turns.map(({ role, parts }) => ({ role, parts: parts.map(sense) })),
+    tools: tools.map(toolSense),
+    toolChoice,
+    isSerial: parallelTools === false,
+    outputLimit,
+    stop,
+    temperature: sampling.temperature,
+    effort: reasoning.effort,
+    format: format.kind === 'schema' ? format.schema.text : format.kind,
+  };
+}
+
+/** A part without what is left out and what is undefined: the same to whoever reads it. */
+function sense(part: Part): unknown {
+  if (part.kind === 'tool-result') return { ...defined(part), parts: part.parts.map(defined) };
+  if (part.kind === 'image') return { ...defined(part), detail: undefined };
+  return defined(part);
+}
+
+const toolSense = ({ schema, strict, freeform, ...tool }: Tool): unknown => ({
+  ...defined(tool),
+  schema: freeform === undefined ? schema?.text : undefined,
+  isStrict: strict === true,
+  isFreeform: freeform !== undefined,
+});
+
+const defined = (value: object): object =>
+  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined && member !== false));

@@ -1,0 +1,112 @@
+/** Both directions of one dialect on plain values: what a client would get, and what is made of it as an upstream's answer. */
+
+import {
+  type Call,
+  type CallContent,
+  type CallEvent,
+  type CallResult,
+  EventGrammar,
+  Losses,
+  malformed,
+  type OpaqueReasoning,
+  parseJsonTree,
+  type ProtocolAdapter,
+  isTreeObject,
+  type RenderContext,
+  ResultCollector,
+  SseSplitter,
+  type TreeObject,
+  type UpstreamTarget,
+} from '../../src/call/index.js';
+import { FAMILY } from '../support/arbitrary-answers.js';
+import { aCall } from '../support/calls.js';
+import type { DialectUnderTest } from './dialect-under-test.js';
+
+const PREFIX = 'rly1.';
+/** 2026-01-02T03:04:05.678Z */
+const CREATED_AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+
+/** Open to read, but otherwise as the relay closes reasoning. */
+export const seal = (opaque: OpaqueReasoning): string =>
+  `${PREFIX}${Buffer.from(JSON.stringify(opaque)).toString('base64url')}.seal`;
+
+export function unseal(text: string): OpaqueReasoning | undefined {
+  const [, payload = ''] = /^rly1\.([\w-]+)\.seal$/.exec(text) ?? [];
+  return payload === '' ? undefined : (JSON.parse(Buffer.from(payload, 'base64url').toString()) as OpaqueReasoning);
+}
+
+export const target = ({ flags }: DialectUnderTest): UpstreamTarget => ({
+  model: 'vendor-m',
+  outputLimit: undefined,
+  flags,
+  maxOutputTokens: 64_000,
+  family: FAMILY,
+});
+
+/** Parses a request as the engine does. @param open what the relay knows as closed by itself */
+export function parse({ protocol }: DialectUnderTest, body: string, open = unseal): CallContent {
+  const parseContext = { call: callOf(protocol, body), losses: new Losses(false), unseal: open };
+  return protocol.parseRequest(treeOf(body, protocol.rawMembers), parseContext);
+}
+
+/** The body of the request that asks an upstream of the dialect for this. */
+export function build(dialect: DialectUnderTest, content: CallContent): string {
+  const { call } = context(dialect, false);
+  const { body } = dialect.upstream.buildRequest({ call, content, losses: new Losses(false) }, target(dialect));
+  return Buffer.concat(body.pieces()).toString();
+}
+
+export function context(dialect: DialectUnderTest, stream: boolean): RenderContext {
+  const body = JSON.stringify({ ...dialect.request, stream });
+  const request = treeOf(body, dialect.protocol.rawMembers);
+  return { call: callOf(dialect.protocol, body), request, content: parse(dialect, body), seal };
+}
+
+const callOf = (protocol: ProtocolAdapter, body: string): Call =>
+  aCall(protocol, body, { id: `req_${'0'.repeat(32)}`, createdAt: CREATED_AT });
+
+/** What each event adds to the stream. */
+export function render(dialect: DialectUnderTest, events: readonly CallEvent[]): string[] {
+  const renderer = dialect.protocol.renderStream(context(dialect, true));
+  return events.map((event) => renderer.next(event));
+}
+
+/** The events that an upstream's stream is read as. @throws Error when they are against the grammar of events */
+export function decode(dialect: DialectUnderTest, chunks: Iterable<Uint8Array>): CallEvent[] {
+  const splitter = new SseSplitter();
+  const decoder = dialect.upstream.decodeStream(context(dialect, true).content, target(dialect));
+  const grammar = new EventGrammar();
+  const events: CallEvent[] = [];
+  const take = (decoded: readonly CallEvent[]): void => {
+    for (const event of decoded) grammar.next(event);
+    events.push(...decoded);
+  };
+  for (const chunk of chunks) for (const event of splitter.next(chunk)) take(decoder.next(event));
+  for (const event of splitter.end()) take(decoder.next(event));
+  take(decoder.end());
+  grammar.end();
+  return events;
+}
+
+/** An answer, put together from its events. */
+export function resultOf(events: readonly CallEvent[]): CallResult {
+  const collector = new ResultCollector();
+  for (const event of events) collector.next(event);
+  return opened(collector.result);
+}
+
+/** The same with the reasoning that this relay had closed opened again, as it is when a client brings it back. */
+export function opened(result: CallResult): CallResult {
+  const parts = result.parts.map((part) => {
+    if (part.kind !== 'reasoning' || part.opaque === undefined) return part;
+    const opaque = unseal(part.opaque.data);
+    return opaque === undefined ? part : { ...part, opaque };
+  });
+  return { ...result, parts };
+}
+
+function treeOf(body: string, raw: ReadonlySet<string>): TreeObject {
+  const tree = parseJsonTree(body, raw);
+  if (!isTreeObject(tree)) throw malformed('', 'is no object');
+  return tree;
+}
