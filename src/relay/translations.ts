@@ -33,7 +33,7 @@ export class Translations {
     const asked = this.adapters.protocol(call.protocol);
     const request = parse(call, asked.rawMembers);
     const losses = new Losses(strict);
-    const content = asked.parseRequest(request, { losses, unseal: (text) => this.reasoning.unseal(text) });
+    const content = asked.parseRequest(request, { call, losses, unseal: (text) => this.reasoning.unseal(text) });
     const context = { call, request, content, seal: this.reasoning.seal.bind(this.reasoning) };
     return new Translation(context, protocol, losses);
   }

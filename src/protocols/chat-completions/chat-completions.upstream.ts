@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  notTranslatable,
   classifyUpstream,
   jsonInterests,
   latin1,
@@ -71,6 +72,18 @@ export class ChatCompletionsUpstream implements UpstreamAdapter {
 
   textsIn(event: SseEvent): readonly TextPiece[] {
     return chatTextsIn(event);
+  }
+
+  buildRequest(): never {
+    throw notTranslatable('model', 'can be called through another endpoint only');
+  }
+
+  decodeResponse(): never {
+    return this.buildRequest();
+  }
+
+  decodeStream(): never {
+    return this.buildRequest();
   }
 
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  notTranslatable,
   classifyUpstream,
   jsonInterests,
   commonEdits,
@@ -66,6 +67,18 @@ export class MessagesUpstream implements UpstreamAdapter {
 
   textsIn(event: SseEvent): readonly TextPiece[] {
     return messagesTextsIn(event);
+  }
+
+  buildRequest(): never {
+    throw notTranslatable('model', 'can be called through another endpoint only');
+  }
+
+  decodeResponse(): never {
+    return this.buildRequest();
+  }
+
+  decodeStream(): never {
+    return this.buildRequest();
   }
 
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  notTranslatable,
   classifyInnerError,
   classifyUpstream,
   jsonInterests,
@@ -70,6 +71,18 @@ export class ResponsesUpstream implements UpstreamAdapter {
 
   textsIn(event: SseEvent): readonly TextPiece[] {
     return responsesTextsIn(event);
+  }
+
+  buildRequest(): never {
+    throw notTranslatable('model', 'can be called through another endpoint only');
+  }
+
+  decodeResponse(): never {
+    return this.buildRequest();
+  }
+
+  decodeStream(): never {
+    return this.buildRequest();
   }
 
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
