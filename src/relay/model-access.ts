@@ -28,7 +28,7 @@ export class ModelAccess {
       throw new AppError('permission_denied', `This key may not use the model "${model.name}".`, { param: 'model' });
     if (group === undefined || !model.groups.includes(group.name))
       throw unknownModel(call.head.model, ` in the group "${caller.groupName}" of this key`);
-    if (this.channels.protocolsFor(group.name, model.name).length === 0) throw noChannel(model.name);
+    this.requireChannel(call.protocol, group.name, model.name);
     requirePricedTier(call.head, model);
     return { caller, model, group, catalogVersion: version };
   }
@@ -38,7 +38,20 @@ export class ModelAccess {
     const isForeign = (channel: Channel): number => Number(channel.protocol !== protocol);
     return this.channels
       .candidates(group, model)
+      .filter((channel) => takes(channel, protocol))
       .toSorted((one, other) => one.tier - other.tier || isForeign(one) - isForeign(other));
+  }
+
+  private requireChannel(protocol: ProtocolId, group: string, model: string): void {
+    const channels = this.channels.candidates(group, model);
+    if (channels.some((channel) => takes(channel, protocol))) return;
+    const [channel] = channels;
+    if (channel === undefined) throw noChannel(model);
+    throw new AppError(
+      'invalid_request',
+      `The model "${model}" cannot be called through this endpoint: its channels take calls in ${channel.protocol} only.`,
+      { param: 'model' },
+    );
   }
 
   /** The models that the caller can call now, newest first, then by name. */
@@ -57,6 +70,10 @@ export class ModelAccess {
     return model;
   }
 }
+
+/** A channel that only takes calls of its own dialect says so. */
+const takes = ({ protocol, flags }: Channel, asked: ProtocolId): boolean =>
+  protocol === asked || flags['nativeOnly'] !== true;
 
 export const noChannel = (model: string): AppError =>
   new AppError(

@@ -50,7 +50,7 @@ ${DIALECTS.flatMap((protocol) => [
 `;
 
 const channel = (protocol: Dialect, name: string, tier: number, url: string, models: string): string =>
-  `  - { name: ${name}-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [${name}-secret], tier: ${tier}, models: { ${models} } }`;
+  `  - { name: ${name}-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [${name}-secret], tier: ${tier}, flags: { nativeOnly: true }, models: { ${models} } }`;
 
 let relay: RelayApp;
 

@@ -60,6 +60,7 @@ ${['chat-completions', 'messages', 'responses']
     base_url: ${baseUrl}
     credentials: [upstream-secret-of-${protocol}]
     groups: [default, saver]
+    flags: { nativeOnly: true }
     models: { m: vendor-m-2026, free: vendor-free, fee: vendor-fee, vendor/with-slash: slashed, saver-only: s${protocol === 'chat-completions' ? ', only-chat: chatty' : ''} }`,
   )
   .join('')}
