@@ -5,6 +5,7 @@ export { AdapterRegistry } from './adapter.registry.js';
 export { isApiAddress, isApiRequest } from './api-request.js';
 export { CallRoute } from './call.guard.js';
 export { ChannelProbe, type ProbeResult } from './channel-probe.js';
+export { DialectChoices } from './dialect-choices.js';
 export { usualForm } from './path-forms.js';
 export { Protocol, Upstream } from './protocol.decorator.js';
 export { RelayModule } from './relay.module.js';

@@ -14,6 +14,7 @@ import { BodyBudget } from './body-budget.js';
 import { CallGuard } from './call.guard.js';
 import { ChannelProbe } from './channel-probe.js';
 import { Exchange } from './exchange.js';
+import { DialectChoices } from './dialect-choices.js';
 import { ModelAccess } from './model-access.js';
 import { HolderController } from './holder.controller.js';
 import { ModelsController } from './models.controller.js';
@@ -40,6 +41,7 @@ import { UsageCounting } from './usage-counting.js';
     CallGuard,
     ChannelProbe,
     Exchange,
+    DialectChoices,
     ModelAccess,
     ReasoningSeal,
     RelayService,
@@ -52,6 +54,15 @@ import { UsageCounting } from './usage-counting.js';
     Turns,
     UsageCounting,
   ],
-  exports: [AdapterRegistry, BillingModule, CallGuard, ChannelProbe, KeysModule, RelayService, RunState],
+  exports: [
+    AdapterRegistry,
+    BillingModule,
+    CallGuard,
+    ChannelProbe,
+    DialectChoices,
+    KeysModule,
+    RelayService,
+    RunState,
+  ],
 })
 export class RelayModule {}

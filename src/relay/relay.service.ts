@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, defer, from, switchMap } from 'rxjs';
 import { accounted, BillingService } from '../billing/index.js';
-import type { Call, CallBody, Frame, ProtocolAdapter } from '../call/index.js';
+import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError } from '../shared/index.js';
 import type { Answer } from './answer.js';
 import { Attempts } from './attempts.js';
 import { Bodies } from './bodies.js';
-import type { BodyWatcher } from './body-reader.js';
+import { asAddressed, type DialectChoice } from './dialect-choices.js';
 import type { HeldBody } from './held-body.js';
 import { fingerprintOf, idempotencyKeyOf } from './idempotency-key.js';
 import { ModelAccess } from './model-access.js';
@@ -18,14 +18,12 @@ import type { SharedAnswer } from './shared-answer.js';
 import { SharedAnswers } from './shared-answers.js';
 import { unlessInterrupted } from './unless-interrupted.js';
 
-/** Tells a request's dialect by its body, where the address does not. */
-export interface DialectChoice extends BodyWatcher {
-  end(body: CallBody): ProtocolAdapter;
-}
-
 interface ReadCall {
+  /** Its dialect is the one that it was asked in. */
   readonly call: Call;
-  readonly protocol: ProtocolAdapter;
+  readonly asked: ProtocolAdapter;
+  /** The dialect that it is answered in. */
+  readonly answers: ProtocolAdapter;
   readonly body: HeldBody;
   /** When the client has named its request. */
   readonly share: Share | undefined;
@@ -51,7 +49,7 @@ export class RelayService {
   ) {}
 
   /**
-   * Answers one request of a dialect.
+   * Answers one request, of a dialect or of one that is to be chosen.
    * @throws AppError when the call failed before anything was written; its row is written by then
    */
   async answer(dialect: ProtocolAdapter | DialectChoice, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -60,17 +58,20 @@ export class RelayService {
     const answer = this.replies.open(request.id, arrival.startedMs);
     let read: ReadCall | undefined;
     try {
-      const { call, protocol, body, share } = (read = await this.readOrRefuse(dialect, request, caller, answer));
+      const { call, answers, body, share } = (read = await this.readOrRefuse(dialect, request, caller, answer));
       answer.onBodySpent = () => body.drop();
       if (share !== undefined) return await this.sendShared(read, share, caller, answer, reply);
-      await this.replies.send(reply, call, protocol, answer, this.run(call, protocol, caller, answer));
+      await this.replies.send(reply, call, answers, answer, this.run(call, answers, caller, answer));
     } finally {
       read?.body.drop();
       this.replies.close(request.id);
     }
   }
 
-  /** Cold: nothing happens before it is subscribed to; unsubscribing ends the call as cancelled. */
+  /**
+   * Cold: nothing happens before it is subscribed to; unsubscribing ends the call as cancelled.
+   * @param protocol of the answer
+   */
   run(call: Call, protocol: ProtocolAdapter, caller: Caller, answer: Answer): Observable<Frame> {
     return defer(() => {
       const ticket = this.billing.open(call, caller, answer.startedMs);
@@ -94,34 +95,27 @@ export class RelayService {
     caller: Caller,
     answer: Answer,
   ): Promise<ReadCall> {
+    const choice = 'headReader' in dialect ? asAddressed(dialect, requestLineOf(request)) : dialect;
     try {
       const { interruption } = answer;
-      const call = await unlessInterrupted(this.read(dialect, request), interruption, ({ body }) => body.drop());
+      const call = await unlessInterrupted(this.read(choice, request), interruption, ({ body }) => body.drop());
       return { ...call, share: await this.shareOf(call, caller, answer) };
     } catch (thrown) {
       const error = AppError.from(thrown);
-      const protocol = 'id' in dialect ? dialect.id : '';
-      await this.billing.refuse({ id: request.id, protocol, caller, ...arrivalOf(request) }, error);
+      const refused = { id: request.id, protocol: choice.addressed, caller, ...arrivalOf(request) };
+      await this.billing.refuse(refused, error);
       throw error;
     }
   }
 
-  private async read(
-    dialect: ProtocolAdapter | DialectChoice,
-    request: FastifyRequest,
-  ): Promise<Omit<ReadCall, 'share'>> {
-    const line = requestLineOf(request);
-    const chosen = 'id' in dialect ? { protocol: dialect, reader: dialect.headReader(line) } : undefined;
-    const body = await this.bodies.read(request.raw, chosen?.reader ?? (dialect as DialectChoice));
+  private async read(choice: DialectChoice, request: FastifyRequest): Promise<Omit<ReadCall, 'share'>> {
+    const body = await this.bodies.read(request.raw, choice);
     try {
-      const protocol = chosen?.protocol ?? (dialect as DialectChoice).end(body);
-      const head = chosen?.reader.end(body) ?? (await this.bodies.readHead(protocol.headReader(line), body));
+      const { asked, answers, head } = await choice.end(body);
       const { createdAt, ip } = arrivalOf(request);
-      return {
-        call: { id: request.id, createdAt, protocol: protocol.id, request: line, ip, head, body },
-        protocol,
-        body,
-      };
+      const line = requestLineOf(request);
+      const call = { id: request.id, createdAt, protocol: asked.id, request: line, ip, head, body };
+      return { call, asked, answers, body };
     } catch (error) {
       body.drop();
       throw error;
@@ -133,19 +127,19 @@ export class RelayService {
    * @throws AppError when the client has used the name for something else
    */
   private async shareOf(
-    { call, protocol, body }: Omit<ReadCall, 'share'>,
+    { call, asked, answers, body }: Omit<ReadCall, 'share'>,
     caller: Caller,
     answer: Answer,
   ): Promise<Share | undefined> {
     try {
       const key = idempotencyKeyOf(call.request);
       if (key === undefined) return undefined;
-      const fingerprint = await fingerprintOf(call.request, protocol.forwardedHeaders, body.bytes);
+      const fingerprint = await fingerprintOf(call.request, asked.forwardedHeaders, body.bytes);
       const name = `${caller.keyId} ${key}`;
       // Nothing is waited for from here on: of two requests that come at once, the other finds this one.
       const other = this.shared.find(name, fingerprint);
       if (other !== undefined) return { answer: other, isGuest: true };
-      const own = this.replies.share(call.id, answer, this.run(call, protocol, caller, answer));
+      const own = this.replies.share(call.id, answer, this.run(call, answers, caller, answer));
       this.shared.add(name, fingerprint, own);
       return { answer: own, isGuest: false };
     } catch (error) {
@@ -155,7 +149,7 @@ export class RelayService {
   }
 
   private async sendShared(
-    { call, protocol, body }: ReadCall,
+    { call, answers, body }: ReadCall,
     share: Share,
     caller: Caller,
     answer: Answer,
@@ -163,7 +157,7 @@ export class RelayService {
   ): Promise<void> {
     const { facts, frames } = share.answer.reply();
     if (!share.isGuest) {
-      await this.replies.send(reply, call, protocol, facts, frames);
+      await this.replies.send(reply, call, answers, facts, frames);
       // This client may have left the others with its call, whose body and end are still looked after from here.
       return share.answer.over;
     }
@@ -171,6 +165,6 @@ export class RelayService {
     const { callId } = share.answer;
     void reply.header('x-relay-shared-with', callId);
     const ticket = this.billing.openShared(call, caller, answer.startedMs, callId);
-    await this.replies.send(reply, call, protocol, facts, frames.pipe(accounted(ticket, answer)));
+    await this.replies.send(reply, call, answers, facts, frames.pipe(accounted(ticket, answer)));
   }
 }
