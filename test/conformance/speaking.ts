@@ -19,7 +19,7 @@ import {
   type UpstreamTarget,
 } from '../../src/call/index.js';
 import { FAMILY } from '../support/arbitrary-answers.js';
-import { aCall } from '../support/calls.js';
+import { aCall, aTarget } from '../support/calls.js';
 import type { DialectUnderTest } from './dialect-under-test.js';
 
 const PREFIX = 'rly1.';
@@ -35,13 +35,9 @@ export function unseal(text: string): OpaqueReasoning | undefined {
   return payload === '' ? undefined : (JSON.parse(Buffer.from(payload, 'base64url').toString()) as OpaqueReasoning);
 }
 
-export const target = ({ flags }: DialectUnderTest): UpstreamTarget => ({
-  model: 'vendor-m',
-  outputLimit: undefined,
-  flags,
-  maxOutputTokens: 64_000,
-  family: FAMILY,
-});
+/** Where the calls of these suites go. */
+export const target = ({ flags }: DialectUnderTest, stream = true): UpstreamTarget =>
+  aTarget({ flags, stream, maxOutputTokens: 64_000, family: FAMILY });
 
 /** Parses a request as the engine does. @param open what the relay knows as closed by itself */
 export function parse({ protocol }: DialectUnderTest, body: string, open = unseal): CallContent {
@@ -52,7 +48,7 @@ export function parse({ protocol }: DialectUnderTest, body: string, open = unsea
 /** The body of the request that asks an upstream of the dialect for this. */
 export function build(dialect: DialectUnderTest, content: CallContent): string {
   const { call } = context(dialect, false);
-  const { body } = dialect.upstream.buildRequest({ call, content, losses: new Losses(false) }, target(dialect));
+  const { body } = dialect.upstream.buildRequest({ call, content, losses: new Losses(false) }, target(dialect, false));
   return Buffer.concat(body.pieces()).toString();
 }
 
