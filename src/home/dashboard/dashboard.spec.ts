@@ -22,6 +22,8 @@ const aKey = (overrides: Partial<OwnKey> = {}): OwnKey => ({
   groupName: undefined,
   models: undefined,
   expiresAt: undefined,
+  strict: false,
+  neverStores: false,
   createdAt: NOW,
   version: 1,
   group: 'default',
