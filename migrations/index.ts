@@ -13,6 +13,7 @@ import { CreateVerifications20261122130100 } from './20261122130100-create-verif
 import { SumUpUsage20261122130200 } from './20261122130200-sum-up-usage.js';
 import { IndexCallsByKey20261122130300 } from './20261122130300-index-calls-by-key.js';
 import { AddKeySwitches20261122141000 } from './20261122141000-add-key-switches.js';
+import { CreateStoredAnswers20261122141100 } from './20261122141100-create-stored-answers.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -29,4 +30,5 @@ export const migrations = [
   SumUpUsage20261122130200,
   IndexCallsByKey20261122130300,
   AddKeySwitches20261122141000,
+  CreateStoredAnswers20261122141100,
 ];

@@ -10,7 +10,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['config', 'call'],
   ['database'],
   ['web', 'mail'],
-  ['auth'],
+  ['auth', 'stored-answers'],
   ['usage', 'tokens'],
   ['catalog', 'wallet'],
   ['keys'],

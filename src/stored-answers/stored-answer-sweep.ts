@@ -1,0 +1,36 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Clock, reasonOf } from '../shared/index.js';
+import { StoredAnswersRepository } from './stored-answers.repository.js';
+
+const SWEEP_MS = 10 * 60 * 1000;
+
+/** Deletes expired answers, which nobody finds any more, at start and every ten minutes. */
+@Injectable()
+export class StoredAnswerSweep implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger('StoredAnswers');
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly rows: StoredAnswersRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.sweep();
+    this.timer = setInterval(() => void this.trySweep(), SWEEP_MS).unref();
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+  }
+
+  sweep(): Promise<void> {
+    return this.rows.deleteExpired(this.clock.date());
+  }
+
+  private async trySweep(): Promise<void> {
+    await this.sweep().catch((error: unknown) =>
+      this.logger.error(`Expired answers could not be deleted: ${reasonOf(error)}`),
+    );
+  }
+}

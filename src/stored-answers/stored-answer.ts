@@ -1,0 +1,33 @@
+import type { Secret } from '../shared/index.js';
+
+/** Whose answers: every key has its own, and only its secret, which the request carries, opens them. */
+export interface AnswerOwner {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly secret: Secret;
+}
+
+/** What is kept of an answer, as JSON texts in the dialect of its client. */
+export interface AnswerContent {
+  /** All that was asked, with what stands before it: an array. */
+  readonly input: string;
+  /** The answer as its client got it: an object. */
+  readonly response: string;
+}
+
+interface Answer {
+  readonly id: string;
+  readonly channelId: string;
+  /** Undefined: the channel keeps it. */
+  readonly content: AnswerContent | undefined;
+}
+
+export interface NewAnswer extends Answer {
+  readonly callId: string;
+  /** Of what it consists of: a later request may name one of them alone. */
+  readonly itemIds: readonly string[];
+}
+
+export interface StoredAnswer extends Answer {
+  readonly expiresAt: Date;
+}

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../shared/index.js';
+import { openContent, sealContent } from './answer-seal.js';
+import type { AnswerContent, AnswerOwner, NewAnswer, StoredAnswer } from './stored-answer.js';
+import { StoredAnswerLimits } from './stored-answer-limits.js';
+import { StoredAnswersRepository, type StoredAnswerRow } from './stored-answers.repository.js';
+
+/** Answers that are only known to lie with a channel are counted so often, in answers of this process. */
+const ORIGINS_PER_EVICTION = 64;
+
+/** The answers of keys. Of another key, of another secret, expired: each is as if it had never been there. */
+@Injectable()
+export class StoredAnswers {
+  private origins = 0;
+
+  constructor(
+    private readonly rows: StoredAnswersRepository,
+    private readonly limits: StoredAnswerLimits,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Until when it is kept; undefined when it is not: too large, or the key keeps nothing. */
+  async keep(owner: AnswerOwner, { content, ...answer }: NewAnswer): Promise<Date | undefined> {
+    const sealed = content === undefined ? null : await this.seal(content, owner, answer.id);
+    if (sealed === undefined) return undefined;
+    const createdAt = this.clock.date();
+    const lifeMs = sealed === null ? this.limits.originMs : this.limits.keptMs;
+    const expiresAt = new Date(createdAt.getTime() + lifeMs);
+    if (!(await this.rows.insert(owner, { ...answer, createdAt, expiresAt, sealed }))) return undefined;
+    if (sealed !== null || ++this.origins % ORIGINS_PER_EVICTION === 0) await this.evict(owner);
+    return expiresAt;
+  }
+
+  async find(owner: AnswerOwner, id: string): Promise<StoredAnswer | undefined> {
+    const row = await this.rows.find(owner.keyId, id, this.clock.date());
+    return row && this.open(row, owner);
+  }
+
+  /** By the id of each item that is part of one; an answer of several items is the same object. */
+  async ofItems(owner: AnswerOwner, itemIds: readonly string[]): Promise<ReadonlyMap<string, StoredAnswer>> {
+    const rows = itemIds.length === 0 ? [] : await this.rows.ofItems(owner.keyId, itemIds, this.clock.date());
+    const found = new Map<string, StoredAnswer>();
+    for (const { itemIds: ids, ...row } of rows) {
+      const answer = await this.open(row, owner);
+      if (answer !== undefined) for (const id of ids) found.set(id, answer);
+    }
+    return found;
+  }
+
+  /** Whether there was one. */
+  delete(owner: Pick<AnswerOwner, 'keyId'>, id: string): Promise<boolean> {
+    return this.rows.delete(owner.keyId, id);
+  }
+
+  /** Until when the answer of an account's call is kept here; undefined: it is not. */
+  keptUntil(accountId: string, callId: string): Promise<Date | undefined> {
+    return this.rows.expiryOfCall(accountId, callId, this.clock.date());
+  }
+
+  /** Deletes what is kept of an account's call. */
+  forget(accountId: string, callId: string): Promise<void> {
+    return this.rows.deleteOfCall(accountId, callId);
+  }
+
+  private async seal(content: AnswerContent, owner: AnswerOwner, id: string): Promise<Buffer | undefined> {
+    if (content.input.length + content.response.length > this.limits.textLength) return undefined;
+    const sealed = await sealContent(content, owner, id);
+    return sealed.length > this.limits.sealedBytes ? undefined : sealed;
+  }
+
+  private async open({ sealed, ...row }: StoredAnswerRow, owner: AnswerOwner): Promise<StoredAnswer | undefined> {
+    if (sealed === null) return { ...row, content: undefined };
+    const content = await openContent(sealed, owner, row.id);
+    return content && { ...row, content };
+  }
+
+  private evict({ keyId }: AnswerOwner): Promise<void> {
+    const { keptOfKey, sealedBytesOfKey, originsOfKey } = this.limits;
+    return this.rows.evict(keyId, keptOfKey, sealedBytesOfKey, originsOfKey);
+  }
+}
