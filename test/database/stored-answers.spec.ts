@@ -1,5 +1,6 @@
 import type { TestingModule } from '@nestjs/testing';
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { AccountService } from '../../src/auth/index.js';
 import { ApiKeyService, KeysModule, OwnKeys } from '../../src/keys/index.js';
@@ -197,6 +198,7 @@ describe('stored answers', () => {
     await deleting.startTransaction();
     await deleting.query(`UPDATE api_keys SET state = 'deleted' WHERE id = $1`, [ann.keyId]);
     const keeping = keep('resp_1');
+    await Promise.race([keeping, delay(300)]);
     await deleting.commitTransaction();
     await deleting.release();
     await expect(keeping).resolves.toBeUndefined();
