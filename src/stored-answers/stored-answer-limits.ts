@@ -13,6 +13,8 @@ export class StoredAnswerLimits {
   /** Of one answer, as its texts are, and compressed and sealed. What is larger is not kept. */
   readonly textLength: number = 16 * MIB;
   readonly sealedBytes: number = MIB;
+  /** Of all answers that one request names items of: each was small when it was sealed. */
+  readonly recalledLength: number = 32 * MIB;
   /** Of one key. */
   readonly keptOfKey: number = 500;
   readonly sealedBytesOfKey: number = 64 * MIB;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../shared/index.js';
+import { AppError, Clock } from '../shared/index.js';
 import { openContent, sealContent } from './answer-seal.js';
 import type { AnswerContent, AnswerOwner, NewAnswer, StoredAnswer } from './stored-answer.js';
 import { StoredAnswerLimits } from './stored-answer-limits.js';
@@ -36,12 +36,18 @@ export class StoredAnswers {
     return row && this.open(row, owner);
   }
 
-  /** By the id of each item that is part of one; an answer of several items is the same object. */
+  /**
+   * By the id of each item that is part of one; an answer of several items is the same object.
+   * @throws AppError request_too_large when they are more than one request may lean on
+   */
   async ofItems(owner: AnswerOwner, itemIds: readonly string[]): Promise<ReadonlyMap<string, StoredAnswer>> {
     const rows = itemIds.length === 0 ? [] : await this.rows.ofItems(owner.keyId, itemIds, this.clock.date());
     const found = new Map<string, StoredAnswer>();
+    let length = 0;
     for (const { itemIds: ids, ...row } of rows) {
       const answer = await this.open(row, owner);
+      length += lengthOf(answer?.content);
+      if (length > this.limits.recalledLength) throw new TooMuchRecalled();
       if (answer !== undefined) for (const id of ids) found.set(id, answer);
     }
     return found;
@@ -63,7 +69,7 @@ export class StoredAnswers {
   }
 
   private async seal(content: AnswerContent, owner: AnswerOwner, id: string): Promise<Buffer | undefined> {
-    if (content.input.length + content.response.length > this.limits.textLength) return undefined;
+    if (lengthOf(content) > this.limits.textLength) return undefined;
     const sealed = await sealContent(content, owner, id);
     return sealed.length > this.limits.sealedBytes ? undefined : sealed;
   }
@@ -79,3 +85,15 @@ export class StoredAnswers {
     return this.rows.evict(keyId, keptOfKey, sealedBytesOfKey, originsOfKey);
   }
 }
+
+class TooMuchRecalled extends AppError {
+  constructor() {
+    super(
+      'request_too_large',
+      'The items that the request refers to are too large together: send the newest ones only.',
+    );
+  }
+}
+
+const lengthOf = (content: AnswerContent | undefined): number =>
+  content === undefined ? 0 : content.input.length + content.response.length;

@@ -24,6 +24,7 @@ const MARKER = 'a prompt that nobody else may read';
 class FewAnswers extends StoredAnswerLimits {
   override readonly textLength = 5000;
   override readonly sealedBytes = 1000;
+  override readonly recalledLength = 9000;
   override readonly keptOfKey = 3;
   override readonly sealedBytesOfKey = 2000;
   override readonly originsOfKey = 2;
@@ -143,6 +144,14 @@ describe('stored answers', () => {
       keep('resp_3', { content: { ...long, input: JSON.stringify('x'.repeat(4000)) } }),
     ).resolves.toBeDefined();
     await expect(ids()).resolves.toEqual(['resp_3']);
+  });
+
+  it('are not recalled for one request when they are too much together', async () => {
+    const content = { input: JSON.stringify('x'.repeat(4000)), response: '{}' };
+    for (const id of ['resp_1', 'resp_2', 'resp_3']) await keep(id, { content });
+    const items = ['msg_of_resp_1', 'msg_of_resp_2', 'msg_of_resp_3'];
+    await expect(answers.ofItems(ann, items.slice(1))).resolves.toHaveProperty('size', 2);
+    await expect(answers.ofItems(ann, items)).rejects.toMatchObject({ kind: 'request_too_large' });
   });
 
   it('are so many of a key; the oldest goes first, and other keys are left alone', async () => {
