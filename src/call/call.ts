@@ -40,6 +40,8 @@ export interface CallHead {
   readonly effort: Effort | undefined;
   /** The service tier that is asked for, as written; absent when the client leaves it open. */
   readonly serviceTier?: string | undefined;
+  /** Whether the client wants its answer kept; absent when it leaves that to the dialect. */
+  readonly store?: boolean | undefined;
   /** There when the prompt is more than the body. */
   readonly outside?: OutsideContent | undefined;
   readonly size: BodySize;

@@ -2,6 +2,7 @@
 // adapters are built with: JSON read and edited in place, server-sent events, errors, lists of models.
 // Does not own any dialect, HTTP, time or money. No Nest, no I/O: plain values in, plain values out.
 export { readAnswerFields } from './answer-fields.js';
+export type { AnswerStorage, GivenAnswer, KeptAnswer, KeptAnswers, NamedAnswers } from './answer-storage.js';
 export { EFFORTS, NO_TOKENS, USUAL_SERVICE_TIERS } from './call.js';
 export type { BodySize, Call, CallBody, CallHead, Effort, OutsideContent, ProtocolId, TokenUsage } from './call.js';
 export { classifyInnerError, classifyUpstream } from './classify-upstream.js';

@@ -1,4 +1,5 @@
 import type { AppError, JsonObject } from '../shared/index.js';
+import type { AnswerStorage } from './answer-storage.js';
 import type { Call, ProtocolId } from './call.js';
 import type { HeadReader } from './head-reader.js';
 import type { RequestLine } from './request-line.js';
@@ -57,6 +58,8 @@ export interface ProtocolAdapter {
   /** A whole answer, as JSON text. */
   renderResponse(result: CallResult, context: RenderContext): string;
   renderStream(context: RenderContext): StreamRenderer;
+  /** There when clients of this dialect can have answers kept. */
+  readonly storage?: AnswerStorage;
   renderError(error: AppError, requestId: string): RenderedError;
   /** The bytes that end a stream which failed after it began: never a normal end. */
   renderStreamError(call: Call, error: AppError, tail: StreamTail): Uint8Array;

@@ -28,7 +28,8 @@ export type ErrorKind =
   | 'context_canceled';
 
 /** What is said of a field that is wrong; a dialect renders it as `code`. */
-export type FieldFault = 'invalid_value' | 'unsupported_parameter' | 'missing_required_parameter';
+export type FieldFault =
+  'invalid_value' | 'unsupported_parameter' | 'missing_required_parameter' | 'previous_response_not_found';
 
 /** What an error carries beside its message; each dialect shows what it has a place for. */
 export interface ErrorDetails {

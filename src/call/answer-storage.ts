@@ -1,0 +1,45 @@
+import type { JsonTree, TreeObject } from './translation/json-tree.js';
+
+/** What a request names in place of sending it. */
+export interface NamedAnswers {
+  /** The answer that the request continues. */
+  readonly answerId: string | undefined;
+  /** Items of whichever answers. */
+  readonly itemIds: readonly string[];
+}
+
+/** An answer that was kept, and all that it was an answer to. */
+export interface KeptAnswer {
+  readonly input: readonly JsonTree[];
+  readonly response: TreeObject;
+}
+
+/** What is kept of the answers that a request names: what is absent is not. */
+export interface KeptAnswers {
+  readonly answer: KeptAnswer | undefined;
+  /** By the id of the item, the answer that it is part of. */
+  readonly ofItems: ReadonlyMap<string, KeptAnswer>;
+}
+
+/** An answer as its client gets it. */
+export interface GivenAnswer {
+  readonly id: string;
+  /** Of what it consists of and can be named by. */
+  readonly itemIds: readonly string[];
+  /** JSON. */
+  readonly text: string;
+}
+
+/** The part of a dialect whose clients can have answers kept, and name them later in place of sending them. Pure. */
+export interface AnswerStorage {
+  named(request: TreeObject): NamedAnswers;
+  /**
+   * The request with everything in it that it names.
+   * @throws AppError invalid_request naming what is not there
+   */
+  expand(request: TreeObject, kept: KeptAnswers): TreeObject;
+  /** All that a request says, once it names nothing any more. */
+  inputOf(request: TreeObject): readonly JsonTree[];
+  /** The answer in the last bytes of it that its client gets, streamed or not; undefined when it is not there as a whole. */
+  answerIn(last: Uint8Array): GivenAnswer | undefined;
+}
