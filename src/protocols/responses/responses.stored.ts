@@ -1,0 +1,114 @@
+import {
+  isTreeObject,
+  parseData,
+  SseSplitter,
+  type AnswerStorage,
+  type GivenAnswer,
+  type JsonTree,
+  type KeptAnswer,
+  type KeptAnswers,
+  type NamedAnswers,
+  type TreeObject,
+} from '../../call/index.js';
+import { AppError, isJsonObject, type JsonObject } from '../../shared/index.js';
+
+const PREVIOUS_RESPONSE = 'previous_response_id';
+const ANSWERS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
+const OPENING_BRACE = 0x7b;
+
+/** How clients of this dialect name what was said before: a response that they continue, or items one by one. */
+export const RESPONSES_STORAGE: AnswerStorage = { named, expand, inputOf, answerIn };
+
+function named(request: TreeObject): NamedAnswers {
+  const previous = request[PREVIOUS_RESPONSE];
+  return {
+    answerId: typeof previous === 'string' ? previous : undefined,
+    itemIds: inputOf(request).flatMap((item) => referenceIn(item) ?? []),
+  };
+}
+
+/**
+ * The earlier input, what was answered to it, then the request's own input, with the items in place of their references.
+ * @throws AppError invalid_request naming the response or the item that is not kept, or an item that is named twice
+ */
+function expand(request: TreeObject, { answer, ofItems }: KeptAnswers): TreeObject {
+  const { [PREVIOUS_RESPONSE]: previous, ...others } = request;
+  if (typeof previous === 'string' && answer === undefined)
+    throw notKept(`The response "${previous}"`, PREVIOUS_RESPONSE);
+  const used = new Set<string>();
+  const own = inputOf(request).map((item, index) => {
+    const id = referenceIn(item);
+    if (id === undefined) return item;
+    // Each is as long as it likes, so that a short request of many of them would have no end.
+    if (used.has(id)) throw namedTwice(id, `input[${index}].id`);
+    used.add(id);
+    return itemOf(ofItems.get(id), id) ?? fail(notKept(`The item "${id}"`, `input[${index}].id`));
+  });
+  return { ...others, input: [...(answer === undefined ? [] : [...answer.input, ...outputOf(answer)]), ...own] };
+}
+
+/** A text is one message of the user's. */
+function inputOf({ input }: TreeObject): readonly JsonTree[] {
+  if (typeof input === 'string')
+    return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
+  return Array.isArray(input) ? (input as readonly JsonTree[]) : [];
+}
+
+function answerIn(last: Uint8Array): GivenAnswer | undefined {
+  const response = last[0] === OPENING_BRACE ? parsed(last) : streamed(last);
+  if (response === undefined || typeof response['id'] !== 'string' || !Array.isArray(response['output']))
+    return undefined;
+  const itemIds = response['output'].flatMap((item: unknown) =>
+    isJsonObject(item) && typeof item['id'] === 'string' ? [item['id']] : [],
+  );
+  return { id: response['id'], itemIds, text: JSON.stringify(response) };
+}
+
+function streamed(last: Uint8Array): JsonObject | undefined {
+  const splitter = new SseSplitter();
+  for (const event of [...splitter.next(last), ...splitter.end()]) {
+    const data = parseData(event);
+    if (data !== undefined && ANSWERS.has(data['type']) && isJsonObject(data['response'])) return data['response'];
+  }
+  return undefined;
+}
+
+function parsed(last: Uint8Array): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(last).toString('utf8'));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    // The end of an answer that was too long to be held back as a whole.
+    return undefined;
+  }
+}
+
+/** A reference may leave its type out: then it is what has an id and neither role nor content. */
+function referenceIn(item: JsonTree): string | undefined {
+  if (!isTreeObject(item) || typeof item['id'] !== 'string') return undefined;
+  if (item['type'] === 'item_reference') return item['id'];
+  return Object.keys(item).length === 1 ? item['id'] : undefined;
+}
+
+const outputOf = ({ response: { output } }: KeptAnswer): readonly JsonTree[] =>
+  Array.isArray(output) ? (output as readonly JsonTree[]) : [];
+
+const itemOf = (answer: KeptAnswer | undefined, id: string): JsonTree | undefined =>
+  answer && outputOf(answer).find((item) => isTreeObject(item) && item['id'] === id);
+
+function fail(error: AppError): never {
+  throw error;
+}
+
+const notKept = (what: string, param: string): AppError =>
+  new AppError(
+    'invalid_request',
+    `${what} is not kept here for this key: answers are kept for a day. Send the conversation itself, with "store": false.`,
+    { param, fault: 'previous_response_not_found' },
+  );
+
+const namedTwice = (id: string, param: string): AppError =>
+  new AppError('invalid_request', `The item "${id}" is referred to twice. Refer to it once.`, {
+    param,
+    fault: 'invalid_value',
+  });
