@@ -69,7 +69,7 @@ export class Caller {
     done: (outcome: Outcome) => void,
   ): Exchange {
     const events = EVENTS[behaviour];
-    const check = events === 0 ? undefined : new StreamCheck(events, this.dialect.lastWord);
+    const check = events === 0 ? undefined : new StreamCheck(events, this.dialect);
     const exchange = new Exchange(done, check);
     const path = `/v1${this.dialect.path}`;
     this.pool.dispatch(

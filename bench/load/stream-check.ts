@@ -1,6 +1,6 @@
 // Reads a stream as it comes and checks that every numbered event is there, once and in order.
 import { PACE_MS } from '../work/behaviours.ts';
-import { NUMBER_MARK } from '../work/dialect.ts';
+import type { Dialect } from '../work/dialect.ts';
 
 const END_OF_EVENT = '\n\n';
 
@@ -10,7 +10,7 @@ export class StreamCheck {
   /** Of each later one from its pace, in ms. */
   readonly deviations: number[] = [];
   private readonly expected: number;
-  private readonly lastWord: string;
+  private readonly dialect: Dialect;
   private next = 0;
   private wrong = 0;
   private lastAt = 0;
@@ -18,18 +18,19 @@ export class StreamCheck {
   /** The beginning of an event whose end has not come yet. */
   private rest = '';
 
-  constructor(expected: number, lastWord: string) {
+  constructor(expected: number, dialect: Dialect) {
     this.expected = expected;
-    this.lastWord = lastWord;
+    this.dialect = dialect;
   }
 
   feed(chunk: Buffer, at: number): void {
+    const { numberMark, lastWord } = this.dialect;
     const text = this.rest + chunk.toString('latin1');
     const end = text.lastIndexOf(END_OF_EVENT);
     this.rest = end === -1 ? text : text.slice(end + END_OF_EVENT.length);
-    for (let mark = text.indexOf(NUMBER_MARK); mark !== -1 && mark < end; mark = text.indexOf(NUMBER_MARK, mark + 1))
-      this.arrived(Number.parseInt(text.slice(mark + NUMBER_MARK.length, mark + NUMBER_MARK.length + 6), 10), at);
-    if (text.includes(this.lastWord, Math.max(0, end - 200))) this.ended = true;
+    for (let mark = text.indexOf(numberMark); mark !== -1 && mark < end; mark = text.indexOf(numberMark, mark + 1))
+      this.arrived(Number.parseInt(text.slice(mark + numberMark.length, mark + numberMark.length + 6), 10), at);
+    if (text.includes(lastWord, Math.max(0, end - 200))) this.ended = true;
   }
 
   /** Events that were lost, doubled or out of order, once the stream has ended. */

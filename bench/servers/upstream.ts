@@ -25,7 +25,7 @@ class Answers {
     this.dialect = dialect;
     this.head = { 'content-type': 'application/json', 'content-length': dialect.answer.length };
     const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => dialect.event(index));
-    this.fast = Buffer.from(dialect.opening + numbered(FAST_EVENTS).join('') + dialect.closing);
+    this.fast = Buffer.from(dialect.opening + numbered(FAST_EVENTS).join('') + dialect.closing(FAST_EVENTS));
     this.paced = numbered(PACED_EVENTS).map((event) => Buffer.from(event));
     this.large = Buffer.from(dialect.event(0, 'x'.repeat(16_000)));
   }
@@ -50,7 +50,7 @@ const send: Readonly<Record<Behaviour, (response: ServerResponse, answers: Answe
       const event = paced[next++];
       if (event !== undefined) return void response.write(event);
       stop();
-      response.end(dialect.closing);
+      response.end(dialect.closing(PACED_EVENTS));
     });
     response.once('close', stop);
   },
@@ -61,7 +61,7 @@ const send: Readonly<Record<Behaviour, (response: ServerResponse, answers: Answe
     let left = FLOOD_BYTES;
     const pour = (): void => {
       for (; left > 0; left -= large.length) if (!response.write(large)) return;
-      response.end(dialect.closing);
+      response.end(dialect.closing(1));
     };
     response.on('drain', pour);
     pour();

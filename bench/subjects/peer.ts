@@ -17,7 +17,11 @@ const INSTALLS_WITHIN_MS = 120_000;
 const STARTS_WITHIN_MS = 30_000;
 
 /** What it calls an upstream that speaks this dialect. */
-const PROVIDERS: Readonly<Record<Dialect['id'], string>> = { 'chat-completions': 'openai', messages: 'anthropic' };
+const PROVIDERS: Readonly<Record<Dialect['id'], string>> = {
+  'chat-completions': 'openai',
+  messages: 'anthropic',
+  responses: 'openai',
+};
 
 /** Name and version, installed now if need be; undefined with a line on stderr when it cannot be had. */
 export function installPeer(): string | undefined {

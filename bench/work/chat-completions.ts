@@ -28,6 +28,7 @@ export const chatCompletions: Dialect = {
   ),
   opening: chunk({ role: 'assistant', content: '' }),
   event: (index, text = '') => chunk({ content: ` w${index} ${text}` }),
-  closing: `${chunk({}, 'stop')}${data({ ...CHUNK, choices: [], usage: USAGE })}data: [DONE]\n\n`,
+  closing: () => `${chunk({}, 'stop')}${data({ ...CHUNK, choices: [], usage: USAGE })}data: [DONE]\n\n`,
+  numberMark: '"content":" w',
   lastWord: '[DONE]',
 };

@@ -3,7 +3,7 @@ import type { Behaviour } from './behaviours.ts';
 
 export interface Dialect {
   /** As the catalog file calls it. */
-  readonly id: 'chat-completions' | 'messages';
+  readonly id: 'chat-completions' | 'messages' | 'responses';
   /** Behind `/v1`. */
   readonly path: string;
   /** The headers that carry a key. */
@@ -16,13 +16,13 @@ export interface Dialect {
   readonly opening: string;
   /** The event with this number; `text` is more content for it. */
   event(index: number, text?: string): string;
-  readonly closing: string;
+  /** What ends a stream of so many numbered events. */
+  closing(events: number): string;
+  /** Stands before the number of an event, whoever has written it, and nowhere else. */
+  readonly numberMark: string;
   /** Stands in the last event of a whole stream and in no other. */
   readonly lastWord: string;
 }
-
-/** Before the number of an event, in every dialect. */
-export const NUMBER_MARK = '" w';
 
 const SENTENCE = 'The next line says "so it is", in 12 words or fewer.\n';
 

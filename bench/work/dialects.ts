@@ -2,8 +2,9 @@
 import { chatCompletions } from './chat-completions.ts';
 import type { Dialect } from './dialect.ts';
 import { messages } from './messages.ts';
+import { responses } from './responses.ts';
 
-export const DIALECTS: readonly Dialect[] = [chatCompletions, messages];
+export const DIALECTS: readonly Dialect[] = [chatCompletions, messages, responses];
 
 /** @throws when there is none of this name */
 export function dialectOf(id: string): Dialect {

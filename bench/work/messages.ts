@@ -39,14 +39,16 @@ export const messages: Dialect = {
   ),
   event: (index, text = '') =>
     series({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: ` w${index} ${text}` } }),
-  closing: series(
-    { type: 'content_block_stop', index: 0 },
-    {
-      type: 'message_delta',
-      delta: { stop_reason: 'end_turn', stop_sequence: null },
-      usage: { output_tokens: 200 },
-    },
-    { type: 'message_stop' },
-  ),
+  closing: () =>
+    series(
+      { type: 'content_block_stop', index: 0 },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn', stop_sequence: null },
+        usage: { output_tokens: 200 },
+      },
+      { type: 'message_stop' },
+    ),
+  numberMark: '"text":" w',
   lastWord: '"message_stop"',
 };
