@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { USUAL_FOLDER } from './report/folder.ts';
 import { SCENARIO_NAMES } from './scenarios/names.ts';
-import { DIALECTS } from './work/dialects.ts';
+import { DIALECTS, dialectOf } from './work/dialects.ts';
 
 export interface Options {
   /** Of the scenarios, in the order of a run. */
@@ -14,6 +14,8 @@ export interface Options {
   readonly peers: boolean;
   readonly profile: boolean;
   readonly dialect: string;
+  /** Of the upstream of translated calls. */
+  readonly foreign: string;
   /** The folder for results. */
   readonly out: string;
   readonly arguments: readonly string[];
@@ -26,7 +28,8 @@ export const USAGE = `npm run bench -- [SCENARIO…] [options]
   --rounds N        how often each subject has its turn in the scenarios that compare (3)
   --quick           short and rough: one round of a fraction of the time; judges no target
   --no-peers        without the gateway from npm
-  --dialect D       ${DIALECTS.map(({ id }) => id).join(' or ')} (${DIALECTS[0]?.id})
+  --dialect D       ${DIALECTS.map(({ id }) => id).join(', ')} (${DIALECTS[0]?.id})
+  --upstream D      what the upstream of translated calls speaks (the first of them that is another one)
   --profile         the relay alone, with a CPU profile of it beside the results
   --out FOLDER      where results go (bench/results)
 `;
@@ -42,6 +45,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
       'no-peers': { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
       dialect: { type: 'string', default: 'chat-completions' },
+      upstream: { type: 'string' },
       out: { type: 'string', default: USUAL_FOLDER },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -49,14 +53,17 @@ export function readOptions(args: readonly string[]): Options | 'help' {
   if (values.help) return 'help';
   const rounds = Number(values.rounds ?? (values.quick || values.profile ? 1 : 3));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds takes a whole number from 1 on.');
-  if (!DIALECTS.some(({ id }) => id === values.dialect)) throw new Error(`There is no dialect ${values.dialect}.`);
+  const { dialect, upstream: foreign = DIALECTS.find(({ id }) => id !== dialect)?.id ?? '' } = values;
+  for (const asked of [dialect, foreign]) dialectOf(asked);
+  if (foreign === dialect) throw new Error('--upstream takes another dialect than --dialect.');
   return {
     scenarios: namesFor(positionals),
     rounds,
     quick: values.quick,
     peers: !values['no-peers'] && !values.profile,
     profile: values.profile,
-    dialect: values.dialect,
+    dialect,
+    foreign,
     out: resolve(values.out),
     arguments: args,
   };

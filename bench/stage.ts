@@ -53,7 +53,8 @@ export class Stage {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     const { port } = (await firstMessage(upstream)) as { port: number };
-    const surroundings = { upstream: `http://127.0.0.1:${port}`, dialect: dialectOf(options.dialect), cores };
+    const [dialect, foreign] = [dialectOf(options.dialect), dialectOf(options.foreign)];
+    const surroundings = { upstream: `http://127.0.0.1:${port}`, dialect, foreign, cores };
     const generators = [await LoadGenerator.start(), await LoadGenerator.start()] as const;
     return new Stage(options, upstream, surroundings, generators, notPinned, peer);
   }

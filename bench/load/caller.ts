@@ -1,18 +1,10 @@
 // One client's connections to a target. undici's `dispatch` takes 19 µs of CPU for a small call, `node:http` 29 µs.
 import { type Dispatcher, Pool } from 'undici';
-import { type Behaviour, FAST_EVENTS, PACED_EVENTS } from '../work/behaviours.ts';
+import { type Behaviour, EVENTS } from '../work/behaviours.ts';
 import type { Dialect } from '../work/dialect.ts';
 import { dialectOf } from '../work/dialects.ts';
 import type { Target } from './jobs.ts';
 import { StreamCheck } from './stream-check.ts';
-
-const EVENTS: Readonly<Record<Behaviour, number>> = {
-  answer: 0,
-  fast: FAST_EVENTS,
-  paced: PACED_EVENTS,
-  idle: 1,
-  flood: 0,
-};
 
 /** How a call ended. Times in ms since it was begun. */
 export interface Outcome {

@@ -10,6 +10,7 @@ interface Column {
 const COLUMNS = {
   calls_per_second: { head: 'calls/s', digits: 0 },
   cpu_us: { head: 'CPU µs', digits: 1 },
+  event_us: { head: 'µs/event', digits: 2 },
   cpu_ratio: { head: '× proxy', digits: 2 },
   database_us: { head: 'PG µs', digits: 1 },
   p50_ms: { head: 'p50 ms', digits: 2 },

@@ -6,7 +6,7 @@ import type { Line, ScenarioResult } from '../report/result.ts';
 import { median } from '../report/statistics.ts';
 import type { Stage } from '../stage.ts';
 import type { Subject, SubjectName } from '../subjects/subject.ts';
-import type { Behaviour } from '../work/behaviours.ts';
+import { type Behaviour, EVENTS, PACED_EVENTS } from '../work/behaviours.ts';
 import { limitNotes } from './limits.ts';
 import type { ComparedName } from './names.ts';
 import { known, measure, type Segment } from './segment.ts';
@@ -15,6 +15,10 @@ interface Work {
   readonly title: string;
   /** Figures that say nothing here. */
   readonly without: readonly FigureName[];
+  /** Of each stream. */
+  readonly events: number;
+  /** Where a subject's calls go; undefined when it cannot do this work. */
+  target(subject: Subject): Target | undefined;
   /** @param share of the usual time */
   job(target: Target, share: number): Job;
 }
@@ -28,18 +32,29 @@ const WARM_UP = 0.2;
 /** Of a turn, before anything is compared. */
 const LONG_WARM_UP = 5;
 
-const OF_STREAMS: readonly FigureName[] = ['first_p50_ms', 'first_p99_ms', 'added_first_p50_ms', 'added_first_p99_ms'];
+const OF_STREAMS: readonly FigureName[] = [
+  'event_us',
+  'first_p50_ms',
+  'first_p99_ms',
+  'added_first_p50_ms',
+  'added_first_p99_ms',
+  'lost_events',
+];
 const OF_PACE: readonly FigureName[] = ['gap_p99_ms', 'gap_max_ms'];
 
 const calls = (title: string, behaviour: Behaviour, promptBytes: number, inFlight: number): Work => ({
   title,
-  without: [...(behaviour === 'answer' ? [...OF_STREAMS, 'lost_events' as const] : []), ...OF_PACE],
+  without: [...(behaviour === 'answer' ? OF_STREAMS : []), ...OF_PACE],
+  events: EVENTS[behaviour],
+  target: ({ target, translating }) => (behaviour === 'translated' ? translating : target),
   job: (target, share) => ({ kind: 'calls', target, behaviour, promptBytes, inFlight, forMs: TURN_MS * share }),
 });
 
 const paced = (streams: number): Work => ({
   title: `${streams} paced streams of 64 events, 333 started a second`,
   without: ['calls_per_second', 'p50_ms', 'p99_ms', 'added_p50_ms', 'added_p99_ms'],
+  events: PACED_EVENTS,
+  target: ({ target }) => target,
   job(target, share) {
     const count = Math.ceil(streams * share);
     return { kind: 'paced', target, streams: count, rampMs: count * 3 };
@@ -52,6 +67,7 @@ const WORK: Readonly<Record<ComparedName, Work>> = {
   'small-64': calls('Small JSON calls, 64 in flight', 'answer', SMALL_BYTES, 64),
   prompt: calls('Prompts of 331 kB, 8 in flight', 'answer', PROMPT_BYTES, 8),
   stream: calls('Streams of 200 events as fast as they go, 16 in flight', 'fast', SMALL_BYTES, 16),
+  translated: calls('Streams from an upstream of another dialect, 16 in flight', 'translated', SMALL_BYTES, 16),
   'paced-400': paced(400),
   'paced-1000': paced(1000),
 };
@@ -69,12 +85,16 @@ export async function compare(name: ComparedName, stage: Stage, subjects: readon
   const work = WORK[name];
   const { rounds, quick } = stage.options;
   const share = quick ? 0.25 : 1;
-  const turns = new Map<SubjectName, Segment[]>(subjects.map((subject) => [subject.name, []]));
+  const able = subjects.flatMap((subject) => {
+    const target = work.target(subject);
+    return target === undefined ? [] : [{ subject, target }];
+  });
+  const turns = new Map<SubjectName, Segment[]>(able.map(({ subject }) => [subject.name, []]));
   for (let round = 0; round < rounds; round++)
     // Whoever came first comes last in the next round.
-    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
-      await stage.load.do(work.job(subject.target, share * (round === 0 ? FIRST_WARM_UP : WARM_UP)));
-      turns.get(subject.name)?.push(await measure(stage, subject, work.job(subject.target, share)));
+    for (const { subject, target } of round % 2 === 0 ? able : able.toReversed()) {
+      await stage.load.do(work.job(target, share * (round === 0 ? FIRST_WARM_UP : WARM_UP)));
+      turns.get(subject.name)?.push(await measure(stage, subject, work.job(target, share)));
       await stage.load.do({ kind: 'release' });
     }
   return summary(name, work, turns, stage);
@@ -89,7 +109,7 @@ function summary(
   const of = (subject: SubjectName, round: number): Figures => turns.get(subject)?.[round]?.figures ?? {};
   const lines = [...turns].map(([subject, segments]): Line => {
     const rounds = segments.map(({ figures }, round) =>
-      without(compareWith(figures, of('direct', round), of('proxy', round), subject), work.without),
+      without(compareWith(perEvent(figures, work), of('direct', round), of('proxy', round), subject), work.without),
     );
     return { subject, rounds, figures: medians(rounds) };
   });
@@ -99,6 +119,9 @@ function summary(
   });
   return { name, title: work.title, lines, notes: [...failures, ...limitNotes(lines, stage)] };
 }
+
+const perEvent = (figures: Figures, { events }: Work): Figures =>
+  known({ ...figures, event_us: (figures.cpu_us ?? Number.NaN) / events });
 
 /** What it adds to the upstream's own times and takes beside the bare proxy, in the same round. */
 function compareWith(own: Figures, direct: Figures, proxy: Figures, subject: SubjectName): Figures {

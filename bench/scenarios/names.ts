@@ -6,6 +6,7 @@ export const COMPARED_NAMES = [
   'small-64',
   'prompt',
   'stream',
+  'translated',
   'paced-400',
   'paced-1000',
 ] as const;

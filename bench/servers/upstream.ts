@@ -40,6 +40,7 @@ const send: Readonly<Record<Behaviour, (response: ServerResponse, answers: Answe
   fast(response, { fast }) {
     response.writeHead(200, EVENT_STREAM).end(fast);
   },
+  translated: (response, answers) => send.fast(response, answers),
   idle(response, { dialect }) {
     response.writeHead(200, EVENT_STREAM).write(dialect.opening + dialect.event(0));
   },

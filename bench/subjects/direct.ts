@@ -2,9 +2,11 @@
 import type { Subject, Surroundings } from './subject.ts';
 
 export function direct({ upstream, dialect }: Surroundings): Subject {
+  const target = { origin: upstream, dialect: dialect.id, headers: dialect.headers('sk-bench') };
   return {
     name: 'direct',
-    target: { origin: upstream, dialect: dialect.id, headers: dialect.headers('sk-bench') },
+    target,
+    translating: target,
     pid: undefined,
     databasePid: undefined,
     probe: undefined,

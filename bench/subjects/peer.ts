@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inRoot } from '../../scripts/pinned-node.mjs';
+import type { Target } from '../load/jobs.ts';
 import { end, pidOf, startNode } from '../machine/child.ts';
 import { pin } from '../machine/cores.ts';
 import type { Dialect } from '../work/dialect.ts';
@@ -48,7 +49,7 @@ export async function startPeer(
   surroundings: Surroundings,
   { nodeOptions, environment, probe } = AS_SHIPPED,
 ): Promise<Subject> {
-  const { upstream, dialect, cores } = surroundings;
+  const { upstream, dialect, foreign, cores } = surroundings;
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const child = startNode([join(PACKAGE, 'build/start-server.js'), '--headless', `--port=${port}`], {
@@ -58,13 +59,15 @@ export async function startPeer(
   });
   await untilAnswered(origin);
   if (cores) pin(pidOf(child), cores.measured);
-  const upstreamHeaders = {
-    'x-portkey-provider': PROVIDERS[dialect.id],
-    'x-portkey-custom-host': `${upstream}/v1`,
+  const targetAt = (provider: string): Target => {
+    const upstreamHeaders = { 'x-portkey-provider': provider, 'x-portkey-custom-host': `${upstream}/v1` };
+    return { origin, dialect: dialect.id, headers: { ...dialect.headers('sk-bench'), ...upstreamHeaders } };
   };
+  const translates = dialect.id === 'chat-completions' && foreign.id === 'messages';
   return {
     name: 'peer',
-    target: { origin, dialect: dialect.id, headers: { ...dialect.headers('sk-bench'), ...upstreamHeaders } },
+    target: targetAt(PROVIDERS[dialect.id]),
+    translating: translates ? targetAt(PROVIDERS[foreign.id]) : undefined,
     pid: pidOf(child),
     databasePid: undefined,
     probe,

@@ -19,6 +19,7 @@ export async function startProxy(
   return {
     name: 'proxy',
     target: { origin: `http://127.0.0.1:${port}`, dialect: dialect.id, headers: dialect.headers('sk-bench') },
+    translating: undefined,
     pid: pidOf(child),
     databasePid: undefined,
     probe,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { inRoot, OPTIONS } from '../../scripts/pinned-node.mjs';
 import { pin, pinTree } from '../machine/cores.ts';
 import { end, pidOf, startNode, until } from '../machine/child.ts';
-import { BEHAVIOURS, modelFor } from '../work/behaviours.ts';
+import { type Behaviour, BEHAVIOURS, modelFor } from '../work/behaviours.ts';
 import type { Dialect } from '../work/dialect.ts';
 import { runCommand } from './operator.ts';
 import { AS_SHIPPED, type Subject, type Surroundings } from './subject.ts';
@@ -19,7 +19,7 @@ export interface RelaySubject extends Subject {
 }
 
 export async function startRelay(surroundings: Surroundings, extras = AS_SHIPPED): Promise<RelaySubject> {
-  const { upstream, dialect, cores } = surroundings;
+  const { dialect, cores } = surroundings;
   const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-bench-'));
   // PostgreSQL may have to run as another user.
   chmodSync(dataDir, 0o755);
@@ -28,16 +28,18 @@ export async function startRelay(surroundings: Surroundings, extras = AS_SHIPPED
   process.once('exit', remove);
   const child = startServer(dataDir, extras);
   const origin = await addressOf(child, dataDir);
-  const key = await setUp(dataDir, upstream, dialect);
+  const key = await setUp(dataDir, surroundings);
   const databasePid = (JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8')) as { pid: number }).pid;
   if (cores) {
     pinTree(databasePid, cores.others);
     pin(pidOf(child), cores.measured);
   }
+  const target = { origin, dialect: dialect.id, headers: dialect.headers(key) };
   return {
     name: 'relay',
     dataDir,
-    target: { origin, dialect: dialect.id, headers: dialect.headers(key) },
+    target,
+    translating: target,
     pid: pidOf(child),
     databasePid,
     probe: extras.probe,
@@ -70,28 +72,29 @@ function addressOf(child: ChildProcess, dataDir: string): Promise<string> {
 }
 
 /** An account with more money than a run can spend, the catalog, a key. @returns the key's secret */
-async function setUp(dataDir: string, upstream: string, dialect: Dialect): Promise<string> {
+async function setUp(dataDir: string, surroundings: Surroundings): Promise<string> {
   const catalog = join(dataDir, 'catalog.yaml');
-  writeFileSync(catalog, catalogFor(upstream, dialect));
+  writeFileSync(catalog, catalogFor(surroundings));
   await runCommand(dataDir, 'account', 'create', '--email', EMAIL, '--credit', '100000000');
   await runCommand(dataDir, 'catalog', 'apply', catalog);
   return (await runCommand(dataDir, 'key', 'create', '--email', EMAIL, '--name', 'bench')).trim();
 }
 
-function catalogFor(upstream: string, dialect: Dialect): string {
-  const names = BEHAVIOURS.map(modelFor);
+function catalogFor({ upstream, dialect, foreign }: Surroundings): string {
   const model = {
     context_window: 1_000_000,
     max_output_tokens: 4096,
     prices: [{ input: 1, cache_read: 0.1, output: 10 }],
   };
-  const channel = {
-    name: 'bench',
-    protocol: dialect.id,
+  const channel = ({ id }: Dialect, behaviours: readonly Behaviour[]): object => ({
+    name: id,
+    protocol: id,
     base_url: `${upstream}/v1`,
     credentials: ['upstream-secret-of-the-benchmark'],
-    models: names,
-  };
+    models: behaviours.map(modelFor),
+  });
+  const own = BEHAVIOURS.filter((behaviour) => behaviour !== 'translated');
+  const models = BEHAVIOURS.map((behaviour) => ({ name: modelFor(behaviour), ...model }));
   // YAML is a superset of JSON.
-  return JSON.stringify({ models: names.map((name) => ({ name, ...model })), channels: [channel] });
+  return JSON.stringify({ models, channels: [channel(dialect, own), channel(foreign, ['translated'])] });
 }

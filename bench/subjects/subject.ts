@@ -9,6 +9,8 @@ export type SubjectName = 'direct' | 'proxy' | 'relay' | 'peer';
 export interface Subject {
   readonly name: SubjectName;
   readonly target: Target;
+  /** The same for calls whose upstream speaks the other dialect; undefined when it cannot translate them. */
+  readonly translating: Target | undefined;
   /** The measured process; the upstream itself has none. */
   readonly pid: number | undefined;
   /** The postmaster that works for it. */
@@ -23,6 +25,8 @@ export interface Surroundings {
   /** `http://127.0.0.1:PORT` of the upstream. */
   readonly upstream: string;
   readonly dialect: Dialect;
+  /** What the upstream of translated calls speaks. */
+  readonly foreign: Dialect;
   /** Undefined: nothing is pinned. */
   readonly cores: Cores | undefined;
 }

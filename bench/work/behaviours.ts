@@ -8,9 +8,22 @@ export const PACE_MS = 20;
 /** What is sent to a reader that cannot take it. */
 export const FLOOD_BYTES = 50_000_000;
 
-/** `answer` is one JSON body; `fast`, `paced` and `idle` are streams; `flood` is one whose events are large. */
-export const BEHAVIOURS = ['answer', 'fast', 'paced', 'idle', 'flood'] as const;
+/**
+ * `answer` is one JSON body; `fast`, `paced` and `idle` are streams; `flood` is one whose events are large; `translated`
+ * is `fast` of an upstream that speaks another dialect than the client.
+ */
+export const BEHAVIOURS = ['answer', 'fast', 'translated', 'paced', 'idle', 'flood'] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
+
+/** Numbered events that a client waits for; 0 where it counts none. */
+export const EVENTS: Readonly<Record<Behaviour, number>> = {
+  answer: 0,
+  fast: FAST_EVENTS,
+  translated: FAST_EVENTS,
+  paced: PACED_EVENTS,
+  idle: 1,
+  flood: 0,
+};
 
 const NAME = /"model"\s*:\s*"bench-([a-z]+)"/;
 

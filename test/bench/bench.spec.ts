@@ -30,7 +30,7 @@ describe('the benchmark', () => {
   let result: Result;
   beforeAll(async () => {
     folder = temporaryDataDir();
-    const args = [SCRIPT, 'small-16', '--quick', '--no-peers', '--out', folder];
+    const args = [SCRIPT, 'small-16', 'translated', '--quick', '--no-peers', '--out', folder];
     printed = (await promisify(execFile)(process.execPath, args)).stdout;
     [file = ''] = readdirSync(folder);
     result = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Result;
@@ -50,6 +50,15 @@ describe('the benchmark', () => {
       expect(rate).toBeGreaterThan(0);
       expect(p50).toBeGreaterThan(0);
       expect(p99).toBeGreaterThanOrEqual(p50 ?? Infinity);
+    }
+  });
+
+  it('measures streams between two dialects beside the upstream alone: a bare proxy cannot translate', () => {
+    const figures = figuresOf('translated');
+    expect(Object.keys(figures)).toEqual(['direct', 'relay']);
+    for (const { failed, lost_events: lost, calls_per_second: rate } of Object.values(figures)) {
+      expect([failed, lost]).toEqual([0, 0]);
+      expect(rate).toBeGreaterThan(0);
     }
   });
 
@@ -91,6 +100,8 @@ describe('the benchmark', () => {
     expect(relay?.['cpu_us']).toBeGreaterThan(0);
     expect(relay?.['cpu_ratio']).toBeGreaterThan(0);
     expect(relay?.['database_us']).toBeGreaterThan(0);
+    expect(relay).not.toHaveProperty('event_us');
+    expect(figuresOf('translated')['relay']?.['event_us']).toBeGreaterThan(0);
     expect(figuresOf('memory')['relay']?.['idle_rss_mb']).toBeGreaterThan(50);
   });
 });
