@@ -3,13 +3,15 @@ import type { Dialect } from './dialects.js';
 
 /** A dialect in which a model answers. */
 export interface Endpoint extends Dialect {
-  /** A channel speaks it itself, so that nothing is translated on the way. */
-  readonly native: boolean;
+  /** No channel speaks it itself: what it is asked in it is carried over into another dialect, and the answer back. */
+  readonly translated: boolean;
 }
 
 /**
- * The dialects that a model answers when its channels speak these. Calls go only to channels of the client's own dialect,
- * so that each is native; once answers are translated, the others belong here too.
+ * The dialects that a model answers when its channels speak these: all of them, those first in which calls go up as they
+ * are.
  */
 export const endpointsOf = (spoken: readonly ProtocolId[], dialects: readonly Dialect[]): readonly Endpoint[] =>
-  dialects.filter(({ id }) => spoken.includes(id)).map((dialect) => ({ ...dialect, native: true }));
+  dialects
+    .map((dialect) => ({ ...dialect, translated: !spoken.includes(dialect.id) }))
+    .toSorted((one, other) => Number(one.translated) - Number(other.translated));

@@ -15,6 +15,10 @@ describe('the landing page', () => {
     expect(code).toContain('"model": "a"');
   });
 
+  it('draws a cord from every dialect, also where no upstream speaks it', () => {
+    expect(landing(anOffer({}, ['messages'])).panel.wires).toHaveLength(3);
+  });
+
   it('asks for the key in a step of its own, which would take whatever is pasted behind it', () => {
     const { storeKey, firstCall } = landing();
     expect(storeKey.map(({ text }) => text).join('')).toMatch(/^read [^\n]+$/);

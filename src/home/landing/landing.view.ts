@@ -27,7 +27,7 @@ export function landingView({ group, models, dialects, base }: Offered) {
     panel: patchPanel(dialects, answering),
     // Apart from the call: pasted together, it would read the line that follows it for the key.
     storeKey: highlighted(STORE_KEY, 'shell'),
-    firstCall: highlighted(firstCall([...answering, ANY_MODEL], dialects, base), 'shell'),
+    firstCall: highlighted(firstCall([...answering, ANY_MODEL], base), 'shell'),
     addresses: dialects,
     receipt: group && receiptOf(models, group),
   };
@@ -35,13 +35,12 @@ export function landingView({ group, models, dialects, base }: Offered) {
 
 interface Answering {
   readonly name: string;
+  /** Ids of dialects, in which calls go up as they are first. */
   readonly answers: readonly string[];
 }
 
-/** A call in the first dialect in which anything answers. */
-function firstCall(models: readonly Answering[], dialects: readonly Dialect[], base: string): string {
-  const calls = models.flatMap(({ name, answers }) =>
-    dialects.filter(({ id }) => answers.includes(id)).map(({ id }) => sampleCall(id, name, base)),
-  );
+/** A call of the newest model, in a dialect that its upstream speaks. */
+function firstCall(models: readonly Answering[], base: string): string {
+  const calls = models.flatMap(({ name, answers }) => answers.map((id) => sampleCall(id, name, base)));
   return calls.find((call) => call !== undefined) ?? '';
 }

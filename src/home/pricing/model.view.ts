@@ -50,13 +50,14 @@ export function modelView({ groups, shown, dialects, base, upcoming }: ModelOffe
     contextWindow: model.contextWindow,
     maxOutputTokens: model.maxOutputTokens,
     endpoints,
+    translates: endpoints.some(({ translated }) => translated),
     capabilities: capabilities(model),
     group: group.name,
     multiplier: times(multiplierFor(group, model.name)),
     free: model.pricing.costsNothing,
     prices: priceTable(model.pricing.tiers, multiplierFor(group, model.name)),
     besides: besides(model.pricing, multiplierFor(group, model.name)),
-    groups: groups.map((one) => groupRow(one.group, one.offered, one.group.name === group.name, dialects)),
+    groups: groups.map((one) => groupRow(one.group, one.offered, one.group.name === group.name)),
     samples: samples(endpoints, model.name, base),
     since: new Date(model.pricesSince),
     upcoming: upcoming.map((next) => ({
@@ -96,12 +97,7 @@ function besides(pricing: Pricing, multiplier: bigint) {
   ];
 }
 
-function groupRow(
-  group: CatalogGroup,
-  { model, protocols }: OfferedModel,
-  isShown: boolean,
-  dialects: readonly Dialect[],
-) {
+function groupRow(group: CatalogGroup, { model }: OfferedModel, isShown: boolean) {
   const multiplier = multiplierFor(group, model.name);
   const first = model.pricing.tiers[0]?.prices;
   return {
@@ -110,7 +106,6 @@ function groupRow(
     isShown,
     description: group.description,
     multiplier: times(multiplier),
-    endpoints: endpointsOf(protocols, dialects),
     input: scaledPrice(scaled(first?.input ?? 0n, multiplier)),
     output: scaledPrice(scaled(first?.output ?? 0n, multiplier)),
   };

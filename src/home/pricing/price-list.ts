@@ -45,7 +45,7 @@ function matches(model: CatalogModel, endpoints: readonly Endpoint[], { search, 
   const texts = [model.name, model.displayName, model.ownedBy];
   return (
     texts.some((text) => text.toLowerCase().includes(wanted)) &&
-    (endpoint === '' || endpoints.some(({ id }) => id === endpoint))
+    (endpoint === '' || endpoints.some(({ id, translated }) => id === endpoint && !translated))
   );
 }
 

@@ -12,7 +12,7 @@ export type PriceSort = (typeof SORTS)[number]['value'];
 export interface PriceQuery {
   /** What the model's name, title or provider contains, in lower case; may be empty. */
   readonly search: string;
-  /** The id of a dialect; empty: any. */
+  /** The id of a dialect that is spoken without translation; empty: any. */
   readonly endpoint: string;
   /** Empty: the viewer's own. */
   readonly group: string;

@@ -70,6 +70,23 @@ describe('the list of prices', () => {
     ]);
   });
 
+  it('has every endpoint for every model, and says which of them are translated', () => {
+    const [row] = priceRows([anOffer({}, ['messages'])], aGroup(), query(), DIALECTS);
+    expect(row?.endpoints.map(({ id, translated }) => [id, translated])).toEqual([
+      ['messages', false],
+      ['responses', true],
+      ['chat-completions', true],
+    ]);
+  });
+
+  it('explains what translated is where it says so', () => {
+    const group = aGroup();
+    const explains = (protocols: string[]): boolean =>
+      pricingView({ groups: [group], group, models: [anOffer({}, protocols)], dialects: DIALECTS }, query())
+        .hasTranslated;
+    expect([explains(['messages']), explains(['messages', 'responses', 'chat-completions'])]).toEqual([true, false]);
+  });
+
   it('says since when all of its prices have been in force', () => {
     const models = [anOffer({ pricesSince: 1000 }), anOffer({ pricesSince: 3000 }), anOffer({ pricesSince: 2000 })];
     const group = aGroup();
@@ -83,7 +100,7 @@ describe('the list of prices', () => {
     const chosen = [view.endpoints, view.groups, view.sorts].map((options) =>
       options.filter(({ selected }) => selected).map(({ label }) => label),
     );
-    expect(chosen).toEqual([['Messages'], ['a&b, × 1.25'], ['Context']]);
+    expect(chosen).toEqual([['Messages as it is'], ['a&b, × 1.25'], ['Context']]);
     expect(view).toMatchObject({ isNarrowed: true, search: 'x', clear: { href: '/pricing?group=a%26b' } });
   });
 });
@@ -150,9 +167,13 @@ describe('the page of a model', () => {
   it('has prices that begin later, what the model can do, and a call for each endpoint', () => {
     expect(view.upcoming.map(({ at, prices }) => [at.getTime(), prices.rows[0]?.cells])).toEqual([[5000, ['$3.00']]]);
     expect(view.capabilities).toEqual(['stopMax: 4', 'vision']);
-    expect(view.samples.map(({ name, code }) => [name, code.map(({ text }) => text).join('')])).toEqual([
-      ['Messages', expect.stringMatching(/^curl https:\/\/relay\.example\/v1\/messages [^]*"model": "v\/m"/)],
-    ]);
+    expect(view.samples.map(({ name, isOpen, code }) => [name, isOpen, code.map(({ text }) => text).join('')])).toEqual(
+      [
+        ['Messages', true, expect.stringMatching(/^curl https:\/\/relay\.example\/v1\/messages [^]*"model": "v\/m"/)],
+        ['Responses', false, expect.stringContaining('/v1/responses ')],
+        ['Chat Completions', false, expect.stringContaining('/v1/chat/completions ')],
+      ],
+    );
   });
 
   it('has an address that its name fits into', () => {
