@@ -5,7 +5,7 @@ import { KEY_VARIABLE, literal, shellWord } from './names.js';
 
 export function anthropicSdk({ baseUrl, modelIn }: Told): ClientTab {
   const model = modelIn('messages');
-  if (model === undefined) return unusable('Anthropic SDK', 'Messages');
+  if (model === undefined) return unusable('Anthropic SDK');
   const name = literal(model.name);
   const inPython = `import os
 from anthropic import Anthropic
@@ -38,10 +38,11 @@ console.log(reply.content[0].text);`;
 
 export function claudeCode({ baseUrl, modelIn }: Told): ClientTab {
   const model = modelIn('messages');
-  if (model === undefined) return unusable('Claude Code', 'Messages');
+  if (model === undefined) return unusable('Claude Code');
   const code = `export ANTHROPIC_BASE_URL=${literal(baseUrl)}
 export ANTHROPIC_AUTH_TOKEN="$${KEY_VARIABLE}"
 unset ANTHROPIC_API_KEY
+export ANTHROPIC_DEFAULT_HAIKU_MODEL=${shellWord(model.name)}  # for its side jobs
 claude --model ${shellWord(model.name)}`;
   return { label: 'Claude Code', blocks: [block('Claude Code', 'shell', code)] };
 }

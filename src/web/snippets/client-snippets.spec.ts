@@ -22,12 +22,13 @@ describe('snippets for clients', () => {
       'Anthropic SDK',
       'Claude Code',
       'Codex',
+      'opencode',
       'Cursor',
     ]);
   });
 
   it('give the address with /v1 to clients of OpenAI and without it to those of Anthropic', () => {
-    for (const label of ['Python', 'JavaScript', 'Codex']) expect(code(label)).toContain(`"${BASE}/v1"`);
+    for (const label of ['Python', 'JavaScript', 'Codex', 'opencode']) expect(code(label)).toContain(`"${BASE}/v1"`);
     expect(tab('Cursor').steps).toContainEqual(expect.objectContaining({ code: `${BASE}/v1` }));
     for (const label of ['Anthropic SDK', 'Claude Code']) {
       expect(code(label)).toContain(`"${BASE}"`);
@@ -50,7 +51,7 @@ describe('snippets for clients', () => {
     expect(code('Codex')).toContain('model_provider = "switchboard"\n\n[model_providers.switchboard]');
   });
 
-  it('name a model that answers in the dialect of the client', () => {
+  it('name a model whose upstream speaks the dialect of the client', () => {
     const models = [
       { name: 'chat', protocols: ['chat-completions'] },
       { name: 'claude', protocols: ['messages'] },
@@ -58,24 +59,42 @@ describe('snippets for clients', () => {
     ];
     for (const label of ['curl', 'Python', 'JavaScript', 'Codex']) expect(code(label, models)).toContain('"gpt"');
     for (const label of ['Anthropic SDK', 'Claude Code']) expect(code(label, models)).toContain('claude');
+    expect(code('opencode', models)).toContain('"npm": "@ai-sdk/openai-compatible"');
+    expect(code('opencode', models)).toContain('opencode run -m switchboard/chat ');
     expect(tab('Cursor', models).steps).toContainEqual(expect.objectContaining({ code: 'chat' }));
   });
 
-  it('fall back to Chat Completions where nothing answers in Responses', () => {
+  it('give opencode the package that speaks the dialect of the model', () => {
+    for (const [protocol, npm] of [
+      ['messages', '@ai-sdk/anthropic'],
+      ['responses', '@ai-sdk/openai'],
+    ] as const)
+      expect(code('opencode', [{ name: 'm', protocols: [protocol] }])).toContain(`"npm": "${npm}"`);
+  });
+
+  it('tell Claude Code which model does its side jobs: another name would not be known here', () => {
+    expect(code('Claude Code')).toContain('export ANTHROPIC_DEFAULT_HAIKU_MODEL=m ');
+  });
+
+  it('use Chat Completions where an upstream speaks it and none speaks Responses', () => {
     const models = [{ name: 'chat', protocols: ['chat-completions'] }];
     expect(code('curl', models)).toContain('/v1/chat/completions');
     expect(code('Python', models)).toContain('client.chat.completions.create');
     expect(code('JavaScript', models)).toContain('client.chat.completions.create');
   });
 
-  it('say so where no model answers in the dialect of a client, and are not there', () => {
-    const models = [{ name: 'claude', protocols: ['messages'] }];
-    expect(tab('Codex', models)).toEqual({
-      label: 'Codex',
-      blocks: [],
-      note: 'Codex speaks Responses, and none of the models that can be called here answers in it yet.',
-    });
+  it('name the first model where none speaks the dialect of a client: it is translated', () => {
+    const models = [
+      { name: 'claude', protocols: ['messages'] },
+      { name: 'other', protocols: ['messages'] },
+    ];
+    expect(code('Codex', models)).toContain('model = "claude"');
+    expect(code('Python', models)).toContain('client.responses.create(model="claude"');
+    expect(tab('Cursor', models).steps).toContainEqual(expect.objectContaining({ code: 'claude' }));
     expect(code('curl', models)).toContain('/v1/messages');
+  });
+
+  it('say so where there is no model, and are not there', () => {
     for (const one of clientSnippets(BASE, [])) {
       expect(one.blocks).toEqual([]);
       expect(one.note).toBeDefined();

@@ -1,9 +1,9 @@
 import { anthropicSdk, claudeCode } from './anthropic-clients.js';
 import type { ClientTab, Reachable, Told } from './client-tab.js';
-import { codex, curl, cursor, javaScript, python } from './openai-clients.js';
+import { codex, curl, cursor, javaScript, opencode, python } from './openai-clients.js';
 
 /**
- * How each client is pointed to us, with a model that it can call in the dialect that it speaks.
+ * How each client is pointed to us, with a model whose upstream speaks the client's dialect, where there is one.
  * @param baseUrl our address, without /v1
  * @param models the one to be shown first in front
  */
@@ -15,8 +15,9 @@ export function clientSnippets(baseUrl: string, models: readonly Reachable[]): r
         const model = models.find((one) => one.protocols.includes(protocol));
         if (model !== undefined) return { name: model.name, protocol };
       }
-      return undefined;
+      const [first] = models;
+      return first && { name: first.name, protocol: protocols[0] };
     },
   };
-  return [curl(told), python(told), javaScript(told), anthropicSdk(told), claudeCode(told), codex(told), cursor(told)];
+  return [curl, python, javaScript, anthropicSdk, claudeCode, codex, opencode, cursor].map((client) => client(told));
 }

@@ -1,7 +1,7 @@
 import type { ProtocolId } from '../../call/index.js';
 import { type CodePiece, highlighted, type Language } from './highlight.js';
 
-/** A model that the reader can call, and the dialects in which it answers. */
+/** A model that the reader can call, and the dialects that its upstreams speak: in all others it is translated. */
 export interface Reachable {
   readonly name: string;
   readonly protocols: readonly ProtocolId[];
@@ -25,13 +25,17 @@ export interface ClientTab {
   readonly note?: string;
 }
 
+/** What a client speaks: at least one, the best first. */
+export type Dialects = readonly [ProtocolId, ...ProtocolId[]];
+
 /** Whatever there is to say to a client. */
 export interface Told {
   readonly baseUrl: string;
-  /** The first model that answers in one of the dialects, and the first of these that it answers in. */
-  readonly modelIn: (
-    ...protocols: readonly ProtocolId[]
-  ) => { readonly name: string; readonly protocol: ProtocolId } | undefined;
+  /**
+   * A model, and which of the dialects to call it in: the first model whose upstream speaks the first of them, or the
+   * second, and so on; where none does, the first one, whose calls are translated.
+   */
+  readonly modelIn: (...protocols: Dialects) => { readonly name: string; readonly protocol: ProtocolId } | undefined;
 }
 
 export const block = (label: string, language: Language, code: string, file?: string): CodeBlock => ({
@@ -40,9 +44,9 @@ export const block = (label: string, language: Language, code: string, file?: st
   ...(file !== undefined && { file }),
 });
 
-/** A client that speaks a dialect in which no model answers. */
-export const unusable = (label: string, dialect: string): ClientTab => ({
+/** A client while there is nothing to call. */
+export const unusable = (label: string): ClientTab => ({
   label,
   blocks: [],
-  note: `${label} speaks ${dialect}, and none of the models that can be called here answers in it yet.`,
+  note: 'No model can be called here yet. Once there is one, what to do stands here.',
 });

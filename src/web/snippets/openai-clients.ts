@@ -1,5 +1,5 @@
 import { block, type ClientTab, type Told, unusable } from './client-tab.js';
-import { KEY_VARIABLE, literal } from './names.js';
+import { KEY_VARIABLE, literal, shellWord } from './names.js';
 import { sampleCall } from './sample-call.js';
 
 // Clients that take our address with /v1.
@@ -8,18 +8,13 @@ const OPENAI = ['responses', 'chat-completions'] as const;
 export function curl({ baseUrl, modelIn }: Told): ClientTab {
   const model = modelIn(...OPENAI, 'messages');
   const code = model && sampleCall(model.protocol, model.name, baseUrl);
-  if (code === undefined)
-    return {
-      label: 'curl',
-      blocks: [],
-      note: 'No model can be called here yet. Once there is one, its sample stands here.',
-    };
+  if (code === undefined) return unusable('curl');
   return { label: 'curl', blocks: [block('curl', 'shell', code)] };
 }
 
 export function python({ baseUrl, modelIn }: Told): ClientTab {
   const model = modelIn(...OPENAI);
-  if (model === undefined) return unusable('Python', 'the dialects of OpenAI');
+  if (model === undefined) return unusable('Python');
   const name = literal(model.name);
   const code = `import os
 from openai import OpenAI
@@ -41,7 +36,7 @@ print(reply.choices[0].message.content)`
 
 export function javaScript({ baseUrl, modelIn }: Told): ClientTab {
   const model = modelIn(...OPENAI);
-  if (model === undefined) return unusable('JavaScript', 'the dialects of OpenAI');
+  if (model === undefined) return unusable('JavaScript');
   const name = literal(model.name);
   const code = `import OpenAI from 'openai';
 
@@ -66,7 +61,7 @@ console.log(reply.choices[0].message.content);`
 
 export function codex({ baseUrl, modelIn }: Told): ClientTab {
   const model = modelIn('responses');
-  if (model === undefined) return unusable('Codex', 'Responses');
+  if (model === undefined) return unusable('Codex');
   const settings = `model = ${literal(model.name)}
 model_provider = "switchboard"
 
@@ -84,9 +79,39 @@ wire_api = "responses"`;
   };
 }
 
+/** What opencode speaks a dialect with. */
+const OPENCODE_PACKAGES: Readonly<Record<string, string>> = {
+  'chat-completions': '@ai-sdk/openai-compatible',
+  messages: '@ai-sdk/anthropic',
+  responses: '@ai-sdk/openai',
+};
+
+export function opencode({ baseUrl, modelIn }: Told): ClientTab {
+  const model = modelIn('chat-completions', 'messages', 'responses');
+  if (model === undefined) return unusable('opencode');
+  const settings = {
+    $schema: 'https://opencode.ai/config.json',
+    provider: {
+      switchboard: {
+        npm: OPENCODE_PACKAGES[model.protocol],
+        name: 'Switchboard',
+        options: { baseURL: `${baseUrl}/v1`, apiKey: `{env:${KEY_VARIABLE}}` },
+        models: { [model.name]: { name: model.name } },
+      },
+    },
+  };
+  return {
+    label: 'opencode',
+    blocks: [
+      block('opencode settings', 'javascript', JSON.stringify(settings, null, 2), 'opencode.json'),
+      block('opencode', 'shell', `opencode run -m ${shellWord(`switchboard/${model.name}`)} "Say hello"`),
+    ],
+  };
+}
+
 export function cursor({ baseUrl, modelIn }: Told): ClientTab {
   const model = modelIn('chat-completions');
-  if (model === undefined) return unusable('Cursor', 'Chat Completions');
+  if (model === undefined) return unusable('Cursor');
   return {
     label: 'Cursor',
     blocks: [],
