@@ -16,7 +16,8 @@ type Row = Omit<RecordedCall, Count | Amount | 'lines'> &
 
 /** One statement, and so one moment: a call that is settled meanwhile is seen in one of the two tables. */
 const FIND = `
-  SELECT id, created_at AS "createdAt", model, group_name AS "group", protocol, stream, effort, status,
+  SELECT id, created_at AS "createdAt", model, group_name AS "group", protocol,
+         upstream_protocol AS "upstreamProtocol", stream, effort, status,
          error_reason AS "errorReason", prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens",
          cache_write_tokens AS "cacheWriteTokens", completion_tokens AS "completionTokens",
          reasoning_tokens AS "reasoningTokens", cost, uncollected, 0::bigint AS held, billing_basis AS "billingBasis",
@@ -27,7 +28,7 @@ const FIND = `
    -- The time inside the id, so that one partition is read.
    WHERE id = $1 AND created_at = $2::timestamptz AND ($3::text IS NULL OR account_id = $3)
    UNION ALL
-  SELECT id, created_at, model, group_name, protocol, stream, effort, 'open', '', NULL, NULL, NULL, NULL, NULL,
+  SELECT id, created_at, model, group_name, protocol, '', stream, effort, 'open', '', NULL, NULL, NULL, NULL, NULL,
          NULL, NULL, hold, NULL, NULL, snapshot, NULL, NULL, NULL, key_id, '', '', ip, 'open'
     FROM open_calls
    WHERE id = $1 AND ($3::text IS NULL OR account_id = $3)`;

@@ -26,6 +26,8 @@ export interface RecordedCall {
   readonly model: string;
   readonly group: string;
   readonly protocol: string;
+  /** The dialect of the upstream that was asked last; empty: none was, or not yet. */
+  readonly upstreamProtocol: string;
   readonly stream: boolean;
   readonly effort: string;
   /** `open` until it is settled. */

@@ -89,6 +89,8 @@ describe('the pages of the usage log', () => {
     expect(trace).toContain('>Share of tokens</h3>');
     expect(trace).not.toContain('New prompt');
     expect(trace).toContain('Bodies are not stored');
+    expect(trace).toContain('<dt>Protocol</dt><dd>OpenAI Responses, streamed</dd>');
+    expect(trace).not.toContain('Translated to');
     expect(trace).toContain('Attempt 1');
     expect(trace).not.toContain('responses-main');
     expect(trace).not.toContain('vendor-m-2026');
@@ -138,6 +140,11 @@ describe('the pages of the usage log', () => {
     expect((await browser.get(`${LOG}.csv?range=30d&request=${theirs}`)).text.trim().split('\n')).toHaveLength(1);
     for (const odd of ['req_x', '%00', "'", '..%2f..%2fwallet', 'req_'.padEnd(3000, '0')])
       expect((await browser.get(`${LOG}/${odd}`)).status).toBe(404);
+  });
+
+  it('say which dialect a call was translated to', async () => {
+    const html = await page(`${LOG}/${await row(ann, 1)}`);
+    expect(html).toContain('<dd>OpenAI Responses, streamed</dd><dt>Translated to</dt><dd>Anthropic Messages</dd>');
   });
 
   it('find a call by its id, whatever the range', async () => {

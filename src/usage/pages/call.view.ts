@@ -48,6 +48,7 @@ export function callPage(details: CallDetails, now: Date, timeZone: string, asOp
     tokens: call.promptTokens === null ? null : call.promptTokens + (call.completionTokens ?? 0),
     cacheWritten: call.cacheWriteTokens,
     protocol: `${dialectNames(call.protocol).fullName}, ${call.stream ? 'streamed' : 'not streamed'}`,
+    translatedTo: translatedTo(call),
     effort: call.effort,
     serviceTier: call.snapshot?.service_tier,
     keyHint: key?.hint,
@@ -63,6 +64,10 @@ export function callPage(details: CallDetails, now: Date, timeZone: string, asOp
 /** Where its owner can change it. */
 const keyPageOf = ({ keyId }: RecordedCall, key: CallDetails['key']): string | undefined =>
   key?.changeable === true ? `/keys/${keyId}/edit` : undefined;
+
+/** The dialect of the upstream, where it is not the client's. */
+const translatedTo = ({ protocol, upstreamProtocol }: RecordedCall): string | undefined =>
+  upstreamProtocol === '' || upstreamProtocol === protocol ? undefined : dialectNames(upstreamProtocol).fullName;
 
 const groupWords = ({ group, snapshot }: RecordedCall): string =>
   snapshot === null ? group : `${group}, ${multiplierText(snapshot.group_multiplier)}`;

@@ -32,6 +32,7 @@ const aCall = (lines: readonly CostLine[], cost: bigint, overrides: Partial<Reco
   model: 'm',
   group: 'saver',
   protocol: 'responses',
+  upstreamProtocol: 'responses',
   stream: true,
   effort: 'high',
   status: 'succeeded',
