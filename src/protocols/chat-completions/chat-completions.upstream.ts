@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import {
-  notTranslatable,
   classifyUpstream,
   jsonInterests,
   latin1,
@@ -72,18 +71,6 @@ export class ChatCompletionsUpstream implements UpstreamAdapter {
 
   textsIn(event: SseEvent): readonly TextPiece[] {
     return chatTextsIn(event);
-  }
-
-  buildRequest(): never {
-    throw notTranslatable('model', 'can be called through another endpoint only');
-  }
-
-  decodeResponse(): never {
-    return this.buildRequest();
-  }
-
-  decodeStream(): never {
-    return this.buildRequest();
   }
 
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {

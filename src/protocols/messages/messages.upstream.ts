@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import {
-  notTranslatable,
   classifyUpstream,
   jsonInterests,
   commonEdits,
@@ -67,18 +66,6 @@ export class MessagesUpstream implements UpstreamAdapter {
 
   textsIn(event: SseEvent): readonly TextPiece[] {
     return messagesTextsIn(event);
-  }
-
-  buildRequest(): never {
-    throw notTranslatable('model', 'can be called through another endpoint only');
-  }
-
-  decodeResponse(): never {
-    return this.buildRequest();
-  }
-
-  decodeStream(): never {
-    return this.buildRequest();
   }
 
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {

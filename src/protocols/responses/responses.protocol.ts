@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import {
-  notTranslatable,
   KEEP_ALIVE_COMMENT,
   pageOf,
   renderListedModel,
@@ -57,19 +56,5 @@ export class ResponsesProtocol implements ProtocolAdapter {
 
   renderModel(model: ListedModel): JsonObject {
     return renderListedModel(model);
-  }
-
-  readonly rawMembers = new Set<string>();
-
-  parseRequest(): never {
-    throw notTranslatable('model', 'can be called through another endpoint only');
-  }
-
-  renderResponse(): never {
-    return this.parseRequest();
-  }
-
-  renderStream(): never {
-    return this.parseRequest();
   }
 }

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import {
-  notTranslatable,
   classifyInnerError,
   classifyUpstream,
   jsonInterests,
@@ -71,18 +70,6 @@ export class ResponsesUpstream implements UpstreamAdapter {
 
   textsIn(event: SseEvent): readonly TextPiece[] {
     return responsesTextsIn(event);
-  }
-
-  buildRequest(): never {
-    throw notTranslatable('model', 'can be called through another endpoint only');
-  }
-
-  decodeResponse(): never {
-    return this.buildRequest();
-  }
-
-  decodeStream(): never {
-    return this.buildRequest();
   }
 
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
