@@ -14,7 +14,8 @@ interface NumberRange {
 export class TreeReader {
   constructor(
     private readonly object: TreeObject,
-    private readonly path = '',
+    /** Where it stands: `messages[2]`; empty for the request itself. */
+    readonly path = '',
   ) {}
 
   /** Where a member stands in the request: `messages[2].content`. */
