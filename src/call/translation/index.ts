@@ -16,4 +16,3 @@ export { sourceOf, urlOf } from './sources.js';
 export { type KnownTool, ToolNames } from './tool-names.js';
 export { TreeReader } from './tree-reader.js';
 export { type MergedSchema, objectSchema, withoutRootCombinators } from './tool-schema.js';
-export { TreeFields } from './tree-fields.js';
