@@ -1,5 +1,5 @@
-import { errorHeaders, messageWithId, renderSse, UpstreamRefusal, type RenderedError } from '../../call/index.js';
-import type { AppError, ErrorKind, JsonObject } from '../../shared/index.js';
+import { errorHeaders, messageWithId, sseText, UpstreamRefusal, type RenderedError } from '../../call/index.js';
+import { AppError, type ErrorKind, type JsonObject } from '../../shared/index.js';
 
 interface MessagesErrorRow {
   readonly status: number;
@@ -32,6 +32,22 @@ const ROWS: Readonly<Record<ErrorKind, MessagesErrorRow>> = {
   context_canceled: { status: 499, type: 'api_error' },
 };
 
+/** For `thread`, which only the vendor keeps: clients that are told so by these details send the whole conversation. */
+export class UnsupportedThread extends AppError {
+  readonly wireDetails = { error_code: 'thread_unsupported_request', unsupported: ['model'] };
+
+  constructor() {
+    const message = 'thread: threads are not kept for this model. Send the whole conversation.';
+    super('invalid_request', message, { param: 'thread', fault: 'unsupported_parameter' });
+  }
+}
+
+/** For a budget of thinking tokens that leaves nothing of what can be paid. @param param where the budget comes from */
+export function unaffordableThinking(affordable: number, param: string, budget: number): AppError {
+  const message = `insufficient quota: what is left pays for ${affordable} output tokens, no more than ${param} (${budget}) takes. Lower it or add credit.`;
+  return new AppError('insufficient_quota', message, { param });
+}
+
 /** An error as an HTTP answer of Messages. */
 export function renderMessagesError(error: AppError, requestId: string): RenderedError {
   const { status } = ROWS[error.kind];
@@ -39,8 +55,8 @@ export function renderMessagesError(error: AppError, requestId: string): Rendere
 }
 
 /** The same inside a stream; the event's name is what clients of this dialect look for. */
-export function renderMessagesErrorEvent(error: AppError, requestId: string): Uint8Array {
-  return renderSse('error', JSON.stringify(errorBody(error, requestId)));
+export function renderMessagesErrorEvent(error: AppError, requestId: string): string {
+  return sseText('error', JSON.stringify(errorBody(error, requestId)));
 }
 
 function errorBody(error: AppError, requestId: string): JsonObject {
@@ -49,10 +65,15 @@ function errorBody(error: AppError, requestId: string): JsonObject {
     error: {
       type: ROWS[error.kind].type,
       message: messageWithId(wordsOf(error), requestId),
-      ...(error instanceof UpstreamRefusal && error.code !== undefined && { details: { error_code: error.code } }),
+      ...detailsOf(error),
     },
     request_id: requestId,
   };
+}
+
+function detailsOf(error: AppError): { readonly details?: JsonObject } {
+  if (error instanceof UnsupportedThread) return { details: error.wireDetails };
+  return error instanceof UpstreamRefusal && error.code !== undefined ? { details: { error_code: error.code } } : {};
 }
 
 /** The dialect has no place for the field at fault but the message, and starts it so itself: `max_tokens: …`. */

@@ -6,16 +6,25 @@ import {
   renderModelPage,
   renderSse,
   type Call,
+  type CallContent,
+  type CallResult,
   type HeadReader,
   type ListedModel,
+  type ParseContext,
   type ProtocolAdapter,
+  type RenderContext,
   type RenderedError,
   type RequestLine,
+  type StreamRenderer,
+  type TreeObject,
 } from '../../call/index.js';
 import { Protocol } from '../../relay/index.js';
 import type { AppError, JsonObject } from '../../shared/index.js';
+import { renderMessagesResponse } from './messages.answer.js';
 import { renderMessagesError, renderMessagesErrorEvent } from './messages.errors.js';
 import { FORWARDED_HEADERS, MESSAGES, messagesHeadReader } from './messages.head.js';
+import { MessagesRenderer } from './messages.renderer.js';
+import { parseMessagesRequest, RAW_MEMBERS } from './messages.request.js';
 import { VERSION_HEADERS, versionHeaderOf } from './messages.version.js';
 
 const PING = renderSse('ping', '{"type":"ping"}');
@@ -30,6 +39,7 @@ export const MESSAGES_PATH = '/v1/messages';
 export class MessagesProtocol implements ProtocolAdapter {
   readonly id = MESSAGES;
   readonly callPaths = [MESSAGES_PATH] as const;
+  readonly rawMembers = RAW_MEMBERS;
   readonly forwardedHeaders = [...FORWARDED_HEADERS, ...VERSION_HEADERS];
 
   /** Clients of this dialect name its version wherever they go, also where dialects share a path. */
@@ -42,12 +52,24 @@ export class MessagesProtocol implements ProtocolAdapter {
     return messagesHeadReader();
   }
 
+  parseRequest(request: TreeObject, context: ParseContext): CallContent {
+    return parseMessagesRequest(request, context);
+  }
+
+  renderResponse(result: CallResult, context: RenderContext): string {
+    return renderMessagesResponse(result, context);
+  }
+
+  renderStream(context: RenderContext): StreamRenderer {
+    return new MessagesRenderer(context);
+  }
+
   renderError(error: AppError, requestId: string): RenderedError {
     return renderMessagesError(error, requestId);
   }
 
   renderStreamError(call: Call, error: AppError): Uint8Array {
-    return renderMessagesErrorEvent(error, call.id);
+    return Buffer.from(renderMessagesErrorEvent(error, call.id));
   }
 
   /** Before `message_start` no event may come. */

@@ -1,0 +1,115 @@
+import {
+  ConversationBuilder,
+  malformed,
+  notTranslatable,
+  TreeReader,
+  type CallContent,
+  type OutputFormat,
+  type ParseContext,
+  type ReasoningWish,
+  type Sampling,
+  type TreeObject,
+} from '../../call/index.js';
+import { UnsupportedThread } from './messages.errors.js';
+import { readContent, readTexts } from './messages.request-blocks.js';
+import { readTools } from './messages.request-tools.js';
+import { isStrict } from './messages.strict-schema.js';
+import { knowsSampling, versionHeaderOf } from './messages.version.js';
+
+/** Schemas and arguments: their text is the model's. */
+export const RAW_MEMBERS: ReadonlySet<string> = new Set(['input_schema', 'input', 'schema']);
+
+const SAMPLING = ['temperature', 'top_p', 'top_k'];
+
+/** What a request of this dialect asks for. @throws AppError invalid_request naming the member at fault */
+export function parseMessagesRequest(request: TreeObject, context: ParseContext): CallContent {
+  const fields = new TreeReader(request);
+  refuseWhatIsTheVendors(fields);
+  refuseSampling(fields, context);
+  warnOfSpeed(fields, context);
+  const { lead, turns } = readConversation(fields, context);
+  return {
+    lead,
+    turns,
+    ...readTools(fields),
+    outputLimit: context.call.head.outputLimit,
+    stop: fields.strings('stop_sequences'),
+    sampling: readSampling(fields),
+    reasoning: readReasoning(fields, context),
+    format: readFormat(fields),
+    verbosity: undefined,
+    endUser: fields.child('metadata')?.string('user_id'),
+    cacheKey: undefined,
+    // What everybody gets, in the words of the other dialects.
+    serviceTier: fields.value('service_tier') === 'standard_only' ? 'default' : undefined,
+  };
+}
+
+function readConversation(fields: TreeReader, context: ParseContext): ConversationBuilder {
+  const conversation = new ConversationBuilder();
+  for (const { text, cache } of readTexts(fields, 'system')) conversation.instruct(text, cache);
+  for (const message of fields.children('messages')) {
+    const role = message.word('role');
+    if (role === 'system')
+      for (const { text, cache } of readTexts(message, 'content')) conversation.instruct(text, cache);
+    else if (role === 'user' || role === 'assistant') conversation.say(role, readContent(message, context));
+    else throw malformed(message.pathOf('role'), 'must be user, assistant or system');
+  }
+  if (!conversation.turns.some(({ role }) => role === 'user')) {
+    throw malformed('messages', 'must hold something that the user says');
+  }
+  return conversation;
+}
+
+/** @throws AppError for what only the vendor of this dialect has */
+function refuseWhatIsTheVendors(fields: TreeReader): void {
+  if (fields.has('thread')) throw new UnsupportedThread();
+  if (fields.value('max_tokens') === 0) throw notTranslatable('max_tokens', 'must be 1 or more for this model');
+  if (fields.has('inference_geo')) throw notTranslatable('inference_geo', 'cannot be chosen for this model');
+  if (fields.children('mcp_servers').length > 0) throw notTranslatable('mcp_servers', 'cannot be used with this model');
+  const container = fields.value('container');
+  if (typeof container === 'object' && container !== null && 'skills' in container) {
+    throw notTranslatable('container.skills', 'cannot be used with this model');
+  }
+}
+
+/** @throws AppError naming the member, as the vendor does it where the client speaks a version without it */
+function refuseSampling(fields: TreeReader, { call }: ParseContext): void {
+  if (knowsSampling(versionHeaderOf(call.request))) return;
+  const name = SAMPLING.find((member) => fields.has(member));
+  if (name !== undefined)
+    throw notTranslatable(name, 'is not permitted by the version of this API that the request names');
+}
+
+function warnOfSpeed(fields: TreeReader, { losses }: ParseContext): void {
+  const speed = fields.string('speed');
+  if (speed !== undefined && speed !== 'standard') losses.warn('unsupported_speed', 'speed');
+}
+
+const readSampling = (fields: TreeReader): Sampling => ({
+  temperature: fields.number('temperature'),
+  topP: fields.number('top_p'),
+  topK: fields.number('top_k'),
+});
+
+function readReasoning(fields: TreeReader, { call }: ParseContext): ReasoningWish {
+  const thinking = fields.child('thinking');
+  const type = thinking?.word('type');
+  if (type === 'disabled') return { effort: 'none', thinking: 'off', show: 'none' };
+  const { effort } = call.head;
+  if (type === undefined) return { effort, show: 'none' };
+  const budget = type === 'enabled' ? thinking?.number('budget_tokens') : undefined;
+  const show = thinking?.value('display') === 'omitted' ? 'sealed' : 'text';
+  return { effort, budget, thinking: 'on', show };
+}
+
+/** `output_format` is its older name. */
+function readFormat(fields: TreeReader): OutputFormat {
+  const format = fields.child('output_config')?.child('format') ?? fields.child('output_format');
+  if (format === undefined) return { kind: 'text' };
+  const type = format.word('type');
+  if (type !== 'json_schema') throw notTranslatable(format.pathOf('type'), `"${type}" is not known`);
+  const schema = format.raw('schema');
+  if (schema === undefined) throw malformed(format.pathOf('schema'), 'must be an object');
+  return { kind: 'schema', schema, strict: isStrict(schema) };
+}
