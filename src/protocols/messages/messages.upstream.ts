@@ -8,10 +8,14 @@ import {
   smallestRequest,
   SplicedBody,
   upstreamHeaders,
+  type BuildContext,
   type Call,
+  type CallContent,
+  type CallResult,
   type CallSignal,
   type JsonEdit,
   type SseEvent,
+  type StreamDecoder,
   type StreamMeter,
   type TextPiece,
   type UpstreamAdapter,
@@ -21,13 +25,16 @@ import {
 } from '../../call/index.js';
 import { Upstream } from '../../relay/index.js';
 import { AppError } from '../../shared/index.js';
+import { buildMessagesRequest } from './messages.build.js';
+import { decodeMessagesResponse, MessagesDecoder } from './messages.decoder.js';
+import { unaffordableThinking } from './messages.errors.js';
+import { USUAL_VERSION } from './messages.flags.js';
 import { FORWARDED_HEADERS, MESSAGES, THINKING_BUDGET, thinkingBudget } from './messages.head.js';
 import { MessagesMeter, TEXTS } from './messages.meter.js';
 import { MESSAGES_TEXTS, messagesTextsIn } from './messages.texts.js';
 import { MessagesUsage } from './messages.usage.js';
 import { versionHeaderOf } from './messages.version.js';
 
-const USUAL_VERSION = '2023-06-01';
 const ANSWER = jsonInterests('usage', 'error');
 
 /** Anthropic's Messages, as its servers speak it. */
@@ -48,6 +55,18 @@ export class MessagesUpstream implements UpstreamAdapter {
       },
       body: new SplicedBody(call.body, [...commonEdits(call, target), ...limitEdits(call, target)]),
     };
+  }
+
+  buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
+    return buildMessagesRequest(context, target);
+  }
+
+  decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
+    return decodeMessagesResponse(body, content, target);
+  }
+
+  decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder {
+    return new MessagesDecoder(content, target);
   }
 
   smallestRequest(model: string): UpstreamRequest {
@@ -78,8 +97,7 @@ function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly J
   if (outputLimit === undefined || outputLimit >= (head.outputLimit ?? Infinity)) return [];
   const budget = thinkingBudget(head.fields);
   if (budget !== undefined && outputLimit <= budget) {
-    const message = `insufficient quota: what is left pays for ${outputLimit} output tokens, no more than ${THINKING_BUDGET} (${budget}) takes. Lower it or add credit.`;
-    throw new AppError('insufficient_quota', message, { param: THINKING_BUDGET });
+    throw unaffordableThinking(outputLimit, THINKING_BUDGET, budget);
   }
   return [head.fields.assign('max_tokens', String(outputLimit))];
 }

@@ -1,0 +1,146 @@
+import {
+  notTranslatable,
+  RawJson,
+  wrapFreeform,
+  type BuildContext,
+  type FilePart,
+  type ImagePart,
+  type Part,
+  type ReasoningPart,
+  type ToolCallPart,
+  type ToolNames,
+  type ToolResultPart,
+  type TreeObject,
+  type Turn,
+  type UpstreamTarget,
+} from '../../call/index.js';
+import { isJsonObject } from '../../shared/index.js';
+import type { CacheMarks } from './messages.cache-marks.js';
+import type { MessagesFlags } from './messages.flags.js';
+import { ToolIds } from './messages.tool-ids.js';
+
+const IMAGE_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
+
+/** Texts without words are refused. */
+const hasWords = (text: string): boolean => text.trim() !== '';
+
+/** Whether the part is a thought that this model has to get back. */
+export const isReplayable = (part: Part, family: string): part is ReasoningPart =>
+  part.kind === 'reasoning' &&
+  part.opaque?.family === family &&
+  (part.opaque.kind === 'signature' || part.opaque.kind === 'redacted');
+
+/** Writes the parts of a conversation as blocks, one after the other. */
+export class BlockWriter {
+  private readonly ids = new ToolIds();
+
+  constructor(
+    private readonly context: BuildContext,
+    private readonly target: UpstreamTarget,
+    private readonly flags: MessagesFlags,
+    private readonly names: ToolNames,
+    private readonly marks: CacheMarks,
+  ) {}
+
+  /** The part's block; none when there is nothing to say, or nobody to take it. */
+  write(part: Part, role: Turn['role']): readonly TreeObject[] {
+    switch (part.kind) {
+      case 'text':
+        return hasWords(part.text) ? [{ type: 'text', text: part.text, ...this.marks.on(part) }] : [];
+      case 'refusal':
+        return hasWords(part.text) ? [{ type: 'text', text: part.text }] : [];
+      case 'image':
+      case 'file':
+        return role === 'assistant' ? this.drop(part.kind) : [this.shown(part)];
+      case 'audio':
+        throw notTranslatable('messages', 'hold audio, which this model does not take');
+      case 'reasoning':
+        return isReplayable(part, this.target.family) ? [thought(part)] : [];
+      case 'tool-call':
+        return [this.call(part)];
+      case 'tool-result':
+        return [this.result(part)];
+      default:
+        return part satisfies never;
+    }
+  }
+
+  /** What a model has shown is not taken back. */
+  private drop(kind: string): readonly TreeObject[] {
+    this.context.losses.warn(`dropped_assistant_${kind}`, 'messages');
+    return [];
+  }
+
+  private shown(part: ImagePart | FilePart): TreeObject {
+    const mark = this.marks.on(part);
+    if (part.kind === 'image') return { type: 'image', source: this.imageSource(part), ...mark };
+    return { type: 'document', source: documentSource(part), title: part.name, ...mark };
+  }
+
+  private imageSource({ source }: ImagePart): TreeObject {
+    if (source.from === 'url') {
+      if (!this.flags.takesImageUrls)
+        throw notTranslatable('messages', 'hold the address of an image; send the image itself');
+      return { type: 'url', url: source.url };
+    }
+    if (!IMAGE_TYPES.includes(source.mediaType)) {
+      throw notTranslatable(
+        'messages',
+        `hold an image of the type ${source.mediaType}; send ${IMAGE_TYPES.join(', ')}`,
+      );
+    }
+    return { type: 'base64', media_type: source.mediaType, data: source.base64 };
+  }
+
+  private call(part: ToolCallPart): TreeObject {
+    return {
+      type: 'tool_use',
+      id: this.ids.ofCall(part.id),
+      name: this.names.wireName(part.name, part.namespace),
+      input: inputOf(part),
+      ...this.marks.on(part),
+    };
+  }
+
+  private result(part: ToolResultPart): TreeObject {
+    const blocks = part.parts.flatMap((shown) => this.write(shown, 'user'));
+    const empty = this.flags.emptyResult === '' ? [] : [{ type: 'text', text: this.flags.emptyResult }];
+    const content = blocks.length > 0 ? blocks : empty;
+    return {
+      type: 'tool_result',
+      tool_use_id: this.ids.ofResult(part.id),
+      content: content.length > 0 ? content : undefined,
+      is_error: part.isError ? true : undefined,
+      ...this.marks.on(part),
+    };
+  }
+}
+
+function thought({ opaque }: ReasoningPart): TreeObject {
+  if (opaque?.kind === 'redacted') return { type: 'redacted_thinking', data: opaque.data };
+  return { type: 'thinking', thinking: opaque?.text, signature: opaque?.data };
+}
+
+function documentSource({ source }: FilePart): TreeObject {
+  if (source.from === 'url') return { type: 'url', url: source.url };
+  if (source.from === 'text') return plainText(source.text);
+  const { mediaType, base64 } = source;
+  if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: base64 };
+  if (mediaType.startsWith('text/')) return plainText(Buffer.from(base64, 'base64').toString());
+  throw notTranslatable('messages', `hold a file of the type ${mediaType}; send PDF or plain text`);
+}
+
+const plainText = (data: string): TreeObject => ({ type: 'text', media_type: 'text/plain', data });
+
+/** The dialect takes nothing but objects: what a model of another one wrote wrongly stands in one. */
+function inputOf({ arguments: text, isFreeform }: ToolCallPart): RawJson {
+  return new RawJson(isFreeform !== true && isObjectText(text) ? text : wrapFreeform(text));
+}
+
+function isObjectText(text: string): boolean {
+  try {
+    return isJsonObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,50 @@
+import {
+  parseJsonTree,
+  RawJson,
+  writeJson,
+  type BuildContext,
+  type JsonTree,
+  type TreeObject,
+  isTreeObject,
+} from '../../call/index.js';
+import type { MessagesFlags } from './messages.flags.js';
+import { RESPOND, respondsByTool } from './messages.respond-tool.js';
+
+/** How the form of an answer is asked for: by a member, by a forced tool, in words, or not at all. */
+export interface FormatRequest {
+  readonly format?: TreeObject;
+  readonly tool?: TreeObject;
+  readonly words?: string;
+}
+
+export function buildFormat({ content, losses }: BuildContext, flags: MessagesFlags): FormatRequest {
+  const { format } = content;
+  if (format.kind === 'text') return {};
+  if (format.kind === 'json') {
+    losses.warn('json_in_words', 'response_format');
+    return { words: 'Answer with one JSON object and nothing else.' };
+  }
+  const schema = format.strict === true ? closed(format.schema) : format.schema;
+  if (flags.takesFormats) return { format: { type: 'json_schema', schema } };
+  if (respondsByTool(content, flags)) {
+    return { tool: { name: RESPOND, description: 'Gives the answer.', input_schema: schema } };
+  }
+  losses.warn('schema_in_words', 'response_format');
+  return { words: `Answer with one JSON value that conforms to this schema, and nothing else:\n${schema.text}` };
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** A schema whose objects have nothing but their properties: what `strict` says in other dialects, said in the schema here. */
+function closed(schema: RawJson): RawJson {
+  const text = writeJson(close(parseJsonTree(schema.text, NOTHING)));
+  return text.length === schema.text.length ? schema : new RawJson(text);
+}
+
+function close(schema: JsonTree): JsonTree {
+  if (Array.isArray(schema)) return schema.map((entry: JsonTree) => close(entry));
+  if (!isTreeObject(schema)) return schema;
+  const inner = Object.fromEntries(Object.entries(schema).map(([name, value = null]) => [name, close(value)]));
+  const isOpen = schema['type'] === 'object' && schema['additionalProperties'] === undefined;
+  return isOpen ? { ...inner, additionalProperties: false } : inner;
+}

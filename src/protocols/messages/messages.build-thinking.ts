@@ -1,0 +1,102 @@
+import {
+  nearestEffort,
+  type BuildContext,
+  type Effort,
+  type ReasoningWish,
+  type TreeObject,
+  type UpstreamTarget,
+} from '../../call/index.js';
+import type { OutputLimits } from './messages.build-limits.js';
+import { lacksThoughts } from './messages.build-turns.js';
+import { unaffordableThinking } from './messages.errors.js';
+import type { MessagesFlags } from './messages.flags.js';
+
+/** How a model is to think, and how much it may write with its thoughts. */
+export interface ThinkingPlan {
+  readonly maxTokens: number;
+  readonly thinking?: TreeObject;
+  readonly effort?: Effort | undefined;
+  readonly isOn: boolean;
+}
+
+/** What a client says of thinking; `open`: nothing, and so it is the model's to choose. */
+export function thinkingWish({ effort, thinking }: ReasoningWish): 'on' | 'off' | 'open' {
+  if (thinking === 'off' || effort === 'none') return 'off';
+  return effort !== undefined || thinking === 'on' ? 'on' : 'open';
+}
+
+/** Where warnings say that the fault lies. */
+const EFFORT = 'reasoning_effort';
+const DISABLED = { type: 'disabled' };
+
+/**
+ * @param isForced a tool must be called, which no model does while it thinks
+ * @throws AppError insufficient_quota when thinking would use up all that can be paid
+ */
+export function planThinking(
+  context: BuildContext,
+  target: UpstreamTarget,
+  flags: MessagesFlags,
+  limits: OutputLimits,
+  isForced: boolean,
+): ThinkingPlan {
+  const { content, losses } = context;
+  const { thinkingMode: mode } = flags;
+  const { maxTokens } = limits;
+  const wish = thinkingWish(content.reasoning);
+  if (wish === 'open') return { maxTokens, isOn: mode === 'always' };
+  if (wish === 'off') {
+    if (mode === 'always') losses.warn('thinking_on', EFFORT);
+    const isSaid = mode === 'adaptive' || mode === 'budget';
+    return { maxTokens, ...(isSaid && { thinking: DISABLED }), isOn: mode === 'always' };
+  }
+  if (mode === 'none' || (isForced && mode !== 'always')) {
+    losses.warn('thinking_off', EFFORT);
+    return { maxTokens, ...(mode !== 'none' && { thinking: DISABLED }), isOn: false };
+  }
+  if (mode === 'budget') return planBudget(context, target, limits);
+  const display = content.reasoning.show === 'text' ? 'summarized' : 'omitted';
+  return { maxTokens, thinking: { type: 'adaptive', display }, effort: effortOf(context, flags), isOn: true };
+}
+
+/** Of the output limit, what so much effort may think. */
+const SHARES: ReadonlyMap<string, number> = new Map([
+  ['minimal', 0.02],
+  ['low', 0.1],
+  ['medium', 0.3],
+  ['high', 0.6],
+  ['xhigh', 0.9],
+  ['max', 0.95],
+]);
+const SMALLEST_BUDGET = 1024;
+
+function planBudget({ content, losses }: BuildContext, target: UpstreamTarget, limits: OutputLimits): ThinkingPlan {
+  const { effort = '', budget: wanted } = content.reasoning;
+  const share = SHARES.get(effort);
+  const budget = wanted ?? (share === undefined ? undefined : Math.floor(limits.maxTokens * share));
+  const { maxTokens } = limits;
+  if (budget === undefined) {
+    if (effort !== '') losses.warn('unknown_effort', EFFORT);
+    return { maxTokens, isOn: false };
+  }
+  const thinks = Math.max(budget, SMALLEST_BUDGET);
+  if (target.outputLimit !== undefined && target.outputLimit <= thinks) {
+    throw unaffordableThinking(target.outputLimit, EFFORT, thinks);
+  }
+  const raised = Math.min(maxTokens + thinks, limits.highest);
+  if (raised <= thinks || lacksThoughts(content.turns, target.family)) {
+    losses.warn('thinking_off', EFFORT);
+    return { maxTokens, thinking: DISABLED, isOn: false };
+  }
+  return { maxTokens: raised, thinking: { type: 'enabled', budget_tokens: thinks }, isOn: true };
+}
+
+/** The effort itself, or what comes nearest to it of those that the model knows. */
+function effortOf({ content, losses }: BuildContext, { efforts }: MessagesFlags): Effort | undefined {
+  const { effort } = content.reasoning;
+  if (effort === undefined) return undefined;
+  const nearest = nearestEffort(effort, efforts);
+  // The least that this dialect has a word for is no substitute.
+  if (nearest !== effort && effort !== 'minimal') losses.warn('substituted', EFFORT);
+  return nearest;
+}

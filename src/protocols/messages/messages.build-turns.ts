@@ -1,0 +1,103 @@
+import {
+  malformed,
+  notTranslatable,
+  pairResults,
+  type BuildContext,
+  type Part,
+  type ToolNames,
+  type ToolResultPart,
+  type TreeObject,
+  type Turn,
+  type UpstreamTarget,
+} from '../../call/index.js';
+import { BlockWriter, isReplayable } from './messages.build-blocks.js';
+import type { CacheMarks } from './messages.cache-marks.js';
+import type { MessagesFlags } from './messages.flags.js';
+
+interface Message {
+  readonly role: Turn['role'];
+  readonly content: TreeObject[];
+}
+
+/** The conversation, as the rules of this dialect want it. @throws AppError invalid_request for what it cannot hold */
+export function buildMessages(
+  context: BuildContext,
+  target: UpstreamTarget,
+  flags: MessagesFlags,
+  names: ToolNames,
+  marks: CacheMarks,
+): readonly TreeObject[] {
+  const { content, losses } = context;
+  const writer = new BlockWriter(context, target, flags, names, marks);
+  const messages: Message[] = [];
+  for (const turn of pairResults(content.turns, losses)) addTurn(messages, turn, writer, flags);
+  endPrefill(messages, flags);
+  const [first] = messages;
+  if (first === undefined) throw malformed('messages', 'must hold something that the user says');
+  if (first.role !== 'assistant') return asTrees(messages);
+  losses.warn('inserted_user_message', 'messages[0]');
+  return asTrees([{ role: 'user', content: [{ type: 'text', text: '.' }] }, ...messages]);
+}
+
+const asTrees = (messages: readonly Message[]): readonly TreeObject[] =>
+  messages.map(({ role, content }) => ({ role, content }));
+
+function addTurn(messages: Message[], turn: Turn, writer: BlockWriter, flags: MessagesFlags): void {
+  if (turn.role !== 'system') {
+    join(
+      messages,
+      turn.role,
+      inOrder(turn.parts).flatMap((part) => writer.write(part, turn.role)),
+    );
+    return;
+  }
+  const before = messages.at(-1)?.role;
+  const isNative = flags.takesSystemTurns && (before === 'user' || before === 'system');
+  const parts = isNative ? turn.parts : turn.parts.map(reminder);
+  join(
+    messages,
+    isNative ? 'system' : 'user',
+    parts.flatMap((part) => writer.write(part, 'system')),
+  );
+}
+
+/** A message of its own, or more of the one before it, which was the same side's. */
+function join(messages: Message[], role: Turn['role'], blocks: readonly TreeObject[]): void {
+  const last = messages.at(-1);
+  if (blocks.length === 0) return;
+  if (last?.role === role) last.content.push(...blocks);
+  else messages.push({ role, content: [...blocks] });
+}
+
+/** Thoughts lead, calls come last; each kind stays in its order. */
+const RANKS: Readonly<Partial<Record<Part['kind'], number>>> = { reasoning: 0, 'tool-result': 0, 'tool-call': 2 };
+const rankOf = ({ kind }: Part): number => RANKS[kind] ?? 1;
+
+const inOrder = (parts: readonly Part[]): readonly Part[] =>
+  parts.toSorted((one, other) => rankOf(one) - rankOf(other));
+
+const reminder = (part: Part): Part =>
+  part.kind === 'text' ? { ...part, text: `<system-reminder>\n${part.text}\n</system-reminder>` } : part;
+
+/** What the assistant has begun to say: it may not end in white space, and newer models do not let it be begun at all. */
+function endPrefill(messages: Message[], { takesPrefill }: MessagesFlags): void {
+  const last = messages.at(-1);
+  const block = last?.content.at(-1);
+  if (last?.role !== 'assistant' || block === undefined || typeof block['text'] !== 'string') return;
+  if (!takesPrefill)
+    throw notTranslatable(
+      `messages[${messages.length - 1}]`,
+      'must be of the user: this model does not continue a text',
+    );
+  last.content[last.content.length - 1] = { ...block, text: block['text'].trimEnd() };
+}
+
+/**
+ * Whether the model is in the middle of calling tools and its thoughts are not there: with a budget it must not think on
+ * then.
+ */
+export function lacksThoughts(turns: readonly Turn[], family: string): boolean {
+  const [caller, answer] = turns.filter(({ role }) => role !== 'system').slice(-2);
+  const isLoop = answer?.parts.some((part): part is ToolResultPart => part.kind === 'tool-result') === true;
+  return isLoop && caller?.parts.some((part) => isReplayable(part, family)) !== true;
+}

@@ -1,0 +1,115 @@
+import {
+  classifyInnerError,
+  dataKind,
+  eventTypeReader,
+  jsonInterests,
+  objectIn,
+  parseData,
+  parseJsonTree,
+  passUnlessError,
+  readAnswerFields,
+  ResultCollector,
+  unreadableEvent,
+  type CallContent,
+  type CallEvent,
+  type CallResult,
+  type SseEvent,
+  type StreamDecoder,
+  type UpstreamTarget,
+} from '../../call/index.js';
+import { AppError, isJsonObject, type JsonObject } from '../../shared/index.js';
+import { AnswerReader } from './messages.answer-reader.js';
+import { answerOf } from './messages.respond-tool.js';
+
+const ANSWER = jsonInterests('usage', 'error');
+/** Arguments, which stay as the model wrote them. */
+const INPUT: ReadonlySet<string> = new Set(['input']);
+
+const typeOf = eventTypeReader('message_(?:start|delta|stop)|content_block_(?:start|delta|stop)|error');
+
+/** Reads the events of one answer. */
+export class MessagesDecoder implements StreamDecoder {
+  readonly #answer: AnswerReader;
+  readonly #told: (event: CallEvent) => CallEvent;
+  #isOver = false;
+
+  constructor(content: CallContent, target: UpstreamTarget) {
+    this.#answer = new AnswerReader(content, target);
+    this.#told = answerOf(content, target);
+  }
+
+  next(event: SseEvent): readonly CallEvent[] {
+    const kind = dataKind(event);
+    // The marker is another dialect's; some servers send it here as well.
+    if (this.#isOver || kind === 'done' || kind === 'none') return [];
+    if (kind === 'other') throw unreadableEvent();
+    const type = typeOf(event);
+    if (type === 'error') throw classifyInnerError(parseData(event));
+    if (type !== undefined) return [...this.#answer.begin(), ...this.#read(type, event)].map(this.#told);
+    passUnlessError(event);
+    return [];
+  }
+
+  end(): readonly CallEvent[] {
+    if (this.#isOver) return [];
+    const message = 'The upstream closed the stream before its answer was complete.';
+    throw new AppError('upstream_truncated', message, { failover: true });
+  }
+
+  #read(type: string, event: SseEvent): CallEvent[] {
+    const data = type === 'content_block_start' ? readWithInput(event) : read(event);
+    const key = String(data['index']);
+    switch (type) {
+      case 'message_start':
+        return this.#answer.report(objectIn(data, 'message'), false);
+      case 'content_block_start':
+        return this.#answer.open(key, objectIn(data, 'content_block'));
+      case 'content_block_delta':
+        return this.#answer.delta(key, objectIn(data, 'delta'));
+      case 'content_block_stop':
+        return this.#answer.close(key);
+      case 'message_delta':
+        this.#answer.stop(objectIn(data, 'delta'));
+        return this.#answer.report(data, true);
+      default:
+        this.#isOver = true;
+        return this.#answer.finish();
+    }
+  }
+}
+
+/** A whole answer, read as the stream of its blocks. @throws AppError as `UpstreamAdapter.decodeResponse` */
+export function decodeMessagesResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
+  readAnswerFields(Buffer.from(body), ANSWER);
+  const message = parseJsonTree(body, INPUT) as JsonObject;
+  const blocks = message['content'];
+  if (!Array.isArray(blocks) && typeof message['stop_reason'] !== 'string') {
+    throw new AppError('upstream_error', 'The upstream sent an answer of another dialect.', { failover: true });
+  }
+  const answer = new AnswerReader(content, target);
+  const collector = new ResultCollector();
+  const told = answerOf(content, target);
+  const tell = (events: readonly CallEvent[]): void => events.forEach((event) => collector.next(told(event)));
+  tell(answer.begin());
+  for (const [index, block] of (Array.isArray(blocks) ? (blocks as unknown[]) : []).entries()) {
+    const key = String(index);
+    if (isJsonObject(block)) tell([...answer.open(key, block), ...answer.close(key)]);
+  }
+  answer.stop(message);
+  tell([...answer.report(message, true), ...answer.finish()]);
+  return collector.result;
+}
+
+function read(event: SseEvent): JsonObject {
+  const data = parseData(event);
+  if (data === undefined) throw unreadableEvent();
+  return data;
+}
+
+function readWithInput(event: SseEvent): JsonObject {
+  try {
+    return parseJsonTree(event.data, INPUT) as JsonObject;
+  } catch {
+    throw unreadableEvent();
+  }
+}
