@@ -160,7 +160,10 @@ function turnsOf(first: readonly Part[], exchanges: readonly Exchange[]): readon
 }
 
 const schema = fc
-  .constantFrom('{"type":"object","properties":{"10":{},"2":{"type":"string"}}}', '{ "type": "object" }')
+  .constantFrom(
+    '{"type":"object","properties":{"10":{},"2":{"type":"string"}}}',
+    '{ "type": "object", "properties": {} }',
+  )
   .map((text) => new RawJson(text));
 
 function toolsOf({ freeformTools, namespaces }: ContentTraits): fc.Arbitrary<readonly Tool[]> {
