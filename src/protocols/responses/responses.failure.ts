@@ -1,5 +1,6 @@
-import { openAiErrorBody, parseData, renderSse, type Call, type StreamTail } from '../../call/index.js';
+import { openAiErrorBody, parseData, sseText, type Call, type StreamTail } from '../../call/index.js';
 import { isJsonObject, type AppError, type ErrorKind, type JsonObject } from '../../shared/index.js';
+import { ResponseObject, type ResponseError } from './responses.object.js';
 
 /**
  * Codes inside a stream. Clients act on these few: all but `server_error` and `rate_limit_exceeded` end the turn, and
@@ -34,66 +35,43 @@ const CODES: Readonly<Record<ErrorKind, string>> = {
 
 /**
  * The end of a stream that failed: an `error` event in both forms that clients know, flat and nested, then
- * `response.failed`, the only one that some act on, then the marker. Sequence numbers go on from the tail's.
+ * `response.failed`, the only one that some act on, then the marker.
+ * @param sequence the number of its first event
+ * @param responseOf the failed response, as JSON text
  */
+export function failureText(
+  call: Call,
+  error: AppError,
+  sequence: number,
+  responseOf: (error: ResponseError) => string,
+): string {
+  const code = CODES[error.kind];
+  const nested = { ...openAiErrorBody(error, call.id), code };
+  const { message, param } = nested;
+  const told = { type: 'error', sequence_number: sequence, code, message, param, error: nested };
+  const response = responseOf({ code, message });
+  return [
+    sseText('error', JSON.stringify(told)),
+    sseText('response.failed', `{"type":"response.failed","sequence_number":${sequence + 1},"response":${response}}`),
+    sseText(undefined, '[DONE]'),
+  ].join('');
+}
+
+/** The same behind the events of an upstream, whose response it fails. Sequence numbers go on from the tail's. */
 export function renderFailure(call: Call, error: AppError, tail: StreamTail): Uint8Array {
   const first = tail.first === undefined ? undefined : parseData(tail.first);
   const last = tail.last === undefined ? undefined : parseData(tail.last);
   const number = last?.['sequence_number'];
   const next = typeof number === 'number' && Number.isSafeInteger(number) ? number + 1 : 0;
-  const code = CODES[error.kind];
-  const nested = { ...openAiErrorBody(error, call.id), code };
-  const { message, param } = nested;
-  const failed = { ...responseIn(first, call), status: 'failed', output: [], error: { code, message } };
-  return Buffer.concat([
-    renderEvent({ type: 'error', sequence_number: next, code, message, param, error: nested }),
-    renderEvent({ type: 'response.failed', sequence_number: next + 1, response: failed }),
-    renderSse(undefined, '[DONE]'),
-  ]);
+  const failed = { ...responseIn(first, call), status: 'failed', output: [] };
+  return Buffer.from(failureText(call, error, next, (fault) => JSON.stringify({ ...failed, error: fault })));
 }
-
-const renderEvent = (event: JsonObject & { readonly type: string }): Buffer =>
-  renderSse(event.type, JSON.stringify(event));
 
 /** The response as the upstream began it, else one that has every member that clients demand. */
 function responseIn(event: JsonObject | undefined, call: Call): JsonObject {
   const begun = event?.['response'];
-  const blank = blankResponse(call);
+  const blank = JSON.parse(
+    new ResponseObject(call, { store: false }).text({ status: 'failed', output: [] }),
+  ) as JsonObject;
   return isJsonObject(begun) && typeof begun['id'] === 'string' ? { ...blank, ...begun } : blank;
-}
-
-function blankResponse(call: Call): JsonObject {
-  return {
-    id: `resp_${call.id.replace(/^req_/, '')}`,
-    object: 'response',
-    created_at: Math.floor(call.createdAt / 1000),
-    status: 'failed',
-    completed_at: null,
-    error: null,
-    incomplete_details: null,
-    instructions: null,
-    max_output_tokens: call.head.outputLimit ?? null,
-    max_tool_calls: null,
-    model: call.head.model,
-    output: [],
-    parallel_tool_calls: true,
-    previous_response_id: null,
-    reasoning: { effort: call.head.effort ?? null, summary: null },
-    background: false,
-    store: false,
-    temperature: 1,
-    top_p: 1,
-    presence_penalty: 0,
-    frequency_penalty: 0,
-    top_logprobs: 0,
-    text: { format: { type: 'text' } },
-    tool_choice: 'auto',
-    tools: [],
-    truncation: 'disabled',
-    service_tier: 'default',
-    usage: null,
-    metadata: {},
-    safety_identifier: null,
-    prompt_cache_key: null,
-  };
 }

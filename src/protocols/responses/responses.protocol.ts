@@ -6,17 +6,25 @@ import {
   renderModelPage,
   renderOpenAiError,
   type Call,
+  type CallContent,
+  type CallResult,
   type HeadReader,
   type ListedModel,
+  type ParseContext,
   type ProtocolAdapter,
+  type RenderContext,
   type RenderedError,
   type RequestLine,
+  type StreamRenderer,
   type StreamTail,
+  type TreeObject,
 } from '../../call/index.js';
 import { Protocol } from '../../relay/index.js';
 import type { AppError, JsonObject } from '../../shared/index.js';
 import { renderFailure } from './responses.failure.js';
 import { FORWARDED_HEADERS, responsesHeadReader, RESPONSES } from './responses.head.js';
+import { ResponsesRenderer, renderWhole } from './responses.renderer.js';
+import { parseRequest, RAW_MEMBERS } from './responses.request.js';
 
 /** Where calls are posted. */
 export const RESPONSES_PATH = '/v1/responses';
@@ -28,6 +36,7 @@ export class ResponsesProtocol implements ProtocolAdapter {
   readonly id = RESPONSES;
   readonly callPaths = [RESPONSES_PATH] as const;
   readonly forwardedHeaders = FORWARDED_HEADERS;
+  readonly rawMembers = RAW_MEMBERS;
 
   claims(request: RequestLine): boolean {
     return /^\/v1\/responses(?:\/|$)/.test(request.path);
@@ -35,6 +44,18 @@ export class ResponsesProtocol implements ProtocolAdapter {
 
   headReader(): HeadReader {
     return responsesHeadReader();
+  }
+
+  parseRequest(request: TreeObject, context: ParseContext): CallContent {
+    return parseRequest(request, context);
+  }
+
+  renderResponse(result: CallResult, context: RenderContext): string {
+    return renderWhole(result, context);
+  }
+
+  renderStream(context: RenderContext): StreamRenderer {
+    return new ResponsesRenderer(context);
   }
 
   renderError(error: AppError, requestId: string): RenderedError {

@@ -31,6 +31,15 @@ export function responsesUsage(usage: JsonObject | undefined): TokenUsage | unde
   });
 }
 
+/** The same for a client; what nobody counted is zero. */
+export const writeUsage = (usage: TokenUsage): JsonObject => ({
+  input_tokens: usage.input,
+  input_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: usage.cacheWrite + usage.cacheWrite1h },
+  output_tokens: usage.output,
+  output_tokens_details: { reasoning_tokens: usage.reasoning },
+  total_tokens: usage.input + usage.output,
+});
+
 /** The members of a response that say what it used, for a reader of them. */
 export const usageMembers = (parent: string): readonly string[] =>
   ['usage', 'service_tier', 'id', 'output'].map((name) => parent + name);

@@ -1,0 +1,113 @@
+import {
+  notTranslatable,
+  type ConversationBuilder,
+  type ParseContext,
+  type ToolCallPart,
+  type TreeReader,
+} from '../../call/index.js';
+import { assistantParts, readContent, resultParts, textIn } from './responses.parts.js';
+
+/** Where the items of an input go. */
+interface Reading {
+  readonly conversation: ConversationBuilder;
+  readonly context: ParseContext;
+}
+
+type ItemReader = (item: TreeReader, reading: Reading) => void;
+
+const ignored: ItemReader = () => undefined;
+
+const ITEMS: ReadonlyMap<string, ItemReader> = new Map<string, ItemReader>([
+  ['message', readMessage],
+  ['function_call', (item, reading) => readCall(item, 'arguments', reading)],
+  ['custom_tool_call', (item, reading) => readCall(item, 'input', reading)],
+  ['function_call_output', (item, reading) => readResult(item, false, reading)],
+  ['custom_tool_call_output', (item, reading) => readResult(item, true, reading)],
+  ['reasoning', readReasoning],
+  ['item_reference', refuseReference],
+  ['compaction', refuseCompaction],
+  ['compaction_trigger', refuseCompaction],
+  // About the request as a whole, and read with it.
+  ['additional_tools', ignored],
+  ['configuration_update', ignored],
+]);
+
+/** What the vendor's own tools left in the history: what came of it is in the text that follows. */
+const HOSTED =
+  /^(?:(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search)_call|(?:computer|local_shell|shell|apply_patch)_call(?:_output)?|tool_search_output|mcp_list_tools|mcp_approval_(?:request|response)|program(?:_output)?)$/;
+
+/** Reads the input, a string or items, into a conversation. */
+export function readInput(request: TreeReader, reading: Reading): void {
+  const input = request.value('input');
+  if (typeof input === 'string') reading.conversation.say('user', [{ kind: 'text', text: input }]);
+  else for (const item of request.children('input')) readerOf(item)(item, reading);
+}
+
+/** The items of one type. */
+export const itemsOf = (request: TreeReader, type: string): readonly TreeReader[] =>
+  typeof request.value('input') === 'string'
+    ? []
+    : request.children('input').filter((item) => item.value('type') === type);
+
+function readerOf(item: TreeReader): ItemReader {
+  const type = item.string('type') ?? (item.has('role') ? 'message' : 'item_reference');
+  const reader = ITEMS.get(type) ?? (HOSTED.test(type) ? ignored : undefined);
+  if (reader === undefined) throw notTranslatable(item.pathOf('type'), `"${type}" cannot be carried to the upstream`);
+  return reader;
+}
+
+function readMessage(item: TreeReader, { conversation, context }: Reading): void {
+  switch (item.word('role')) {
+    case 'user':
+      return conversation.say('user', readContent(item, 'content'));
+    case 'assistant':
+      return conversation.say('assistant', assistantParts(item, context.losses));
+    case 'system':
+    case 'developer':
+      return instruct(item, conversation, context);
+    default:
+      throw item.malformed('role', 'must be user, assistant, system or developer');
+  }
+}
+
+function instruct(item: TreeReader, conversation: ConversationBuilder, { losses }: ParseContext): void {
+  for (const part of readContent(item, 'content')) {
+    if (part.kind === 'text') conversation.instruct(part.text, part.cache);
+    else losses.warn(`unsupported_${part.kind}`, item.pathOf('content'));
+  }
+}
+
+function readCall(item: TreeReader, member: 'arguments' | 'input', { conversation }: Reading): void {
+  const text = textIn(item, member);
+  const namespace = item.string('namespace');
+  const call: ToolCallPart = {
+    kind: 'tool-call',
+    id: item.word('call_id'),
+    name: item.word('name'),
+    ...(namespace !== undefined && { namespace }),
+    ...(member === 'input' ? { arguments: text, isFreeform: true } : { arguments: text.trim() === '' ? '{}' : text }),
+  };
+  conversation.say('assistant', [call]);
+}
+
+function readResult(item: TreeReader, isFreeform: boolean, { conversation }: Reading): void {
+  const result = { kind: 'tool-result', id: item.word('call_id'), parts: resultParts(item), isError: false } as const;
+  conversation.say('user', [{ ...result, ...(isFreeform && { isFreeform }) }]);
+}
+
+/** Only what was sealed here says whose it is; nothing else may go to an upstream. */
+function readReasoning(item: TreeReader, { conversation, context }: Reading): void {
+  const sealed = item.string('encrypted_content');
+  const opaque = sealed === undefined ? undefined : context.unseal(sealed);
+  if (opaque === undefined) return;
+  const summary = item.children('summary').map((part) => textIn(part, 'text'));
+  conversation.say('assistant', [{ kind: 'reasoning', text: summary.join('\n\n'), opaque }]);
+}
+
+function refuseReference(item: TreeReader): never {
+  throw notTranslatable(item.path, 'refers to an item that is not kept here; send the item itself, with store: false');
+}
+
+function refuseCompaction(item: TreeReader): never {
+  throw notTranslatable(item.path, 'is a compaction, which no upstream of another dialect can make or read');
+}
