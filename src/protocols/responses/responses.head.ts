@@ -17,6 +17,8 @@ export const RESPONSES = 'responses';
 export const FORWARDED_HEADERS = ['openai-beta'] as const;
 
 export const OUTPUT_LIMIT = 'max_output_tokens';
+/** The vendor refuses less. */
+export const MIN_OUTPUT_TOKENS = 16;
 const PREVIOUS_RESPONSE = 'previous_response_id';
 /** Of a response; longer than those of any vendor. An answer is found again by whoever continues it up to here. */
 export const MAX_ID_LENGTH = 1024;

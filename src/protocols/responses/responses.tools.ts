@@ -30,7 +30,8 @@ export function withItem(uses: ToolUses | undefined, event: SseEvent, read: () =
 
 const mayUseTools = (text: string): boolean => text.includes(SOME_CALL) && UPSTREAMS_CALL.test(text);
 
-function countTools(items: readonly unknown[], before?: ToolUses): ToolUses | undefined {
+/** The uses among these items, added to those before them. */
+export function countTools(items: readonly unknown[], before?: ToolUses): ToolUses | undefined {
   const uses: Record<string, number> = { ...before };
   for (const item of items) {
     const tool = isJsonObject(item) ? CALL.exec(String(item['type']))?.[1] : undefined;

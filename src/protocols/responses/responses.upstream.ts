@@ -11,10 +11,14 @@ import {
   smallestRequest,
   SplicedBody,
   upstreamHeaders,
+  type BuildContext,
   type Call,
+  type CallContent,
+  type CallResult,
   type CallSignal,
   type JsonEdit,
   type SseEvent,
+  type StreamDecoder,
   type StreamMeter,
   type TextPiece,
   type UpstreamAdapter,
@@ -24,7 +28,9 @@ import {
 } from '../../call/index.js';
 import { Upstream } from '../../relay/index.js';
 import type { AppError } from '../../shared/index.js';
-import { FORWARDED_HEADERS, OUTPUT_LIMIT, RESPONSES } from './responses.head.js';
+import { buildRequest } from './responses.build.js';
+import { decodeResponse, ResponsesDecoder } from './responses.decoder.js';
+import { FORWARDED_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT, RESPONSES } from './responses.head.js';
 import { ResponsesMeter } from './responses.meter.js';
 import { RESPONSES_TEXTS, responsesTextsIn } from './responses.texts.js';
 import { toolUsesIn } from './responses.tools.js';
@@ -33,8 +39,6 @@ import { usageMembers, usageOf } from './responses.usage.js';
 const ANSWER = jsonInterests(...usageMembers(''), 'status', 'error');
 /** Members whose strings are the answer. */
 const TEXTS = new MemberFinder('text', 'refusal', 'arguments', 'input');
-/** The vendor refuses less. */
-const MIN_OUTPUT_TOKENS = 16;
 
 /** OpenAI's Responses, as its servers speak it. */
 @Injectable()
@@ -51,6 +55,18 @@ export class ResponsesUpstream implements UpstreamAdapter {
       headers: upstreamHeaders(call, ...FORWARDED_HEADERS),
       body: new SplicedBody(call.body, [...commonEdits(call, target), ...limitEdits(call, target)]),
     };
+  }
+
+  buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
+    return buildRequest(context, target);
+  }
+
+  decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
+    return decodeResponse(body, content, target);
+  }
+
+  decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder {
+    return new ResponsesDecoder(content, target);
   }
 
   smallestRequest(model: string): UpstreamRequest {

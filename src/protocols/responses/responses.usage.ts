@@ -49,13 +49,24 @@ export const usageMembers = (parent: string): readonly string[] =>
  * @param parent `response.` when it lies in an event, else empty
  * @param toolUses what the upstream ran for it
  */
-export function usageOf(fields: JsonFields, parent: string, toolUses: ToolUses | undefined): TokenUsage | undefined {
-  const usage = responsesUsage(fields.object(`${parent}usage`));
+export const usageOf = (fields: JsonFields, parent: string, toolUses: ToolUses | undefined): TokenUsage | undefined =>
+  usageWith(fields.object(`${parent}usage`), (name) => fields.value(parent + name), toolUses);
+
+/** The same of a response that has been parsed. */
+export const usageIn = (response: JsonObject, toolUses: ToolUses | undefined): TokenUsage | undefined =>
+  usageWith(objectIn(response, 'usage'), (name) => response[name], toolUses);
+
+function usageWith(
+  counts: JsonObject | undefined,
+  member: (name: string) => unknown,
+  toolUses: ToolUses | undefined,
+): TokenUsage | undefined {
+  const usage = responsesUsage(counts);
   if (usage === undefined) return undefined;
-  const id = fields.value(`${parent}id`);
+  const id = member('id');
   return {
     ...usage,
-    ...tierIn(fields.value(`${parent}service_tier`)),
+    ...tierIn(member('service_tier')),
     ...(typeof id === 'string' && id.length <= MAX_ID_LENGTH && { answerId: id }),
     ...(toolUses && { toolUses }),
   };

@@ -1,0 +1,185 @@
+import { objectIn, PartSequencer, type CallEvent, type PartStart, type ToolNames } from '../../call/index.js';
+import { isJsonObject, type JsonObject } from '../../shared/index.js';
+
+/** Between the parts of a summary. */
+const BREAK = '\n\n';
+
+type DeltaKind = 'text' | 'refusal' | 'tool-call' | 'reasoning';
+
+/** What the deltas of an upstream belong to. */
+const DELTAS: ReadonlyMap<string, DeltaKind> = new Map<string, DeltaKind>([
+  ['response.output_text.delta', 'text'],
+  ['response.refusal.delta', 'refusal'],
+  ['response.function_call_arguments.delta', 'tool-call'],
+  ['response.custom_tool_call_input.delta', 'tool-call'],
+  ['response.reasoning_summary_text.delta', 'reasoning'],
+  ['response.reasoning_text.delta', 'reasoning'],
+]);
+
+/** Makes parts of the items of one answer, however much of them an upstream tells. */
+export class AnswerItems {
+  private readonly parts = new PartSequencer();
+  /** Which part of its item's reasoning came last. */
+  private readonly sections = new Map<string, string>();
+  private lastKey = '';
+  private begun = 0;
+  private refusals = 0;
+
+  constructor(
+    private readonly names: ToolNames,
+    private readonly family: string,
+  ) {}
+
+  get isEmpty(): boolean {
+    return this.begun === 0;
+  }
+
+  get callCount(): number {
+    return this.parts.callCount;
+  }
+
+  get hasRefusal(): boolean {
+    return this.refusals > 0;
+  }
+
+  /** An item begins: of calls that is told at once. */
+  added(event: JsonObject): CallEvent[] {
+    const item = objectIn(event, 'item');
+    const key = this.keyOf(event, item);
+    return this.startCall(key, item, event);
+  }
+
+  /** Undefined when the event is no delta. */
+  delta(type: string, event: JsonObject): CallEvent[] | undefined {
+    const kind = DELTAS.get(type);
+    if (kind === undefined) return undefined;
+    const text = textIn(event, 'delta');
+    const key = this.keyOf(event);
+    switch (kind) {
+      case 'tool-call':
+        return this.parts.append(key, text);
+      case 'reasoning':
+        return text === '' ? [] : this.reason(key, type, event, text);
+      default:
+        return text === '' ? [] : this.say(contentKey(key, event['content_index']), kind, event, text);
+    }
+  }
+
+  /** A part of a message is complete. */
+  contentDone(event: JsonObject): CallEvent[] {
+    return this.content(contentKey(this.keyOf(event), event['content_index']), objectIn(event, 'part'), event);
+  }
+
+  /** An item is complete, and all of it is told here, whether it was told before or not. */
+  done(event: JsonObject): CallEvent[] {
+    const item = objectIn(event, 'item');
+    const key = this.keyOf(event, item);
+    switch (item['type']) {
+      case 'message':
+        return listIn(item, 'content').flatMap((part, index) => this.content(contentKey(key, index), part, event));
+      case 'function_call':
+        return this.callDone(key, item, argumentsIn(item), event);
+      case 'custom_tool_call':
+        return this.callDone(key, item, textIn(item, 'input'), event);
+      case 'reasoning':
+        return this.reasoningDone(key, item, event);
+      default:
+        return [];
+    }
+  }
+
+  finish(): CallEvent[] {
+    return this.parts.finishAll();
+  }
+
+  private say(key: string, kind: 'text' | 'refusal', event: JsonObject, text: string): CallEvent[] {
+    return [...this.start(key, { kind }, event), ...this.parts.append(key, text)];
+  }
+
+  private reason(key: string, type: string, event: JsonObject, text: string): CallEvent[] {
+    const section = `${type} ${String(event['summary_index'] ?? event['content_index'])}`;
+    const before = this.sections.get(key) ?? section;
+    this.sections.set(key, section);
+    const started = this.start(key, { kind: 'reasoning' }, event);
+    return [...started, ...this.parts.append(key, before === section ? text : BREAK + text)];
+  }
+
+  private content(key: string, part: JsonObject, event: JsonObject): CallEvent[] {
+    const isRefusal = part['type'] === 'refusal';
+    if (!isRefusal && part['type'] !== 'output_text') return [];
+    const text = textIn(part, isRefusal ? 'refusal' : 'text');
+    if (text === '' && !this.parts.has(key)) return [];
+    const events = this.start(key, { kind: isRefusal ? 'refusal' : 'text' }, event);
+    events.push(...this.parts.complete(key, text));
+    for (const { type, url, title } of listIn(part, 'annotations')) {
+      if (type !== 'url_citation' || typeof url !== 'string') continue;
+      this.parts.annotate(key, { url, title: typeof title === 'string' ? title : url });
+    }
+    return [...events, ...this.parts.finish(key)];
+  }
+
+  private callDone(key: string, item: JsonObject, text: string, event: JsonObject): CallEvent[] {
+    return [...this.startCall(key, item, event), ...this.parts.complete(key, text), ...this.parts.finish(key)];
+  }
+
+  private reasoningDone(key: string, item: JsonObject, event: JsonObject): CallEvent[] {
+    const summary = textsOf(listIn(item, 'summary'));
+    const text = summary === '' ? textsOf(listIn(item, 'content')) : summary;
+    const data = textIn(item, 'encrypted_content');
+    if (text === '' && data === '' && !this.parts.has(key)) return [];
+    const events = [...this.start(key, { kind: 'reasoning' }, event), ...this.parts.complete(key, text)];
+    const { id } = item;
+    const opaque = { kind: 'encrypted', family: this.family, data, text: '' } as const;
+    if (data !== '') this.parts.seal(key, { ...opaque, ...(typeof id === 'string' && { id }) });
+    return [...events, ...this.parts.finish(key)];
+  }
+
+  /** A call that has no name yet is told when it has. */
+  private startCall(key: string, item: JsonObject, event: JsonObject): CallEvent[] {
+    const isFreeform = item['type'] === 'custom_tool_call';
+    const wireName = textIn(item, 'name');
+    if ((!isFreeform && item['type'] !== 'function_call') || wireName === '') return [];
+    const { name, namespace } = this.names.toolOf(wireName);
+    const named = { name, ...(namespace !== undefined && { namespace }), ...(isFreeform && { isFreeform }) };
+    return this.start(key, { kind: 'tool-call', id: textIn(item, 'call_id') || textIn(item, 'id'), ...named }, event);
+  }
+
+  private start(key: string, start: PartStart, event: JsonObject): CallEvent[] {
+    if (this.parts.has(key)) return [];
+    this.begun += 1;
+    if (start.kind === 'refusal') this.refusals += 1;
+    // [obs] A server that does not number its items tells one behind the other, and only at the very end that they are over.
+    const before = isNumbered(event) ? [] : this.parts.finishAll();
+    return [...before, ...this.parts.start(key, start)];
+  }
+
+  /** [obs] Not all servers number their items, ids may change from event to event, and calls may have only a call's id. */
+  private keyOf(event: JsonObject, item: JsonObject = {}): string {
+    const id = event['item_id'] ?? item['id'] ?? item['call_id'];
+    const key = isNumbered(event) ? `#${String(event['output_index'])}` : typeof id === 'string' ? id : this.lastKey;
+    this.lastKey = key;
+    return key;
+  }
+}
+
+const isNumbered = (event: JsonObject): boolean => typeof event['output_index'] === 'number';
+
+const contentKey = (itemKey: string, index: unknown): string => `${itemKey}/${typeof index === 'number' ? index : 0}`;
+
+function textIn(parent: JsonObject, name: string): string {
+  const value = parent[name];
+  return typeof value === 'string' ? value : '';
+}
+
+/** [obs] Some servers write an object where its text belongs. */
+function argumentsIn(item: JsonObject): string {
+  const value = item['arguments'];
+  return isJsonObject(value) ? JSON.stringify(value) : textIn(item, 'arguments');
+}
+
+function listIn(parent: JsonObject, name: string): readonly JsonObject[] {
+  const value = parent[name];
+  return Array.isArray(value) ? (value as readonly unknown[]).filter(isJsonObject) : [];
+}
+
+const textsOf = (parts: readonly JsonObject[]): string => parts.map((part) => textIn(part, 'text')).join(BREAK);

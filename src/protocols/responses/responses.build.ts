@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import {
+  jsonHeaders,
+  nearestEffort,
+  pairResults,
+  SplicedBody,
+  ToolNames,
+  wishedEffort,
+  writeJson,
+  type BuildContext,
+  type CallContent,
+  type Effort,
+  type Losses,
+  type OutputFormat,
+  type TreeObject,
+  type Turn,
+  type UpstreamRequest,
+  type UpstreamTarget,
+} from '../../call/index.js';
+import { MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './responses.head.js';
+import { itemsOfTurn, NAME_RULE } from './responses.items.js';
+import { buildTools } from './responses.offered-tools.js';
+
+/** The request of a client of another dialect. Nothing is kept upstream: reasoning comes back encrypted instead. */
+export function buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
+  const { content, losses } = context;
+  const names = new ToolNames(content.tools, NAME_RULE);
+  warnOfLosses(content, losses);
+  const body: TreeObject = {
+    model: target.model,
+    ...buildConversation(context, target, names),
+    stream: target.stream,
+    store: false,
+    ...buildReasoning(context, target),
+    [OUTPUT_LIMIT]: limitOf(context, target),
+    ...buildSampling(context, target),
+    ...buildTools(context, target, names),
+    text: textOf(content),
+    safety_identifier: content.endUser === undefined ? undefined : identifierOf(content.endUser),
+    prompt_cache_key: content.cacheKey,
+    service_tier: content.serviceTier === 'standard_only' ? 'default' : content.serviceTier,
+  };
+  return {
+    path: '/responses',
+    query: '',
+    headers: jsonHeaders(target.stream),
+    body: new SplicedBody({ bytes: Buffer.from(writeJson(body)) }),
+  };
+}
+
+/** What this dialect has no word for. Stop texts are looked for in the answer. */
+function warnOfLosses({ sampling }: CallContent, losses: Losses): void {
+  const lost = {
+    top_k: sampling.topK,
+    logit_bias: sampling.logitBias,
+    logprobs: sampling.topLogprobs,
+    presence_penalty: sampling.presencePenalty === 0 ? undefined : sampling.presencePenalty,
+    frequency_penalty: sampling.frequencyPenalty === 0 ? undefined : sampling.frequencyPenalty,
+  };
+  for (const [path, value] of Object.entries(lost)) if (value !== undefined) losses.warn('unsupported', path);
+}
+
+function buildConversation({ content, losses }: BuildContext, target: UpstreamTarget, names: ToolNames): TreeObject {
+  const isInInput = target.flags['systemInInput'] === true;
+  const lead: readonly Turn[] = content.lead.map((part) => ({ role: 'system', parts: [part] }));
+  const turns = pairResults(content.turns, losses);
+  if (turns.at(-1)?.role === 'assistant') losses.warn('prefill', 'messages');
+  const context = { target, names };
+  return {
+    instructions: isInInput || lead.length === 0 ? undefined : content.lead.map(({ text }) => text).join('\n\n'),
+    input: [...(isInInput ? lead : []), ...turns].flatMap((turn) => [...itemsOfTurn(turn, context)]),
+  };
+}
+
+/** The lowest of all limits; the vendor's least is raised to where nobody else sets a lower one on purpose. */
+function limitOf({ content, losses }: BuildContext, { outputLimit }: UpstreamTarget): number | undefined {
+  if (content.outputLimit !== undefined && content.outputLimit < MIN_OUTPUT_TOKENS)
+    losses.warn('clamped', OUTPUT_LIMIT);
+  const limit = Math.min(content.outputLimit ?? Infinity, outputLimit ?? Infinity);
+  return limit === Infinity ? undefined : Math.max(MIN_OUTPUT_TOKENS, limit);
+}
+
+function buildSampling({ content: { sampling }, losses }: BuildContext, { flags }: UpstreamTarget): TreeObject {
+  const { temperature, topP } = sampling;
+  if (flags['samplingFixed'] !== true) return { temperature, top_p: topP };
+  if ((temperature ?? 1) !== 1) losses.warn('unsupported', 'temperature');
+  if ((topP ?? 1) !== 1) losses.warn('unsupported', 'top_p');
+  return {};
+}
+
+function buildReasoning({ content, losses }: BuildContext, { flags }: UpstreamTarget): TreeObject {
+  const { reasoning } = content;
+  if (flags['thinkingMode'] === 'none') {
+    if (reasoning.effort !== undefined && reasoning.effort !== 'none') losses.warn('unsupported', 'reasoning_effort');
+    return {};
+  }
+  const effort = effortOf(content, flags['efforts'], losses);
+  const isAsked = reasoning.thinking === 'on' || (effort !== undefined && effort !== 'none');
+  const summary = reasoning.show === 'text' && (flags['reasoningSummary'] ?? isAsked) === true ? 'auto' : undefined;
+  return {
+    include: ['reasoning.encrypted_content'],
+    ...((effort ?? summary) !== undefined && { reasoning: { effort, summary } }),
+  };
+}
+
+function effortOf({ reasoning }: CallContent, known: unknown, losses: Losses): Effort | undefined {
+  const wished = wishedEffort(reasoning);
+  if (wished === undefined) return undefined;
+  if (Array.isArray(known)) {
+    const nearest = nearestEffort(wished, known as readonly Effort[]);
+    if (nearest !== wished) losses.warn('substituted', 'reasoning_effort');
+    return nearest;
+  }
+  // Whether a model can be kept from thinking is not known of one whose efforts are not.
+  if (reasoning.thinking !== 'off') return wished;
+  losses.warn('unsupported', 'thinking');
+  return undefined;
+}
+
+function textOf({ format, verbosity }: CallContent): TreeObject | undefined {
+  if (format.kind === 'text' && verbosity === undefined) return undefined;
+  return { format: formatOf(format), verbosity };
+}
+
+function formatOf(format: OutputFormat): TreeObject {
+  switch (format.kind) {
+    case 'text':
+      return { type: 'text' };
+    case 'json':
+      return { type: 'json_object' };
+    case 'schema': {
+      const { name = 'output', description, schema, strict = false } = format;
+      return { type: 'json_schema', name, description, schema, strict };
+    }
+    default:
+      return format satisfies never;
+  }
+}
+
+const PLAIN = /^[\x21-\x7e]{1,64}$/;
+
+/** What is too long or not plain is told apart by its digest. */
+const identifierOf = (endUser: string): string =>
+  PLAIN.test(endUser) ? endUser : createHash('sha256').update(endUser).digest('hex');

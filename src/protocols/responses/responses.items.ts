@@ -1,0 +1,141 @@
+import {
+  conforming,
+  notTranslatable,
+  urlOf,
+  withErrorText,
+  type AudioPart,
+  type FilePart,
+  type ImagePart,
+  type JsonTree,
+  type NameRule,
+  type Part,
+  type ReasoningPart,
+  type TextPart,
+  type ToolCallPart,
+  type ToolNames,
+  type ToolResultPart,
+  type TreeObject,
+  type Turn,
+  type UpstreamTarget,
+} from '../../call/index.js';
+
+/** Of the names of tools and the ids of calls. */
+export const NAME_RULE: NameRule = { maxLength: 64, odd: /[^a-zA-Z0-9_-]/g };
+
+const NO_OUTPUT = '(no output)';
+
+export interface ItemContext {
+  readonly target: UpstreamTarget;
+  readonly names: ToolNames;
+}
+
+/** A turn as items of an input: what is said between calls, results and reasoning is a message. */
+export function* itemsOfTurn({ role, parts }: Turn, context: ItemContext): Generator<TreeObject> {
+  let content: TreeObject[] = [];
+  for (const part of parts) {
+    const item = itemOf(part, context);
+    if (item === undefined) {
+      content.push(...contentOf(part, role, context));
+      continue;
+    }
+    yield* messageOf(role, content, context);
+    content = [];
+    yield item;
+  }
+  yield* messageOf(role, content, context);
+}
+
+/** What a part is as an item of its own; undefined for what belongs into a message, or is dropped. */
+function itemOf(part: Part, context: ItemContext): TreeObject | undefined {
+  switch (part.kind) {
+    case 'tool-call':
+      return callOf(part, context);
+    case 'tool-result':
+      return resultOf(part, context);
+    case 'reasoning':
+      return reasoningOf(part, context);
+    default:
+      return undefined;
+  }
+}
+
+function* messageOf(
+  role: Turn['role'],
+  content: readonly TreeObject[],
+  { target }: ItemContext,
+): Generator<TreeObject> {
+  if (content.length === 0) return;
+  const instructor = target.flags['developerRole'] === false ? 'system' : 'developer';
+  yield { type: 'message', role: role === 'system' ? instructor : role, content };
+}
+
+function callOf(call: ToolCallPart, { names }: ItemContext): TreeObject {
+  const named = { call_id: conforming(call.id, NAME_RULE), name: names.wireName(call.name, call.namespace) };
+  return call.isFreeform === true
+    ? { type: 'custom_tool_call', ...named, input: call.arguments }
+    : { type: 'function_call', ...named, arguments: call.arguments };
+}
+
+function resultOf(result: ToolResultPart, { target }: ItemContext): TreeObject {
+  const type = result.isFreeform === true ? 'custom_tool_call_output' : 'function_call_output';
+  return { type, call_id: conforming(result.id, NAME_RULE), output: outputOf(withErrorText(result), target) };
+}
+
+/** A string where there is nothing but text: not every server reads lists here. */
+function outputOf(parts: ToolResultPart['parts'], target: UpstreamTarget): JsonTree {
+  if (parts.some(({ kind }) => kind !== 'text')) return parts.map((part) => inputOf(part, target));
+  const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('\n');
+  return text === '' && target.flags['emptyToolResultText'] === true ? NO_OUTPUT : text;
+}
+
+/** Only what this very family has encrypted can be read by it. */
+function reasoningOf({ text, opaque }: ReasoningPart, { target }: ItemContext): TreeObject | undefined {
+  if (opaque?.kind !== 'encrypted' || opaque.family !== target.family) return undefined;
+  const summary = text === '' ? [] : [{ type: 'summary_text', text }];
+  return { type: 'reasoning', id: opaque.id, summary, encrypted_content: opaque.data };
+}
+
+function contentOf(part: Part, role: Turn['role'], { target }: ItemContext): readonly TreeObject[] {
+  if (part.kind === 'refusal') return [{ type: 'refusal', refusal: part.text }];
+  if (part.kind === 'text' && role === 'assistant') return [{ type: 'output_text', text: part.text, annotations: [] }];
+  if (part.kind === 'tool-call' || part.kind === 'tool-result' || part.kind === 'reasoning') return [];
+  return [inputOf(part, target)];
+}
+
+function inputOf(part: TextPart | ImagePart | FilePart | AudioPart, target: UpstreamTarget): TreeObject {
+  switch (part.kind) {
+    case 'text':
+      return textOf(part.text);
+    case 'image':
+      return imageOf(part, target);
+    case 'file':
+      return fileOf(part);
+    case 'audio':
+      if (target.flags['audio'] !== true) throw notTranslatable('input_audio', 'is not taken by this upstream');
+      return { type: 'input_audio', input_audio: { data: part.base64, format: part.format } };
+    default:
+      return part satisfies never;
+  }
+}
+
+const textOf = (text: string): TreeObject => ({ type: 'input_text', text });
+
+function imageOf({ source, detail }: ImagePart, { flags }: UpstreamTarget): TreeObject {
+  if (source.from === 'url' && flags['imageUrl'] === false) {
+    throw notTranslatable('image_url', 'is an address, which this upstream cannot fetch; send the image itself');
+  }
+  return { type: 'input_image', image_url: urlOf(source), detail: detail ?? 'auto' };
+}
+
+function fileOf({ source, name }: FilePart): TreeObject {
+  switch (source.from) {
+    case 'text':
+      return textOf(name === undefined ? source.text : `${name}\n${source.text}`);
+    case 'url':
+      return { type: 'input_file', file_url: source.url };
+    case 'data':
+      return { type: 'input_file', filename: name ?? 'document.pdf', file_data: urlOf(source) };
+    default:
+      return source satisfies never;
+  }
+}

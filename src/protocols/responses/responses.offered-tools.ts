@@ -1,0 +1,74 @@
+import {
+  notTranslatable,
+  objectSchema,
+  type BuildContext,
+  type CallContent,
+  type Tool,
+  type ToolChoice,
+  type ToolNames,
+  type TreeObject,
+  type UpstreamTarget,
+} from '../../call/index.js';
+
+const WEB_SEARCH = 'web_search';
+
+/** The members of a request that are about tools; none when it has none. */
+export function buildTools({ content, losses }: BuildContext, target: UpstreamTarget, names: ToolNames): TreeObject {
+  const hosted = hostedTools(content, target, losses);
+  const isFiltered = target.flags['allowedTools'] === false;
+  const offered = isFiltered ? content.tools.filter((tool) => isAllowed(tool, content.toolChoice)) : content.tools;
+  const tools = [...offered.map((tool) => toolOf(tool, names)), ...hosted];
+  if (tools.length === 0) return {};
+  return {
+    tools,
+    tool_choice: choiceOf(content, names, isFiltered),
+    parallel_tool_calls: content.parallelTools,
+  };
+}
+
+function hostedTools(
+  { tools, hostedTools: hosted }: CallContent,
+  { flags }: UpstreamTarget,
+  losses: BuildContext['losses'],
+): readonly TreeObject[] {
+  const built: TreeObject[] = [];
+  for (const { type, path } of hosted) {
+    if (type === WEB_SEARCH && flags['hostedWebSearch'] !== false) built.push({ type });
+    else if (hosted.length === 1 && tools.length === 0) throw notTranslatable(path, 'is not run by this upstream');
+    else losses.warn('unsupported_tool', path);
+  }
+  return built;
+}
+
+const isAllowed = ({ name }: Tool, choice: ToolChoice): boolean =>
+  choice.mode === 'one' || choice.allowed === undefined || choice.allowed.includes(name);
+
+function toolOf(tool: Tool, names: ToolNames): TreeObject {
+  const named = { name: names.wireName(tool.name, tool.namespace), description: tool.description };
+  if (tool.freeform !== undefined) return { type: 'custom', ...named, format: formatOf(tool.freeform) };
+  // Left out, strictness would make every property of the schema required.
+  return { type: 'function', ...named, parameters: objectSchema(tool.schema), strict: tool.strict ?? false };
+}
+
+const formatOf = ({ grammar }: NonNullable<Tool['freeform']>): TreeObject =>
+  grammar === undefined ? { type: 'text' } : { type: 'grammar', ...grammar };
+
+function choiceOf(
+  { toolChoice: choice, tools }: CallContent,
+  names: ToolNames,
+  isFiltered: boolean,
+): string | TreeObject {
+  if (choice.mode === 'one') {
+    const chosen = tools.find(({ name, namespace }) => name === choice.name && namespace === choice.namespace);
+    return namedOf(chosen ?? choice, names);
+  }
+  const { allowed, mode } = choice;
+  if (allowed === undefined || isFiltered) return mode;
+  const named = tools.filter(({ name }) => allowed.includes(name)).map((tool) => namedOf(tool, names));
+  return { type: 'allowed_tools', mode, tools: named };
+}
+
+const namedOf = (tool: Pick<Tool, 'name' | 'namespace' | 'freeform'>, names: ToolNames): TreeObject => ({
+  type: tool.freeform === undefined ? 'function' : 'custom',
+  name: names.wireName(tool.name, tool.namespace),
+});
