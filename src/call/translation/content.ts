@@ -144,6 +144,8 @@ export interface ToolResultPart {
 export interface Tool {
   readonly name: string;
   readonly namespace?: string | undefined;
+  /** What the client says of the namespace as a whole. */
+  readonly namespaceDescription?: string | undefined;
   readonly description?: string | undefined;
   /** As the client wrote it, key order included; undefined when it gave none. */
   readonly schema: RawJson | undefined;
