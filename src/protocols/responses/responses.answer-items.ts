@@ -139,7 +139,8 @@ export class AnswerItems {
     const isFreeform = item['type'] === 'custom_tool_call';
     const wireName = textIn(item, 'name');
     if ((!isFreeform && item['type'] !== 'function_call') || wireName === '') return [];
-    const { name, namespace } = this.names.toolOf(wireName);
+    const space = textIn(item, 'namespace');
+    const { name, namespace } = space === '' ? this.names.toolOf(wireName) : { name: wireName, namespace: space };
     const named = { name, ...(namespace !== undefined && { namespace }), ...(isFreeform && { isFreeform }) };
     return this.start(key, { kind: 'tool-call', id: textIn(item, 'call_id') || textIn(item, 'id'), ...named }, event);
   }

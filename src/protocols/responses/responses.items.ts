@@ -70,7 +70,7 @@ function* messageOf(
 }
 
 function callOf(call: ToolCallPart, { names }: ItemContext): TreeObject {
-  const named = { call_id: conforming(call.id, NAME_RULE), name: names.wireName(call.name, call.namespace) };
+  const named = { call_id: conforming(call.id, NAME_RULE), namespace: call.namespace, name: names.wireName(call.name) };
   return call.isFreeform === true
     ? { type: 'custom_tool_call', ...named, input: call.arguments }
     : { type: 'function_call', ...named, arguments: call.arguments };

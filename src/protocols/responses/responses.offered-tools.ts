@@ -17,7 +17,7 @@ export function buildTools({ content, losses }: BuildContext, target: UpstreamTa
   const hosted = hostedTools(content, target, losses);
   const isFiltered = target.flags['allowedTools'] === false;
   const offered = isFiltered ? content.tools.filter((tool) => isAllowed(tool, content.toolChoice)) : content.tools;
-  const tools = [...offered.map((tool) => toolOf(tool, names)), ...hosted];
+  const tools = [...offeredTools(offered, names), ...hosted];
   if (tools.length === 0) return {};
   return {
     tools,
@@ -43,8 +43,20 @@ function hostedTools(
 const isAllowed = ({ name }: Tool, choice: ToolChoice): boolean =>
   choice.mode === 'one' || choice.allowed === undefined || choice.allowed.includes(name);
 
+/** Those of one namespace stand together, where the first of them does. */
+function offeredTools(tools: readonly Tool[], names: ToolNames): readonly TreeObject[] {
+  return tools.flatMap((tool): readonly TreeObject[] => {
+    const { namespace, namespaceDescription: description } = tool;
+    if (namespace === undefined) return [toolOf(tool, names)];
+    const members = tools.filter((other) => other.namespace === namespace);
+    if (members[0] !== tool) return [];
+    const definitions = members.map((member) => toolOf(member, names));
+    return [{ type: 'namespace', name: namespace, description, tools: definitions }];
+  });
+}
+
 function toolOf(tool: Tool, names: ToolNames): TreeObject {
-  const named = { name: names.wireName(tool.name, tool.namespace), description: tool.description };
+  const named = { name: names.wireName(tool.name), description: tool.description };
   if (tool.freeform !== undefined) return { type: 'custom', ...named, format: formatOf(tool.freeform) };
   // Left out, strictness would make every property of the schema required.
   return { type: 'function', ...named, parameters: objectSchema(tool.schema), strict: tool.strict ?? false };
@@ -68,7 +80,11 @@ function choiceOf(
   return { type: 'allowed_tools', mode, tools: named };
 }
 
-const namedOf = (tool: Pick<Tool, 'name' | 'namespace' | 'freeform'>, names: ToolNames): TreeObject => ({
-  type: tool.freeform === undefined ? 'function' : 'custom',
-  name: names.wireName(tool.name, tool.namespace),
+const namedOf = (
+  { name, namespace, freeform }: Pick<Tool, 'name' | 'namespace' | 'freeform'>,
+  names: ToolNames,
+): TreeObject => ({
+  type: freeform === undefined ? 'function' : 'custom',
+  namespace,
+  name: names.wireName(name),
 });

@@ -27,7 +27,9 @@ const hostedType = (type: string): string => (type.startsWith(WEB_SEARCH) ? WEB_
 
 function readNamespace(definition: TreeReader): readonly Tool[] {
   const namespace = definition.word('name');
-  return definition.children('tools').map((tool) => ({ ...readTool(tool), namespace }));
+  const namespaceDescription = definition.string('description');
+  const named = { namespace, ...(namespaceDescription !== undefined && { namespaceDescription }) };
+  return definition.children('tools').map((tool) => ({ ...readTool(tool), ...named }));
 }
 
 function readTool(definition: TreeReader): Tool {
