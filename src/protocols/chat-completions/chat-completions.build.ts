@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import {
+  type BuildContext,
+  type CallContent,
+  type Losses,
+  pairResults,
+  SplicedBody,
+  ToolNames,
+  type TreeObject,
+  upstreamHeaders,
+  type UpstreamRequest,
+  type UpstreamTarget,
+  USUAL_SERVICE_TIERS,
+  writeJson,
+} from '../../call/index.js';
+import { buildFormat, formatInWords } from './chat-completions.built-format.js';
+import { buildMessages } from './chat-completions.built-messages.js';
+import { buildEffort, buildSampling } from './chat-completions.built-sampling.js';
+import { buildTools } from './chat-completions.built-tools.js';
+import { chatFlags, type ChatFlags, TOOL_NAME } from './chat-completions.flags.js';
+
+export const PATH = '/chat/completions';
+
+/**
+ * The request for a call that came in another dialect.
+ * @throws AppError invalid_request naming what this upstream cannot be asked
+ */
+export function buildChatRequest({ call, content, losses }: BuildContext, target: UpstreamTarget): UpstreamRequest {
+  const flags = chatFlags(target.flags);
+  const stream = call.head.stream || flags.forceUpstreamStream;
+  const stop = content.stop.slice(0, flags.stopMax);
+  const names = new ToolNames(content.tools, TOOL_NAME);
+  const paired = { ...content, turns: pairResults(content.turns, losses) };
+  const body: TreeObject = {
+    model: target.model,
+    messages: buildMessages(withFormatInWords(paired, flags, losses), { flags, names, losses, family: target.family }),
+    ...buildTools(content, { flags, names, losses }),
+    ...buildLimit(content, { flags, losses, target }),
+    ...buildSampling(content.sampling, flags, losses),
+    ...(stop.length > 0 && { stop }),
+    reasoning_effort: buildEffort(content.reasoning, flags, losses),
+    response_format: buildFormat(content.format, flags),
+    // The usual one is named nowhere: servers that know no other would refuse the name.
+    verbosity: content.verbosity === 'medium' ? undefined : content.verbosity,
+    user: content.endUser === undefined ? undefined : plainUser(content.endUser),
+    prompt_cache_key: content.cacheKey,
+    service_tier: USUAL_SERVICE_TIERS.includes(content.serviceTier ?? 'auto') ? undefined : content.serviceTier,
+    ...(stream && { stream, ...(flags.includeUsage && { stream_options: { include_usage: true } }) }),
+  };
+  return {
+    path: PATH,
+    query: '',
+    headers: { ...upstreamHeaders(call), ...(stream && { accept: 'text/event-stream' }) },
+    body: new SplicedBody({ bytes: Buffer.from(writeJson(body)) }),
+    stopsSent: stop.length,
+  };
+}
+
+/** What a schema would have demanded is said in words to a model that knows none. */
+function withFormatInWords(content: CallContent, { structuredOutput }: ChatFlags, losses: Losses): CallContent {
+  const words = structuredOutput ? undefined : formatInWords(content.format);
+  if (words === undefined) return content;
+  losses.warn('format_in_words', 'response_format');
+  return { ...content, lead: [...content.lead, { kind: 'text', text: words }] };
+}
+
+interface LimitContext {
+  readonly flags: ChatFlags;
+  readonly losses: Losses;
+  readonly target: UpstreamTarget;
+}
+
+/** Nothing where neither the client nor its money sets a limit. */
+function buildLimit({ outputLimit }: CallContent, { flags, losses, target }: LimitContext): TreeObject {
+  if (outputLimit !== undefined && outputLimit > target.maxOutputTokens) losses.warn('clamped', 'max_tokens');
+  const limits = [outputLimit, target.outputLimit].filter((limit) => limit !== undefined);
+  return limits.length === 0 ? {} : { [flags.limitName]: Math.min(...limits, target.maxOutputTokens) };
+}
+
+const PLAIN_USER = /^[\w.:@-]{1,64}$/;
+
+/** Some clients put more into the name of their user than this dialect has room for, or would show to a stranger. */
+const plainUser = (user: string): string =>
+  PLAIN_USER.test(user) ? user : createHash('sha256').update(user).digest('hex');

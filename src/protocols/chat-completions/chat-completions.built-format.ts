@@ -1,0 +1,37 @@
+import { conforming, type JsonTree, type OutputFormat } from '../../call/index.js';
+import { type ChatFlags, TOOL_NAME } from './chat-completions.flags.js';
+
+const USUAL_NAME = 'output';
+
+/** The format of the answer; undefined for text, and where it can only be asked for in words. */
+export function buildFormat(format: OutputFormat, flags: ChatFlags): JsonTree | undefined {
+  if (!flags.structuredOutput) return undefined;
+  switch (format.kind) {
+    case 'text':
+      return undefined;
+    case 'json':
+      return { type: 'json_object' };
+    case 'schema': {
+      const { name = USUAL_NAME, description, schema, strict } = format;
+      const strictness = flags.strictSchema ? strict : undefined;
+      const json_schema = { name: conforming(name, TOOL_NAME), description, schema, strict: strictness };
+      return { type: 'json_schema', json_schema };
+    }
+    default:
+      return format satisfies never;
+  }
+}
+
+/** The same as an instruction; undefined for text. */
+export function formatInWords(format: OutputFormat): string | undefined {
+  switch (format.kind) {
+    case 'text':
+      return undefined;
+    case 'json':
+      return 'Answer with one JSON object and nothing else.';
+    case 'schema':
+      return `Answer with one JSON value and nothing else. It must match this JSON schema:\n${format.schema.text}`;
+    default:
+      return format satisfies never;
+  }
+}

@@ -1,0 +1,56 @@
+import {
+  type AudioPart,
+  type FilePart,
+  type ImagePart,
+  notTranslatable,
+  type TextPart,
+  type TreeObject,
+  urlOf,
+} from '../../call/index.js';
+import type { ChatFlags } from './chat-completions.flags.js';
+
+const DETAILS: readonly (string | undefined)[] = ['auto', 'low', 'high'];
+
+/** A part of what the user says. @throws AppError invalid_request when the upstream cannot take it */
+export function buildPart(part: TextPart | ImagePart | FilePart | AudioPart, flags: ChatFlags): TreeObject {
+  switch (part.kind) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return buildImage(part, flags);
+    case 'file':
+      return buildFile(part);
+    case 'audio':
+      if (!flags.audio) throw notTranslatable('input_audio', 'is nothing that this upstream can hear');
+      return { type: 'input_audio', input_audio: { data: part.base64, format: part.format } };
+    default:
+      return part satisfies never;
+  }
+}
+
+function buildImage({ source, detail }: ImagePart, { imageUrl }: ChatFlags): TreeObject {
+  if (source.from === 'url' && !imageUrl) {
+    throw notTranslatable('image_url', 'is an address, which this upstream does not fetch; send the image itself');
+  }
+  return { type: 'image_url', image_url: { url: urlOf(source), ...(DETAILS.includes(detail) && { detail }) } };
+}
+
+function buildFile(part: FilePart): TreeObject {
+  const { source, name = 'document.pdf' } = part;
+  switch (source.from) {
+    case 'text':
+      return { type: 'text', text: textOfFile(part) };
+    case 'data':
+      return { type: 'file', file: { filename: name, file_data: urlOf(source) } };
+    case 'url':
+      throw notTranslatable('file_url', 'is an address, which this upstream does not fetch; send the file itself');
+    default:
+      return source satisfies never;
+  }
+}
+
+/** A document of plain text, below its name. */
+export function textOfFile({ source, name }: FilePart): string {
+  const text = source.from === 'text' ? source.text : '';
+  return name === undefined ? text : `${name}\n${text}`;
+}

@@ -1,0 +1,39 @@
+import {
+  type Effort,
+  type Losses,
+  nearestEffort,
+  type ReasoningWish,
+  type Sampling,
+  type TreeObject,
+  wishedEffort,
+} from '../../call/index.js';
+import type { ChatFlags } from './chat-completions.flags.js';
+
+/** How tokens are chosen. What the upstream does not know is dropped, by name. */
+export function buildSampling(sampling: Sampling, flags: ChatFlags, losses: Losses): TreeObject {
+  const { topLogprobs, topK, seed, logitBias } = sampling;
+  // No answer of another dialect has room for them as they come.
+  if (topLogprobs !== undefined) losses.warn('unsupported', 'logprobs');
+  if (topK !== undefined && !flags.topK) losses.warn('unsupported', 'top_k');
+  const chosen = {
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    presence_penalty: sampling.presencePenalty,
+    frequency_penalty: sampling.frequencyPenalty,
+  };
+  if (flags.samplingFixed) {
+    for (const [name, value] of Object.entries(chosen)) if (value !== undefined) losses.warn('unsupported', name);
+  }
+  return { ...(!flags.samplingFixed && chosen), ...(flags.topK && { top_k: topK }), seed, logit_bias: logitBias };
+}
+
+/** The effort by the nearest name that the upstream knows. */
+export function buildEffort(wish: ReasoningWish, { efforts }: ChatFlags, losses: Losses): Effort | undefined {
+  const wished = wishedEffort(wish);
+  if (wished === undefined) return undefined;
+  const effort = nearestEffort(wished, efforts);
+  // A model that never thinks is not asked not to.
+  const isMissed = effort !== wished && !(wished === 'none' && efforts.length === 0);
+  if (isMissed) losses.warn('effort_substituted', 'reasoning_effort');
+  return effort;
+}

@@ -1,0 +1,98 @@
+import {
+  type CallContent,
+  describeFreeform,
+  FREEFORM_SCHEMA,
+  type HostedTool,
+  type JsonTree,
+  type Losses,
+  notTranslatable,
+  objectSchema,
+  type Tool,
+  type ToolNames,
+  type TreeObject,
+  withoutRootCombinators,
+} from '../../call/index.js';
+import type { ChatFlags } from './chat-completions.flags.js';
+
+interface ToolContext {
+  readonly flags: ChatFlags;
+  readonly names: ToolNames;
+  readonly losses: Losses;
+}
+
+/** The tools and how they may be called. Without tools nothing is said of calling them. */
+export function buildTools(content: CallContent, context: ToolContext): TreeObject {
+  const hosted = buildHosted(content, context);
+  const tools = offered(content, context.flags);
+  if (tools.length === 0) return hosted;
+  return {
+    tools: tools.map((tool) => buildTool(tool, context)),
+    tool_choice: buildChoice(content, context),
+    parallel_tool_calls: content.parallelTools,
+    ...hosted,
+  };
+}
+
+/** All tools, or those that may be called where the upstream cannot be told which of them. */
+function offered({ tools, toolChoice }: CallContent, flags: ChatFlags): readonly Tool[] {
+  const allowed = toolChoice.mode === 'one' || flags.allowedTools ? undefined : toolChoice.allowed;
+  return allowed === undefined ? tools : tools.filter(({ name }) => allowed.includes(name));
+}
+
+function buildTool(tool: Tool, { flags, names, losses }: ToolContext): TreeObject {
+  const name = names.wireName(tool.name, tool.namespace);
+  const { description, freeform } = tool;
+  if (freeform === undefined) return { type: 'function', function: buildFunction(tool, name, { flags, losses }) };
+  const { grammar } = freeform;
+  if (flags.customTools) {
+    const format = grammar === undefined ? undefined : { type: 'grammar', grammar: { ...grammar } };
+    return { type: 'custom', custom: { name, description, format } };
+  }
+  if (grammar !== undefined) losses.warn('grammar_in_words', tool.name);
+  return {
+    type: 'function',
+    function: { name, description: describeFreeform(tool), parameters: FREEFORM_SCHEMA },
+  };
+}
+
+function buildFunction(
+  { name: asked, description, schema, strict }: Tool,
+  name: string,
+  { flags, losses }: Pick<ToolContext, 'flags' | 'losses'>,
+): TreeObject {
+  const parameters = objectSchema(schema);
+  const isStrict = flags.strictSchema ? strict : undefined;
+  // Only who promises to obey a schema refuses alternatives at its root.
+  const merged = isStrict === true ? withoutRootCombinators(parameters) : undefined;
+  if (merged === undefined) return { name, description, parameters, strict: isStrict };
+  losses.warn('schema_merged', asked);
+  const described = [description, merged.note].filter((text) => text !== undefined).join('\n\n');
+  return { name, description: described || undefined, parameters: merged.schema, strict: isStrict };
+}
+
+function buildChoice({ tools, toolChoice }: CallContent, { flags, names }: ToolContext): JsonTree {
+  const reference = ({ name, namespace, freeform }: Tool): TreeObject => {
+    const type = freeform !== undefined && flags.customTools ? 'custom' : 'function';
+    return { type, [type]: { name: names.wireName(name, namespace) } };
+  };
+  if (toolChoice.mode === 'one') {
+    const { name, namespace } = toolChoice;
+    const tool = tools.find((known) => known.name === name && known.namespace === namespace);
+    return reference(tool ?? { name, namespace, schema: undefined });
+  }
+  const { mode, allowed } = toolChoice;
+  if (allowed === undefined || !flags.allowedTools) return mode;
+  const chosen = tools.filter(({ name }) => allowed.includes(name)).map(reference);
+  return { type: 'allowed_tools', allowed_tools: { mode, tools: chosen } };
+}
+
+/** @throws AppError when nothing is left of what the client wants called */
+function buildHosted({ hostedTools, tools }: CallContent, { flags, losses }: ToolContext): TreeObject {
+  const isKnown = ({ type }: HostedTool): boolean => type === 'web_search' && flags.hostedWebSearch;
+  for (const tool of hostedTools) {
+    if (isKnown(tool)) continue;
+    if (tools.length === 0) throw notTranslatable(tool.path, `is a ${tool.type} that this upstream does not run`);
+    losses.warn('unsupported_tool', tool.path);
+  }
+  return hostedTools.some(isKnown) ? { web_search_options: {} } : {};
+}
