@@ -1,22 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import {
   KEEP_ALIVE_COMMENT,
-  openAiErrorBody,
   pageOf,
   renderListedModel,
   renderModelPage,
   renderOpenAiError,
-  renderSse,
   type Call,
+  type CallContent,
+  type CallResult,
   type HeadReader,
   type ListedModel,
   type ProtocolAdapter,
+  type RenderContext,
   type RenderedError,
   type RequestLine,
+  type StreamRenderer,
+  type TreeObject,
 } from '../../call/index.js';
 import { Protocol } from '../../relay/index.js';
 import type { AppError, JsonObject } from '../../shared/index.js';
+import { streamFailure } from './chat-completions.answer-members.js';
+import { renderChatResponse } from './chat-completions.answer.js';
 import { CHAT_COMPLETIONS, chatHeadReader, FORWARDED_HEADERS } from './chat-completions.head.js';
+import { ChatRenderer } from './chat-completions.renderer.js';
+import { parseChatRequest, RAW_MEMBERS } from './chat-completions.request.js';
 
 /** Where calls are posted. */
 export const CHAT_COMPLETIONS_PATH = '/v1/chat/completions';
@@ -28,6 +35,7 @@ export class ChatCompletionsProtocol implements ProtocolAdapter {
   readonly id = CHAT_COMPLETIONS;
   readonly callPaths = [CHAT_COMPLETIONS_PATH] as const;
   readonly forwardedHeaders = FORWARDED_HEADERS;
+  readonly rawMembers = RAW_MEMBERS;
 
   claims(request: RequestLine): boolean {
     return request.path.startsWith('/v1/chat/');
@@ -37,13 +45,24 @@ export class ChatCompletionsProtocol implements ProtocolAdapter {
     return chatHeadReader();
   }
 
+  parseRequest(request: TreeObject): CallContent {
+    return parseChatRequest(request);
+  }
+
+  renderResponse(result: CallResult, context: RenderContext): string {
+    return renderChatResponse(result, context);
+  }
+
+  renderStream(context: RenderContext): StreamRenderer {
+    return new ChatRenderer(context);
+  }
+
   renderError(error: AppError, requestId: string): RenderedError {
     return renderOpenAiError(error, requestId);
   }
 
-  /** One frame and no `[DONE]`: a client that overlooks the frame must still see an unfinished answer. */
   renderStreamError(call: Call, error: AppError): Uint8Array {
-    return renderSse(undefined, JSON.stringify({ error: openAiErrorBody(error, call.id) }));
+    return Buffer.from(streamFailure(call, error));
   }
 
   keepAlive(): Uint8Array {

@@ -1,5 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import {
+  type BuildContext,
+  type CallContent,
+  type CallResult,
   classifyUpstream,
   jsonInterests,
   latin1,
@@ -13,6 +16,7 @@ import {
   type CallSignal,
   type JsonEdit,
   type SseEvent,
+  type StreamDecoder,
   type StreamMeter,
   type TextPiece,
   type UpstreamAdapter,
@@ -22,6 +26,9 @@ import {
 } from '../../call/index.js';
 import { Upstream } from '../../relay/index.js';
 import type { AppError } from '../../shared/index.js';
+import { buildChatRequest, PATH } from './chat-completions.build.js';
+import { ChatDecoder, decodeChatResponse } from './chat-completions.decoder.js';
+import { limitName } from './chat-completions.flags.js';
 import {
   CHAT_COMPLETIONS,
   FORWARDED_HEADERS,
@@ -34,7 +41,6 @@ import { CHAT_TEXTS, chatTextsIn } from './chat-completions.texts.js';
 import { chatUsageBeside, cites } from './chat-completions.usage.js';
 
 const ANSWER = jsonInterests('usage', 'service_tier', 'error');
-const USUAL_LIMIT = 'max_tokens';
 
 /** OpenAI's Chat Completions, as its many servers speak it. */
 @Injectable()
@@ -47,15 +53,27 @@ export class ChatCompletionsUpstream implements UpstreamAdapter {
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
     const edits = [...commonEdits(call, target), ...usageEdits(call, target), ...limitEdits(call, target)];
     return {
-      path: '/chat/completions',
+      path: PATH,
       query: '',
       headers: upstreamHeaders(call, ...FORWARDED_HEADERS),
       body: new SplicedBody(call.body, edits),
     };
   }
 
+  buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
+    return buildChatRequest(context, target);
+  }
+
+  decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
+    return decodeChatResponse(body, content, target);
+  }
+
+  decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder {
+    return new ChatDecoder(content, target);
+  }
+
   smallestRequest(model: string): UpstreamRequest {
-    return smallestRequest('/chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }] });
+    return smallestRequest(PATH, { model, messages: [{ role: 'user', content: 'Hi' }] });
   }
 
   meterStream(call: Call): StreamMeter {
@@ -95,8 +113,7 @@ function limitEdits({ head: { fields } }: Call, { outputLimit, flags }: Upstream
   if (outputLimit === undefined) return [];
   const given = OUTPUT_LIMITS.filter((name) => fields.has(name));
   if (given.length === 0) {
-    const name = OUTPUT_LIMITS.find((known) => known === flags['maxTokensField']) ?? USUAL_LIMIT;
-    return [fields.assign(name, String(outputLimit))];
+    return [fields.assign(limitName(flags), String(outputLimit))];
   }
   return given
     .filter((name) => Number(fields.value(name)) > outputLimit)

@@ -20,7 +20,27 @@ export function chatUsage(usage: JsonObject | undefined): TokenUsage | undefined
   });
 }
 
-/** The same with what else the answer is charged by. */
+/** The same for a client, with the details that its dialect has always. */
+export function renderUsage(usage: TokenUsage): JsonObject {
+  const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, audioInput, audioOutput } = usage;
+  const written = cacheWrite + cacheWrite1h;
+  return {
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input + output,
+    prompt_tokens_details: {
+      cached_tokens: cacheRead,
+      ...(written > 0 && { cache_write_tokens: written }),
+      ...(audioInput !== undefined && { audio_tokens: audioInput }),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: reasoning,
+      ...(audioOutput !== undefined && { audio_tokens: audioOutput }),
+    },
+  };
+}
+
+/** The usage with what else the answer is charged by. */
 export function chatUsageBeside(
   usage: JsonObject | undefined,
   { serviceTier, searched }: { readonly serviceTier: unknown; readonly searched: boolean },
