@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import {
   type BuildContext,
   type CallContent,
+  jsonHeaders,
   type Losses,
   pairResults,
   SplicedBody,
   ToolNames,
   type TreeObject,
-  upstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
   USUAL_SERVICE_TIERS,
@@ -25,9 +25,9 @@ export const PATH = '/chat/completions';
  * The request for a call that came in another dialect.
  * @throws AppError invalid_request naming what this upstream cannot be asked
  */
-export function buildChatRequest({ call, content, losses }: BuildContext, target: UpstreamTarget): UpstreamRequest {
+export function buildChatRequest({ content, losses }: BuildContext, target: UpstreamTarget): UpstreamRequest {
   const flags = chatFlags(target.flags);
-  const stream = call.head.stream || flags.forceUpstreamStream;
+  const { stream } = target;
   const stop = content.stop.slice(0, flags.stopMax);
   const names = new ToolNames(content.tools, TOOL_NAME);
   const paired = { ...content, turns: pairResults(content.turns, losses) };
@@ -50,7 +50,7 @@ export function buildChatRequest({ call, content, losses }: BuildContext, target
   return {
     path: PATH,
     query: '',
-    headers: { ...upstreamHeaders(call), ...(stream && { accept: 'text/event-stream' }) },
+    headers: jsonHeaders(stream),
     body: new SplicedBody({ bytes: Buffer.from(writeJson(body)) }),
     stopsSent: stop.length,
   };

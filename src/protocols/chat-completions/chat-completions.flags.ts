@@ -25,7 +25,6 @@ export interface ChatFlags {
   /** Schemas of the answer are obeyed; else it is only asked for. */
   readonly structuredOutput: boolean;
   readonly includeUsage: boolean;
-  readonly forceUpstreamStream: boolean;
   /** What stands for the result of a tool that gave none. */
   readonly emptyToolResult: string;
   readonly stopMax: number;
@@ -54,7 +53,6 @@ export const chatFlags = (flags: Flags): ChatFlags => ({
   strictSchema: flags['strictSchema'] !== false,
   structuredOutput: flags['structuredOutput'] !== false,
   includeUsage: flags['includeUsage'] !== false,
-  forceUpstreamStream: flags['forceUpstreamStream'] === true,
   emptyToolResult: flags['emptyToolResultText'] === true ? '(no output)' : '',
   stopMax: typeof flags['stopMax'] === 'number' ? flags['stopMax'] : USUAL_STOPS,
   replayedReasoning: replayedReasoning(flags),
