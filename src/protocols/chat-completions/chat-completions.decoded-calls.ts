@@ -19,6 +19,7 @@ export class DecodedCalls {
   private readonly lanes = new Map<string, CallLane>();
   /** The call that a number or a place in the list means at present. */
   private readonly slots = new Map<number, CallLane>();
+  private readonly byId = new Map<string, CallLane>();
 
   constructor(
     private readonly sequencer: PartSequencer,
@@ -28,8 +29,9 @@ export class DecodedCalls {
   next(fragment: CallFragment): CallEvent[] {
     const lane = this.laneOf(fragment);
     const events = this.pause(lane);
-    if (lane.id === '') lane.id = fragment.id;
-    if (lane.name === '') lane.name = fragment.name;
+    lane.id ||= fragment.id;
+    lane.name ||= fragment.name;
+    if (lane.id !== '') this.byId.set(lane.id, lane);
     lane.text += fragment.text;
     // Ids come late from some; what has come until then waits for them.
     if (!lane.hasBegun) return lane.id === '' ? events : [...events, ...this.begin(lane)];
@@ -53,21 +55,19 @@ export class DecodedCalls {
   }
 
   private laneOf(fragment: CallFragment): CallLane {
-    const slot = fragment.index ?? this.slotOf(fragment.id) ?? fragment.position;
-    const known = this.slots.get(slot);
-    if (known !== undefined && !isAnother(known, fragment)) return known;
-    const { isCustom } = fragment;
-    const key = `call ${this.lanes.size}`;
-    const lane: CallLane = { key, id: '', name: '', isCustom, isWrapped: false, text: '', hasBegun: false };
-    this.lanes.set(key, lane);
-    this.slots.set(slot, lane);
+    const { index, position, id, isCustom } = fragment;
+    const known = index === undefined ? (this.byId.get(id) ?? this.slots.get(position)) : this.slots.get(index);
+    const isKnown = known !== undefined && !isAnother(known, fragment);
+    const lane = isKnown ? known : this.newLane(isCustom);
+    this.slots.set(index ?? position, lane);
     return lane;
   }
 
-  private slotOf(id: string): number | undefined {
-    if (id === '') return undefined;
-    for (const [slot, lane] of this.slots) if (lane.id === id) return slot;
-    return undefined;
+  private newLane(isCustom: boolean): CallLane {
+    const key = `call ${this.lanes.size}`;
+    const lane: CallLane = { key, id: '', name: '', isCustom, isWrapped: false, text: '', hasBegun: false };
+    this.lanes.set(key, lane);
+    return lane;
   }
 
   /** Nothing happens to a call that has no name: nobody could answer it. */

@@ -1,5 +1,6 @@
 import {
   type CallEvent,
+  isTreeObject,
   NO_TOKENS,
   type PartStart,
   type RenderContext,
@@ -7,10 +8,10 @@ import {
   sseText,
   type StreamRenderer,
   type TokenUsage,
+  type TreeObject,
 } from '../../call/index.js';
 import type { AppError, JsonObject } from '../../shared/index.js';
 import { annotationOf, answerHead, finishReason, streamFailure } from './chat-completions.answer-members.js';
-import { INCLUDE_USAGE } from './chat-completions.head.js';
 import { isLegacy } from './chat-completions.requested-tools.js';
 import { renderUsage } from './chat-completions.usage.js';
 
@@ -36,7 +37,7 @@ export class ChatRenderer implements StreamRenderer {
 
   constructor(private readonly context: RenderContext) {
     const { call, request } = context;
-    this.wantsUsage = call.head.fields.isTrue(INCLUDE_USAGE);
+    this.wantsUsage = wantsUsage(request);
     this.isLegacy = isLegacy(request);
     this.head = answerHead(call, 'chat.completion.chunk');
     this.opening = `${JSON.stringify(this.head).slice(0, -1)},"choices":[{"index":0,"delta":{`;
@@ -128,3 +129,7 @@ export class ChatRenderer implements StreamRenderer {
 
 const piece = ({ before, after }: Frame, text: string): string =>
   sseText(undefined, before + JSON.stringify(text) + after);
+
+/** Read from the request itself, which may have come in the form of another dialect. */
+const wantsUsage = ({ stream_options: options }: TreeObject): boolean =>
+  isTreeObject(options) && options['include_usage'] === true;
