@@ -13,6 +13,7 @@ const KINDS: Readonly<Record<ErrorKind, true>> = {
   model_not_found: true,
   not_found: true,
   method_not_allowed: true,
+  upgrade_required: true,
   conflict: true,
   request_too_large: true,
   request_timeout: true,

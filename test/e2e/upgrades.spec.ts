@@ -17,9 +17,13 @@ import { sendRaw } from '../support/wire.js';
 const upgradeTo = (protocol: string): string[] => ['connection', 'Upgrade', 'upgrade', protocol];
 const WEB_SOCKET = [
   ...upgradeTo('websocket'),
-  ...['sec-websocket-version', '13', 'sec-websocket-key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+  'sec-websocket-version',
+  '13',
+  'sec-websocket-key',
+  'dGhlIHNhbXBsZSBub25jZQ==',
   // As Codex sends it.
-  ...['openai-beta', 'responses_websockets=2026-02-06'],
+  'openai-beta',
+  'responses_websockets=2026-02-06',
 ];
 
 describe('requests to speak another protocol (case 111)', () => {
