@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type Observable, firstValueFrom, reduce, throwError, timeout } from 'rxjs';
-import { Flow, type UpstreamHeaders } from '../call/index.js';
+import { Flow } from '../call/index.js';
 import { CatalogService } from '../catalog/index.js';
-import { type Channel, ChannelDirectory, UpstreamClient, type UpstreamPart } from '../channels/index.js';
+import { type Channel, ChannelDirectory, UpstreamClient } from '../channels/index.js';
 import { Notifications, TOPICS } from '../database/index.js';
 import { AppError, isJsonObject, monotonicMs, reasonOf } from '../shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
+import { smallAnswer } from './small-answer.js';
 
 /** What one channel said to the smallest call there is. */
 export interface ProbeResult {
@@ -69,13 +69,7 @@ export class ChannelProbe {
   private async ask(channel: Channel, model: string): Promise<string> {
     const adapter = this.adapters.upstream(channel.protocol);
     const parts = this.client.open(channel, channel.credentials[0], adapter.smallestRequest(model), new Flow());
-    const late = (): Observable<never> =>
-      throwError(() => new AppError('timeout', `no answer within ${PATIENCE_MS / 1000} s`));
-    const nothing: Collected = { status: 0, headers: {}, chunks: [] };
-    const { status, headers, chunks } = await firstValueFrom(
-      parts.pipe(timeout({ each: PATIENCE_MS, with: late }), reduce(collect, nothing)),
-    );
-    const body = parsed(Buffer.concat(chunks));
+    const { status, headers, body } = await smallAnswer(parts, PATIENCE_MS);
     if (status >= 200 && status < 300 && isJsonObject(body) && !isJsonObject(body['error'])) return `status ${status}`;
     throw new AppError(
       'upstream_error',
@@ -89,24 +83,4 @@ function ownWords(body: unknown): string | undefined {
   const error = isJsonObject(body) ? body['error'] : undefined;
   const message = isJsonObject(error) ? error['message'] : undefined;
   return typeof message === 'string' ? message.slice(0, MAX_WORDS_LENGTH) : undefined;
-}
-
-interface Collected {
-  readonly status: number;
-  readonly headers: UpstreamHeaders;
-  readonly chunks: readonly Buffer[];
-}
-
-const collect = (so: Collected, part: UpstreamPart): Collected =>
-  part.type === 'head'
-    ? { ...so, status: part.status, headers: part.headers }
-    : { ...so, chunks: [...so.chunks, part.bytes] };
-
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    // No JSON: it is told by its status.
-    return undefined;
-  }
 }
