@@ -253,7 +253,7 @@ describe.each(NAMED_PAIRS)('%s', (_, { client, upstream, model }) => {
     }
   });
 
-  const { before, behind } = eventsAround(eventsIn(upstream, { text: ['Hello ', 'there'] }), 'there');
+  const { before } = eventsAround(eventsIn(upstream, { text: ['Hello ', 'there'] }), 'there');
   const faults: [string, Script][] = [
     ['ends early', end()],
     ['reports an error', sse(errorEvents(upstream, 'Boom.', before.length))],
@@ -268,15 +268,12 @@ describe.each(NAMED_PAIRS)('%s', (_, { client, upstream, model }) => {
     expect(JSON.stringify(events)).toContain('Hello ');
     const error_reason = how === 'ends early' ? 'upstream_truncated' : 'upstream_error';
     expect(await relay.onlyCall(caller)).toMatchObject({ status: 'failed', error_reason, billing_basis: 'partial' });
-    expect(behind).not.toHaveLength(0);
   });
 
   it.each(faults)('a client that wants it whole is told when the upstream %s', async (how, fault) => {
     relay.upstream.script([streamHead(), sse(before), fault, end()]);
     const situation = how === 'ends early' ? TRUNCATED : UPSTREAM_ERROR;
-    // Within one dialect an answer that is streamed unasked is no answer.
-    const expected = client === upstream ? UPSTREAM_ERROR : situation;
-    await expectError(client, await post(requestIn(client, HELLO), false), expected);
+    await expectError(client, await post(requestIn(client, HELLO), false), situation);
   });
 });
 
