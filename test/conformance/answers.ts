@@ -3,6 +3,7 @@ import { type CallEvent, type CallResult, EventGrammar, eventsOf, SseSplitter } 
 import { AppError } from '../../src/shared/index.js';
 import { anyAnswer, anyEvents } from '../support/arbitrary-answers.js';
 import { refusalOf } from '../support/calls.js';
+import { FRAMINGS } from '../support/framings.js';
 import { readEvents } from '../support/stream-text.js';
 import type { DialectUnderTest } from './dialect-under-test.js';
 import { context, decode, opened, render, resultOf, target } from './speaking.js';
@@ -101,35 +102,6 @@ export function describeAnswers(dialect: DialectUnderTest): void {
 
 const EXAMPLE_USAGE = resultOf(EXAMPLE).usage;
 
-/** Ways to send the same bytes. */
-const FRAMINGS: Readonly<Record<string, (stream: Buffer) => Iterable<Uint8Array>>> = {
-  'one byte at a time (case 9)': (stream) => cut(stream, 1),
-  'three bytes at a time, so that characters come apart (case 10)': (stream) => cut(stream, 3),
-  'with CRLF (case 8)': (stream) => [edited(stream, (text) => text.replaceAll('\n', '\r\n'))],
-  'with CRLF, one byte at a time (case 8)': (stream) =>
-    cut(
-      edited(stream, (text) => text.replaceAll('\n', '\r\n')),
-      1,
-    ),
-  'with lone CR (case 8)': (stream) => [edited(stream, (text) => text.replaceAll('\n', '\r'))],
-  'with comments, id: and retry: lines (case 11)': (stream) => [
-    edited(stream, (text) => `: hello\n\n${text.replaceAll('\n\n', '\nid: 7\nretry: 10\n\n:\n\n: PROCESSING\n\n')}`),
-  ],
-  'with data: of several lines (case 12)': (stream) => [
-    edited(stream, (text) => text.replaceAll(/^(data: \{)/gm, '$1\ndata: ')),
-  ],
-  'without the space behind data: (case 13)': (stream) => [
-    edited(stream, (text) => text.replaceAll(/^data: /gm, 'data:')),
-  ],
-  'without the last empty line (case 16)': (stream) => [stream.subarray(0, -1)],
-  'behind a byte order mark (case 17)': (stream) => [Buffer.from('\uFEFF'), stream],
-  'with its end twice, and more behind it (case 18)': (stream) => [
-    stream,
-    edited(stream, (text) => text.slice(text.lastIndexOf('\n\n', text.length - 3) + 2)),
-    stream,
-  ],
-};
-
 function describeFramings(dialect: DialectUnderTest): void {
   const stream = Buffer.from(render(dialect, EXAMPLE).join(''));
   const usual = decode(dialect, [stream]);
@@ -187,9 +159,3 @@ function withoutIds(result: CallResult): CallResult {
   const parts = result.parts.map((part) => (part.kind === 'reasoning' ? { ...part, id: undefined } : part));
   return { ...result, parts };
 }
-
-function* cut(stream: Buffer, size: number): Generator<Buffer> {
-  for (let at = 0; at < stream.length; at += size) yield stream.subarray(at, at + size);
-}
-
-const edited = (stream: Buffer, edit: (text: string) => string): Buffer => Buffer.from(edit(stream.toString()));
