@@ -8,11 +8,13 @@ import { CatalogService } from './catalog.service.js';
 /** A model that can be called now in a group. */
 export interface OfferedModel {
   readonly model: CatalogModel;
-  /** The dialects in which the group's channels answer for it, in alphabetical order; at least one. */
+  /** The dialects that the group's channels for it speak, in alphabetical order; at least one. */
   readonly protocols: readonly ProtocolId[];
+  /** It answers in every other dialect too: calls are translated. */
+  readonly translates: boolean;
 }
 
-type Serving = (group: string, model: string) => readonly ProtocolId[];
+type Serving = (group: string, model: string) => Pick<OfferedModel, 'protocols' | 'translates'>;
 
 /** Whoever looks; undefined, somebody who is not signed in. */
 type Viewer = Pick<Visitor, 'groupName'> | undefined;
@@ -20,11 +22,11 @@ type Viewer = Pick<Visitor, 'groupName'> | undefined;
 /** What people can choose from: the one answer to it for keys, prices and `GET /v1/models`. */
 @Injectable()
 export class Offer {
-  private serving: Serving = () => [];
+  private serving: Serving = () => ({ protocols: [], translates: false });
 
   constructor(private readonly catalog: CatalogService) {}
 
-  /** Said once, at start, by whoever knows the channels: which dialects serve a model in a group now. */
+  /** Said once, at start, by whoever knows the channels: which dialects a model can be had in, in a group, now. */
   servedBy(serving: Serving): void {
     this.serving = serving;
   }
@@ -49,7 +51,7 @@ export class Offer {
     if (!groups.has(group)) return [];
     return [...models.values()]
       .filter((model) => model.enabled && model.groups.includes(group))
-      .map((model) => ({ model, protocols: this.serving(group, model.name) }))
+      .map((model) => ({ model, ...this.serving(group, model.name) }))
       .filter(({ protocols }) => protocols.length > 0)
       .toSorted((one, other) => other.model.createdAt - one.model.createdAt || byName(one, other));
   }

@@ -4,7 +4,7 @@ import type { ProtocolId } from '../call/index.js';
 import { type Catalog, type CatalogFollower, CatalogService } from '../catalog/index.js';
 import { Notifications } from '../database/index.js';
 import type { ChannelEntity } from './channel.entity.js';
-import type { Channel } from './channel.js';
+import { type Channel, translates } from './channel.js';
 import { ChannelRepository } from './channel.repository.js';
 import { familyOf } from './channel-family.js';
 import { ChannelSnapshot } from './channel-snapshot.js';
@@ -68,6 +68,11 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
           .map(({ protocol }) => protocol),
       ),
     ].toSorted();
+  }
+
+  /** Whether one of them takes calls of any dialect, and translates them. */
+  translatesFor(group: string, model: string): boolean {
+    return this.current().serving(group, model).some(translates);
   }
 
   /** The usable channels of the group that serve the model, in the order to try them: by tier, then by chance. */

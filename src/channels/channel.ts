@@ -47,3 +47,10 @@ export interface Channel {
   /** Why the channel cannot be called from this process; undefined when it can. */
   readonly unavailableReason: string | undefined;
 }
+
+/** Whether calls of a dialect can go there: in its own they go as they are, of any other they are translated. */
+export const takesCalls = ({ protocol, flags }: Pick<Channel, 'protocol' | 'flags'>, asked: ProtocolId): boolean =>
+  protocol === asked || translates({ flags });
+
+/** A channel that takes calls of its own dialect alone says so. */
+export const translates = ({ flags }: Pick<Channel, 'flags'>): boolean => flags['nativeOnly'] !== true;

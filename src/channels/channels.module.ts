@@ -29,6 +29,9 @@ import { UpstreamClient } from './upstream-client.js';
 })
 export class ChannelsModule {
   constructor(offer: Offer, directory: ChannelDirectory) {
-    offer.servedBy((group, model) => directory.protocolsFor(group, model));
+    offer.servedBy((group, model) => ({
+      protocols: directory.protocolsFor(group, model),
+      translates: directory.translatesFor(group, model),
+    }));
   }
 }

@@ -1,4 +1,4 @@
-import type { ProtocolId } from '../call/index.js';
+import type { OfferedModel } from '../catalog/index.js';
 import type { Dialect } from './dialects.js';
 
 /** A dialect in which a model answers. */
@@ -7,11 +7,12 @@ export interface Endpoint extends Dialect {
   readonly translated: boolean;
 }
 
-/**
- * The dialects that a model answers when its channels speak these: all of them, those first in which calls go up as they
- * are.
- */
-export const endpointsOf = (spoken: readonly ProtocolId[], dialects: readonly Dialect[]): readonly Endpoint[] =>
+/** The dialects that a model answers, those first in which calls go up as they are. */
+export const endpointsOf = (
+  { protocols, translates }: Pick<OfferedModel, 'protocols' | 'translates'>,
+  dialects: readonly Dialect[],
+): readonly Endpoint[] =>
   dialects
-    .map((dialect) => ({ ...dialect, translated: !spoken.includes(dialect.id) }))
+    .map((dialect) => ({ ...dialect, translated: !protocols.includes(dialect.id) }))
+    .filter(({ translated }) => translates || !translated)
     .toSorted((one, other) => Number(one.translated) - Number(other.translated));

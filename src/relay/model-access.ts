@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type BillingPlan, requirePricedTier } from '../billing/index.js';
 import type { Call, ListedModel, ProtocolId } from '../call/index.js';
 import { CatalogService, Offer } from '../catalog/index.js';
-import { type Channel, ChannelDirectory } from '../channels/index.js';
+import { type Channel, ChannelDirectory, takesCalls } from '../channels/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError } from '../shared/index.js';
 
@@ -38,13 +38,13 @@ export class ModelAccess {
     const isForeign = (channel: Channel): number => Number(channel.protocol !== protocol);
     return this.channels
       .candidates(group, model)
-      .filter((channel) => takes(channel, protocol))
+      .filter((channel) => takesCalls(channel, protocol))
       .toSorted((one, other) => one.tier - other.tier || isForeign(one) - isForeign(other));
   }
 
   private requireChannel(protocol: ProtocolId, group: string, model: string): void {
     const channels = this.channels.candidates(group, model);
-    if (channels.some((channel) => takes(channel, protocol))) return;
+    if (channels.some((channel) => takesCalls(channel, protocol))) return;
     const [channel] = channels;
     if (channel === undefined) throw noChannel(model);
     throw new AppError(
@@ -70,10 +70,6 @@ export class ModelAccess {
     return model;
   }
 }
-
-/** A channel that only takes calls of its own dialect says so. */
-const takes = ({ protocol, flags }: Channel, asked: ProtocolId): boolean =>
-  protocol === asked || flags['nativeOnly'] !== true;
 
 export const noChannel = (model: string): AppError =>
   new AppError(

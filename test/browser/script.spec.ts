@@ -143,7 +143,7 @@ describe('the script of pages', () => {
   });
 
   it('is missed by nobody: menu and tabs work without it, and what cannot work is not shown', async () => {
-    const tabs = clientSnippets('https://x', [{ name: 'm', protocols: ['responses', 'messages'] }]);
+    const tabs = clientSnippets('https://x', [{ name: 'm', protocols: ['responses', 'messages'], translates: true }]);
     const snippets = engine.renderBare('client-snippets', { tabs, open: 'curl', group: 'client' });
     const page = await open(() => snippets, { javaScriptEnabled: false, viewport: NARROW });
     expect(await page.locator('[data-copy]:visible').count()).toBe(0);

@@ -53,7 +53,7 @@ describe('what people can choose from', () => {
     expect(names({ groupName: 'priority' })).toEqual(['priority', 'saver', 'default']);
   });
 
-  it('is every model that a channel of the group answers for, with the dialects it answers in', () => {
+  it('is every model that a channel of the group answers for, with the dialects that these speak', () => {
     expect(models('default')).toEqual([
       ['a', 'messages', 'responses'],
       ['b', 'responses'],
@@ -62,6 +62,14 @@ describe('what people can choose from', () => {
       ['a', 'responses'],
       ['b', 'responses'],
     ]);
+  });
+
+  it('is a model in every dialect, unless its channels take calls of their own alone', async () => {
+    const translates = (): boolean[] => offer.modelsOf('default').map((offered) => offered.translates);
+    expect(translates()).toEqual([true, true]);
+    await apply(CATALOG.replace('name: one,', 'name: one, flags: { nativeOnly: true },'));
+    expect(translates()).toEqual([true, false]);
+    await apply(CATALOG);
   });
 
   it('is nothing where only the model or only the channel is of the group', () => {

@@ -6,9 +6,11 @@ import { clientSnippets, type ClientTab, KEY_VARIABLE, type Reachable, STORE_KEY
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 
 const NODE_MODULES = resolve(import.meta.dirname, '../../node_modules');
-const EVERY: readonly Reachable[] = [{ name: 'm', protocols: ['chat-completions', 'messages', 'responses'] }];
-const CHAT: readonly Reachable[] = [{ name: 'only-chat', protocols: ['chat-completions'] }];
-const MESSAGES: readonly Reachable[] = [{ name: 'm', protocols: ['messages'] }];
+const EVERY: readonly Reachable[] = [
+  { name: 'm', protocols: ['chat-completions', 'messages', 'responses'], translates: false },
+];
+const CHAT: readonly Reachable[] = [{ name: 'only-chat', protocols: ['chat-completions'], translates: false }];
+const MESSAGES: readonly Reachable[] = [{ name: 'm', protocols: ['messages'], translates: false }];
 
 interface Outcome {
   readonly code: number;

@@ -17,12 +17,14 @@ export const aGroup = (overrides: Partial<CatalogGroup> = {}): CatalogGroup => (
   ...overrides,
 });
 
-/** A model that can be called in these dialects; it costs nothing unless its prices are given. */
+/** A model whose channels speak these dialects; it costs nothing unless its prices are given. */
 export const anOffer = (
   overrides: Partial<CatalogModel> = {},
   protocols: readonly ProtocolId[] = ['chat-completions', 'messages', 'responses'],
+  translates = true,
 ): OfferedModel => ({
   protocols,
+  translates,
   model: {
     name: 'm',
     displayName: overrides.name ?? 'm',

@@ -49,7 +49,7 @@ export class DashboardPages {
   private offered(visitor: Visitor) {
     const name = groupOfViewer(visitor);
     const group = this.offer.groupsFor(visitor).find((one) => one.name === name);
-    const models = this.offer.modelsOf(name).map(({ model, protocols }) => ({ name: model.name, protocols }));
+    const models = this.offer.modelsOf(name).map(({ model, ...answers }) => ({ name: model.name, ...answers }));
     return { group: group && { name, multiplier: times(group.multiplier) }, models };
   }
 

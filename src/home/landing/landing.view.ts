@@ -19,9 +19,9 @@ export interface Offered {
 const ANY_MODEL: Answering = { name: 'MODEL', answers: ['responses'] };
 
 export function landingView({ group, models, dialects, base }: Offered) {
-  const answering = models.map(({ model, protocols }) => ({
-    name: model.name,
-    answers: endpointsOf(protocols, dialects).map(({ id }) => id),
+  const answering = models.map((offered) => ({
+    name: offered.model.name,
+    answers: endpointsOf(offered, dialects).map(({ id }) => id),
   }));
   return {
     panel: patchPanel(dialects, answering),

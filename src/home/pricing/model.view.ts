@@ -41,8 +41,8 @@ export function modelView({ groups, shown, dialects, base, upcoming }: ModelOffe
   const current = groups.find(({ group }) => group.name === shown) ?? groups[0];
   if (current === undefined) throw new RangeError('A model that no group offers has no page.');
   const { group, offered } = current;
-  const { model, protocols } = offered;
-  const endpoints = endpointsOf(protocols, dialects);
+  const { model } = offered;
+  const endpoints = endpointsOf(offered, dialects);
   return {
     name: model.name,
     title: model.displayName === model.name ? undefined : model.displayName,

@@ -34,7 +34,7 @@ export function priceRows(
   dialects: readonly Dialect[],
 ): PriceRow[] {
   return models
-    .map(({ model, protocols }) => ({ model, endpoints: endpointsOf(protocols, dialects) }))
+    .map((offered) => ({ model: offered.model, endpoints: endpointsOf(offered, dialects) }))
     .filter(({ model, endpoints }) => matches(model, endpoints, query))
     .toSorted((one, other) => compare(one.model, other.model, group, query) || byName(one.model, other.model))
     .map(({ model, endpoints }) => rowOf(model, endpoints, group));

@@ -79,6 +79,11 @@ describe('the list of prices', () => {
     ]);
   });
 
+  it('has only the endpoints that its channels speak where they take nothing else', () => {
+    const [row] = priceRows([anOffer({}, ['messages'], false)], aGroup(), query(), DIALECTS);
+    expect(row?.endpoints.map(({ id }) => id)).toEqual(['messages']);
+  });
+
   it('explains what translated is where it says so', () => {
     const group = aGroup();
     const explains = (protocols: string[]): boolean =>

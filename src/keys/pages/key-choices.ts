@@ -55,7 +55,7 @@ export class KeyChoices {
   reachable({ group, models }: Pick<OwnKey, 'group' | 'models'>): readonly Reachable[] {
     return this.offer
       .modelsOf(group)
-      .map(({ model, protocols }) => ({ name: model.name, protocols }))
+      .map(({ model, ...answers }) => ({ name: model.name, ...answers }))
       .filter(({ name }) => models?.includes(name) ?? true);
   }
 }

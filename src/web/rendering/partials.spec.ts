@@ -29,7 +29,7 @@ const options = [
 ];
 
 const snippets = (model: string) =>
-  clientSnippets('https://x', [{ name: model, protocols: ['responses', 'messages'] }]);
+  clientSnippets('https://x', [{ name: model, protocols: ['responses', 'messages'], translates: true }]);
 
 const refused = Form.read(KeyForm, { name: EVIL, group: 'standard', models: ['gpt', EVIL], password: '' });
 const refusedOddly = Form.read(KeyForm, { name: 'x', password: 'y' });

@@ -5,7 +5,7 @@ import { highlighted } from './highlight.js';
 import { sampleCall } from './sample-call.js';
 
 const BASE = 'https://relay.example.com';
-const EVERY = [{ name: 'm', protocols: ['chat-completions', 'messages', 'responses'] }];
+const EVERY = [{ name: 'm', protocols: ['chat-completions', 'messages', 'responses'], translates: true }];
 
 const codeOf = ({ blocks }: ClientTab): string =>
   blocks.map(({ code: pieces }) => pieces.map(({ text }) => text).join('')).join('\n');
@@ -53,9 +53,9 @@ describe('snippets for clients', () => {
 
   it('name a model whose upstream speaks the dialect of the client', () => {
     const models = [
-      { name: 'chat', protocols: ['chat-completions'] },
-      { name: 'claude', protocols: ['messages'] },
-      { name: 'gpt', protocols: ['responses', 'chat-completions'] },
+      { name: 'chat', protocols: ['chat-completions'], translates: true },
+      { name: 'claude', protocols: ['messages'], translates: true },
+      { name: 'gpt', protocols: ['responses', 'chat-completions'], translates: true },
     ];
     for (const label of ['curl', 'Python', 'JavaScript', 'Codex']) expect(code(label, models)).toContain('"gpt"');
     for (const label of ['Anthropic SDK', 'Claude Code']) expect(code(label, models)).toContain('claude');
@@ -69,7 +69,7 @@ describe('snippets for clients', () => {
       ['messages', '@ai-sdk/anthropic'],
       ['responses', '@ai-sdk/openai'],
     ] as const)
-      expect(code('opencode', [{ name: 'm', protocols: [protocol] }])).toContain(`"npm": "${npm}"`);
+      expect(code('opencode', [{ name: 'm', protocols: [protocol], translates: true }])).toContain(`"npm": "${npm}"`);
   });
 
   it('tell Claude Code which model does its side jobs: another name would not be known here', () => {
@@ -77,7 +77,7 @@ describe('snippets for clients', () => {
   });
 
   it('use Chat Completions where an upstream speaks it and none speaks Responses', () => {
-    const models = [{ name: 'chat', protocols: ['chat-completions'] }];
+    const models = [{ name: 'chat', protocols: ['chat-completions'], translates: true }];
     expect(code('curl', models)).toContain('/v1/chat/completions');
     expect(code('Python', models)).toContain('client.chat.completions.create');
     expect(code('JavaScript', models)).toContain('client.chat.completions.create');
@@ -85,8 +85,8 @@ describe('snippets for clients', () => {
 
   it('name the first model where none speaks the dialect of a client: it is translated', () => {
     const models = [
-      { name: 'claude', protocols: ['messages'] },
-      { name: 'other', protocols: ['messages'] },
+      { name: 'claude', protocols: ['messages'], translates: true },
+      { name: 'other', protocols: ['messages'], translates: true },
     ];
     expect(code('Codex', models)).toContain('model = "claude"');
     expect(code('Python', models)).toContain('client.responses.create(model="claude"');
@@ -94,7 +94,14 @@ describe('snippets for clients', () => {
     expect(code('curl', models)).toContain('/v1/messages');
   });
 
-  it('say so where there is no model, and are not there', () => {
+  it('say so where no model answers a client, and are not there', () => {
+    const models = [{ name: 'claude', protocols: ['messages'], translates: false }];
+    expect(tab('Codex', models)).toEqual({
+      label: 'Codex',
+      blocks: [],
+      note: 'None of the models that can be called here answers Codex yet.',
+    });
+    expect(code('Claude Code', models)).toContain('claude --model claude');
     for (const one of clientSnippets(BASE, [])) {
       expect(one.blocks).toEqual([]);
       expect(one.note).toBeDefined();
@@ -114,7 +121,9 @@ describe('snippets for clients', () => {
   });
 
   it('survive names of models with signs that mean something', () => {
-    const models = [{ name: `a'b"c$d\`e\\:1`, protocols: ['responses', 'messages', 'chat-completions'] }];
+    const models = [
+      { name: `a'b"c$d\`e\\:1`, protocols: ['responses', 'messages', 'chat-completions'], translates: true },
+    ];
     const [, json] = /-d '(.*)'$/s.exec(code('curl', models))!;
     expect(JSON.parse(json!.replaceAll(`'\\''`, "'"))).toEqual({ model: models[0]!.name, input: 'Say hello' });
     expect(code('Claude Code', models)).toContain(`claude --model 'a'\\''b"c$d\`e\\:1'`);
@@ -174,7 +183,9 @@ describe('highlighted code', () => {
 
 describe('the tabs of clients', () => {
   it('show the code as it is, signs of HTML included', () => {
-    const tabs = clientSnippets(BASE, [{ name: '<b>&"', protocols: ['responses', 'messages', 'chat-completions'] }]);
+    const tabs = clientSnippets(BASE, [
+      { name: '<b>&"', protocols: ['responses', 'messages', 'chat-completions'], translates: true },
+    ]);
     const views = new ViewEngine(new AssetStore());
     const html = views.renderBare('client-snippets', { tabs, open: 'Codex', group: 'client' });
     const shown = [...html.matchAll(/<pre[^>]*><code>(.*?)<\/code><\/pre>/gs)].map(([, inside = '']) =>

@@ -15,8 +15,8 @@ export function clientSnippets(baseUrl: string, models: readonly Reachable[]): r
         const model = models.find((one) => one.protocols.includes(protocol));
         if (model !== undefined) return { name: model.name, protocol };
       }
-      const [first] = models;
-      return first && { name: first.name, protocol: protocols[0] };
+      const any = models.find(({ translates }) => translates);
+      return any && { name: any.name, protocol: protocols[0] };
     },
   };
   return [curl, python, javaScript, anthropicSdk, claudeCode, codex, opencode, cursor].map((client) => client(told));

@@ -1,10 +1,13 @@
 import type { ProtocolId } from '../../call/index.js';
 import { type CodePiece, highlighted, type Language } from './highlight.js';
 
-/** A model that the reader can call, and the dialects that its upstreams speak: in all others it is translated. */
+/** A model that the reader can call. */
 export interface Reachable {
   readonly name: string;
+  /** The dialects that its upstreams speak. */
   readonly protocols: readonly ProtocolId[];
+  /** It answers in every other dialect too: calls are translated. */
+  readonly translates: boolean;
 }
 
 export interface CodeBlock {
@@ -33,7 +36,7 @@ export interface Told {
   readonly baseUrl: string;
   /**
    * A model, and which of the dialects to call it in: the first model whose upstream speaks the first of them, or the
-   * second, and so on; where none does, the first one, whose calls are translated.
+   * second, and so on; where none does, the first one whose calls are translated.
    */
   readonly modelIn: (...protocols: Dialects) => { readonly name: string; readonly protocol: ProtocolId } | undefined;
 }
@@ -44,9 +47,9 @@ export const block = (label: string, language: Language, code: string, file?: st
   ...(file !== undefined && { file }),
 });
 
-/** A client while there is nothing to call. */
+/** A client that no model answers. */
 export const unusable = (label: string): ClientTab => ({
   label,
   blocks: [],
-  note: 'No model can be called here yet. Once there is one, what to do stands here.',
+  note: `None of the models that can be called here answers ${label} yet.`,
 });
