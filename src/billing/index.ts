@@ -8,6 +8,7 @@ export { InsufficientQuota } from './billing.errors.js';
 export { BillingModule } from './billing.module.js';
 export { BillingService } from './billing.service.js';
 export type { RefusedCall } from './call-row.js';
+export { countedPromptTokens, likelyPromptTokens } from './hold.js';
 export type { BillingPlan } from './plan.js';
 export { costOf, costTerms, type PriceTerms } from './price.js';
 export { requirePricedTier } from './service-tier.js';

@@ -10,7 +10,10 @@ import type { UpstreamTarget } from './upstream-adapter.js';
  * The model's name as the upstream knows it; nothing when it is the same. And without what this relay once sealed for the
  * client of another upstream: this one would refuse it.
  */
-export function commonEdits({ head: { model, fields }, body }: Call, target: UpstreamTarget): readonly JsonEdit[] {
+export function commonEdits(
+  { head: { model, fields }, body }: Call,
+  target: Pick<UpstreamTarget, 'model'>,
+): readonly JsonEdit[] {
   const renamed = model === target.model ? [] : [fields.assign('model', JSON.stringify(target.model))];
   return [...renamed, ...sealEdits(body.bytes)];
 }

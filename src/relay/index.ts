@@ -7,6 +7,7 @@ export { CallRoute } from './call.guard.js';
 export { ChannelProbe, type ProbeResult } from './channel-probe.js';
 export { DialectChoices } from './dialect-choices.js';
 export { usualForm } from './path-forms.js';
+export { PromptCounts } from './prompt-counts.js';
 export { Protocol, Upstream } from './protocol.decorator.js';
 export { RelayModule } from './relay.module.js';
 export { RelayService } from './relay.service.js';

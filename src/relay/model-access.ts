@@ -20,17 +20,24 @@ export class ModelAccess {
    * @throws AppError when the model is unknown, not this key's, nowhere to be had, or not in the service tier asked for
    */
   plan(call: Call, caller: Caller): BillingPlan {
-    const { version, groups, models } = this.catalog.current();
-    const group = groups.get(caller.groupName);
-    const model = models.get(call.head.model);
-    if (model === undefined || !model.enabled) throw unknownModel(call.head.model);
-    if (caller.models !== undefined && !caller.models.has(model.name))
-      throw new AppError('permission_denied', `This key may not use the model "${model.name}".`, { param: 'model' });
-    if (group === undefined || !model.groups.includes(group.name))
-      throw unknownModel(call.head.model, ` in the group "${caller.groupName}" of this key`);
+    const { version } = this.catalog.current();
+    const { group, model } = this.permitted(call.head.model, caller);
     this.requireChannel(call.protocol, group.name, model.name);
     requirePricedTier(call.head, model);
     return { caller, model, group, catalogVersion: version };
+  }
+
+  /** A model, and the group that it is the caller's in. @throws AppError when it is unknown, or not this key's */
+  permitted(name: string, caller: Caller): Pick<BillingPlan, 'group' | 'model'> {
+    const { groups, models } = this.catalog.current();
+    const group = groups.get(caller.groupName);
+    const model = models.get(name);
+    if (model === undefined || !model.enabled) throw unknownModel(name);
+    if (caller.models !== undefined && !caller.models.has(name))
+      throw new AppError('permission_denied', `This key may not use the model "${name}".`, { param: 'model' });
+    if (group === undefined || !model.groups.includes(group.name))
+      throw unknownModel(name, ` in the group "${caller.groupName}" of this key`);
+    return { group, model };
   }
 
   /** The one to try first in front. Within a tier, where nothing can be lost comes first: the client's own dialect. */

@@ -20,6 +20,7 @@ import { HolderController } from './holder.controller.js';
 import { ModelsController } from './models.controller.js';
 import { HealthController } from './health.controller.js';
 import { ReasoningSeal } from './reasoning-seal.js';
+import { PromptCounts } from './prompt-counts.js';
 import { RelayTimings } from './relay-timings.js';
 import { RelayService } from './relay.service.js';
 import { Replies } from './replies.js';
@@ -44,6 +45,7 @@ import { UsageCounting } from './usage-counting.js';
     DialectChoices,
     ModelAccess,
     ReasoningSeal,
+    PromptCounts,
     RelayService,
     RelayTimings,
     Replies,
@@ -61,6 +63,7 @@ import { UsageCounting } from './usage-counting.js';
     ChannelProbe,
     DialectChoices,
     KeysModule,
+    PromptCounts,
     RelayService,
     RunState,
   ],

@@ -15,7 +15,6 @@ const KINDS: Readonly<Record<ErrorKind, true>> = {
   method_not_allowed: true,
   upgrade_required: true,
   conflict: true,
-  upgrade_required: true,
   request_too_large: true,
   request_timeout: true,
   unsupported_media_type: true,

@@ -13,6 +13,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   ResponsesController: 'the API: a key',
   ChatCompletionsController: 'the API: a key',
   MessagesController: 'the API: a key',
+  MessagesCountController: 'the API: a key',
+  ResponsesCountController: 'the API: a key',
 };
 
 /** Who may visit what. A new page is added here by whoever has thought about it. */

@@ -336,7 +336,7 @@ describe('tool calls of Chat Completions upstreams', () => {
 
   it('of freeform tools are unwrapped when they are whole (case 62)', () => {
     const content = { tools: [{ name: 'exec', schema: undefined, freeform: {} }] };
-    const freeform = (text: string): AnswerPart => ({ ...toolCall('a', 'exec', text), isFreeform: true });
+    const freeform = (text: string): object => ({ ...toolCall('a', 'exec', text), isFreeform: true });
     const wrapped = calls(call(0, 'a', 'exec', '{"input":')) + calls(more(0, '"ls \\"-l\\"\\n"}'));
     expect(partsOf(wrapped, { content })).toEqual([freeform('ls "-l"\n')]);
     expect(partsOf(calls(call(0, 'a', 'exec', 'ls -l')), { content })).toEqual([freeform('ls -l')]);

@@ -1,5 +1,5 @@
 import type { UpstreamTarget } from '../../call/index.js';
-import { knowsSampling } from './messages.version.js';
+import { knowsSampling, USUAL_VERSION } from './messages.version.js';
 
 /** How a model is told to think: by a budget of tokens; by an effort; by an effort, and it always does; not at all. */
 export type ThinkingMode = 'budget' | 'adaptive' | 'always' | 'none';
@@ -26,8 +26,6 @@ export interface MessagesFlags {
   /** The output limit of a call that has none, where the catalog knows none either. */
   readonly defaultMaxTokens: number;
 }
-
-export const USUAL_VERSION = '2023-06-01';
 const USUAL_EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
 const USUAL_MAX_TOKENS = 8192;
 const USUAL_WEB_SEARCH = 'web_search_20250305';

@@ -7,7 +7,6 @@ import {
   readAnswerFields,
   smallestRequest,
   SplicedBody,
-  upstreamHeaders,
   type BuildContext,
   type Call,
   type CallContent,
@@ -28,12 +27,12 @@ import { AppError } from '../../shared/index.js';
 import { buildMessagesRequest } from './messages.build.js';
 import { decodeMessagesResponse, MessagesDecoder } from './messages.decoder.js';
 import { unaffordableThinking } from './messages.errors.js';
-import { USUAL_VERSION } from './messages.flags.js';
-import { FORWARDED_HEADERS, MESSAGES, THINKING_BUDGET, thinkingBudget } from './messages.head.js';
+import { MESSAGES, THINKING_BUDGET, thinkingBudget } from './messages.head.js';
 import { MessagesMeter, TEXTS } from './messages.meter.js';
+import { surroundingsOf } from './messages.surroundings.js';
 import { MESSAGES_TEXTS, messagesTextsIn } from './messages.texts.js';
 import { MessagesUsage } from './messages.usage.js';
-import { versionHeaderOf } from './messages.version.js';
+import { USUAL_VERSION } from './messages.version.js';
 
 const ANSWER = jsonInterests('usage', 'error');
 
@@ -48,11 +47,7 @@ export class MessagesUpstream implements UpstreamAdapter {
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
     return {
       path: '/messages',
-      query: new URLSearchParams(call.request.query).get('beta') === 'true' ? 'beta=true' : '',
-      headers: {
-        ...upstreamHeaders(call, ...FORWARDED_HEADERS),
-        'anthropic-version': versionHeaderOf(call.request) ?? USUAL_VERSION,
-      },
+      ...surroundingsOf(call),
       body: new SplicedBody(call.body, [...commonEdits(call, target), ...limitEdits(call, target)]),
     };
   }

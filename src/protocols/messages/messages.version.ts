@@ -13,3 +13,6 @@ const WITHOUT_SAMPLING = '2026-10-21';
 /** Whether requests may say how to sample. @param version a date; undefined is the first one */
 export const knowsSampling = (version: string | undefined): boolean =>
   version === undefined || version < WITHOUT_SAMPLING;
+
+/** What upstreams are spoken to in when the client names none. */
+export const USUAL_VERSION = '2023-06-01';

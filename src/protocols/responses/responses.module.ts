@@ -1,12 +1,13 @@
 import { Module } from '@nestjs/common';
 import { RelayModule } from '../../relay/index.js';
 import { ResponsesController } from './responses.controller.js';
+import { ResponsesCountController } from './responses.count.controller.js';
 import { ResponsesProtocol } from './responses.protocol.js';
 import { ResponsesUpstream } from './responses.upstream.js';
 
 @Module({
   imports: [RelayModule],
-  controllers: [ResponsesController],
+  controllers: [ResponsesController, ResponsesCountController],
   providers: [ResponsesProtocol, ResponsesUpstream],
 })
 export class ResponsesModule {}

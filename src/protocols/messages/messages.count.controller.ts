@@ -1,0 +1,18 @@
+import { Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { ApiKeyGuard } from '../../keys/index.js';
+import { PromptCounts } from '../../relay/index.js';
+import type { JsonObject } from '../../shared/index.js';
+import { MESSAGES_COUNT_PATH, MESSAGES_QUESTION } from './messages.count.js';
+
+@Controller()
+@UseGuards(ApiKeyGuard)
+export class MessagesCountController {
+  constructor(private readonly counts: PromptCounts) {}
+
+  @Post(MESSAGES_COUNT_PATH)
+  @HttpCode(200)
+  count(@Req() request: FastifyRequest): Promise<JsonObject> {
+    return this.counts.answer(MESSAGES_QUESTION, request);
+  }
+}
