@@ -49,7 +49,7 @@ export class StrayController {
   answer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     if (!isApiRequest(request)) throw new NotFoundException();
     const { path, method } = requestLineOf(request);
-    if (!this.adapters.callPaths.includes(path)) throw this.notFound(request);
+    if (!takesPosts(request)) throw this.notFound(request);
     void reply.header('allow', 'POST, OPTIONS');
     if (wantsWebSocket(request))
       throw new AppError('upgrade_required', `There are no WebSockets at ${path}: post the call over HTTP.`);
@@ -65,3 +65,9 @@ export class StrayController {
     );
   }
 }
+
+/** Whether a POST would have been answered here. To the base address nobody is sent: a POST to it is only understood. */
+const takesPosts = (request: FastifyRequest): boolean => {
+  const { path } = requestLineOf(request);
+  return path.startsWith('/v1/') && request.server.hasRoute({ method: 'POST', url: path });
+};

@@ -133,6 +133,18 @@ describe('addresses (case 108)', () => {
     });
   });
 
+  it.each<[string, Dialect]>([
+    ['/v1/messages/count_tokens', 'messages'],
+    ['/messages/count_tokens', 'messages'],
+    ['/v1/responses/input_tokens', 'responses'],
+  ])('%s, which is no call, takes a POST as well, and a HEAD is a 405 and no more', async (path, dialect) => {
+    await expectError(dialect, await ask('GET', path, bearer()), METHOD_NOT_ALLOWED);
+    await expectError(dialect, await ask('GET', path), INVALID_TOKEN);
+    const head = await ask('HEAD', path);
+    expect([head.status, await head.text()]).toEqual([405, '']);
+    expect((await ask('OPTIONS', path)).status).toBe(204);
+  });
+
   it.each(['/', '/health', '/api/hello'])('HEAD %s is answered without a key, and OPTIONS', async (path) => {
     const head = await ask('HEAD', path);
     expect([head.status, await head.text()]).toEqual([200, '']);

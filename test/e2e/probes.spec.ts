@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { RelayApp } from '../support/relay-app.js';
 
-describe('probes, which carry no key', () => {
+describe('probes, which carry no key (case 108)', () => {
   let relay: RelayApp;
   beforeAll(async () => (relay = await RelayApp.start()));
   afterAll(() => relay.close());
