@@ -38,6 +38,8 @@ export interface UpstreamRequest {
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: SplicedBody;
+  /** `POST` when absent; the others go without the body. */
+  readonly method?: 'GET' | 'DELETE';
   /**
    * How many of the content's stop texts, from the first on, the upstream has been told, when it was built from
    * content. The others are looked for in the answer.

@@ -34,12 +34,14 @@ export class UpstreamClient implements OnApplicationShutdown {
     return new Observable((subscriber) => {
       const address = addressOf(channel, request);
       const exchange = new Exchange(subscriber, flow);
+      const { method = 'POST', body } = request;
+      const length = method === 'POST' && { 'content-length': String(body.length) };
       this.poolFor(address.origin, channel.timeouts.connectMs).dispatch(
         {
           path: address.path,
-          method: 'POST',
-          headers: { ...headersFor(channel, credential, request), 'content-length': String(request.body.length) },
-          body: bodyOf(request.body),
+          method,
+          headers: { ...headersFor(channel, credential, request), ...length },
+          body: method === 'POST' ? bodyOf(body) : null,
           headersTimeout: channel.timeouts.firstEventMs,
           bodyTimeout: channel.timeouts.idleMs,
         },

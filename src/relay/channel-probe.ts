@@ -5,7 +5,7 @@ import { type Channel, ChannelDirectory, UpstreamClient } from '../channels/inde
 import { Notifications, TOPICS } from '../database/index.js';
 import { AppError, isJsonObject, monotonicMs, reasonOf } from '../shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
-import { smallAnswer } from './small-answer.js';
+import { collected, jsonOf } from './collected-answer.js';
 
 /** What one channel said to the smallest call there is. */
 export interface ProbeResult {
@@ -69,7 +69,9 @@ export class ChannelProbe {
   private async ask(channel: Channel, model: string): Promise<string> {
     const adapter = this.adapters.upstream(channel.protocol);
     const parts = this.client.open(channel, channel.credentials[0], adapter.smallestRequest(model), new Flow());
-    const { status, headers, body } = await smallAnswer(parts, PATIENCE_MS);
+    const answer = await collected(parts, PATIENCE_MS);
+    const { status, headers } = answer;
+    const body = jsonOf(answer);
     if (status >= 200 && status < 300 && isJsonObject(body) && !isJsonObject(body['error'])) return `status ${status}`;
     throw new AppError(
       'upstream_error',

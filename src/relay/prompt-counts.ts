@@ -9,7 +9,7 @@ import { AdapterRegistry } from './adapter.registry.js';
 import { Bodies } from './bodies.js';
 import { ModelAccess } from './model-access.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
-import { smallAnswer } from './small-answer.js';
+import { collected, jsonOf } from './collected-answer.js';
 
 /** Clients ask in passing, two dozen times at once: better a count of our own than a late one. */
 const PATIENCE_MS = 5_000;
@@ -55,7 +55,7 @@ export class PromptCounts {
     const upstreamModel = channel.models.get(call.head.model)?.[0] ?? call.head.model;
     const request = question.requestFor(call, upstreamModel);
     const parts = this.client.open(channel, channel.credentials[0], request, new Flow());
-    const answer = await smallAnswer(parts, PATIENCE_MS).catch(() => undefined);
+    const answer = await collected(parts, PATIENCE_MS).catch(() => undefined);
     if (answer === undefined) return undefined;
     const { status, headers, body } = answer;
     if (status >= 200 && status < 300) return isJsonObject(body) && question.isAnswer(body) ? body : undefined;
