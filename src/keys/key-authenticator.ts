@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../shared/index.js';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Clock, Secret } from '../shared/index.js';
 import { InvalidToken, RefusedKey } from './api-key.errors.js';
 import type { Caller } from './caller.js';
-import type { Credentials } from './credentials.js';
+import { type Credentials, readCredentials } from './credentials.js';
 import { KeyDirectory } from './key-directory.js';
 
 /** Decides who a request comes from. */
@@ -35,6 +36,16 @@ export class KeyAuthenticator {
     const caller = await this.directory.reload(keyId);
     if (caller === undefined) throw new InvalidToken('this key is not known here any more.');
     return this.accept(caller);
+  }
+
+  /**
+   * The secret of the caller's key, for what only its holder may read. It is nowhere but in the headers that it came in.
+   * @throws InvalidToken when they do not show it
+   */
+  async secretOf({ keyId }: Caller, headers: IncomingHttpHeaders): Promise<Secret> {
+    for (const secret of readCredentials(headers, []).candidates)
+      if ((await this.directory.find(secret))?.keyId === keyId) return new Secret(secret);
+    throw new InvalidToken();
   }
 
   private accept(caller: Caller): Caller {
