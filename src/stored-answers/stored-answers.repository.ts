@@ -25,8 +25,9 @@ const INSERT = (lock: '' | 'FOR SHARE'): string => `
     RETURNING key_id, id),
   items AS (
     INSERT INTO stored_answer_items (key_id, id, answer_id)
-    SELECT kept.key_id, item, kept.id FROM kept CROSS JOIN unnest($9::text[]) AS item
-    ON CONFLICT DO NOTHING)
+    SELECT DISTINCT kept.key_id, item, kept.id FROM kept CROSS JOIN unnest($9::text[]) AS item
+    -- Some upstreams number their items anew in every answer: then the latest is meant.
+    ON CONFLICT (key_id, id) DO UPDATE SET answer_id = EXCLUDED.answer_id)
   SELECT id FROM kept`;
 const INSERT_ORIGIN = INSERT('');
 /** Nobody deletes the key meanwhile, who would not see the new row; but calls that are admitted under it wait as long. */

@@ -92,6 +92,11 @@ describe('stored answers', () => {
     await expect(answers.ofItems(ann, [])).resolves.toEqual(new Map());
   });
 
+  it('are the latest where several have an item of the same id', async () => {
+    for (const id of ['resp_1', 'resp_2']) await keep(id, { itemIds: ['msg_0', 'msg_0'] });
+    expect((await answers.ofItems(ann, ['msg_0'])).get('msg_0')?.id).toBe('resp_2');
+  });
+
   it('are not there for another key, be it of the same account (case 78)', async () => {
     await keep('resp_1');
     const other = await aKey();
