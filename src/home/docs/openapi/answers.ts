@@ -91,6 +91,41 @@ const generation = closed(
   'A call as its account may see it. What is not known, or not yet, is null.',
 );
 
+const inputTokens: Schema = { type: 'integer', description: 'Tokens of the prompt, tools included.' };
+
+const messagesInputTokens: Schema = {
+  type: 'object',
+  properties: { input_tokens: inputTokens },
+  required: ['input_tokens'],
+  additionalProperties: true,
+};
+
+const responsesInputTokens: Schema = {
+  type: 'object',
+  properties: { object: { type: 'string', const: 'response.input_tokens' }, input_tokens: inputTokens },
+  required: ['object', 'input_tokens'],
+  additionalProperties: true,
+};
+
+const deletedResponse = closed({
+  id: text(),
+  object: { type: 'string', const: 'response' },
+  deleted: { type: 'boolean' },
+});
+
+const inputItems: Schema = {
+  type: 'object',
+  properties: {
+    object: { type: 'string', const: 'list' },
+    data: { type: 'array', items: { type: 'object' } },
+    has_more: { type: 'boolean' },
+    first_id: orNull('string'),
+    last_id: orNull('string'),
+  },
+  required: ['object', 'data', 'has_more', 'first_id', 'last_id'],
+  additionalProperties: true,
+};
+
 /** The shape of OpenAI's dialects. */
 const error = closed({
   error: closed({
@@ -125,6 +160,10 @@ export const ANSWERS: Readonly<Record<string, Schema>> = {
   Key: key,
   CostLine: costLine,
   Generation: generation,
+  MessagesInputTokens: messagesInputTokens,
+  ResponsesInputTokens: responsesInputTokens,
+  DeletedResponse: deletedResponse,
+  InputItems: inputItems,
   Error: error,
   MessagesError: messagesError,
 };

@@ -12,7 +12,7 @@ export const openApiDocument = (base: string) => ({
     title: 'Switchboard',
     version: '1',
     description:
-      'Calls to language models by one address and one key. The API answers in the dialect that it is asked in; errors too.',
+      'Calls to language models by one address and one key. The API answers in the dialect that it is asked in, errors too, whatever the model’s own is.',
   },
   servers: [{ url: base }],
   security: [{ bearer: [] }, { apiKey: [] }],
@@ -26,5 +26,6 @@ export const openApiDocument = (base: string) => ({
   },
 });
 
-export { type Operation, type Parameter, type Paths, PATHS } from './operations.js';
+export type { Operation, Paths } from './operation.js';
+export { PATHS } from './operations.js';
 export type { Schema } from './schema.js';

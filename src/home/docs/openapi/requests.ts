@@ -1,6 +1,7 @@
 import { type Schema, text } from './schema.js';
 
-const PASSED_ON = 'Everything else is passed on to the upstream as it is.';
+const PASSED_ON =
+  'Everything else goes to an upstream of the same dialect as it is; for any other it is translated, as Docs say.';
 const model = text('A name of GET /v1/models.');
 const stream: Schema = { type: 'boolean', description: 'The answer comes as server-sent events.' };
 const tier = text('auto and default are open to all; others where the model prices them.');
@@ -18,6 +19,10 @@ export const REQUESTS: Readonly<Record<string, Schema>> = {
       reasoning: { type: ['object', 'null'], description: '{ effort }: how hard it thinks.' },
       service_tier: tier,
       previous_response_id: { type: ['string', 'null'], description: 'The conversation that it continues.' },
+      store: {
+        type: ['boolean', 'null'],
+        description: 'Whether the answer is kept, so that it can be continued: yes when left out.',
+      },
     },
     required: ['model'],
     additionalProperties: true,
@@ -35,6 +40,13 @@ export const REQUESTS: Readonly<Record<string, Schema>> = {
       service_tier: tier,
     },
     required: ['model', 'messages'],
+    additionalProperties: true,
+  },
+  PromptRequest: {
+    type: 'object',
+    description: 'The body of a call; whatever does not count may be left out.',
+    properties: { model },
+    required: ['model'],
     additionalProperties: true,
   },
   MessagesRequest: {
