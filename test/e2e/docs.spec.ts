@@ -1,5 +1,6 @@
 import { ModulesContainer } from '@nestjs/core';
 import { type openApiDocument, type Operation, type Schema } from '../../src/home/docs/openapi/index.js';
+import { LOSSES } from '../../src/home/docs/losses.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { schemaFaults } from '../support/json-schema.js';
 import { PageVisitor } from '../support/page-visitor.js';
@@ -8,10 +9,10 @@ import { RelayApp, type TestCaller } from '../support/relay-app.js';
 type Document = ReturnType<typeof openApiDocument>;
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'ALL', 'OPTIONS', 'HEAD'];
-/** Addresses that are understood beside those that are described: what a client posts to the bare base address. */
-const UNDESCRIBED = ['POST /v1'];
+/** Addresses beside those that are described: the bare base address, and what only says that nothing can be cancelled. */
+const UNDESCRIBED = ['POST /v1', 'POST /v1/responses/*'];
 
-/** `GET /v1/models/{id}` for every handler of the API, by what Nest has written on it. */
+/** `GET /v1/models/*` for every handler of the API, by what Nest has written on it. */
 function apiRoutes(relay: RelayApp): string[] {
   const told = (key: string, target: object): unknown => Reflect.getMetadata(key, target) as unknown;
   const controllers = [...relay.get(ModulesContainer).values()].flatMap(({ controllers: all }) =>
@@ -24,12 +25,15 @@ function apiRoutes(relay: RelayApp): string[] {
       const parts = [told('path', controller), told('path', handler)].map((part) =>
         String(part).replaceAll(/^\/|\/$/g, ''),
       );
-      const path = `/${parts.filter(Boolean).join('/')}`.replace(/\*$/, '{id}');
-      return [`${METHODS[told('method', handler) as number] ?? '?'} ${path}`];
+      return [`${METHODS[told('method', handler) as number] ?? '?'} /${parts.filter(Boolean).join('/')}`];
     }),
   );
   return [...new Set(routes)].filter((route) => / \/v1(\/|$)/.test(route) && !UNDESCRIBED.includes(route));
 }
+
+/** Whether a handler answers at an address: `GET /v1/models/{id}`. A wildcard stands for anything that is not empty. */
+const answers = (route: string, address: string): boolean =>
+  route.endsWith('*') ? address.startsWith(route.slice(0, -1)) : address === route;
 
 describe('the documentation', () => {
   let relay: RelayApp;
@@ -66,11 +70,9 @@ describe('the documentation', () => {
     fetch(`${relay.url}${path}`, { headers: { authorization: `Bearer ${caller.key}`, ...headers } });
 
   it('describes every address of the API, and no other', () => {
-    expect(
-      operations()
-        .map(([route]) => route)
-        .toSorted(),
-    ).toEqual(apiRoutes(relay).toSorted());
+    const [described, routes] = [operations().map(([route]) => route), apiRoutes(relay)];
+    expect(described.filter((address) => !routes.some((route) => answers(route, address)))).toEqual([]);
+    expect(routes.filter((route) => !described.some((address) => answers(route, address)))).toEqual([]);
   });
 
   it('names the address of this service, whoever asks by what host', () => {
@@ -103,8 +105,19 @@ describe('the documentation', () => {
     for (const refusal of refusals) expect(await faults(route, refusal)).toEqual([]);
   });
 
+  it('describes a count, as an upstream gives it and as it is made here', async () => {
+    const messages = [{ role: 'user', content: 'hello' }];
+    const count = (path: string, body: object): Promise<Response> => relay.post(path, caller.key, body);
+    for (const model of ['m', 'only-chat']) {
+      const inMessages = await count('/v1/messages/count_tokens', { model, messages });
+      expect([inMessages.status, await faults('POST /v1/messages/count_tokens', inMessages)]).toEqual([200, []]);
+      const inResponses = await count('/v1/responses/input_tokens', { model, input: 'hello' });
+      expect([inResponses.status, await faults('POST /v1/responses/input_tokens', inResponses)]).toEqual([200, []]);
+    }
+  });
+
   it('describes a refusal where nothing is called', async () => {
-    for (const path of ['/v1/models/nothing', '/v1/generations/req_x'])
+    for (const path of ['/v1/models/nothing', '/v1/generations/req_x', '/v1/responses/resp_x'])
       expect(await faults(`GET ${path.replace(/[^/]+$/, '{id}')}`, await get(path))).toEqual([]);
   });
 
@@ -124,7 +137,10 @@ describe('the documentation', () => {
       expect(text).toContain(summary);
     }
     for (const error of ['Invalid token', 'insufficient quota', 'context canceled']) expect(text).toContain(error);
+    for (const error of ['model_not_found', 'previous_response_not_found']) expect(text).toContain(error);
     expect(text).toContain('quota_left_usd');
+    for (const { what } of LOSSES) expect(text).toContain(what);
+    expect(text).toContain('http://relay.example/v1&quot;');
     expect(page).toContain('mailto:operator@example.com');
   });
 

@@ -1,5 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { Public } from '../../auth/index.js';
+import { Offer } from '../../catalog/index.js';
 import { Config } from '../../config/index.js';
 import { AdapterRegistry } from '../../relay/index.js';
 import { BaseAddress, Page } from '../../web/index.js';
@@ -14,12 +15,18 @@ export class DocsController {
     private readonly adapters: AdapterRegistry,
     private readonly address: BaseAddress,
     private readonly config: Config,
+    private readonly offer: Offer,
   ) {}
 
   @Get()
   docs(): Page {
-    const { maxBodyBytes } = this.config;
-    const data = docsView({ dialects: dialectsOf(this.adapters.dialects), base: this.address.current(), maxBodyBytes });
+    const group = this.offer.groupsFor(undefined)[0];
+    const data = docsView({
+      dialects: dialectsOf(this.adapters.dialects),
+      models: group === undefined ? [] : this.offer.modelsOf(group.name),
+      base: this.address.current(),
+      maxBodyBytes: this.config.maxBodyBytes,
+    });
     return new Page('home/docs', { title: 'Docs', data });
   }
 
