@@ -5,6 +5,7 @@ import { MessagesProtocol } from '../../src/protocols/messages/messages.protocol
 import { MessagesUpstream } from '../../src/protocols/messages/messages.upstream.js';
 import { ResponsesProtocol } from '../../src/protocols/responses/responses.protocol.js';
 import { ResponsesUpstream } from '../../src/protocols/responses/responses.upstream.js';
+import { FAMILY } from '../support/arbitrary-answers.js';
 import { expectChatFailure, expectChatStream } from '../support/chat-grammar.js';
 import type { Dialect } from '../support/scripted-upstream.js';
 import { expectMessagesFailure, expectMessagesStream } from '../support/messages-grammar.js';
@@ -63,7 +64,7 @@ const chatCompletions: DialectUnderTest = {
       { type: 'custom', custom: { name: 'exec' } },
     ],
   },
-  flags: { customTools: true, developerRole: true },
+  flags: { customTools: true, developerRole: true, midSystem: 'native', reasoning: true },
   traits: {
     freeformTools: true,
     namespaces: false,
@@ -75,8 +76,8 @@ const chatCompletions: DialectUnderTest = {
     // Reasoning that its clients send back is nobody's word.
     reasoning: [],
   },
-  // Nobody can send sealed reasoning back here, so there is no place for it.
-  carried: (answer, how) => inRuns(withoutSeals(answer), how === 'whole' ? bySort : undefined),
+  // There is no place for a seal.
+  carried: (answer, how) => inRuns(unsealed(answer), how === 'whole' ? bySort : undefined),
   stops: { stop_sequence: 'end', pause: 'end', context: 'max_tokens' },
   // Some servers leave the marker out.
   closes: /"finish_reason":"/,
@@ -122,13 +123,20 @@ export const DIALECTS_UNDER_TEST: Readonly<Record<Dialect, DialectUnderTest>> = 
   responses,
 };
 
-function withoutSeals(answer: CallResult): CallResult {
+/** What can be read of it may be given back to the upstream that wrote it. */
+function unsealed(answer: CallResult): CallResult {
   const parts = answer.parts.flatMap((part): AnswerPart[] => {
     if (part.kind !== 'reasoning') return [part];
-    return part.text === '' ? [] : [{ kind: 'reasoning', text: part.text }];
+    return part.text === '' ? [] : [thought(part.text)];
   });
   return { ...answer, parts };
 }
+
+const thought = (text: string): AnswerPart => ({
+  kind: 'reasoning',
+  text,
+  opaque: { kind: 'text', family: FAMILY, data: '', text },
+});
 
 /** In which order a whole message has its parts. */
 const ORDER: readonly AnswerPart['kind'][] = ['reasoning', 'text', 'refusal', 'tool-call'];
@@ -147,7 +155,7 @@ function inRuns(answer: CallResult, order?: (one: AnswerPart, other: AnswerPart)
         ...(annotations.length > 0 && { annotations }),
       };
     } else if (part.kind === 'reasoning' && last?.kind === 'reasoning') {
-      parts[parts.length - 1] = { kind: 'reasoning', text: last.text + part.text };
+      parts[parts.length - 1] = thought(last.text + part.text);
     } else parts.push(part);
   }
   return { ...answer, parts };

@@ -179,9 +179,9 @@ describe.each(NAMED_PAIRS)('%s', (_, { client, upstream, model }) => {
     expect(askedIn(upstream, sent())).toEqual(asked);
   });
 
-  // Chat Completions has no place for it in a request.
-  const withImages = client === 'chat-completions' ? it.skip : it;
-  withImages('an image in the result of a tool (case 70)', async () => {
+  // A client of Chat Completions has no place for it.
+  const itWithImages = client === 'chat-completions' ? it.skip : it;
+  itWithImages('an image in the result of a tool (case 70)', async () => {
     const turns: Asked['turns'] = [
       ...HELLO.turns,
       { by: 'assistant', calls: [{ id: 'call_9', name: 'get_weather', arguments: '{"city":"Oslo"}' }] },

@@ -47,7 +47,7 @@ function meaning(content: CallContent): unknown {
 
 /** A part without what is left out and what is undefined: the same to whoever reads it. */
 function sense(part: Part): unknown {
-  if (part.kind === 'tool-result') return { ...defined(part), parts: part.parts.map(defined) };
+  if (part.kind === 'tool-result') return { ...defined(part), parts: part.parts.map(sense) };
   if (part.kind === 'image') return { ...defined(part), detail: undefined };
   return defined(part);
 }

@@ -19,7 +19,7 @@ export const NAMED_PAIRS = PAIRS.map((pair): [string, Pair] => [`${pair.client} 
 
 /** What vendors' models of today can do, each in its own dialect. */
 const FLAGS: Readonly<Record<Dialect, string>> = {
-  'chat-completions': 'replayReasoning: true',
+  'chat-completions': 'reasoning: true, replayReasoning: true, midSystem: native',
   messages: 'thinkingMode: adaptive',
   responses: '',
 };
