@@ -28,7 +28,7 @@ const eventsOf = (stream: string, { content, target }: Setting = {}): CallEvent[
 const answerOf = (stream: string, setting?: Setting): CallResult => resultOf(eventsOf(stream, setting));
 const partsOf = (stream: string, setting?: Setting): readonly AnswerPart[] =>
   answerOf(`${stream}${finish('stop')}${DONE}`, setting).parts;
-const toolCall = (id: string, name: string, text: string): AnswerPart => ({
+const toolCall = (id: string, name: string, text: string): AnswerPart & { readonly kind: 'tool-call' } => ({
   kind: 'tool-call',
   id,
   name,
