@@ -2,21 +2,17 @@ import {
   notTranslatable,
   RawJson,
   wrapFreeform,
-  type BuildContext,
   type FilePart,
   type ImagePart,
   type Part,
   type ReasoningPart,
   type ToolCallPart,
-  type ToolNames,
   type ToolResultPart,
   type TreeObject,
   type Turn,
-  type UpstreamTarget,
 } from '../../call/index.js';
 import { isJsonObject } from '../../shared/index.js';
-import type { CacheMarks } from './messages.cache-marks.js';
-import type { MessagesFlags } from './messages.flags.js';
+import type { RequestBuild } from './messages.build-context.js';
 import { ToolIds } from './messages.tool-ids.js';
 
 const IMAGE_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
@@ -34,19 +30,17 @@ export const isReplayable = (part: Part, family: string): part is ReasoningPart 
 export class BlockWriter {
   private readonly ids = new ToolIds();
 
-  constructor(
-    private readonly context: BuildContext,
-    private readonly target: UpstreamTarget,
-    private readonly flags: MessagesFlags,
-    private readonly names: ToolNames,
-    private readonly marks: CacheMarks,
-  ) {}
+  constructor(private readonly build: RequestBuild) {}
+
+  writeAll(parts: readonly Part[], role: Turn['role']): readonly TreeObject[] {
+    return parts.flatMap((part) => this.write(part, role));
+  }
 
   /** The part's block; none when there is nothing to say, or nobody to take it. */
-  write(part: Part, role: Turn['role']): readonly TreeObject[] {
+  private write(part: Part, role: Turn['role']): readonly TreeObject[] {
     switch (part.kind) {
       case 'text':
-        return hasWords(part.text) ? [{ type: 'text', text: part.text, ...this.marks.on(part) }] : [];
+        return hasWords(part.text) ? [{ type: 'text', text: part.text, ...this.build.marks.on(part) }] : [];
       case 'refusal':
         return hasWords(part.text) ? [{ type: 'text', text: part.text }] : [];
       case 'image':
@@ -55,7 +49,7 @@ export class BlockWriter {
       case 'audio':
         throw notTranslatable('messages', 'hold audio, which this model does not take');
       case 'reasoning':
-        return isReplayable(part, this.target.family) ? [thought(part)] : [];
+        return isReplayable(part, this.build.target.family) ? [thought(part)] : [];
       case 'tool-call':
         return [this.call(part)];
       case 'tool-result':
@@ -67,19 +61,19 @@ export class BlockWriter {
 
   /** What a model has shown is not taken back. */
   private drop(kind: string): readonly TreeObject[] {
-    this.context.losses.warn(`dropped_assistant_${kind}`, 'messages');
+    this.build.losses.warn(`dropped_assistant_${kind}`, 'messages');
     return [];
   }
 
   private shown(part: ImagePart | FilePart): TreeObject {
-    const mark = this.marks.on(part);
+    const mark = this.build.marks.on(part);
     if (part.kind === 'image') return { type: 'image', source: this.imageSource(part), ...mark };
     return { type: 'document', source: documentSource(part), title: part.name, ...mark };
   }
 
   private imageSource({ source }: ImagePart): TreeObject {
     if (source.from === 'url') {
-      if (!this.flags.takesImageUrls)
+      if (!this.build.flags.takesImageUrls)
         throw notTranslatable('messages', 'hold the address of an image; send the image itself');
       return { type: 'url', url: source.url };
     }
@@ -96,22 +90,22 @@ export class BlockWriter {
     return {
       type: 'tool_use',
       id: this.ids.ofCall(part.id),
-      name: this.names.wireName(part.name, part.namespace),
+      name: this.build.names.wireName(part.name, part.namespace),
       input: inputOf(part),
-      ...this.marks.on(part),
+      ...this.build.marks.on(part),
     };
   }
 
   private result(part: ToolResultPart): TreeObject {
-    const blocks = part.parts.flatMap((shown) => this.write(shown, 'user'));
-    const empty = this.flags.emptyResult === '' ? [] : [{ type: 'text', text: this.flags.emptyResult }];
+    const blocks = this.writeAll(part.parts, 'user');
+    const empty = this.build.flags.emptyResult === '' ? [] : [{ type: 'text', text: this.build.flags.emptyResult }];
     const content = blocks.length > 0 ? blocks : empty;
     return {
       type: 'tool_result',
       tool_use_id: this.ids.ofResult(part.id),
       content: content.length > 0 ? content : undefined,
       is_error: part.isError ? true : undefined,
-      ...this.marks.on(part),
+      ...this.build.marks.on(part),
     };
   }
 }

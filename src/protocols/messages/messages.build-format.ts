@@ -1,13 +1,5 @@
-import {
-  parseJsonTree,
-  RawJson,
-  writeJson,
-  type BuildContext,
-  type JsonTree,
-  type TreeObject,
-  isTreeObject,
-} from '../../call/index.js';
-import type { MessagesFlags } from './messages.flags.js';
+import { parseJsonTree, RawJson, writeJson, type JsonTree, type TreeObject, isTreeObject } from '../../call/index.js';
+import type { RequestBuild } from './messages.build-context.js';
 import { RESPOND, respondsByTool } from './messages.respond-tool.js';
 
 /** How the form of an answer is asked for: by a member, by a forced tool, in words, or not at all. */
@@ -17,7 +9,7 @@ export interface FormatRequest {
   readonly words?: string;
 }
 
-export function buildFormat({ content, losses }: BuildContext, flags: MessagesFlags): FormatRequest {
+export function buildFormat({ content, flags, losses }: RequestBuild): FormatRequest {
   const { format } = content;
   if (format.kind === 'text') return {};
   if (format.kind === 'json') {
@@ -37,8 +29,9 @@ const NOTHING: ReadonlySet<string> = new Set();
 
 /** A schema whose objects have nothing but their properties: what `strict` says in other dialects, said in the schema here. */
 function closed(schema: RawJson): RawJson {
-  const text = writeJson(close(parseJsonTree(schema.text, NOTHING)));
-  return text.length === schema.text.length ? schema : new RawJson(text);
+  const tree = parseJsonTree(schema.text, NOTHING);
+  const text = writeJson(close(tree));
+  return text === writeJson(tree) ? schema : new RawJson(text);
 }
 
 function close(schema: JsonTree): JsonTree {

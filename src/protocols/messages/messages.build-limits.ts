@@ -1,5 +1,4 @@
-import type { CallContent, Losses, UpstreamTarget } from '../../call/index.js';
-import type { MessagesFlags } from './messages.flags.js';
+import type { RequestBuild } from './messages.build-context.js';
 
 /** How much a model may write. */
 export interface OutputLimits {
@@ -9,14 +8,10 @@ export interface OutputLimits {
   readonly highest: number;
 }
 
-export function outputLimits(
-  { outputLimit }: CallContent,
-  target: UpstreamTarget,
-  { defaultMaxTokens }: MessagesFlags,
-  losses: Losses,
-): OutputLimits {
+export function outputLimits({ content, target, flags, losses }: RequestBuild): OutputLimits {
+  const { outputLimit } = content;
   const known = target.maxOutputTokens > 0 ? target.maxOutputTokens : undefined;
   if (outputLimit !== undefined && outputLimit > (known ?? Infinity)) losses.warn('clamped', 'max_tokens');
   const highest = Math.min(known ?? Infinity, target.outputLimit ?? Infinity);
-  return { maxTokens: Math.min(outputLimit ?? known ?? defaultMaxTokens, highest), highest };
+  return { maxTokens: Math.min(outputLimit ?? known ?? flags.defaultMaxTokens, highest), highest };
 }

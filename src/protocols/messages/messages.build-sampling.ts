@@ -1,17 +1,13 @@
-import type { BuildContext, TreeObject } from '../../call/index.js';
-import type { MessagesFlags } from './messages.flags.js';
+import type { Losses, Sampling, TreeObject } from '../../call/index.js';
+import type { RequestBuild } from './messages.build-context.js';
 
 /** The range of `top_p` that may stand beside thinking. */
 const LEAST_TOP_P_WITH_THINKING = 0.95;
 
 /** How tokens are chosen, as far as the model lets clients say it. Only what would have changed something is named. */
-export function buildSampling(
-  { content, losses }: BuildContext,
-  flags: MessagesFlags,
-  isThinking: boolean,
-): TreeObject {
+export function buildSampling({ content, flags, losses }: RequestBuild, isThinking: boolean): TreeObject {
   const { temperature, topP, topK } = content.sampling;
-  warnOfOthers({ content, losses });
+  warnOfOthers(content.sampling, losses);
   const clamped = Math.min(temperature ?? 1, 1);
   if (temperature !== undefined && temperature > clamped) losses.warn('clamped', 'temperature');
   const keepsTemperature = flags.takesSampling && (!isThinking || clamped === 1);
@@ -31,7 +27,7 @@ export function buildSampling(
 }
 
 /** What this dialect has no word for. A seed is no promise anywhere, so nobody misses it. */
-function warnOfOthers({ content: { sampling }, losses }: Pick<BuildContext, 'content' | 'losses'>): void {
+function warnOfOthers(sampling: Sampling, losses: Losses): void {
   if ((sampling.presencePenalty ?? 0) !== 0) losses.warn('unsupported_parameter', 'presence_penalty');
   if ((sampling.frequencyPenalty ?? 0) !== 0) losses.warn('unsupported_parameter', 'frequency_penalty');
   if (sampling.logitBias !== undefined) losses.warn('unsupported_parameter', 'logit_bias');

@@ -1,15 +1,8 @@
-import {
-  nearestEffort,
-  type BuildContext,
-  type Effort,
-  type ReasoningWish,
-  type TreeObject,
-  type UpstreamTarget,
-} from '../../call/index.js';
+import { nearestEffort, type Effort, type ReasoningWish, type TreeObject } from '../../call/index.js';
+import type { RequestBuild } from './messages.build-context.js';
 import type { OutputLimits } from './messages.build-limits.js';
 import { lacksThoughts } from './messages.build-turns.js';
 import { unaffordableThinking } from './messages.errors.js';
-import type { MessagesFlags } from './messages.flags.js';
 
 /** How a model is to think, and how much it may write with its thoughts. */
 export interface ThinkingPlan {
@@ -33,14 +26,8 @@ const DISABLED = { type: 'disabled' };
  * @param isForced a tool must be called, which no model does while it thinks
  * @throws AppError insufficient_quota when thinking would use up all that can be paid
  */
-export function planThinking(
-  context: BuildContext,
-  target: UpstreamTarget,
-  flags: MessagesFlags,
-  limits: OutputLimits,
-  isForced: boolean,
-): ThinkingPlan {
-  const { content, losses } = context;
+export function planThinking(build: RequestBuild, limits: OutputLimits, isForced: boolean): ThinkingPlan {
+  const { content, losses, flags } = build;
   const { thinkingMode: mode } = flags;
   const { maxTokens } = limits;
   const wish = thinkingWish(content.reasoning);
@@ -54,9 +41,9 @@ export function planThinking(
     losses.warn('thinking_off', EFFORT);
     return { maxTokens, ...(mode !== 'none' && { thinking: DISABLED }), isOn: false };
   }
-  if (mode === 'budget') return planBudget(context, target, limits);
+  if (mode === 'budget') return planBudget(build, limits);
   const display = content.reasoning.show === 'text' ? 'summarized' : 'omitted';
-  return { maxTokens, thinking: { type: 'adaptive', display }, effort: effortOf(context, flags), isOn: true };
+  return { maxTokens, thinking: { type: 'adaptive', display }, effort: effortOf(build), isOn: true };
 }
 
 /** Of the output limit, what so much effort may think. */
@@ -70,7 +57,7 @@ const SHARES: ReadonlyMap<string, number> = new Map([
 ]);
 const SMALLEST_BUDGET = 1024;
 
-function planBudget({ content, losses }: BuildContext, target: UpstreamTarget, limits: OutputLimits): ThinkingPlan {
+function planBudget({ content, target, losses }: RequestBuild, limits: OutputLimits): ThinkingPlan {
   const { effort = '', budget: wanted } = content.reasoning;
   const share = SHARES.get(effort);
   const budget = wanted ?? (share === undefined ? undefined : Math.floor(limits.maxTokens * share));
@@ -92,10 +79,10 @@ function planBudget({ content, losses }: BuildContext, target: UpstreamTarget, l
 }
 
 /** The effort itself, or what comes nearest to it of those that the model knows. */
-function effortOf({ content, losses }: BuildContext, { efforts }: MessagesFlags): Effort | undefined {
+function effortOf({ content, flags, losses }: RequestBuild): Effort | undefined {
   const { effort } = content.reasoning;
   if (effort === undefined) return undefined;
-  const nearest = nearestEffort(effort, efforts);
+  const nearest = nearestEffort(effort, flags.efforts);
   // The least that this dialect has a word for is no substitute.
   if (nearest !== effort && effort !== 'minimal') losses.warn('substituted', EFFORT);
   return nearest;

@@ -4,42 +4,31 @@ import {
   notTranslatable,
   objectSchema,
   withoutRootCombinators,
-  type BuildContext,
-  type CallContent,
   type HostedTool,
   type Losses,
   type NameRule,
   type Tool,
-  type ToolNames,
   type TreeObject,
 } from '../../call/index.js';
-import type { CacheMarks } from './messages.cache-marks.js';
-import type { MessagesFlags } from './messages.flags.js';
+import type { RequestBuild } from './messages.build-context.js';
 
 export const TOOL_NAMES: NameRule = { maxLength: 128, odd: /[^a-zA-Z0-9_-]/g };
 
 /** The tools, in their order; those that the client does not allow are not there. */
-export function buildTools(
-  { content, losses }: BuildContext,
-  flags: MessagesFlags,
-  names: ToolNames,
-  marks: CacheMarks,
-): readonly TreeObject[] {
-  const allowed = content.toolChoice.mode === 'one' ? undefined : content.toolChoice.allowed;
-  const writeTool = (tool: Tool, index: number): TreeObject[] => {
-    const mark = marks.on(tool);
-    if (allowed !== undefined && !allowed.includes(tool.name)) return [];
-    return [
-      {
-        name: names.wireName(tool.name, tool.namespace),
-        ...describe(tool, `tools[${index}]`, losses),
-        strict: tool.strict === true && flags.takesStrictTools ? true : undefined,
-        ...mark,
-      },
-    ];
-  };
-  return [...content.tools.flatMap(writeTool), ...buildHosted(content, flags, losses)];
+export function buildTools(build: RequestBuild): readonly TreeObject[] {
+  const { tools, toolChoice } = build.content;
+  const allowed = toolChoice.mode === 'one' ? undefined : toolChoice.allowed;
+  const written = tools.map((tool, index) => writeTool(tool, `tools[${index}]`, build));
+  const isAllowed = (_: TreeObject, index: number): boolean => allowed?.includes(tools[index]?.name ?? '') ?? true;
+  return [...written.filter(isAllowed), ...buildHosted(build)];
 }
+
+const writeTool = (tool: Tool, path: string, { names, flags, marks, losses }: RequestBuild): TreeObject => ({
+  name: names.wireName(tool.name, tool.namespace),
+  ...describe(tool, path, losses),
+  strict: tool.strict === true && flags.takesStrictTools ? true : undefined,
+  ...marks.on(tool),
+});
 
 /** What a tool does and takes, and in words what its schema cannot say here. */
 function describe(tool: Tool, path: string, losses: Losses): TreeObject {
@@ -55,7 +44,8 @@ function describe(tool: Tool, path: string, losses: Losses): TreeObject {
   return { description: texts.join('\n\n') || undefined, input_schema: merged.schema };
 }
 
-function buildHosted({ tools, hostedTools }: CallContent, flags: MessagesFlags, losses: Losses): TreeObject[] {
+function buildHosted({ content, flags, losses }: RequestBuild): TreeObject[] {
+  const { tools, hostedTools } = content;
   const isKnown = ({ type }: HostedTool): boolean => type === 'web_search' && flags.webSearch !== undefined;
   const known = hostedTools.some(isKnown);
   for (const tool of hostedTools) {
@@ -67,7 +57,7 @@ function buildHosted({ tools, hostedTools }: CallContent, flags: MessagesFlags, 
 }
 
 /** @param isThinking nothing can be forced then */
-export function buildToolChoice({ content, losses }: BuildContext, names: ToolNames, isThinking: boolean): TreeObject {
+export function buildToolChoice({ content, losses, names }: RequestBuild, isThinking: boolean): TreeObject {
   const { toolChoice, parallelTools } = content;
   const parallel = { disable_parallel_tool_use: parallelTools === false ? true : undefined };
   if (toolChoice.mode === 'none') return { type: 'none' };

@@ -2,16 +2,13 @@ import {
   malformed,
   notTranslatable,
   pairResults,
-  type BuildContext,
   type Part,
-  type ToolNames,
   type ToolResultPart,
   type TreeObject,
   type Turn,
-  type UpstreamTarget,
 } from '../../call/index.js';
 import { BlockWriter, isReplayable } from './messages.build-blocks.js';
-import type { CacheMarks } from './messages.cache-marks.js';
+import type { RequestBuild } from './messages.build-context.js';
 import type { MessagesFlags } from './messages.flags.js';
 
 interface Message {
@@ -20,53 +17,39 @@ interface Message {
 }
 
 /** The conversation, as the rules of this dialect want it. @throws AppError invalid_request for what it cannot hold */
-export function buildMessages(
-  context: BuildContext,
-  target: UpstreamTarget,
-  flags: MessagesFlags,
-  names: ToolNames,
-  marks: CacheMarks,
-): readonly TreeObject[] {
-  const { content, losses } = context;
-  const writer = new BlockWriter(context, target, flags, names, marks);
+export function buildMessages(build: RequestBuild): readonly TreeObject[] {
+  const { content, losses, flags } = build;
+  const writer = new BlockWriter(build);
   const messages: Message[] = [];
-  for (const turn of pairResults(content.turns, losses)) addTurn(messages, turn, writer, flags);
+  for (const turn of pairResults(content.turns, losses)) {
+    if (turn.role === 'system') addInstruction(messages, turn, writer, flags);
+    else join(messages, turn.role, writer.writeAll(inOrder(turn.parts), turn.role));
+  }
   endPrefill(messages, flags);
   const [first] = messages;
   if (first === undefined) throw malformed('messages', 'must hold something that the user says');
-  if (first.role !== 'assistant') return asTrees(messages);
+  if (first.role !== 'assistant') return messages.map(asTree);
   losses.warn('inserted_user_message', 'messages[0]');
-  return asTrees([{ role: 'user', content: [{ type: 'text', text: '.' }] }, ...messages]);
+  return [{ role: 'user', content: [{ type: 'text', text: '.' }] }, ...messages.map(asTree)];
 }
 
-const asTrees = (messages: readonly Message[]): readonly TreeObject[] =>
-  messages.map(({ role, content }) => ({ role, content }));
+const asTree = ({ role, content }: Message): TreeObject => ({ role, content });
 
-function addTurn(messages: Message[], turn: Turn, writer: BlockWriter, flags: MessagesFlags): void {
-  if (turn.role !== 'system') {
-    join(
-      messages,
-      turn.role,
-      inOrder(turn.parts).flatMap((part) => writer.write(part, turn.role)),
-    );
-    return;
-  }
+/** In its place if the model allows that; behind what the user says, if not, so that what stands before it stays the same. */
+function addInstruction(messages: Message[], turn: Turn, writer: BlockWriter, flags: MessagesFlags): void {
   const before = messages.at(-1)?.role;
   const isNative = flags.takesSystemTurns && (before === 'user' || before === 'system');
   const parts = isNative ? turn.parts : turn.parts.map(reminder);
-  join(
-    messages,
-    isNative ? 'system' : 'user',
-    parts.flatMap((part) => writer.write(part, 'system')),
-  );
+  join(messages, isNative ? 'system' : 'user', writer.writeAll(parts, 'system'));
 }
 
 /** A message of its own, or more of the one before it, which was the same side's. */
 function join(messages: Message[], role: Turn['role'], blocks: readonly TreeObject[]): void {
   const last = messages.at(-1);
   if (blocks.length === 0) return;
-  if (last?.role === role) last.content.push(...blocks);
-  else messages.push({ role, content: [...blocks] });
+  if (last?.role !== role) messages.push({ role, content: [...blocks] });
+  // Too many for the arguments of one call, if somebody wants it.
+  else for (const block of blocks) last.content.push(block);
 }
 
 /** Thoughts lead, calls come last; each kind stays in its order. */
@@ -80,15 +63,11 @@ const reminder = (part: Part): Part =>
   part.kind === 'text' ? { ...part, text: `<system-reminder>\n${part.text}\n</system-reminder>` } : part;
 
 /** What the assistant has begun to say: it may not end in white space, and newer models do not let it be begun at all. */
-function endPrefill(messages: Message[], { takesPrefill }: MessagesFlags): void {
+function endPrefill(messages: readonly Message[], { takesPrefill }: MessagesFlags): void {
   const last = messages.at(-1);
   const block = last?.content.at(-1);
-  if (last?.role !== 'assistant' || block === undefined || typeof block['text'] !== 'string') return;
-  if (!takesPrefill)
-    throw notTranslatable(
-      `messages[${messages.length - 1}]`,
-      'must be of the user: this model does not continue a text',
-    );
+  if (last?.role !== 'assistant' || typeof block?.['text'] !== 'string') return;
+  if (!takesPrefill) throw notTranslatable('messages', 'must not end with the assistant: this model begins by itself');
   last.content[last.content.length - 1] = { ...block, text: block['text'].trimEnd() };
 }
 

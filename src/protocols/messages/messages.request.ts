@@ -8,6 +8,7 @@ import {
   type ParseContext,
   type ReasoningWish,
   type Sampling,
+  type TextPart,
   type TreeObject,
 } from '../../call/index.js';
 import { UnsupportedThread } from './messages.errors.js';
@@ -47,11 +48,10 @@ export function parseMessagesRequest(request: TreeObject, context: ParseContext)
 
 function readConversation(fields: TreeReader, context: ParseContext): ConversationBuilder {
   const conversation = new ConversationBuilder();
-  for (const { text, cache } of readTexts(fields, 'system')) conversation.instruct(text, cache);
+  instruct(conversation, readTexts(fields, 'system'));
   for (const message of fields.children('messages')) {
     const role = message.word('role');
-    if (role === 'system')
-      for (const { text, cache } of readTexts(message, 'content')) conversation.instruct(text, cache);
+    if (role === 'system') instruct(conversation, readTexts(message, 'content'));
     else if (role === 'user' || role === 'assistant') conversation.say(role, readContent(message, context));
     else throw malformed(message.pathOf('role'), 'must be user, assistant or system');
   }
@@ -59,6 +59,10 @@ function readConversation(fields: TreeReader, context: ParseContext): Conversati
     throw malformed('messages', 'must hold something that the user says');
   }
   return conversation;
+}
+
+function instruct(conversation: ConversationBuilder, texts: readonly TextPart[]): void {
+  for (const { text, cache } of texts) conversation.instruct(text, cache);
 }
 
 /** @throws AppError for what only the vendor of this dialect has */
@@ -77,8 +81,7 @@ function refuseWhatIsTheVendors(fields: TreeReader): void {
 function refuseSampling(fields: TreeReader, { call }: ParseContext): void {
   if (knowsSampling(versionHeaderOf(call.request))) return;
   const name = SAMPLING.find((member) => fields.has(member));
-  if (name !== undefined)
-    throw notTranslatable(name, 'is not permitted by the version of this API that the request names');
+  if (name !== undefined) throw notTranslatable(name, 'is not permitted by the API version that the request names');
 }
 
 function warnOfSpeed(fields: TreeReader, { losses }: ParseContext): void {

@@ -1,4 +1,10 @@
-import type { CallContent, CallEvent, UpstreamTarget } from '../../call/index.js';
+import {
+  withoutRootCombinators,
+  type CallContent,
+  type CallEvent,
+  type TreeObject,
+  type UpstreamTarget,
+} from '../../call/index.js';
 import { thinkingWish } from './messages.build-thinking.js';
 import { messagesFlags, type MessagesFlags } from './messages.flags.js';
 
@@ -6,13 +12,14 @@ import { messagesFlags, type MessagesFlags } from './messages.flags.js';
 // the tool's arguments is the answer.
 
 export const RESPOND = 'respond';
+export const FORCED_RESPOND: TreeObject = { type: 'tool', name: RESPOND };
 
 /** Whether an answer comes in this way. With other tools, or thoughts, no tool can be forced. */
 export function respondsByTool({ format, tools, hostedTools, reasoning }: CallContent, flags: MessagesFlags): boolean {
   if (flags.takesFormats || format.kind !== 'schema' || tools.length + hostedTools.length > 0) return false;
-  if (flags.thinkingMode === 'always' || (flags.thinkingMode !== 'none' && thinkingWish(reasoning) === 'on'))
-    return false;
-  return format.schema.value['type'] === 'object';
+  const mode = flags.thinkingMode;
+  if (mode === 'always' || (mode !== 'none' && thinkingWish(reasoning) === 'on')) return false;
+  return format.schema.value['type'] === 'object' && withoutRootCombinators(format.schema) === undefined;
 }
 
 /** The call of the tool as the text that the client asked for. */

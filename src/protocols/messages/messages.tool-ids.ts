@@ -5,20 +5,22 @@ const RULE: NameRule = { maxLength: Infinity, odd: /[^a-zA-Z0-9_-]/g };
 /** The ids of a conversation's tool calls on the wire: this dialect wants each once, others repeat them in later turns. */
 export class ToolIds {
   private readonly taken = new Set<string>();
-  /** Of each id, the calls whose result has not been asked for. */
-  private readonly open = new Map<string, string[]>();
+  /** Of each id, how often it was asked for and the calls whose result has not been. */
+  private readonly known = new Map<string, { copies: number; readonly open: string[] }>();
 
   ofCall(id: string): string {
+    const known = this.known.get(id) ?? { copies: 0, open: [] };
     const wanted = conforming(id, RULE);
     let free = wanted;
-    for (let copy = 2; this.taken.has(free); copy += 1) free = `${wanted}_${copy}`;
+    while (this.taken.has(free)) free = `${wanted}_${(known.copies += 1) + 1}`;
     this.taken.add(free);
-    this.open.set(id, [...(this.open.get(id) ?? []), free]);
+    this.known.set(id, known);
+    known.open.push(free);
     return free;
   }
 
   /** Asked in the order of the calls. */
   ofResult(id: string): string {
-    return this.open.get(id)?.shift() ?? conforming(id, RULE);
+    return this.known.get(id)?.open.shift() ?? conforming(id, RULE);
   }
 }
