@@ -57,7 +57,8 @@ export class PromptCounts {
     const parts = this.client.open(channel, channel.credentials[0], request, new Flow());
     const answer = await collected(parts, PATIENCE_MS).catch(() => undefined);
     if (answer === undefined) return undefined;
-    const { status, headers, body } = answer;
+    const { status, headers } = answer;
+    const body = jsonOf(answer);
     if (status >= 200 && status < 300) return isJsonObject(body) && question.isAnswer(body) ? body : undefined;
     const error = this.adapters.upstream(channel.protocol).classifyError(status, headers, body);
     // Of an unknown address nobody can be told more than that.
