@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { type Observable, catchError, throwError } from 'rxjs';
+import { type Observable, catchError, defer, from, switchMap, throwError } from 'rxjs';
 import type { Admission, Ticket } from '../billing/index.js';
-import type { Frame, ProtocolAdapter } from '../call/index.js';
+import type { Frame, ProtocolAdapter, TreeObject } from '../call/index.js';
 import { AppError } from '../shared/index.js';
+import { AdapterRegistry } from './adapter.registry.js';
 import type { Answer } from './answer.js';
+import { AnswerMemory } from './answer-memory.js';
 import { Exchange } from './exchange.js';
 import { ModelAccess, noChannel } from './model-access.js';
+import type { Recollection } from './recollection.js';
 import type { Translation } from './translation.js';
 import { Translations } from './translations.js';
 
@@ -28,32 +31,58 @@ export class Attempts {
     private readonly models: ModelAccess,
     private readonly exchange: Exchange,
     private readonly translations: Translations,
+    private readonly memory: AnswerMemory,
+    private readonly adapters: AdapterRegistry,
   ) {}
 
   /** Cold. Another channel is tried only before anything of an answer has been let go, and never the same one twice. */
   frames(running: RunningCall): Observable<Frame> {
+    return defer(() => {
+      const { ticket, admission } = running;
+      const { call } = ticket;
+      let tree: TreeObject | undefined;
+      const request = (): TreeObject => (tree ??= this.translations.read(call));
+      const asked = this.adapters.protocol(call.protocol);
+      const recalling = this.memory.recall(call, admission.plan.caller, asked, request);
+      if (recalling === undefined) return this.firstOf(running, request);
+      return from(recalling).pipe(switchMap((recollection) => this.firstOf(running, request, recollection)));
+    });
+  }
+
+  private firstOf(running: RunningCall, request: () => TreeObject, recollection?: Recollection): Observable<Frame> {
     const { answer, admission, ticket } = running;
     const { group, model } = admission.plan;
-    const channels = this.models.candidates(ticket.call.protocol, group.name, model.name).slice(0, MAX_ATTEMPTS);
-    const translate = this.translator(running);
-    const from = (index: number): Observable<Frame> => {
+    const channels = this.models
+      .candidates(ticket.call.protocol, group.name, model.name)
+      .filter((channel) => recollection?.admits(channel) ?? true)
+      .slice(0, MAX_ATTEMPTS);
+    const translate = this.translator(running, request, recollection);
+    const attempt = (index: number): Observable<Frame> => {
       const channel = channels[index];
       if (channel === undefined) return throwError(() => noChannel(model.name));
       return this.exchange.frames(running, channel, translate).pipe(
         catchError((thrown: unknown) => {
           const error = AppError.from(thrown);
           const another = error.details.failover === true && !answer.committed && index + 1 < channels.length;
-          return another ? from(index + 1) : throwError(() => error);
+          return another ? attempt(index + 1) : throwError(() => error);
         }),
       );
     };
-    return from(0);
+    return attempt(0);
   }
 
   /** The request is read once, for whichever channel needs it first. */
-  private translator({ ticket: { call }, admission, protocol }: RunningCall): () => Translation {
+  private translator(
+    { ticket: { call }, admission, protocol }: RunningCall,
+    request: () => TreeObject,
+    recollection?: Recollection,
+  ): () => Translation {
     let translation: Translation | undefined;
-    const { strict } = admission.plan.caller;
-    return () => (translation ??= this.translations.open({ call, protocol, strict }));
+    const { caller } = admission.plan;
+    const open = (): Translation => {
+      const expanded = recollection?.expanded() ?? request();
+      return this.translations.open({ call, protocol, caller, request: request(), expanded });
+    };
+    return () => (translation ??= open());
   }
 }

@@ -3,7 +3,9 @@ import { type Observable, defer } from 'rxjs';
 import type { Frame, UpstreamAdapter, UpstreamRequest, UpstreamTarget } from '../call/index.js';
 import { type Channel, UpstreamClient } from '../channels/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
+import { AnswerMemory } from './answer-memory.js';
 import type { RunningCall } from './attempts.js';
+import { keptFirst } from './kept-first.js';
 import { lane } from './lane.js';
 import { RelayTimings } from './relay-timings.js';
 import type { Translation } from './translation.js';
@@ -18,6 +20,7 @@ export class Exchange {
     private readonly client: UpstreamClient,
     private readonly timings: RelayTimings,
     private readonly counting: UsageCounting,
+    private readonly memory: AnswerMemory,
   ) {}
 
   /** Cold. @param translate reads the request, for an upstream of another dialect */
@@ -45,10 +48,22 @@ export class Exchange {
       const onFinished = (): void => {
         if (target.stream) this.counting.learn(channel, target.model, ticket.isReported);
       };
-      return this.client
+      const frames = this.client
         .open(channel, channel.credentials[0], request, answer.flow)
         .pipe(lane(context), watchAttempt({ attempt, answer, ...limits, onFinished }));
+      return this.kept(frames, running, channel, translation);
     });
+  }
+
+  private kept(
+    frames: Observable<Frame>,
+    { ticket: { call }, admission, protocol }: RunningCall,
+    channel: Channel,
+    translation: Translation | undefined,
+  ): Observable<Frame> {
+    const { caller } = admission.plan;
+    const keepable = { call, caller, protocol, channel, request: translation?.request };
+    return this.memory.keeps(keepable) ? frames.pipe(keptFirst((last) => this.memory.keep(keepable, last))) : frames;
   }
 }
 

@@ -4,9 +4,11 @@ import { BillingModule } from '../billing/index.js';
 import { CatalogModule } from '../catalog/index.js';
 import { ChannelsModule } from '../channels/index.js';
 import { KeysModule } from '../keys/index.js';
+import { StoredAnswersModule } from '../stored-answers/index.js';
 import { TokensModule } from '../tokens/index.js';
 import { UsageModule } from '../usage/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
+import { AnswerMemory } from './answer-memory.js';
 import { Attempts } from './attempts.js';
 import { BareAddressController } from './bare-address.controller.js';
 import { Bodies } from './bodies.js';
@@ -15,6 +17,7 @@ import { CallGuard } from './call.guard.js';
 import { ChannelProbe } from './channel-probe.js';
 import { Exchange } from './exchange.js';
 import { DialectChoices } from './dialect-choices.js';
+import { KeptAnswers } from './kept-answers.js';
 import { ModelAccess } from './model-access.js';
 import { HolderController } from './holder.controller.js';
 import { ModelsController } from './models.controller.js';
@@ -32,10 +35,20 @@ import { Turns } from './turns.js';
 import { UsageCounting } from './usage-counting.js';
 
 @Module({
-  imports: [DiscoveryModule, CatalogModule, KeysModule, ChannelsModule, BillingModule, TokensModule, UsageModule],
+  imports: [
+    DiscoveryModule,
+    StoredAnswersModule,
+    CatalogModule,
+    KeysModule,
+    ChannelsModule,
+    BillingModule,
+    TokensModule,
+    UsageModule,
+  ],
   controllers: [ModelsController, HolderController, BareAddressController, HealthController, StrayController],
   providers: [
     AdapterRegistry,
+    AnswerMemory,
     Attempts,
     Bodies,
     BodyBudget,
@@ -43,6 +56,7 @@ import { UsageCounting } from './usage-counting.js';
     ChannelProbe,
     Exchange,
     DialectChoices,
+    KeptAnswers,
     ModelAccess,
     ReasoningSeal,
     PromptCounts,
@@ -62,6 +76,7 @@ import { UsageCounting } from './usage-counting.js';
     CallGuard,
     ChannelProbe,
     DialectChoices,
+    KeptAnswers,
     KeysModule,
     PromptCounts,
     RelayService,

@@ -9,6 +9,7 @@ import {
   type RenderContext,
   type StreamDecoder,
   type StreamRenderer,
+  type TreeObject,
   type UpstreamAdapter,
   type UpstreamRequest,
   type UpstreamTarget,
@@ -29,6 +30,8 @@ export class Translation {
     /** The dialect of the answer. */
     private readonly protocol: ProtocolAdapter,
     private readonly losses: Losses,
+    /** With everything in it that the client's names. */
+    readonly request: TreeObject,
   ) {
     this.call = context.call;
     this.content = context.content;

@@ -7,6 +7,7 @@ import {
   parseJsonTree,
   type TreeObject,
 } from '../call/index.js';
+import type { Caller } from '../keys/index.js';
 import { AppError } from '../shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { ReasoningSeal } from './reasoning-seal.js';
@@ -16,8 +17,11 @@ interface Translated {
   readonly call: Call;
   /** Who words the answer; the request is in the call's own dialect. */
   readonly protocol: ProtocolAdapter;
-  /** The key wants to be refused rather than to lose anything. */
-  readonly strict: boolean;
+  readonly caller: Caller;
+  /** As the client sent it. */
+  readonly request: TreeObject;
+  /** With everything in it that it names. */
+  readonly expanded: TreeObject;
 }
 
 /** Opens translations of calls. */
@@ -28,23 +32,25 @@ export class Translations {
     private readonly reasoning: ReasoningSeal,
   ) {}
 
-  /** @throws AppError invalid_request naming what cannot be said in another dialect */
-  open({ call, protocol, strict }: Translated): Translation {
-    const asked = this.adapters.protocol(call.protocol);
-    const request = parse(call, asked.rawMembers);
-    const losses = new Losses(strict);
-    const content = asked.parseRequest(request, { call, losses, unseal: (text) => this.reasoning.unseal(text) });
-    const context = { call, request, content, seal: this.reasoning.seal.bind(this.reasoning) };
-    return new Translation(context, protocol, losses);
+  /** A request as a tree. @throws AppError invalid_request when it is no JSON after all */
+  read({ body, protocol }: Call): TreeObject {
+    try {
+      const tree = parseJsonTree(body.bytes.toString('utf8'), this.adapters.protocol(protocol).rawMembers);
+      if (isTreeObject(tree)) return tree;
+    } catch {
+      // The scanner looks at what it needs; the rest of the grammar is looked at here.
+    }
+    throw new AppError('invalid_request', 'The body is not valid JSON.');
   }
-}
 
-function parse({ body }: Call, rawMembers: ReadonlySet<string>): TreeObject {
-  try {
-    const tree = parseJsonTree(body.bytes.toString('utf8'), rawMembers);
-    if (isTreeObject(tree)) return tree;
-  } catch {
-    // The scanner looks at what it needs; the rest of the grammar is looked at here.
+  /** @throws AppError invalid_request naming what cannot be said in another dialect */
+  open({ call, protocol, caller, request, expanded }: Translated): Translation {
+    const asked = this.adapters.protocol(call.protocol);
+    const losses = new Losses(caller.strict);
+    const content = asked.parseRequest(expanded, { call, losses, unseal: (text) => this.reasoning.unseal(text) });
+    // The answer says what became of it.
+    const shown = caller.storesAnswers ? request : { ...request, store: false };
+    const context = { call, request: shown, content, seal: this.reasoning.seal.bind(this.reasoning) };
+    return new Translation(context, protocol, losses, expanded);
   }
-  throw new AppError('invalid_request', 'The body is not valid JSON.');
 }

@@ -25,6 +25,7 @@ import { renderFailure } from './responses.failure.js';
 import { FORWARDED_HEADERS, responsesHeadReader, RESPONSES } from './responses.head.js';
 import { ResponsesRenderer, renderWhole } from './responses.renderer.js';
 import { parseRequest, RAW_MEMBERS } from './responses.request.js';
+import { RESPONSES_STORAGE } from './responses.stored.js';
 
 /** Where calls are posted. */
 export const RESPONSES_PATH = '/v1/responses';
@@ -37,6 +38,7 @@ export class ResponsesProtocol implements ProtocolAdapter {
   readonly callPaths = [RESPONSES_PATH] as const;
   readonly forwardedHeaders = FORWARDED_HEADERS;
   readonly rawMembers = RAW_MEMBERS;
+  readonly storage = RESPONSES_STORAGE;
 
   claims(request: RequestLine): boolean {
     return /^\/v1\/responses(?:\/|$)/.test(request.path);

@@ -1,0 +1,100 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { type Call, type NamedAnswers, type ProtocolAdapter, type TreeObject, writeJson } from '../call/index.js';
+import type { Channel } from '../channels/index.js';
+import { type Caller, KeyAuthenticator } from '../keys/index.js';
+import { reasonOf, within } from '../shared/index.js';
+import { type AnswerOwner, StoredAnswers } from '../stored-answers/index.js';
+import { Recollection } from './recollection.js';
+import { NothingIsKept } from './relay.errors.js';
+
+/** The end of an answer waits no longer than this until it is kept. */
+const PATIENCE_MS = 2000;
+
+/** An answer that is to be kept, when it has come. */
+interface Keepable {
+  readonly call: Call;
+  readonly caller: Caller;
+  /** Who words the answer. */
+  readonly protocol: ProtocolAdapter;
+  readonly channel: Pick<Channel, 'id'>;
+  /** The request with everything in it that it named; undefined when the channel keeps the answer itself. */
+  readonly request: TreeObject | undefined;
+}
+
+/** What calls have to do with answers that are kept: naming earlier ones, and having theirs kept. */
+@Injectable()
+export class AnswerMemory {
+  private readonly logger = new Logger('AnswerMemory');
+
+  constructor(
+    private readonly answers: StoredAnswers,
+    private readonly keys: KeyAuthenticator,
+  ) {}
+
+  /**
+   * What the request names of earlier answers; undefined, and nothing is waited for: nothing.
+   * @param asked the dialect of the request
+   * @param request parsed; only asked for when its head says that it leans on something
+   * @throws NothingIsKept when the key keeps nothing, and the client asks for it or names what was kept
+   */
+  recall(
+    call: Call,
+    caller: Caller,
+    asked: ProtocolAdapter,
+    request: () => TreeObject,
+  ): Promise<Recollection> | undefined {
+    if (call.head.store === true && !caller.storesAnswers) throw NothingIsKept.ofAnswers();
+    if (asked.storage === undefined || call.head.outside === undefined) return undefined;
+    const named = asked.storage.named(request());
+    if (named.answerId === undefined && named.itemIds.length === 0) return undefined;
+    if (!caller.storesAnswers) throw NothingIsKept.ofNames(named.answerId);
+    return this.find(named, call, caller, asked, request());
+  }
+
+  /** Whether the answer is to be kept, or remembered as one that its channel keeps. */
+  keeps({ call, caller, protocol }: Omit<Keepable, 'channel' | 'request'>): boolean {
+    const wanted = protocol.storage !== undefined && protocol.id === call.protocol && call.head.store !== false;
+    return wanted && caller.storesAnswers;
+  }
+
+  /**
+   * Keeps an answer. Never fails: what could not be kept is not found later.
+   * @param last the bytes that end the answer for its client
+   */
+  async keep(keepable: Keepable, last: Uint8Array): Promise<void> {
+    try {
+      await within(this.write(keepable, last), PATIENCE_MS);
+    } catch (error) {
+      this.logger.warn(`The answer of ${keepable.call.id} could not be kept: ${reasonOf(error)}`);
+    }
+  }
+
+  private async find(
+    { answerId, itemIds }: NamedAnswers,
+    call: Call,
+    caller: Caller,
+    asked: ProtocolAdapter,
+    request: TreeObject,
+  ): Promise<Recollection> {
+    const owner = await this.ownerOf(call, caller);
+    const answer = answerId === undefined ? undefined : await this.answers.find(owner, answerId);
+    const ofItems = await this.answers.ofItems(owner, itemIds);
+    const isKnown = (answerId === undefined || answer !== undefined) && itemIds.every((id) => ofItems.has(id));
+    return new Recollection(asked, request, { answer, ofItems, isKnown });
+  }
+
+  private async write({ call, caller, protocol, channel, request }: Keepable, last: Uint8Array): Promise<void> {
+    const { storage } = protocol;
+    const given = storage?.answerIn(last);
+    if (storage === undefined || given === undefined) return;
+    const content = request && { input: writeJson(storage.inputOf(request)), response: given.text };
+    const { id, itemIds } = given;
+    const owner = await this.ownerOf(call, caller);
+    await this.answers.keep(owner, { id, itemIds, callId: call.id, channelId: channel.id, content });
+  }
+
+  private async ownerOf({ request }: Call, caller: Caller): Promise<AnswerOwner> {
+    const { keyId, accountId } = caller;
+    return { keyId, accountId, secret: await this.keys.secretOf(caller, request.headers) };
+  }
+}

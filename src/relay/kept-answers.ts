@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { Flow, NO_BYTES, SplicedBody } from '../call/index.js';
+import { type Channel, ChannelDirectory, UpstreamClient } from '../channels/index.js';
+import { KeyAuthenticator } from '../keys/index.js';
+import { AppError } from '../shared/index.js';
+import { type StoredAnswer, StoredAnswers } from '../stored-answers/index.js';
+import { AdapterRegistry } from './adapter.registry.js';
+import { collected, jsonOf } from './collected-answer.js';
+import { callerOf } from './request-facts.js';
+
+const PATIENCE_MS = 30_000;
+const NO_BODY = new SplicedBody({ bytes: Buffer.from(NO_BYTES) });
+
+/** A question about an answer, to the channel that keeps it. */
+interface Question {
+  readonly method: 'GET' | 'DELETE';
+  /** Behind the channel's base address. */
+  readonly path: string;
+  readonly query?: string;
+}
+
+/** What the holder of a key can ask of answers that were kept for it, here or by the channel that made them. */
+@Injectable()
+export class KeptAnswers {
+  constructor(
+    private readonly answers: StoredAnswers,
+    private readonly keys: KeyAuthenticator,
+    private readonly channels: ChannelDirectory,
+    private readonly adapters: AdapterRegistry,
+    private readonly client: UpstreamClient,
+  ) {}
+
+  /** @throws AppError not_found when none of that id is kept for the key that the request shows */
+  async find(request: FastifyRequest, id: string): Promise<StoredAnswer> {
+    const caller = callerOf(request);
+    const secret = await this.keys.secretOf(caller, request.headers);
+    const { keyId, accountId } = caller;
+    // The database would not even take some of what stands in addresses.
+    const answer = id.includes('\0') ? undefined : await this.answers.find({ keyId, accountId, secret }, id);
+    if (answer === undefined) throw new AnswerNotFound(id);
+    return answer;
+  }
+
+  /** Forgets it; the channel, if one keeps it, has been told before. */
+  async delete(request: FastifyRequest, { id }: StoredAnswer): Promise<void> {
+    await this.answers.delete(callerOf(request), id);
+  }
+
+  /**
+   * What the channel says of an answer that it keeps, as JSON text.
+   * @throws AppError unavailable when there is no such channel any more; as the channel's dialect classifies its refusals
+   */
+  async ask({ channelId }: StoredAnswer, question: Question): Promise<string> {
+    const channel = this.channels.all().find(({ id }) => id === channelId);
+    if (channel === undefined || channel.unavailableReason !== undefined) throw new KeeperIsOut();
+    return this.exchange(channel, question);
+  }
+
+  private async exchange(channel: Channel, { method, path, query = '' }: Question): Promise<string> {
+    const request = { method, path, query, headers: { accept: 'application/json' }, body: NO_BODY };
+    const parts = this.client.open(channel, channel.credentials[0], request, new Flow());
+    const answer = await collected(parts, PATIENCE_MS);
+    const { status, headers, chunks } = answer;
+    if (status >= 200 && status < 300) return Buffer.concat(chunks).toString('utf8');
+    throw this.adapters.upstream(channel.protocol).classifyError(status, headers, jsonOf(answer));
+  }
+}
+
+class AnswerNotFound extends AppError {
+  constructor(id: string) {
+    super(
+      'not_found',
+      `No answer "${id}" is kept for this key: it expired, was deleted, or was made with another key.`,
+    );
+  }
+}
+
+class KeeperIsOut extends AppError {
+  constructor() {
+    super('unavailable', 'The upstream that keeps this answer cannot be asked now. Try again later.', {
+      retryAfterSeconds: 60,
+    });
+  }
+}

@@ -1,0 +1,60 @@
+import { type JsonTree, type KeptAnswer, parseJsonTree, type ProtocolAdapter, type TreeObject } from '../call/index.js';
+import type { Channel } from '../channels/index.js';
+import type { StoredAnswer } from '../stored-answers/index.js';
+
+/** What was found of the answers that a request names. */
+interface Found {
+  readonly answer: StoredAnswer | undefined;
+  readonly ofItems: ReadonlyMap<string, StoredAnswer>;
+  /** Nothing that it names is missing. */
+  readonly isKnown: boolean;
+}
+
+/** A request that names earlier answers, and where these lie. */
+export class Recollection {
+  /** Each text is read once, however many of its items are named. */
+  private readonly read = new Map<StoredAnswer, KeptAnswer>();
+
+  constructor(
+    private readonly asked: ProtocolAdapter,
+    private readonly request: TreeObject,
+    private readonly found: Found,
+  ) {}
+
+  /**
+   * Whether a channel may answer: only the one that keeps what is named; of what is kept here, none that speaks the
+   * client's dialect, since the names mean nothing to it. Names that are not known here may be known to such a one.
+   */
+  admits({ id, protocol }: Pick<Channel, 'id' | 'protocol'>): boolean {
+    const { answer, ofItems, isKnown } = this.found;
+    const kept = [answer, ...ofItems.values()].filter((one) => one !== undefined);
+    const elsewhere = kept.find(({ content }) => content === undefined);
+    if (elsewhere !== undefined) return elsewhere.channelId === id;
+    return !isKnown || protocol !== this.asked.id;
+  }
+
+  /**
+   * The request with what it names in it, for an upstream that keeps nothing.
+   * @throws AppError invalid_request naming what is not kept here
+   */
+  expanded(): TreeObject {
+    const { answer, ofItems } = this.found;
+    const kept = [...ofItems].flatMap(([id, one]) => {
+      const content = this.contentOf(one);
+      return content === undefined ? [] : [[id, content] as const];
+    });
+    const named = { answer: answer && this.contentOf(answer), ofItems: new Map(kept) };
+    return this.asked.storage?.expand(this.request, named) ?? this.request;
+  }
+
+  private contentOf(answer: StoredAnswer): KeptAnswer | undefined {
+    const { content } = answer;
+    if (content === undefined) return undefined;
+    const read = this.read.get(answer) ?? {
+      input: parseJsonTree(content.input, this.asked.rawMembers) as readonly JsonTree[],
+      response: parseJsonTree(content.response, this.asked.rawMembers) as TreeObject,
+    };
+    this.read.set(answer, read);
+    return read;
+  }
+}

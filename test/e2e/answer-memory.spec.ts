@@ -1,0 +1,146 @@
+import { DataSource } from 'typeorm';
+import type { Call, ProtocolAdapter, TreeObject } from '../../src/call/index.js';
+import { ApiKeyService, type Caller, KeyDirectory } from '../../src/keys/index.js';
+import { AnswerMemory } from '../../src/relay/answer-memory.js';
+import { AdapterRegistry } from '../../src/relay/index.js';
+import type { Recollection } from '../../src/relay/recollection.js';
+import { newId } from '../../src/shared/index.js';
+import { aCall } from '../support/calls.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { responsesBody } from '../support/scripted-upstream.js';
+
+const FOREIGN = { id: 'chn_foreign', protocol: 'messages' };
+const NATIVE = { id: 'chn_native', protocol: 'responses' };
+const MARKER = 'a prompt that nobody else may read';
+
+const user = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
+
+describe('the memory of answers', () => {
+  let relay: RelayApp;
+  let memory: AnswerMemory;
+  let responses: ProtocolAdapter;
+  let ann: TestCaller;
+  let caller: Caller;
+
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+    memory = relay.get(AnswerMemory);
+    responses = relay.get(AdapterRegistry).protocol('responses');
+  });
+  afterAll(() => relay.close());
+  beforeEach(async () => {
+    ann = await relay.caller();
+    caller = await callerOf(ann);
+  });
+
+  const callerOf = async ({ key }: TestCaller): Promise<Caller> => {
+    const found = await relay.get(KeyDirectory).find(key);
+    if (found === undefined) throw new Error('The key is not known.');
+    return found;
+  };
+  const call = (request: TreeObject, { key } = ann): Call =>
+    aCall(
+      responses,
+      { model: 'm', ...request },
+      {
+        id: newId('req', Date.now()),
+        headers: { authorization: `Bearer ${key}` },
+      },
+    );
+  const recall = (request: TreeObject, as = { caller, test: ann }): Promise<Recollection> | undefined =>
+    memory.recall(call(request, as.test), as.caller, responses, () => request);
+  const recalled = async (request: TreeObject): Promise<Recollection> => {
+    const recollection = await recall(request);
+    if (recollection === undefined) throw new Error('Nothing was named.');
+    return recollection;
+  };
+  /** Has an answer kept that a channel gave to this request; gives the answer. */
+  const keep = async (request: TreeObject, id: string, { id: channel } = FOREIGN, isHere = true) => {
+    const body = responsesBody({ id, text: `answer ${id}` });
+    const keepable = { call: call(request), caller, protocol: responses, channel: { id: channel } };
+    await memory.keep({ ...keepable, request: isHere ? request : undefined }, Buffer.from(JSON.stringify(body)));
+    return body['output'] as readonly { readonly id: string }[];
+  };
+
+  it('knows nothing of requests that say all themselves, and asks nobody', () => {
+    expect(recall({ input: 'Hello' })).toBeUndefined();
+    expect(recall({ input: [user('Hello')], store: true })).toBeUndefined();
+  });
+
+  it('puts a conversation together from answer to answer (case 78)', async () => {
+    const one = await keep({ input: MARKER }, 'resp_1');
+    const second = (await recalled({ input: [user('b')], previous_response_id: 'resp_1' })).expanded();
+    expect(second).toEqual({ input: [user(MARKER), ...one, user('b')] });
+    const two = await keep(second, 'resp_2');
+    const third = await recalled({ previous_response_id: 'resp_2', input: [user('c')] });
+    expect(third.expanded()).toEqual({ input: [user(MARKER), ...one, user('b'), ...two, user('c')] });
+    const byItem = await recalled({ input: [user('a'), { type: 'item_reference', id: two[0]?.id ?? '' }] });
+    expect(byItem.expanded()).toEqual({ input: [user('a'), ...two] });
+  });
+
+  it('sends what is kept here to upstreams that keep nothing, and to no other', async () => {
+    await keep({ input: 'a' }, 'resp_1');
+    const recollection = await recalled({ previous_response_id: 'resp_1' });
+    expect([recollection.admits(FOREIGN), recollection.admits(NATIVE)]).toEqual([true, false]);
+  });
+
+  it('sends what a channel keeps to that channel, and has no words for another', async () => {
+    await keep({ input: 'a' }, 'resp_1', NATIVE, false);
+    const recollection = await recalled({ previous_response_id: 'resp_1' });
+    expect([recollection.admits(NATIVE), recollection.admits({ ...NATIVE, id: 'chn_other' })]).toEqual([true, false]);
+    expect(recollection.admits(FOREIGN)).toBe(false);
+    expect(() => recollection.expanded()).toThrow('"resp_1"');
+  });
+
+  it('leaves what it does not know to whoever may, and refuses it otherwise (case 78)', async () => {
+    const recollection = await recalled({ previous_response_id: 'resp_unknown' });
+    expect([recollection.admits(FOREIGN), recollection.admits(NATIVE)]).toEqual([true, true]);
+    expect(() => recollection.expanded()).toThrow(
+      expect.objectContaining({ details: { param: 'previous_response_id', fault: 'previous_response_not_found' } }),
+    );
+  });
+
+  it('does not know another key’s answers (case 78)', async () => {
+    await keep({ input: 'a' }, 'resp_1');
+    const bob = await relay.caller();
+    const recollection = await recall({ previous_response_id: 'resp_1' }, { caller: await callerOf(bob), test: bob });
+    expect(() => recollection?.expanded()).toThrow('"resp_1" is not kept');
+  });
+
+  it('keeps what is wanted: unless the client says no, or its key', async () => {
+    const { id, secret } = await relay
+      .get(ApiKeyService)
+      .create({ accountId: ann.accountId, name: 'silent', neverStores: true });
+    const silent = await callerOf({ ...ann, keyId: id, key: secret.reveal() });
+    const chat = relay.get(AdapterRegistry).protocol('chat-completions');
+    const keeps = (request: TreeObject, as = caller, protocol = responses): boolean =>
+      memory.keeps({ call: call({ input: 'a', ...request }), caller: as, protocol });
+    expect([keeps({}), keeps({ store: true }), keeps({ store: false })]).toEqual([true, true, false]);
+    expect([keeps({}, silent), keeps({}, caller, chat)]).toEqual([false, false]);
+  });
+
+  it('does not fail when an answer cannot be kept, or is none', async () => {
+    const keepable = { call: call({ input: 'a' }), caller, protocol: responses, channel: FOREIGN, request: {} };
+    await expect(memory.keep(keepable, Buffer.from('data: [DONE]\n\n'))).resolves.toBeUndefined();
+    const stranger = {
+      ...keepable,
+      call: call({ input: 'a' }, { ...ann, key: 'sk-of-nobody-at-all-0000000000000000' }),
+    };
+    const bytes = Buffer.from(JSON.stringify(responsesBody({ id: 'resp_1' })));
+    await expect(memory.keep(stranger, bytes)).resolves.toBeUndefined();
+  });
+
+  it('leaves no word of a prompt in the database', async () => {
+    await keep({ input: MARKER }, 'resp_1');
+    const tables = await relay
+      .get(DataSource)
+      .query<{ name: string }[]>(`SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'`);
+    for (const { name } of tables) {
+      const [row] = await relay
+        .get(DataSource)
+        .query<{ dump: string | null }[]>(`SELECT string_agg(t::text, '') AS dump FROM ${name} t`);
+      expect(row?.dump ?? '').not.toContain('nobody else');
+      expect(row?.dump ?? '').not.toContain(Buffer.from('nobody else').toString('hex'));
+    }
+  });
+});
