@@ -1,0 +1,35 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import type { Config } from '../config/index.js';
+import { Bodies } from './bodies.js';
+import { BodyBudget } from './body-budget.js';
+import { RelayTimings } from './relay-timings.js';
+import { Turns } from './turns.js';
+
+const MIB = 1024 * 1024;
+
+describe('a body that is refused for what it says', () => {
+  it.each(['identity', 'gzip', 'gzip, gzip'])(
+    'is left to others, and takes no memory: %s (case 107)',
+    async (encoding) => {
+      const config = { maxBodyBytes: MIB, bodyMemoryBytes: MIB } as Config;
+      const budget = new BodyBudget(config);
+      const bodies = new Bodies(config, budget, new RelayTimings(), new Turns());
+      const request = new IncomingMessage(new Socket());
+      request.headers['content-encoding'] = encoding;
+      const wrong = new Error('no JSON');
+      const reading = bodies.read(request, {
+        next: () => {
+          throw wrong;
+        },
+      });
+      const times = encoding.split('gzip').length - 1;
+      // More of it is to come.
+      request.push(Array.from({ length: times }).reduce<Buffer>((bytes) => gzipSync(bytes), Buffer.alloc(MIB / 2)));
+      await expect(reading).rejects.toBe(wrong);
+      expect([request.isPaused(), request.destroyed, budget.takenBytes]).toEqual([true, false, 0]);
+      for (const event of ['data', 'end']) expect([event, request.listenerCount(event)]).toEqual([event, 0]);
+    },
+  );
+});
