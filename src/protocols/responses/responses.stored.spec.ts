@@ -1,7 +1,5 @@
 import type { KeptAnswer, TreeObject } from '../../call/index.js';
-import { RESPONSES_STORAGE } from './responses.stored.js';
-
-const { named, expand, inputOf, answerIn } = RESPONSES_STORAGE;
+import { RESPONSES_STORAGE as storage } from './responses.stored.js';
 
 const user = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
 const said = (id: string, text: string) => ({
@@ -29,7 +27,7 @@ const kept = {
 describe('what a Responses request names', () => {
   it('is a response that it continues, and items', () => {
     const input = [user('a'), reference('msg_1'), { id: 'msg_2' }, { ...said('msg_3', 'b') }];
-    expect(named({ previous_response_id: 'resp_1', input })).toEqual({
+    expect(storage.named({ previous_response_id: 'resp_1', input })).toEqual({
       answerId: 'resp_1',
       itemIds: ['msg_1', 'msg_2'],
     });
@@ -37,18 +35,18 @@ describe('what a Responses request names', () => {
 
   it('is nothing when it says all itself', () => {
     const nothing = { answerId: undefined, itemIds: [] };
-    expect(named({ previous_response_id: null, input: 'Hello' })).toEqual(nothing);
-    expect(named({ input: [user('Hello'), said('msg_1', 'Hi'), { role: 'user', content: 'x', id: 'msg_9' }] })).toEqual(
-      nothing,
-    );
-    expect(named({ prompt: { id: 'pmpt_1' } })).toEqual(nothing);
+    expect(storage.named({ previous_response_id: null, input: 'Hello' })).toEqual(nothing);
+    expect(
+      storage.named({ input: [user('Hello'), said('msg_1', 'Hi'), { role: 'user', content: 'x', id: 'msg_9' }] }),
+    ).toEqual(nothing);
+    expect(storage.named({ prompt: { id: 'pmpt_1' } })).toEqual(nothing);
   });
 });
 
 describe('a Responses request that names what is kept (case 78)', () => {
   it('continues a response: what was said before it, the answer, then its own input', () => {
     const request: TreeObject = { model: 'm', previous_response_id: 'resp_1', input: 'Fine.', store: true };
-    expect(expand(request, kept)).toEqual({
+    expect(storage.expand(request, kept)).toEqual({
       model: 'm',
       store: true,
       input: [user('Hello'), said('msg_1', 'Hi'), said('msg_2', 'How are you?'), user('Fine.')],
@@ -56,13 +54,13 @@ describe('a Responses request that names what is kept (case 78)', () => {
   });
 
   it('continues a response without any input of its own', () => {
-    expect(inputOf(expand({ previous_response_id: 'resp_1' }, kept))).toHaveLength(3);
+    expect(storage.inputOf(storage.expand({ previous_response_id: 'resp_1' }, kept))).toHaveLength(3);
   });
 
   it('has items in the place of their references', () => {
     const input = [user('a'), reference('msg_2'), user('b'), { id: 'msg_1' }];
     const { ofItems } = kept;
-    expect(expand({ model: 'm', input }, { answer: undefined, ofItems })).toEqual({
+    expect(storage.expand({ model: 'm', input }, { answer: undefined, ofItems })).toEqual({
       model: 'm',
       input: [user('a'), said('msg_2', 'How are you?'), user('b'), said('msg_1', 'Hi')],
     });
@@ -72,7 +70,7 @@ describe('a Responses request that names what is kept (case 78)', () => {
     [{ previous_response_id: 'resp_9', input: 'x' }, 'previous_response_id', '"resp_9"'],
     [{ input: [user('a'), reference('msg_9')] }, 'input[1].id', '"msg_9"'],
   ])('is refused when it is not kept, by its name and with what to do: %j', (request, param, name) => {
-    expect(() => expand(request, NOTHING)).toThrow(
+    expect(() => storage.expand(request, NOTHING)).toThrow(
       expect.objectContaining({
         kind: 'invalid_request',
         message: expect.stringMatching(new RegExp(`${name}.*"store": false`)) as string,
@@ -83,11 +81,11 @@ describe('a Responses request that names what is kept (case 78)', () => {
 
   it('is refused an item that the answer which is kept does not have', () => {
     const ofItems = new Map([['msg_9', EARLIER]]);
-    expect(() => expand({ input: [reference('msg_9')] }, { answer: undefined, ofItems })).toThrow('"msg_9"');
+    expect(() => storage.expand({ input: [reference('msg_9')] }, { answer: undefined, ofItems })).toThrow('"msg_9"');
   });
 
   it('is refused one item twice', () => {
-    expect(() => expand({ input: [reference('msg_1'), reference('msg_1')] }, kept)).toThrow(
+    expect(() => storage.expand({ input: [reference('msg_1'), reference('msg_1')] }, kept)).toThrow(
       expect.objectContaining({ details: { param: 'input[1].id', fault: 'invalid_value' } }),
     );
   });
@@ -102,7 +100,7 @@ describe('the answer in the last bytes of a Responses answer', () => {
   const given = { id: 'resp_1', itemIds: ['msg_1', 'msg_2'], text: JSON.stringify(response) };
 
   it('is the whole of an unstreamed one', () => {
-    expect(answerIn(Buffer.from(JSON.stringify(response)))).toEqual(given);
+    expect(storage.answerIn(Buffer.from(JSON.stringify(response)))).toEqual(given);
   });
 
   it.each(['response.completed', 'response.incomplete'])('is in %s of a streamed one', (type) => {
@@ -112,12 +110,12 @@ describe('the answer in the last bytes of a Responses answer', () => {
       item: said('msg_2', 'x'),
     };
     const bytes = Buffer.from(event(done) + event({ type, sequence_number: 9, response }) + event('[DONE]'));
-    expect(answerIn(bytes)).toEqual(given);
+    expect(storage.answerIn(bytes)).toEqual(given);
   });
 
   it('leaves out items that cannot be named', () => {
     const output = [{ type: 'message' }, 'odd', said('msg_1', 'Hi')];
-    expect(answerIn(Buffer.from(JSON.stringify({ id: 'resp_1', output })))?.itemIds).toEqual(['msg_1']);
+    expect(storage.answerIn(Buffer.from(JSON.stringify({ id: 'resp_1', output })))?.itemIds).toEqual(['msg_1']);
   });
 
   it.each([
@@ -127,6 +125,6 @@ describe('the answer in the last bytes of a Responses answer', () => {
     ['another event', event({ type: 'response.created', response })],
     ['nothing', ''],
   ])('is not there in %s', (_, text) => {
-    expect(answerIn(Buffer.from(text))).toBeUndefined();
+    expect(storage.answerIn(Buffer.from(text))).toBeUndefined();
   });
 });
