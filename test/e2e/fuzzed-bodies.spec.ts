@@ -92,10 +92,11 @@ const headers = fc.array(
       'openai-beta',
       'x-odd',
       'accept-encoding',
+      'content-encoding',
     ),
     fc.oneof(
       fc.string({ unit: fc.constantFrom(...'abc/;=,*"\\ '), maxLength: 30 }),
-      fc.constantFrom('application/json', 'text/plain', 'multipart/form-data', 'x'.repeat(4000)),
+      fc.constantFrom('application/json', 'text/plain', 'multipart/form-data', 'x'.repeat(4000), 'gzip', 'br, zstd'),
     ),
   ),
   { maxLength: 3 },
