@@ -16,11 +16,9 @@ import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { deadUrl } from '../support/ports.js';
 import { RelayApp } from '../support/relay-app.js';
 import {
-  answerIn,
   bytes,
   destroy,
   type Dialect,
-  encodeEvents,
   end,
   errorAnswer,
   errorEvents,
