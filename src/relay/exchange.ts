@@ -36,7 +36,13 @@ export class Exchange {
       answer.begin();
       const limits = timeLimits(channel.timeouts, target.stream, this.timings.preludeMs);
       const context = {
-        ...{ call, adapter, target, answer, attempt, translation, translate },
+        call,
+        adapter,
+        target,
+        answer,
+        attempt,
+        translation,
+        translate,
         // Verbatim the upstream knows them all.
         stopsSent: translation === undefined ? Infinity : (request.stopsSent ?? 0),
         timings: this.timings,
