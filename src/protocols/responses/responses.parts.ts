@@ -70,12 +70,9 @@ function readText(part: TreeReader): TextPart {
 function readImage(part: TreeReader): ImagePart {
   refuseFileId(part);
   const detail = part.string('detail');
-  return {
-    kind: 'image',
-    source: sourceIn(part, 'image_url'),
-    ...(detail !== undefined && { detail }),
-    ...cacheOf(part),
-  };
+  // `auto` is what stands there when nothing is meant.
+  const meant = detail === undefined || detail === 'auto' ? {} : { detail };
+  return { kind: 'image', source: sourceIn(part, 'image_url'), ...meant, ...cacheOf(part) };
 }
 
 function readFile(part: TreeReader): FilePart {
