@@ -56,7 +56,8 @@ export function lastingMembers(call: Call, request: TreeObject): TreeObject {
     instructions: stringIn(request, 'instructions'),
     max_output_tokens: call.head.outputLimit ?? null,
     max_tool_calls: numberIn(request, 'max_tool_calls', null),
-    previous_response_id: stringIn(request, 'previous_response_id'),
+    // By now the request says itself what it once named.
+    previous_response_id: call.head.outside?.previousResponseId ?? null,
     reasoning: { effort: call.head.effort ?? null, summary: stringIn(objectIn(request, 'reasoning'), 'summary') },
     temperature: numberIn(request, 'temperature', 1),
     top_p: numberIn(request, 'top_p', 1),
