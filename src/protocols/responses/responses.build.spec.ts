@@ -20,18 +20,18 @@ const build = (content: Partial<CallContent>, target: Partial<UpstreamTarget> = 
   built(upstream, { call, content: aContent(content) }, target, losses);
 const inputOf = (turns: readonly Turn[], target: Partial<UpstreamTarget> = {}): unknown =>
   build({ turns }, target).body['input'];
+const ENCRYPTED = ['reasoning.encrypted_content'];
 const text = (words: string): TextPart => ({ kind: 'text', text: words });
 const hello: Turn = { role: 'user', parts: [text('Hello')] };
 
 describe('a request to a Responses upstream', () => {
-  it('keeps nothing there, and has reasoning come back encrypted', () => {
+  it('keeps nothing there', () => {
     const { body, headers } = build({ reasoning: { show: 'none' } }, { model: 'vendor-m', stream: false });
     expect(body).toEqual({
       model: 'vendor-m',
       input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] }],
       stream: false,
       store: false,
-      include: ['reasoning.encrypted_content'],
     });
     expect(headers).toEqual({ 'content-type': 'application/json', accept: 'application/json' });
   });
@@ -174,6 +174,7 @@ describe('the tools of a request to a Responses upstream', () => {
     { name: 'patch', description: 'P.', schema: undefined, freeform: { grammar: { syntax: 'lark', definition: 's' } } },
     { name: 'g.h', schema: undefined, strict: true },
     { name: 'spawn', namespace: 'agents', namespaceDescription: 'Agents.', schema },
+    { name: 'stop', namespace: 'agents', namespaceDescription: 'Agents.', schema },
   ];
 
   it('are strict only when the client says so, and schemas are as they were (cases 59, 60 and 63)', () => {
@@ -196,7 +197,10 @@ describe('the tools of a request to a Responses upstream', () => {
         type: 'namespace',
         name: 'agents',
         description: 'Agents.',
-        tools: [{ type: 'function', name: 'spawn', parameters: schema.value, strict: false }],
+        tools: [
+          { type: 'function', name: 'spawn', parameters: schema.value, strict: false },
+          { type: 'function', name: 'stop', parameters: schema.value, strict: false },
+        ],
       },
     ]);
     expect(written).toContain(schema.text);
@@ -279,6 +283,7 @@ describe('the settings of a request to a Responses upstream', () => {
     const { body, warnings } = build({ sampling, stop: ['END'] });
     expect(body).toMatchObject({ temperature: 0.5, top_p: 0.9 });
     expect(warnings).toBe('unsupported:top_k,unsupported:logprobs,unsupported:presence_penalty');
+    expect(build({ sampling: { presencePenalty: 0, frequencyPenalty: 0 } }).warnings).toBeUndefined();
     expect(refusalOf(() => build({ sampling }, {}, new Losses(true))).details.param).toBe('top_k');
   });
 
@@ -288,44 +293,44 @@ describe('the settings of a request to a Responses upstream', () => {
   });
 
   it.each([
-    [{ show: 'text' }, {}, undefined, undefined],
-    [{ show: 'text' }, { reasoningSummary: true }, { summary: 'auto' }, undefined],
+    [{ show: 'none' }, {}, undefined, undefined],
+    [{ show: 'text' }, {}, { summary: 'auto' }, undefined],
     [{ show: 'text', effort: 'high' }, {}, { effort: 'high', summary: 'auto' }, undefined],
     [{ show: 'text', effort: 'high' }, { reasoningSummary: false }, { effort: 'high' }, undefined],
-    [{ show: 'text', effort: 'none' }, {}, { effort: 'none' }, undefined],
-    [
-      { show: 'sealed', effort: 'max' },
-      { efforts: ['low', 'high'] },
-      { effort: 'high' },
-      'substituted:reasoning_effort',
-    ],
+    [{ show: 'text', effort: 'none' }, { efforts: ['none', 'low'] }, { effort: 'none' }, undefined],
+    [{ show: 'sealed', effort: 'max' }, {}, { effort: 'high' }, 'substituted:reasoning_effort'],
+    [{ show: 'sealed', effort: 'max' }, { efforts: ['high', 'max'] }, { effort: 'max' }, undefined],
     [{ show: 'text', budget: 4096, thinking: 'on' }, {}, { effort: 'low', summary: 'auto' }, undefined],
-    [{ show: 'sealed', budget: 50_000, thinking: 'on' }, {}, { effort: 'xhigh' }, undefined],
-    [{ show: 'text', thinking: 'on' }, {}, { summary: 'auto' }, undefined],
+    [{ show: 'sealed', budget: 20_000, thinking: 'on' }, {}, { effort: 'high' }, undefined],
     [{ show: 'none', thinking: 'off' }, { efforts: ['none', 'low'] }, { effort: 'none' }, undefined],
     [
       { show: 'none', thinking: 'off' },
-      { efforts: ['minimal', 'low'] },
+      { efforts: ['minimal'] },
       { effort: 'minimal' },
       'substituted:reasoning_effort',
     ],
-    [{ show: 'none', thinking: 'off' }, {}, undefined, 'unsupported:thinking'],
-  ] as const)('%j with %j asks for the reasoning %j (case 84)', (reasoning, flags, expected, warning) => {
-    const { body, warnings } = build({ reasoning }, { flags });
-    expect([body['reasoning'], warnings]).toEqual([expected, warning]);
+  ] as const)('%j with %j asks a model that thinks for %j (case 84)', (reasoning, flags, expected, warning) => {
+    const { body, warnings } = build({ reasoning }, { flags: { reasoning: true, ...flags } });
+    expect([body['include'], body['reasoning'], warnings]).toEqual([ENCRYPTED, expected, warning]);
   });
 
-  it('do not ask a model to think that cannot', () => {
-    const { body, warnings } = build(
-      { reasoning: { show: 'text', effort: 'low' } },
-      { flags: { thinkingMode: 'none' } },
-    );
-    expect([body['reasoning'], body['include'], warnings]).toEqual([
-      undefined,
-      undefined,
-      'unsupported:reasoning_effort',
-    ]);
+  it('let a model think whose efforts are known', () => {
+    const { body } = build({ reasoning: { show: 'none', effort: 'low' } }, { flags: { efforts: ['low'] } });
+    expect([body['include'], body['reasoning']]).toEqual([ENCRYPTED, { effort: 'low' }]);
   });
+
+  it.each([{}, { reasoning: false }, { reasoning: true, thinkingMode: 'none' }])(
+    'do not ask a model to think that does not, as %j says',
+    (flags) => {
+      const { body, warnings } = build({ reasoning: { show: 'text', effort: 'low' } }, { flags });
+      expect([body['reasoning'], body['include'], warnings]).toEqual([
+        undefined,
+        undefined,
+        'unsupported:reasoning_effort',
+      ]);
+      expect(build({ reasoning: { show: 'text', thinking: 'off' } }, { flags }).warnings).toBeUndefined();
+    },
+  );
 
   const schema = new RawJson('{"b":1,"a":2}');
 

@@ -9,7 +9,6 @@ import {
   writeJson,
   type BuildContext,
   type CallContent,
-  type Effort,
   type Losses,
   type OutputFormat,
   type TreeObject,
@@ -17,24 +16,26 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
 } from '../../call/index.js';
+import { responsesFlags, type ResponsesFlags } from './responses.flags.js';
 import { MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './responses.head.js';
-import { itemsOfTurn, NAME_RULE } from './responses.items.js';
+import { itemsOfTurn, NAME_RULE, type ItemContext } from './responses.items.js';
 import { buildTools } from './responses.offered-tools.js';
 
 /** The request of a client of another dialect. Nothing is kept upstream: reasoning comes back encrypted instead. */
 export function buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
   const { content, losses } = context;
+  const flags = responsesFlags(target);
   const names = new ToolNames(content.tools, NAME_RULE);
   warnOfLosses(content, losses);
   const body: TreeObject = {
     model: target.model,
-    ...buildConversation(context, target, names),
+    ...buildConversation(context, { family: target.family, flags, names }),
     stream: target.stream,
     store: false,
-    ...buildReasoning(context, target),
+    ...buildReasoning(context, flags),
     [OUTPUT_LIMIT]: limitOf(context, target),
-    ...buildSampling(context, target),
-    ...buildTools(context, target, names),
+    ...buildSampling(context, flags),
+    ...buildTools(context, flags, names),
     text: textOf(content),
     safety_identifier: content.endUser === undefined ? undefined : identifierOf(content.endUser),
     prompt_cache_key: content.cacheKey,
@@ -60,15 +61,14 @@ function warnOfLosses({ sampling }: CallContent, losses: Losses): void {
   for (const [path, value] of Object.entries(lost)) if (value !== undefined) losses.warn('unsupported', path);
 }
 
-function buildConversation({ content, losses }: BuildContext, target: UpstreamTarget, names: ToolNames): TreeObject {
-  const isInInput = target.flags['systemInInput'] === true;
+function buildConversation({ content, losses }: BuildContext, context: ItemContext): TreeObject {
+  const { leadInInput } = context.flags;
   const lead: readonly Turn[] = content.lead.map((part) => ({ role: 'system', parts: [part] }));
   const turns = pairResults(content.turns, losses);
   if (turns.at(-1)?.role === 'assistant') losses.warn('prefill', 'messages');
-  const context = { target, names };
   return {
-    instructions: isInInput || lead.length === 0 ? undefined : content.lead.map(({ text }) => text).join('\n\n'),
-    input: [...(isInInput ? lead : []), ...turns].flatMap((turn) => [...itemsOfTurn(turn, context)]),
+    instructions: leadInInput || lead.length === 0 ? undefined : content.lead.map(({ text }) => text).join('\n\n'),
+    input: [...(leadInInput ? lead : []), ...turns].flatMap((turn) => [...itemsOfTurn(turn, context)]),
   };
 }
 
@@ -80,41 +80,27 @@ function limitOf({ content, losses }: BuildContext, { outputLimit }: UpstreamTar
   return limit === Infinity ? undefined : Math.max(MIN_OUTPUT_TOKENS, limit);
 }
 
-function buildSampling({ content: { sampling }, losses }: BuildContext, { flags }: UpstreamTarget): TreeObject {
+function buildSampling({ content: { sampling }, losses }: BuildContext, flags: ResponsesFlags): TreeObject {
   const { temperature, topP } = sampling;
-  if (flags['samplingFixed'] !== true) return { temperature, top_p: topP };
+  if (flags.takesSampling) return { temperature, top_p: topP };
   if ((temperature ?? 1) !== 1) losses.warn('unsupported', 'temperature');
   if ((topP ?? 1) !== 1) losses.warn('unsupported', 'top_p');
   return {};
 }
 
-function buildReasoning({ content, losses }: BuildContext, { flags }: UpstreamTarget): TreeObject {
-  const { reasoning } = content;
-  if (flags['thinkingMode'] === 'none') {
-    if (reasoning.effort !== undefined && reasoning.effort !== 'none') losses.warn('unsupported', 'reasoning_effort');
+function buildReasoning({ content: { reasoning }, losses }: BuildContext, flags: ResponsesFlags): TreeObject {
+  const wished = wishedEffort(reasoning);
+  if (!flags.reasons) {
+    if (wished !== undefined && wished !== 'none') losses.warn('unsupported', 'reasoning_effort');
     return {};
   }
-  const effort = effortOf(content, flags['efforts'], losses);
-  const isAsked = reasoning.thinking === 'on' || (effort !== undefined && effort !== 'none');
-  const summary = reasoning.show === 'text' && (flags['reasoningSummary'] ?? isAsked) === true ? 'auto' : undefined;
+  const effort = wished === undefined ? undefined : nearestEffort(wished, flags.efforts);
+  if (effort !== wished) losses.warn('substituted', 'reasoning_effort');
+  const summary = reasoning.show === 'text' && flags.summarizes && effort !== 'none' ? 'auto' : undefined;
   return {
     include: ['reasoning.encrypted_content'],
     ...((effort ?? summary) !== undefined && { reasoning: { effort, summary } }),
   };
-}
-
-function effortOf({ reasoning }: CallContent, known: unknown, losses: Losses): Effort | undefined {
-  const wished = wishedEffort(reasoning);
-  if (wished === undefined) return undefined;
-  if (Array.isArray(known)) {
-    const nearest = nearestEffort(wished, known as readonly Effort[]);
-    if (nearest !== wished) losses.warn('substituted', 'reasoning_effort');
-    return nearest;
-  }
-  // Whether a model can be kept from thinking is not known of one whose efforts are not.
-  if (reasoning.thinking !== 'off') return wished;
-  losses.warn('unsupported', 'thinking');
-  return undefined;
 }
 
 function textOf({ format, verbosity }: CallContent): TreeObject | undefined {

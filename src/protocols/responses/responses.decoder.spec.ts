@@ -1,6 +1,6 @@
 import { aCall, aTarget, refusalOf } from '../../../test/support/calls.js';
 import { aContent, built, decoded, resultOf } from '../../../test/support/translations.js';
-import { renderSse, type CallContent, type CallEvent, type CallResult } from '../../call/index.js';
+import { renderSse, SseSplitter, type CallContent, type CallEvent, type CallResult } from '../../call/index.js';
 import type { JsonObject } from '../../shared/index.js';
 import { ResponsesProtocol } from './responses.protocol.js';
 import { ResponsesUpstream } from './responses.upstream.js';
@@ -285,7 +285,7 @@ describe('the stream of a Responses upstream', () => {
         { type: 'response.content_part.done', item_id: 'msg_1', part: { type: 'output_text', text: 'See.' } },
         { type: 'response.output_item.done', item: { ...message('See.'), id: 'msg_1' } },
         { type: 'response.output_item.done', item: { ...call, arguments: '{"city":"Oslo"}' } },
-        completed({ output: [] }),
+        completed({ output: [thought, { ...message('See.'), id: 'msg_1' }, { ...call, arguments: '{}' }] }),
       ),
     );
     expect(resultOf(events)).toMatchObject({
@@ -296,15 +296,31 @@ describe('the stream of a Responses upstream', () => {
       ],
       stop: 'tool_calls',
     });
-    const told = read(
-      stream(
-        created,
-        { type: 'response.reasoning_text.delta', item_id: 'rs_1', delta: 'Hm.' },
-        { type: 'response.output_text.delta', item_id: 'msg_1', delta: 'See.' },
-        completed(),
-      ),
-    );
-    expect(told.map(({ type }) => type).slice(3, 6)).toEqual(['part-end', 'part-start', 'part-delta']);
+  });
+
+  it('is told at once where items have no numbers: each ends the one before', () => {
+    const decoder = upstream.decodeStream(aContent(), target);
+    const told = (event: Event): unknown[] => {
+      const events = new SseSplitter().next(Buffer.from(stream(event))).flatMap((sent) => decoder.next(sent));
+      return events.map((each) => (each.type === 'part-delta' ? each.text : each.type));
+    };
+    told(created);
+    const item = { type: 'function_call', call_id: 'fc_1', name: 'f', arguments: '' };
+    expect([
+      told({ type: 'response.reasoning_text.delta', item_id: 'rs_1', delta: 'Hm.' }),
+      told({ type: 'response.output_text.delta', item_id: 'msg_1', delta: 'See.' }),
+      told({ type: 'response.output_item.added', item }),
+      told({ type: 'response.function_call_arguments.delta', item_id: 'fc_1', delta: '{"x"' }),
+    ]).toEqual([['part-start', 'Hm.'], ['part-end', 'part-start', 'See.'], ['part-end', 'part-start'], ['{"x"']]);
+  });
+
+  it('has the reasoning of servers that show all of it', () => {
+    const item = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] };
+    expect(answer(created, done(0, item), completed()).parts).toEqual([{ kind: 'reasoning', text: 'Hm.' }]);
+  });
+
+  it('is over when it says so (case 18)', () => {
+    expect(read(stream(created, completed(), said('More'), completed()) + DONE + DONE)).toHaveLength(3);
   });
 
   it('may change the ids of its items with each event, as long as it numbers them', () => {

@@ -16,16 +16,16 @@ import {
   type ToolResultPart,
   type TreeObject,
   type Turn,
-  type UpstreamTarget,
 } from '../../call/index.js';
+import type { ResponsesFlags } from './responses.flags.js';
 
 /** Of the names of tools and the ids of calls. */
 export const NAME_RULE: NameRule = { maxLength: 64, odd: /[^a-zA-Z0-9_-]/g };
 
-const NO_OUTPUT = '(no output)';
-
 export interface ItemContext {
-  readonly target: UpstreamTarget;
+  /** Whose reasoning the upstream can read. */
+  readonly family: string;
+  readonly flags: ResponsesFlags;
   readonly names: ToolNames;
 }
 
@@ -59,14 +59,9 @@ function itemOf(part: Part, context: ItemContext): TreeObject | undefined {
   }
 }
 
-function* messageOf(
-  role: Turn['role'],
-  content: readonly TreeObject[],
-  { target }: ItemContext,
-): Generator<TreeObject> {
+function* messageOf(role: Turn['role'], content: readonly TreeObject[], { flags }: ItemContext): Generator<TreeObject> {
   if (content.length === 0) return;
-  const instructor = target.flags['developerRole'] === false ? 'system' : 'developer';
-  yield { type: 'message', role: role === 'system' ? instructor : role, content };
+  yield { type: 'message', role: role === 'system' ? flags.instructor : role, content };
 }
 
 function callOf(call: ToolCallPart, { names }: ItemContext): TreeObject {
@@ -76,42 +71,42 @@ function callOf(call: ToolCallPart, { names }: ItemContext): TreeObject {
     : { type: 'function_call', ...named, arguments: call.arguments };
 }
 
-function resultOf(result: ToolResultPart, { target }: ItemContext): TreeObject {
+function resultOf(result: ToolResultPart, { flags }: ItemContext): TreeObject {
   const type = result.isFreeform === true ? 'custom_tool_call_output' : 'function_call_output';
-  return { type, call_id: conforming(result.id, NAME_RULE), output: outputOf(withErrorText(result), target) };
+  return { type, call_id: conforming(result.id, NAME_RULE), output: outputOf(withErrorText(result), flags) };
 }
 
 /** A string where there is nothing but text: not every server reads lists here. */
-function outputOf(parts: ToolResultPart['parts'], target: UpstreamTarget): JsonTree {
-  if (parts.some(({ kind }) => kind !== 'text')) return parts.map((part) => inputOf(part, target));
+function outputOf(parts: ToolResultPart['parts'], flags: ResponsesFlags): JsonTree {
+  if (parts.some(({ kind }) => kind !== 'text')) return parts.map((part) => inputOf(part, flags));
   const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('\n');
-  return text === '' && target.flags['emptyToolResultText'] === true ? NO_OUTPUT : text;
+  return text === '' ? flags.emptyResult : text;
 }
 
 /** Only what this very family has encrypted can be read by it. */
-function reasoningOf({ text, opaque }: ReasoningPart, { target }: ItemContext): TreeObject | undefined {
-  if (opaque?.kind !== 'encrypted' || opaque.family !== target.family) return undefined;
+function reasoningOf({ text, opaque }: ReasoningPart, { family }: ItemContext): TreeObject | undefined {
+  if (opaque?.kind !== 'encrypted' || opaque.family !== family) return undefined;
   const summary = text === '' ? [] : [{ type: 'summary_text', text }];
   return { type: 'reasoning', id: opaque.id, summary, encrypted_content: opaque.data };
 }
 
-function contentOf(part: Part, role: Turn['role'], { target }: ItemContext): readonly TreeObject[] {
+function contentOf(part: Part, role: Turn['role'], { flags }: ItemContext): readonly TreeObject[] {
   if (part.kind === 'refusal') return [{ type: 'refusal', refusal: part.text }];
   if (part.kind === 'text' && role === 'assistant') return [{ type: 'output_text', text: part.text, annotations: [] }];
   if (part.kind === 'tool-call' || part.kind === 'tool-result' || part.kind === 'reasoning') return [];
-  return [inputOf(part, target)];
+  return [inputOf(part, flags)];
 }
 
-function inputOf(part: TextPart | ImagePart | FilePart | AudioPart, target: UpstreamTarget): TreeObject {
+function inputOf(part: TextPart | ImagePart | FilePart | AudioPart, flags: ResponsesFlags): TreeObject {
   switch (part.kind) {
     case 'text':
       return textOf(part.text);
     case 'image':
-      return imageOf(part, target);
+      return imageOf(part, flags);
     case 'file':
       return fileOf(part);
     case 'audio':
-      if (target.flags['audio'] !== true) throw notTranslatable('input_audio', 'is not taken by this upstream');
+      if (!flags.takesAudio) throw notTranslatable('input_audio', 'is not taken by this upstream');
       return { type: 'input_audio', input_audio: { data: part.base64, format: part.format } };
     default:
       return part satisfies never;
@@ -120,8 +115,8 @@ function inputOf(part: TextPart | ImagePart | FilePart | AudioPart, target: Upst
 
 const textOf = (text: string): TreeObject => ({ type: 'input_text', text });
 
-function imageOf({ source, detail }: ImagePart, { flags }: UpstreamTarget): TreeObject {
-  if (source.from === 'url' && flags['imageUrl'] === false) {
+function imageOf({ source, detail }: ImagePart, flags: ResponsesFlags): TreeObject {
+  if (source.from === 'url' && !flags.takesImageUrls) {
     throw notTranslatable('image_url', 'is an address, which this upstream cannot fetch; send the image itself');
   }
   return { type: 'input_image', image_url: urlOf(source), detail: detail ?? 'auto' };

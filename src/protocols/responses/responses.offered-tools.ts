@@ -7,15 +7,15 @@ import {
   type ToolChoice,
   type ToolNames,
   type TreeObject,
-  type UpstreamTarget,
 } from '../../call/index.js';
+import type { ResponsesFlags } from './responses.flags.js';
 
 const WEB_SEARCH = 'web_search';
 
 /** The members of a request that are about tools; none when it has none. */
-export function buildTools({ content, losses }: BuildContext, target: UpstreamTarget, names: ToolNames): TreeObject {
-  const hosted = hostedTools(content, target, losses);
-  const isFiltered = target.flags['allowedTools'] === false;
+export function buildTools({ content, losses }: BuildContext, flags: ResponsesFlags, names: ToolNames): TreeObject {
+  const hosted = hostedTools(content, flags, losses);
+  const isFiltered = !flags.takesAllowedTools;
   const offered = isFiltered ? content.tools.filter((tool) => isAllowed(tool, content.toolChoice)) : content.tools;
   const tools = [...offeredTools(offered, names), ...hosted];
   if (tools.length === 0) return {};
@@ -28,12 +28,12 @@ export function buildTools({ content, losses }: BuildContext, target: UpstreamTa
 
 function hostedTools(
   { tools, hostedTools: hosted }: CallContent,
-  { flags }: UpstreamTarget,
+  flags: ResponsesFlags,
   losses: BuildContext['losses'],
 ): readonly TreeObject[] {
   const built: TreeObject[] = [];
   for (const { type, path } of hosted) {
-    if (type === WEB_SEARCH && flags['hostedWebSearch'] !== false) built.push({ type });
+    if (type === WEB_SEARCH && flags.searchesWeb) built.push({ type });
     else if (hosted.length === 1 && tools.length === 0) throw notTranslatable(path, 'is not run by this upstream');
     else losses.warn('unsupported_tool', path);
   }

@@ -204,6 +204,12 @@ describe('a streamed response', () => {
     expect(events.at(-1)?.['response']).toMatchObject({ output: [] });
   });
 
+  it('has nothing of an empty text behind another', () => {
+    const annotations = [{ url: 'https://example.com', title: 'Example' }];
+    const parts: AnswerPart[] = [{ kind: 'text', text: 'Hi' }, toolCall('c1'), { kind: 'text', text: '', annotations }];
+    expect(ended(answer(parts))['output']).toMatchObject([{ type: 'message' }, { type: 'function_call' }]);
+  });
+
   it.each([
     ['stop_sequence', 'completed', null],
     ['refusal', 'completed', null],
@@ -341,6 +347,11 @@ describe('a response object', () => {
       service_tier: 'default',
       background: false,
     });
+  });
+
+  it('repeats no null where something usual stands', () => {
+    const response = whole({ parts: [], stop: 'end', usage: USAGE }, { text: { format: null }, metadata: null });
+    expect(response).toMatchObject({ text: { format: { type: 'text' } }, metadata: {} });
   });
 
   it('names the response that it continues', () => {

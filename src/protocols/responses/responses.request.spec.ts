@@ -150,6 +150,7 @@ describe('the conversation of a Responses request', () => {
     [[{ role: 'user', content: null }], 'input'],
     [[{ role: 'user', content: [] }], 'input'],
     [[{ role: 'system', content: 'Hi' }], 'input'],
+    [[{ role: 'assistant', content: 'Hi' }], 'input'],
     [[null], 'input[0]'],
     [['Hi'], 'input[0]'],
     [[{ role: 'tool', content: 'Hi' }], 'input[0].role'],
