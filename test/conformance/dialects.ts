@@ -34,7 +34,7 @@ const responses: DialectUnderTest = {
       },
     ],
   },
-  flags: {},
+  flags: { reasoning: true },
   traits: {
     freeformTools: true,
     namespaces: true,

@@ -21,7 +21,7 @@ export const NAMED_PAIRS = PAIRS.map((pair): [string, Pair] => [`${pair.client} 
 const FLAGS: Readonly<Record<Dialect, string>> = {
   'chat-completions': 'reasoning: true, replayReasoning: true, midSystem: native',
   messages: 'thinkingMode: adaptive',
-  responses: '',
+  responses: 'reasoning: true',
 };
 
 /** `over-<dialect>`: `$1` per million in, `$10` out. */
