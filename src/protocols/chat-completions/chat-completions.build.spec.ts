@@ -222,6 +222,8 @@ describe('messages of Chat Completions requests from content', () => {
     expect(short).toEqual(answered);
     expect(short!.every((id) => /^[A-Za-z0-9]{9}$/.test(id))).toBe(true);
     expect(new Set(short).size).toBe(2);
+    const kept = [user(text('a')), assistant(toolCall('aB3dE6gH9')), user(result('aB3dE6gH9'))];
+    expect(messagesOf(kept, { toolIdStyle: 'alphanumeric9' })).toEqual(messagesOf(kept));
   });
 
   it('give thoughts back beside the calls they led to, to their own family, where it wants them (case 87)', () => {
@@ -342,6 +344,9 @@ describe('tools of Chat Completions requests from content', () => {
     ],
   ] as const)('are chosen by %j (case 56)', (toolChoice, choice) => {
     expect(build({ tools, toolChoice }).body['tool_choice']).toEqual(choice);
+    expect(build({ tools: [tool('read', { freeform: {} }), ...tools], toolChoice }).body['tool_choice']).toEqual(
+      choice,
+    );
     expect(build({ toolChoice, parallelTools: false }).text).not.toMatch(/tool/);
   });
 

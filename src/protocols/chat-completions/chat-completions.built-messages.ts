@@ -81,9 +81,9 @@ class MessageWriter {
     this.messages.push({ role: this.instructor, content: text });
   }
 
+  /** Results come right behind their calls, so nothing that is said waits in front of them. */
   private user(parts: readonly Part[]): void {
     const results = parts.filter((part) => part.kind === 'tool-result');
-    if (results.length > 0) this.flush();
     for (const result of results) this.messages.push(this.toolMessage(result));
     for (const result of results) this.said.push(...this.attachments(result));
     for (const part of parts) if (isSaid(part)) this.said.push(buildPart(part, this.context.flags));

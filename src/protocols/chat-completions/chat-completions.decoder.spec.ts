@@ -1,6 +1,13 @@
 import { aCall, aTarget, refusalOf } from '../../../test/support/calls.js';
 import { aContent, built, decoded, resultOf } from '../../../test/support/translations.js';
-import type { AnswerPart, CallContent, CallEvent, CallResult, UpstreamTarget } from '../../call/index.js';
+import {
+  type AnswerPart,
+  type CallContent,
+  type CallEvent,
+  type CallResult,
+  SseSplitter,
+  type UpstreamTarget,
+} from '../../call/index.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 import { ChatCompletionsUpstream } from './chat-completions.upstream.js';
 
@@ -108,7 +115,8 @@ describe('streams of Chat Completions upstreams', () => {
 
   it('may hold lines that are no JSON, comments and what comes behind the marker (cases 18 and 19)', () => {
     const stream = `: hi\n\ndata: {"choices":[{"delta":{"content":"lost\n\ndata: what\n\n${delta('"content":"a"')}${finish('stop')}${DONE}`;
-    expect(saidIn(answerOf(stream + delta('"content":"late"')).parts)).toEqual(['a']);
+    const late = delta('"content":"late"') + chunk('"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}');
+    expect(saidIn(answerOf(stream + late).parts)).toEqual(['a']);
   });
 
   it('are errors when they say so, in every form (case 22)', () => {
@@ -292,6 +300,20 @@ describe('tool calls of Chat Completions upstreams', () => {
     ]);
   });
 
+  it('are told before what is said next, also when that has waited for their ids', () => {
+    const stream = calls('{"index":0,"function":{"name":"f","arguments":"{}"}}') + delta('"content":"b"');
+    const decoder = upstream.decodeStream(aContent(), aTarget());
+    const told = [...new SseSplitter().next(Buffer.from(stream))].flatMap((event) => decoder.next(event));
+    expect(told.map((event) => (event.type === 'part-start' ? event.start.kind : event.type))).toEqual([
+      'call-start',
+      'tool-call',
+      'part-delta',
+      'part-end',
+      'text',
+      'part-delta',
+    ]);
+  });
+
   it('that were never given a name are nobody’s to answer', () => {
     expect(partsOf(calls('{"index":0,"id":"a","function":{"arguments":"{}"}}'))).toEqual([]);
   });
@@ -343,6 +365,8 @@ describe('tool calls of Chat Completions upstreams', () => {
     const custom = (input: string, name = ''): string =>
       calls(`{"index":0,"id":"a","type":"custom","custom":{${name}"input":${JSON.stringify(input)}}}`);
     expect(partsOf(custom('ls', '"name":"exec",') + custom(' -l'), { content })).toEqual([freeform('ls -l')]);
+    const json = '{"input":"ls"}';
+    expect(partsOf(custom(json, '"name":"exec",'), { content })).toEqual([freeform(json)]);
   });
 });
 

@@ -102,6 +102,7 @@ describe('streams for Chat Completions clients', () => {
       {},
     ]);
     expect(stream).toContain('"finish_reason":"function_call"');
+    expect(streamed(anAnswer([text('a')]), LEGACY)).toContain('"finish_reason":"stop"');
   });
 
   it('show thoughts, refusals and citations (case 42)', () => {
