@@ -1,0 +1,416 @@
+import { aCall, refusalOf } from '../../../test/support/calls.js';
+import { contentOf, treeOf } from '../../../test/support/translations.js';
+import { Losses, type CallContent, type Part } from '../../call/index.js';
+import type { AppError } from '../../shared/index.js';
+import { MessagesProtocol } from './messages.protocol.js';
+
+const protocol = new MessagesProtocol();
+const HELLO = { role: 'user', content: 'Hello' };
+const EMPTY = { model: 'm', max_tokens: 100, messages: [HELLO] };
+
+const read = (members: object): CallContent => contentOf(protocol, { ...EMPTY, ...members });
+const refused = (members: object): AppError => refusalOf(() => read(members));
+const said = (...content: unknown[]): readonly Part[] =>
+  read({ messages: [{ role: 'user', content }] }).turns[0]?.parts ?? [];
+const answered = (...content: unknown[]): readonly Part[] =>
+  read({ messages: [HELLO, { role: 'assistant', content }, HELLO] }).turns[1]?.parts ?? [];
+
+function warned(members: object): string | undefined {
+  const losses = new Losses(false);
+  contentOf(protocol, { ...EMPTY, ...members }, losses);
+  return losses.header;
+}
+
+const readIn = (version: string, members: object): CallContent => {
+  const body = { ...EMPTY, ...members };
+  const call = aCall(protocol, body, { headers: { 'anthropic-version': version } });
+  return protocol.parseRequest(treeOf(protocol, body), { call, losses: new Losses(false), unseal: () => undefined });
+};
+
+const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBO' } };
+const text = (words: string): object => ({ type: 'text', text: words });
+const EPHEMERAL = { type: 'ephemeral', ttl: '1h' };
+
+describe('requests of Messages clients', () => {
+  it('are what they say, scalars too', () => {
+    const content = read({
+      system: [{ ...text('Be kind.'), cache_control: EPHEMERAL }, text('')],
+      temperature: 0.5,
+      top_p: 0.9,
+      top_k: 40,
+      stop_sequences: ['END'],
+      metadata: { user_id: '{"device":"x"}' },
+      service_tier: 'standard_only',
+    });
+    expect(content).toMatchObject({
+      lead: [{ kind: 'text', text: 'Be kind.', cache: { ttl: '1h' } }],
+      turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hello' }] }],
+      outputLimit: 100,
+      stop: ['END'],
+      sampling: { temperature: 0.5, topP: 0.9, topK: 40 },
+      endUser: '{"device":"x"}',
+      serviceTier: 'default',
+      toolChoice: { mode: 'auto' },
+      format: { kind: 'text' },
+      reasoning: { show: 'none' },
+    });
+    expect(read({ system: 'Be kind.' }).lead).toEqual([{ kind: 'text', text: 'Be kind.' }]);
+    expect(read({ service_tier: 'auto' }).serviceTier).toBeUndefined();
+  });
+
+  it('of Claude Code are taken with all that it sends (case 74)', () => {
+    const content = read({
+      system: [
+        text('x-anthropic-billing-header: x'),
+        { ...text('You are Claude.'), cache_control: { type: 'ephemeral' } },
+      ],
+      messages: [
+        HELLO,
+        { role: 'assistant', content: [text('Hi')] },
+        { role: 'user', content: [text('Go on')] },
+        { role: 'system', content: 'Mind the gap.', output_config: { effort: 'high' } },
+      ],
+      thinking: { type: 'adaptive', display: 'updates' },
+      output_config: { effort: 'high' },
+      context_management: { edits: [{ type: 'clear_thinking_20251015' }] },
+      diagnostics: {},
+      tools: [
+        {
+          name: 'Bash',
+          description: 'Runs',
+          input_schema: { $schema: 'https://json-schema.org/draft', type: 'object', properties: {} },
+          defer_loading: true,
+          eager_input_streaming: true,
+          cache_control: { type: 'ephemeral' },
+        },
+      ],
+    });
+    expect(content.turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'system']);
+    expect(content.reasoning).toEqual({ effort: 'high', budget: undefined, thinking: 'on', show: 'text' });
+    expect(content.tools[0]?.schema?.text).toBe(
+      '{"$schema":"https://json-schema.org/draft","type":"object","properties":{}}',
+    );
+  });
+
+  it('have system texts of their beginning in front, wherever they come from (case 74)', () => {
+    const messages = [{ role: 'system', content: [text('Second.')] }, HELLO];
+    expect(read({ system: 'First.', messages }).lead.map((part) => part.text)).toEqual(['First.', 'Second.']);
+  });
+
+  it.each([
+    [[]],
+    [[{ role: 'system', content: 'Only this.' }]],
+    [[{ role: 'user', content: '' }]],
+    [[{ role: 'user', content: null }]],
+    [[{ role: 'user', content: [] }]],
+    [[{ role: 'assistant', content: 'Hi' }]],
+  ])('are refused when the user says nothing in them: %j (cases 72 and 74)', (messages) => {
+    expect(refused({ messages })).toMatchObject({ kind: 'invalid_request', details: { param: 'messages' } });
+  });
+
+  it.each([
+    [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages[0].role'],
+    [{ messages: [{ content: 'x' }] }, 'messages[0].role'],
+    [{ messages: ['x'] }, 'messages[0]'],
+    [{ messages: [{ role: 'user', content: 5 }] }, 'messages[0].content'],
+    [{ messages: [{ role: 'user', content: ['x'] }] }, 'messages[0].content[0]'],
+    [{ messages: [HELLO, { role: 'user', content: [{ type: 'hologram' }] }] }, 'messages[1].content[0].type'],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'tool_use', id: 'a', name: 'b' }] }] },
+      'messages[0].content[0].type',
+    ],
+    [
+      { messages: [HELLO, { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'b', input: 'x' }] }] },
+      'messages[1].content[0].input',
+    ],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] }] },
+      'messages[0].content[0].source.type',
+    ],
+    [{ system: [image] }, 'system[0].type'],
+    [{ system: 5 }, 'system'],
+    [{ temperature: '1' }, 'temperature'],
+    [{ stop_sequences: [1] }, 'stop_sequences[0]'],
+    [{ tools: [{ input_schema: {} }] }, 'tools[0].name'],
+    [{ tools: [{ name: 'a', input_schema: [] }] }, 'tools[0].input_schema'],
+    [{ tools: [{ type: 'computer_20250124', name: 'computer' }] }, 'tools[0].type'],
+    [{ tool_choice: 'auto' }, 'tool_choice'],
+    [{ tool_choice: { type: 'some' } }, 'tool_choice.type'],
+    [{ tool_choice: { type: 'tool', name: 'missing' } }, 'tool_choice.name'],
+    [{ output_config: { format: { type: 'xml' } } }, 'output_config.format.type'],
+    [{ output_config: { format: { type: 'json_schema' } } }, 'output_config.format.schema'],
+    [{ max_tokens: 0 }, 'max_tokens'],
+    [{ inference_geo: 'eu' }, 'inference_geo'],
+    [{ mcp_servers: [{ type: 'url' }] }, 'mcp_servers'],
+    [{ container: { skills: [] } }, 'container.skills'],
+  ])('name what is wrong, or nobody else has: %j (cases 56, 72 and 117)', (members, param) => {
+    const error = refused(members);
+    expect([error.kind, error.details.param]).toEqual(['invalid_request', param]);
+  });
+
+  it('are told how to go on without threads, in the words that clients look for', () => {
+    const error = refused({ thread: { type: 'continue', previous_message_id: 'msg_1' } });
+    expect(protocol.renderError(error, 'req_1')).toMatchObject({
+      status: 400,
+      body: {
+        type: 'error',
+        error: {
+          type: 'invalid_request_error',
+          details: { error_code: 'thread_unsupported_request', unsupported: ['model'] },
+        },
+      },
+    });
+  });
+
+  it.each(['temperature', 'top_p', 'top_k'])('of the version without sampling must not have %s (case 112)', (name) => {
+    const error = refusalOf(() => readIn('2026-10-21', { [name]: 1 }));
+    expect(error.details).toEqual({ param: name, fault: 'unsupported_parameter' });
+    expect(readIn('2023-06-01', { [name]: 1 }).sampling).toBeDefined();
+    expect(readIn('2026-10-21', { [name]: null }).sampling).toEqual({});
+  });
+
+  it('warn of a speed that costs more elsewhere', () => {
+    expect(warned({ speed: 'fast' })).toBe('unsupported_speed:speed');
+    expect(warned({ speed: 'standard', unknown: { of: 'nobody' } })).toBeUndefined();
+  });
+
+  it.each([
+    [{}, { effort: undefined, show: 'none' }],
+    [
+      { thinking: { type: 'disabled' }, output_config: { effort: 'high' } },
+      { effort: 'none', thinking: 'off', show: 'none' },
+    ],
+    [{ thinking: { type: 'adaptive' } }, { effort: undefined, thinking: 'on', show: 'text' }],
+    [{ thinking: { type: 'adaptive', display: 'omitted' } }, { effort: undefined, thinking: 'on', show: 'sealed' }],
+    [
+      { thinking: { type: 'enabled', budget_tokens: 4096 } },
+      { effort: 'low', budget: 4096, thinking: 'on', show: 'text' },
+    ],
+    [
+      { thinking: { type: 'enabled', budget_tokens: 16384 } },
+      { effort: 'medium', budget: 16384, thinking: 'on', show: 'text' },
+    ],
+    [
+      { thinking: { type: 'enabled', budget_tokens: 32769 } },
+      { effort: 'xhigh', budget: 32769, thinking: 'on', show: 'text' },
+    ],
+    [{ output_config: { effort: 'max' } }, { effort: 'max', show: 'none' }],
+  ])('wish for thoughts: %j (cases 84 and 88)', (members, wish) => {
+    expect(read(members).reasoning).toEqual(wish);
+  });
+
+  it.each([
+    ['{"type":"object","properties":{"a":{}},"required":["a"],"additionalProperties":false}', true],
+    ['{"type":"object","properties":{"a":{}},"required":[],"additionalProperties":false}', false],
+    ['{"type":"object","properties":{"a":{}},"required":["a"]}', false],
+    [
+      '{"type":"object","properties":{"a":{"items":{"type":"object"}}},"required":["a"],"additionalProperties":false}',
+      false,
+    ],
+    [
+      '{"type":"object","properties":{"type":{"const":"object"}},"required":["type"],"additionalProperties":false}',
+      true,
+    ],
+  ])('have a schema of their answer, as binding as it says: %s (case 118)', (schema, strict) => {
+    const { format } = contentOf(
+      protocol,
+      `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"x"}],"output_config":{"format":{"type":"json_schema","schema":${schema}}}}`,
+    );
+    expect(format).toEqual({ kind: 'schema', schema: expect.objectContaining({ text: schema }) as unknown, strict });
+  });
+});
+
+describe('tools of Messages clients', () => {
+  const bash = { type: 'bash_20250124', name: 'bash' };
+
+  it('keep the text of their schemas, and say what can be said of them elsewhere', () => {
+    const json = `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"x"}],"tools":[{"name":"a","input_schema":{"properties":{"10":1.0,"2":{}}},"strict":true,"input_examples":[{"b":1}]}]}`;
+    expect(contentOf(protocol, json).tools).toEqual([
+      {
+        name: 'a',
+        description: 'Examples of its input: [{"b":1}]',
+        schema: expect.objectContaining({ text: '{"properties":{"10":1.0,"2":{}}}' }) as unknown,
+        strict: true,
+      },
+    ]);
+  });
+
+  it('that the vendor alone describes are described here', () => {
+    const { tools } = read({
+      tools: [
+        bash,
+        { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' },
+        { type: 'memory_20250818', name: 'memory' },
+      ],
+    });
+    expect(tools.map(({ name }) => name)).toEqual(['bash', 'str_replace_based_edit_tool', 'memory']);
+    expect(tools.map(({ schema }) => Object.keys(schema?.value['properties'] as object)[0])).toEqual([
+      'command',
+      'command',
+      'command',
+    ]);
+  });
+
+  it('that the vendor runs stand apart', () => {
+    const { tools, hostedTools } = read({
+      tools: [
+        bash,
+        { type: 'web_search_20250305', name: 'web_search' },
+        { type: 'code_execution_20250825', name: 'code_execution' },
+      ],
+    });
+    expect(tools).toHaveLength(1);
+    expect(hostedTools).toEqual([
+      { type: 'web_search', path: 'tools[1]' },
+      { type: 'code_execution_20250825', path: 'tools[2]' },
+    ]);
+  });
+
+  it.each([
+    [{ type: 'auto' }, { mode: 'auto' }, undefined],
+    [{ type: 'any' }, { mode: 'required' }, undefined],
+    [{ type: 'none' }, { mode: 'none' }, undefined],
+    [{ type: 'tool', name: 'bash' }, { mode: 'one', name: 'bash' }, undefined],
+    [{ type: 'auto', disable_parallel_tool_use: true }, { mode: 'auto' }, false],
+    [{ type: 'auto', disable_parallel_tool_use: false }, { mode: 'auto' }, undefined],
+  ])('are chosen: %j (cases 56 and 57)', (choice, toolChoice, parallelTools) => {
+    expect(read({ tools: [bash], tool_choice: choice })).toMatchObject({ toolChoice, parallelTools });
+  });
+});
+
+describe('blocks of Messages clients', () => {
+  it('become parts in their order, merged by side (case 73)', () => {
+    const messages = [
+      HELLO,
+      { role: 'user', content: [image, text('')] },
+      { role: 'assistant', content: 'Hi' },
+      { role: 'assistant', content: [text(' there')] },
+      HELLO,
+    ];
+    expect(read({ messages }).turns).toEqual([
+      {
+        role: 'user',
+        parts: [
+          { kind: 'text', text: 'Hello' },
+          { kind: 'image', source: { from: 'data', mediaType: 'image/png', base64: 'iVBO' } },
+        ],
+      },
+      {
+        role: 'assistant',
+        parts: [
+          { kind: 'text', text: 'Hi' },
+          { kind: 'text', text: ' there' },
+        ],
+      },
+      { role: 'user', parts: [{ kind: 'text', text: 'Hello' }] },
+    ]);
+  });
+
+  it.each([
+    [
+      { source: { type: 'base64', media_type: 'application/pdf', data: 'JVBE' }, title: 'a.pdf' },
+      [{ kind: 'file', name: 'a.pdf', source: { from: 'data', mediaType: 'application/pdf', base64: 'JVBE' } }],
+    ],
+    [
+      { source: { type: 'url', url: 'https://e.example/a.pdf' } },
+      [{ kind: 'file', source: { from: 'url', url: 'https://e.example/a.pdf' } }],
+    ],
+    [
+      { source: { type: 'text', media_type: 'text/plain', data: 'plain' }, context: 'Old.' },
+      [
+        { kind: 'text', text: 'Old.' },
+        { kind: 'file', source: { from: 'text', text: 'plain' } },
+      ],
+    ],
+    [
+      { source: { type: 'content', content: [text('a'), image] }, title: 'Two' },
+      [
+        { kind: 'text', text: 'Two' },
+        { kind: 'text', text: 'a' },
+        { kind: 'image', source: { from: 'data', mediaType: 'image/png', base64: 'iVBO' } },
+      ],
+    ],
+  ])('have documents: %j', (document, parts) => {
+    expect(said({ type: 'document', ...document })).toEqual(parts);
+  });
+
+  it('have search results as texts with their source', () => {
+    expect(said({ type: 'search_result', source: 'https://e.example', title: 'T', content: [text('found')] })).toEqual([
+      { kind: 'text', text: 'T\nhttps://e.example' },
+      { kind: 'text', text: 'found' },
+    ]);
+  });
+
+  it('have results of tools with all that is in them', () => {
+    const result = { type: 'tool_result', tool_use_id: 'toolu_1' };
+    expect(
+      said(
+        text('x'),
+        { ...result, content: 'done' },
+        { ...result, is_error: true, content: [text(''), image, { type: 'tool_reference', tool_name: 'grep' }] },
+        result,
+      ),
+    ).toEqual([
+      { kind: 'text', text: 'x' },
+      { kind: 'tool-result', id: 'toolu_1', parts: [{ kind: 'text', text: 'done' }], isError: false },
+      {
+        kind: 'tool-result',
+        id: 'toolu_1',
+        parts: [
+          { kind: 'image', source: { from: 'data', mediaType: 'image/png', base64: 'iVBO' } },
+          { kind: 'text', text: 'The tool grep can be used.' },
+        ],
+        isError: true,
+      },
+      { kind: 'tool-result', id: 'toolu_1', parts: [], isError: false },
+    ]);
+  });
+
+  it('keep the text of what was called, with numbers of any size (case 54)', () => {
+    const json =
+      '{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"b","input":{"n": 9007199254740993,"s":"\\u2028"}},{"type":"tool_use","id":"c","name":"d"}]}]}';
+    expect(contentOf(protocol, json).turns[1]?.parts).toEqual([
+      { kind: 'tool-call', id: 'a', name: 'b', arguments: '{"n": 9007199254740993,"s":"\\u2028"}' },
+      { kind: 'tool-call', id: 'c', name: 'd', arguments: '{}' },
+    ]);
+  });
+
+  it('have thoughts that this relay sealed, and no others (cases 80 to 83)', () => {
+    const opaque = { kind: 'encrypted', family: 'f', data: 'gAAA', text: '' };
+    const seal = `rly1.${JSON.stringify(['encrypted', 'f', 'gAAA', ''])}`;
+    expect(
+      answered(
+        { type: 'thinking', thinking: 'Let me see', signature: seal },
+        { type: 'thinking', thinking: '', signature: seal },
+        { type: 'redacted_thinking', data: seal },
+        { type: 'thinking', thinking: 'Foreign', signature: 'EqQB+/=' },
+        { type: 'thinking', thinking: 'Unsigned' },
+        { type: 'redacted_thinking', data: 'x' },
+        text('Hi'),
+      ),
+    ).toEqual([
+      { kind: 'reasoning', text: 'Let me see', opaque },
+      { kind: 'reasoning', text: '', opaque },
+      { kind: 'reasoning', text: '', opaque },
+      { kind: 'text', text: 'Hi' },
+    ]);
+  });
+
+  it('of tools that the vendor ran are dropped, and images that an assistant showed are named (case 77)', () => {
+    const messages = [
+      HELLO,
+      {
+        role: 'assistant',
+        content: [
+          { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} },
+          { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] },
+          image,
+          { type: 'compaction', content: 'So far.' },
+        ],
+      },
+      HELLO,
+    ];
+    expect(read({ messages }).turns[1]?.parts).toEqual([{ kind: 'text', text: 'So far.' }]);
+    expect(warned({ messages })).toBe('unsupported_content:messages[1].content[2]');
+  });
+});
