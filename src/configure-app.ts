@@ -58,6 +58,8 @@ export function createAdapter(config: Config, times = CONNECTION_TIMES): Fastify
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
+    // Some vendors' ids of responses have hundreds of characters.
+    routerOptions: { maxParamLength: 1024 },
     clientErrorHandler: refuseBroken,
     http: { headersTimeout: times.headersMs, connectionsCheckingInterval: times.checkMs },
     // A body of 64 MiB at the slowest speed that is accepted takes two hours.

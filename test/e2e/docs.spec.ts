@@ -10,7 +10,7 @@ type Document = ReturnType<typeof openApiDocument>;
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'ALL', 'OPTIONS', 'HEAD'];
 /** Addresses beside those that are described: the bare base address, and what only says that nothing can be cancelled. */
-const UNDESCRIBED = ['POST /v1', 'POST /v1/responses/*'];
+const UNDESCRIBED = ['POST /v1', 'POST /v1/responses/{id}/cancel'];
 
 /** `GET /v1/models/*` for every handler of the API, by what Nest has written on it. */
 function apiRoutes(relay: RelayApp): string[] {
@@ -23,7 +23,9 @@ function apiRoutes(relay: RelayApp): string[] {
       const handler = name === 'constructor' ? undefined : controller.prototype[name];
       if (typeof handler !== 'function' || told('path', handler) === undefined) return [];
       const parts = [told('path', controller), told('path', handler)].map((part) =>
-        String(part).replaceAll(/^\/|\/$/g, ''),
+        String(part)
+          .replaceAll(/^\/|\/$/g, '')
+          .replace(/:id(?:\(.*\))?/, '{id}'),
       );
       return [`${METHODS[told('method', handler) as number] ?? '?'} /${parts.filter(Boolean).join('/')}`];
     }),
