@@ -1,0 +1,125 @@
+import { ApiKeyService } from '../../src/keys/index.js';
+import { expectError, INVALID_REQUEST } from '../support/api-errors.js';
+import { type Asked, requestIn } from '../support/asked.js';
+import { PATHS } from '../support/dialects.js';
+import { type Heard, heardIn, heardStreamed } from '../support/heard.js';
+import { NAMED_PAIRS } from '../support/pairs.js';
+import { usePairsRelay } from '../support/pairs-relay.js';
+import {
+  answerIn,
+  type AnswerOptions,
+  type Dialect,
+  eventsAround,
+  eventsIn,
+  hang,
+  type JsonObject,
+  type Script,
+  sse,
+  streamHead,
+} from '../support/scripted-upstream.js';
+import { answerWithoutUsage, refusalAnswer } from '../support/scripted-variants.js';
+
+const HELLO: Asked = { turns: [{ by: 'user', text: 'Hello' }], outputLimit: 500 };
+/** Where a client may say texts that end the answer. */
+const STOPS: Readonly<Record<Dialect, (stop: readonly string[]) => JsonObject>> = {
+  'chat-completions': (stop) => ({ stop }),
+  messages: (stop) => ({ stop_sequences: stop }),
+  responses: () => ({}),
+};
+/** What no other dialect has a word for. */
+const LOST: Readonly<Record<Dialect, JsonObject>> = {
+  'chat-completions': { logit_bias: { '1': 5 } },
+  messages: { top_k: 5 },
+  responses: { truncation: 'auto' },
+};
+
+const world = usePairsRelay();
+const FOREIGN_PAIRS = NAMED_PAIRS.filter(([, { client, upstream }]) => client !== upstream);
+const WAYS: [string, boolean][] = [
+  ['whole', false],
+  ['streamed', true],
+];
+
+describe.each(FOREIGN_PAIRS)('%s', (_, { client, upstream, model }) => {
+  const post = (script: Script, stream: boolean, more: JsonObject = {}, key = world.caller.key): Promise<Response> => {
+    world.relay.upstream.script(script);
+    const usage = client === 'chat-completions' && stream ? { stream_options: { include_usage: true } } : {};
+    return world.relay.post(PATHS[client], key, { model, stream, ...usage, ...requestIn(client, HELLO), ...more });
+  };
+  const hearing = async (response: Response, stream: boolean): Promise<Heard> => {
+    const text = await response.text();
+    return stream ? heardStreamed(client, text) : heardIn(client, JSON.parse(text) as JsonObject);
+  };
+  const answer = (options: AnswerOptions): Script => answerIn(upstream, options);
+
+  describe.each(WAYS)('%s', (__, stream) => {
+    it('a client is shown its own name of the model, and an id of its own dialect', async () => {
+      const text = await (await post(answer({ id: 'upstream_id_7' }), stream)).text();
+      expect(text).toContain(`"model":"${model}"`);
+      expect(text).not.toMatch(/vendor-|upstream_id_7/);
+      const prefix = { 'chat-completions': 'chatcmpl-', messages: 'msg_', responses: 'resp_' }[client];
+      expect(text).toContain(`"id":"${prefix}`);
+    });
+
+    it('what was written to a cache is part of what was read, as the client counts it (case 89)', async () => {
+      const usage = { prompt: 1000, cacheRead: 400, cacheWrite: 100, completion: 200 };
+      const heard = await hearing(await post(answer({ usage }), stream), stream);
+      expect(heard.usage).toMatchObject({ prompt: 1000, cacheRead: 400, completion: 200 });
+      expect(await world.relay.onlyCall(world.caller)).toMatchObject({
+        prompt_tokens: '1000',
+        cached_tokens: '400',
+        cache_write_tokens: '100',
+      });
+    });
+
+    it('a refusal stays one, and its words are heard (case 42)', async () => {
+      const heard = await hearing(await post(refusalAnswer(upstream, 'I will not.'), stream), stream);
+      // Messages has no part for it, but a reason to stop.
+      const words =
+        client === 'messages' ? { text: 'I will not.', stop: 'filter' } : { refusal: 'I will not.', stop: 'refusal' };
+      expect(heard).toMatchObject({ text: '', refusal: '', ...words });
+    });
+
+    it('an upstream that keeps its usage to itself is counted, and the client is told numbers (case 92)', async () => {
+      const heard = await hearing(await post(answerWithoutUsage(upstream), stream), stream);
+      expect(heard.usage.prompt).toBeGreaterThan(0);
+      const row = await world.relay.onlyCall(world.caller);
+      expect(row).toMatchObject({ status: 'succeeded', billing_basis: 'estimated' });
+      expect(Number(row['completion_tokens'])).toBeGreaterThan(0);
+    });
+  });
+
+  it('what gets lost is named, and a strict key is refused instead (case 119)', async () => {
+    const wish = LOST[client];
+    const [param = ''] = Object.keys(wish);
+    const { status, headers } = await post(answer({}), false, wish);
+    expect([status, headers.get('x-relay-warnings')]).toEqual([200, expect.stringMatching(`:${param}$`)]);
+    const { secret } = await world.relay
+      .get(ApiKeyService)
+      .create({ accountId: world.caller.accountId, name: 'strict', strict: true });
+    const refused = await post(answer({}), false, wish, secret.reveal());
+    await expectError(client, refused, INVALID_REQUEST, { code: 'unsupported_parameter', param });
+  });
+
+  it('a request that cannot be read is refused at the place that is wrong, and goes nowhere', async () => {
+    const name = client === 'responses' ? 'input' : 'messages';
+    const refused = await post(answer({}), false, { [name]: [{ role: 'user', content: 7 }] });
+    await expectError(client, refused, INVALID_REQUEST, { param: `${name}[0].content` });
+    expect(world.relay.upstream.requests).toHaveLength(0);
+  });
+
+  const itWithStops = client === 'responses' ? it.skip : it;
+  itWithStops(
+    'a text that ends the answer does so over every upstream, and the upstream is left (case 35)',
+    async () => {
+      const { until } = eventsAround(eventsIn('responses', { text: ['one ST', 'OP two', ' three'] }), 'OP two');
+      // Responses has no stop texts: the relay itself has to look for them.
+      const isOurs = upstream === 'responses';
+      const script = isOurs ? [streamHead(), sse(until), hang()] : answer({ text: 'one ' });
+      const response = await post(script, true, STOPS[client](['STOP']));
+      expect(heardStreamed(client, await response.text()).text).toBe('one ');
+      const { body, closed } = await world.relay.upstream.nextRequest();
+      expect([body.includes('STOP'), await closed]).toEqual(isOurs ? [false, 'left'] : [true, 'finished']);
+    },
+  );
+});

@@ -1,0 +1,141 @@
+import { DIALECTS, PATHS } from '../support/dialects.js';
+import { type Asked, requestIn } from '../support/asked.js';
+import { heardStreamed } from '../support/heard.js';
+import { NAMED_PAIRS } from '../support/pairs.js';
+import { continued } from '../support/replies.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import {
+  answerIn,
+  destroy,
+  type Dialect,
+  ENCRYPTED_REASONING,
+  errorAnswer,
+  eventsAround,
+  eventsIn,
+  type JsonObject,
+  type Script,
+  sse,
+  streamHead,
+  THINKING_SIGNATURE,
+  WEATHER_CALL,
+} from '../support/scripted-upstream.js';
+import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
+import { DIALECTS_UNDER_TEST } from '../conformance/dialects.js';
+
+const HELLO: Asked = { turns: [{ by: 'user', text: 'Hello' }], outputLimit: 500 };
+
+/** `<first>-then-<second>` is served by a channel of one dialect, and behind it by one of another. */
+const tiers = (baseUrl: string): string => `
+models:
+${NAMED_PAIRS.map(
+  ([, { client: first, upstream: second }]) => `
+  - { name: ${first}-then-${second}, context_window: 200000, max_output_tokens: 64000, groups: [default],
+      prices: [{ from_prompt_tokens: 0, input: 1, output: 10 }] }`,
+).join('')}
+channels:
+${DIALECTS.flatMap((dialect) => [
+  `  - { name: first-${dialect}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], tier: 1, flags: { family: one, reasoning: true }, models: { ${DIALECTS.map((second) => `${dialect}-then-${second}: first`).join(', ')} } }`,
+  `  - { name: second-${dialect}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], tier: 2, flags: { family: two, reasoning: true }, models: { ${DIALECTS.map((first) => `${first}-then-${dialect}: second`).join(', ')} } }`,
+]).join('\n')}
+`;
+
+let relay: RelayApp;
+let caller: TestCaller;
+beforeAll(async () => {
+  relay = await RelayApp.start({ preludeMs: 20_000 });
+  await relay.applyCatalog(tiers(relay.upstream.url));
+});
+afterAll(() => relay.close());
+beforeEach(async () => (caller = await relay.caller({ credit: '1000' })));
+afterEach(() => relay.upstream.reset());
+
+const post = (client: Dialect, model: string, request: JsonObject = requestIn(client, HELLO)): Promise<Response> => {
+  const usage = client === 'chat-completions' ? { stream_options: { include_usage: true } } : {};
+  return relay.post(PATHS[client], caller.key, { ...request, ...usage, model, stream: true });
+};
+
+describe.each(NAMED_PAIRS)(
+  'a channel of one dialect fails, another answers: %s',
+  (_, { client: first, upstream: second }) => {
+    const model = `${first}-then-${second}`;
+    const prelude = eventsIn(first).slice(0, 1);
+    const faults: [string, Script][] = [
+      ['refuses with 500', errorAnswer(first, 500)],
+      ['breaks behind its first event', [streamHead(), sse(prelude), destroy('close')]],
+    ];
+
+    it.each(faults)('one that %s leaves no trace in the answer (case 101)', async (__, fault) => {
+      for (const client of DIALECTS) {
+        caller = await relay.caller();
+        relay.upstream.scriptNext(fault);
+        relay.upstream.script(answerIn(second, { text: ['Hello ', 'there'], toolCalls: [WEATHER_CALL] }));
+        const heard = heardStreamed(client, await (await post(client, model)).text());
+        expect([client, heard]).toMatchObject([client, { text: 'Hello there', stop: 'tools' }]);
+        expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded', attempts: 2 });
+      }
+    });
+
+    it('behind the first content nobody else is asked (case 102)', async () => {
+      const { until } = eventsAround(eventsIn(first, { text: ['Hello ', 'there'] }), 'Hello ');
+      for (const client of DIALECTS) {
+        caller = await relay.caller();
+        relay.upstream.scriptNext([streamHead(), sse(until), destroy('close')]);
+        const events = readEvents(withoutKeepAlives(await (await post(client, model)).text()));
+        const tail = client === 'responses' ? 3 : 1;
+        DIALECTS_UNDER_TEST[client].expectFailure(events.slice(0, -tail), events.slice(-tail));
+        expect(await relay.onlyCall(caller)).toMatchObject({ status: 'failed', attempts: 1 });
+      }
+    });
+  },
+);
+
+describe('reasoning that was sealed', () => {
+  const thinking = { thinking: { type: 'adaptive', display: 'summarized' } };
+  const wanting: Readonly<Record<Dialect, JsonObject>> = {
+    messages: thinking,
+    responses: { reasoning: { summary: 'auto' }, include: ['reasoning.encrypted_content'] },
+    'chat-completions': {},
+  };
+
+  async function secondTurn(client: Dialect, upstream: Dialect, edit: (answer: string) => string): Promise<string> {
+    const asked: Asked = { ...HELLO, tools: [{ name: 'get_weather', schema: { type: 'object', properties: {} } }] };
+    const request = { ...requestIn(client, asked), ...wanting[client] };
+    const model = `${upstream}-then-${upstream}`;
+    relay.upstream.script(answerIn(upstream, { reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL] }));
+    const answer = edit(await (await post(client, model, request)).text());
+    const second = continued(client, request, answer, WEATHER_CALL.id);
+    return (await post(client, model, second)).text().then(() => relay.upstream.requests.at(-1)!.body.toString());
+  }
+  const SIGNS = { messages: THINKING_SIGNATURE, responses: ENCRYPTED_REASONING };
+
+  const pairs = [
+    ['responses', 'messages'],
+    ['messages', 'responses'],
+  ] as const;
+
+  it.each(pairs)('comes back as it was: %s over %s (cases 79 and 80)', async (client, upstream) => {
+    expect(await secondTurn(client, upstream, (answer) => answer)).toContain(SIGNS[upstream]);
+  });
+
+  it.each(pairs)(
+    'is dropped when somebody changed it, and the call goes on: %s over %s (case 79)',
+    async (client, upstream) => {
+      const body = await secondTurn(client, upstream, (answer) => answer.replaceAll(/rly1\../g, 'rly1.A'));
+      expect(body).toContain('Snow.');
+      expect(body).not.toContain(SIGNS[upstream]);
+      expect(body).not.toContain('rly1.');
+    },
+  );
+
+  it.each(pairs)('is not given to another family: %s over %s (case 83)', async (client, upstream) => {
+    const asked = requestIn(client, HELLO);
+    const model = `${upstream}-then-${upstream}`;
+    relay.upstream.script(answerIn(upstream, { reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL] }));
+    const request = { ...asked, ...wanting[client] };
+    const answer = await (await post(client, model, request)).text();
+    relay.upstream.scriptNext(errorAnswer(upstream, 500));
+    await (await post(client, model, continued(client, request, answer, WEATHER_CALL.id))).text();
+    const [, first, second] = relay.upstream.requests.map(({ body }) => body.toString());
+    expect([first!.includes(SIGNS[upstream]), second!.includes(SIGNS[upstream])]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,76 @@
+/** Ready-made answers with something changed in all of their objects, streamed or whole as the upstream is asked. */
+
+import { chatBody } from './scripted-chat.js';
+import { type AnswerOptions, jsonAnswer } from './scripted-content.js';
+import { eventsIn } from './scripted-answers.js';
+import { messagesBody } from './scripted-messages.js';
+import { responsesBody } from './scripted-responses.js';
+import {
+  type Dialect,
+  end,
+  type JsonObject,
+  type Script,
+  type ScriptedEvent,
+  sse,
+  streamHead,
+} from './scripted-steps.js';
+
+const BODIES = { responses: responsesBody, 'chat-completions': chatBody, messages: messagesBody };
+
+type Change = (value: JsonObject) => JsonObject;
+
+/** @param change of each object, the inner ones first */
+export function variantOf(dialect: Dialect, options: AnswerOptions, change: Change): Script {
+  return ({ json }) => {
+    if (json['stream'] !== true) return jsonAnswer(200, changed(BODIES[dialect](options), change));
+    return [streamHead(), sse(changedEvents(eventsIn(dialect, options), change)), end()];
+  };
+}
+
+/** The same events, named after what they have become. */
+export const changedEvents = (events: readonly ScriptedEvent[], change: Change): ScriptedEvent[] =>
+  events.map((event) => {
+    if (typeof event.data === 'string') return event;
+    const data = changed(event.data, change);
+    return event.event === undefined ? { data } : { event: data['type'] as string, data };
+  });
+
+const changed = (value: JsonObject, change: Change): JsonObject =>
+  JSON.parse(JSON.stringify(value), (_, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member) ? change(member as JsonObject) : member,
+  ) as JsonObject;
+
+/** An answer that says nothing of what was used. */
+export const answerWithoutUsage = (dialect: Dialect, options: AnswerOptions = {}): Script =>
+  variantOf(dialect, options, (value) => ({ ...value, usage: undefined }));
+
+/** A refusal in words, as each vendor gives one. */
+export function refusalAnswer(dialect: Dialect, text: string): Script {
+  switch (dialect) {
+    case 'responses':
+      return variantOf(dialect, { text }, refusedItems);
+    case 'chat-completions':
+      return variantOf(dialect, { text }, (value) =>
+        value['content'] === text ? { ...value, content: null, refusal: text } : value,
+      );
+    case 'messages':
+      return variantOf(dialect, { text: '', stop: 'filter' }, (value) =>
+        value['stop_reason'] === 'refusal'
+          ? { ...value, stop_details: { type: 'refusal', category: null, explanation: text } }
+          : value,
+      );
+  }
+}
+
+function refusedItems({ type, text, ...rest }: JsonObject): JsonObject {
+  switch (type) {
+    case 'output_text':
+      return { type: 'refusal', refusal: text };
+    case 'response.output_text.delta':
+      return { type: 'response.refusal.delta', ...rest };
+    case 'response.output_text.done':
+      return { type: 'response.refusal.done', ...rest, refusal: text };
+    default:
+      return { ...(type !== undefined && { type }), ...rest, ...(text !== undefined && { text }) };
+  }
+}
