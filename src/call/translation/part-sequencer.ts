@@ -7,8 +7,8 @@ interface Lane {
   readonly start: PartStart;
   /** All of it that has come. */
   text: string;
-  /** Characters of it that have been told. */
-  told: number;
+  /** The end of it that has not been told yet: to cut it off the whole would cost a copy of the whole each time. */
+  untold: string;
   readonly annotations: Annotation[];
   opaque: OpaqueReasoning | undefined;
   isFinished: boolean;
@@ -49,7 +49,15 @@ export class PartSequencer {
   /** @param key by which the dialect tells its parts apart; each begins once */
   start(key: string, start: PartStart): CallEvent[] {
     const named = start.kind === 'tool-call' ? { ...start, id: this.freeId(start.id) } : start;
-    const lane: Lane = { key, start: named, text: '', told: 0, annotations: [], opaque: undefined, isFinished: false };
+    const lane: Lane = {
+      key,
+      start: named,
+      text: '',
+      untold: '',
+      annotations: [],
+      opaque: undefined,
+      isFinished: false,
+    };
     this.known.set(key, lane);
     this.lanes.push(lane);
     return this.tell();
@@ -59,6 +67,7 @@ export class PartSequencer {
     const lane = this.openLane(key);
     if (lane === undefined || text === '') return [];
     lane.text += text;
+    lane.untold += text;
     return lane === this.lanes[0] ? this.tell() : [];
   }
 
@@ -123,14 +132,13 @@ export class PartSequencer {
 }
 
 function tellText(lane: Lane, events: CallEvent[]): void {
-  if (takesJson(lane.start)) {
-    if (lane.isFinished && NO_ARGUMENTS.test(lane.text)) lane.text = '{}';
+  if (takesJson(lane.start) && lane.untold.length === lane.text.length) {
+    if (lane.isFinished && NO_ARGUMENTS.test(lane.text)) lane.text = lane.untold = '{}';
     // What is no object yet may still turn out to be nothing.
     else if (!lane.isFinished && !OBJECT_BEGUN.test(lane.text)) return;
   }
-  const text = lane.told === 0 ? lane.text : lane.text.slice(lane.told);
-  lane.told = lane.text.length;
-  if (text !== '') events.push({ type: 'part-delta', text });
+  if (lane.untold !== '') events.push({ type: 'part-delta', text: lane.untold });
+  lane.untold = '';
 }
 
 const takesJson = (start: PartStart): boolean => start.kind === 'tool-call' && start.isFreeform !== true;
