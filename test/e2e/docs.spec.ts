@@ -141,7 +141,7 @@ describe('the documentation', () => {
     for (const error of ['Invalid token', 'insufficient quota', 'context canceled']) expect(text).toContain(error);
     for (const error of ['model_not_found', 'previous_response_not_found']) expect(text).toContain(error);
     expect(text).toContain('quota_left_usd');
-    for (const { what } of LOSSES) expect(text).toContain(what);
+    for (const thing of LOSSES.flatMap(({ things }) => things)) expect(text).toContain(thing);
     expect(text).toContain('http://relay.example/v1&quot;');
     expect(page).toContain('mailto:operator@example.com');
   });

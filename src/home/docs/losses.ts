@@ -1,38 +1,46 @@
-/** Something of a request that an upstream of another dialect has no word for, and what becomes of it. */
+/** Parts of requests that upstreams of other dialects have no word for, by what becomes of them. */
 interface Loss {
-  readonly what: string;
   readonly becomes: string;
+  readonly things: readonly string[];
 }
-
-const REFUSED = 'refused: 400, naming the member';
-const WARNED = 'x-relay-warnings';
-const SILENT = 'left out';
-
-const all = (becomes: string, things: readonly string[]): readonly Loss[] => things.map((what) => ({ what, becomes }));
 
 /** What a translation loses, in the order of how much it matters. */
 export const LOSSES: readonly Loss[] = [
-  ...all(REFUSED, [
-    'Several answers to one call (n), answers as sound, sound in a prompt for Messages',
-    'background, and what lies with another vendor: conversation, prompt, files by ID, containers, mcp_servers',
-    'A tool that its vendor runs, where the call insists on it; computer and browser tools',
-  ]),
-  ...all(`left out, and named in ${WARNED}`, [
-    'Other tools that a vendor runs; a search of the web is carried over where the upstream has one',
-    'top_k, logit_bias, penalties, logprobs',
-    'speed, truncation, and a service tier that is no tier of the upstream',
-  ]),
-  ...all(`changed, and named in ${WARNED}`, [
-    'A temperature or a limit of output beyond what the upstream takes: the nearest one',
-    'An effort that the model does not know: the nearest one. Where thoughts would stand in the way of a tool that the call insists on, there are none',
-    'The grammar of a tool that takes any text, and JSON without a schema: asked for in words',
-    'A schema whose root is a choice of several: one with the members of all',
-    'A conversation that the assistant began or ended, or that lacks the result of a tool: what is missing is put in',
-  ]),
-  ...all(SILENT, [
-    'What only helps the vendor: seed, metadata, hints for caches, client_metadata, beta headers, context_management',
-    'What only adorns: detail of images, names of speakers, verbosity for Messages',
-    'Thoughts that another vendor has sealed: only whoever made them can read them',
-    'Members that no dialect knows',
-  ]),
+  {
+    becomes: 'Refused: 400, naming the member',
+    things: [
+      'Several answers to one call (n), answers as sound, and sound that the upstream cannot hear.',
+      'What lies with another vendor: conversation, prompt, files by ID, skills, mcp_servers.',
+      'A tool that its vendor runs, where it is the only one or the call insists on it; computer and browser tools.',
+      'An image or a document by its address, where the upstream fetches none.',
+    ],
+  },
+  {
+    becomes: 'Left out, and named in x-relay-warnings',
+    things: [
+      'Other tools that a vendor runs. A search of the web is carried over where the upstream has one.',
+      'Sampling that the upstream does not know: top_k, logit_bias, penalties, logprobs, also temperature and top_p.',
+      'speed, truncation, and a service tier that is none of the upstream’s.',
+    ],
+  },
+  {
+    becomes: 'Changed, and named in x-relay-warnings',
+    things: [
+      'A temperature or a limit of output beyond what the upstream takes, an effort that it does not know: the nearest one.',
+      'Thoughts and a tool that the call insists on, where the model cannot have both: one of them gives way.',
+      'The grammar of a tool that takes any text, and JSON where the upstream cannot be held to it: asked for in words.',
+      'A schema of a tool whose root is a choice of several: one with the members of all.',
+      'A conversation that the assistant begins, or that lacks the result of a tool: what is missing is put in.',
+      'An answer that the client has begun itself: the model may begin anew.',
+    ],
+  },
+  {
+    becomes: 'Left out without a word',
+    things: [
+      'What only helps the vendor: seed, metadata, hints for caches, client_metadata, beta headers, context_management.',
+      'What only adorns: detail of images, names of speakers, verbosity for Messages.',
+      'Thoughts that another vendor has signed or encrypted: only that one can read them.',
+      'Members that are not known here.',
+    ],
+  },
 ];

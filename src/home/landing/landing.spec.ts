@@ -19,6 +19,11 @@ describe('the landing page', () => {
     expect(landing(anOffer({}, ['messages'])).panel.wires).toHaveLength(3);
   });
 
+  it('says that every model answers every client only where it is so', () => {
+    expect(landing(anOffer({}, ['messages'])).answersAll).toBe(true);
+    expect(landing(anOffer(), anOffer({}, ['messages'], false)).answersAll).toBe(false);
+  });
+
   it('asks for the key in a step of its own, which would take whatever is pasted behind it', () => {
     const { storeKey, firstCall } = landing();
     expect(storeKey.map(({ text }) => text).join('')).toMatch(/^read [^\n]+$/);

@@ -29,6 +29,7 @@ export function landingView({ group, models, dialects, base }: Offered) {
     storeKey: highlighted(STORE_KEY, 'shell'),
     firstCall: highlighted(firstCall([...answering, ANY_MODEL], base), 'shell'),
     addresses: dialects,
+    answersAll: answering.every(({ answers }) => answers.length === dialects.length),
     receipt: group && receiptOf(models, group),
   };
 }
