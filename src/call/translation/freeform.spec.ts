@@ -1,0 +1,22 @@
+import { describeFreeform, unwrapFreeform, wrapFreeform } from './freeform.js';
+
+describe('texts for tools without a schema', () => {
+  it('come back as they were', () => {
+    for (const text of ['', 'ls -l', '{"input":"a"}', 'é "\\"\n'])
+      expect(unwrapFreeform(wrapFreeform(text))).toBe(text);
+  });
+
+  it('are what a model wrote when it has not wrapped them', () => {
+    for (const text of ['', 'ls -l', 'null', '[]', '{"input":1}', '{"input":"cut'])
+      expect(unwrapFreeform(text)).toBe(text);
+  });
+
+  it('are described with their grammar, which nothing else tells', () => {
+    const grammar = { syntax: 'regex', definition: 'a+' };
+    const note = 'The input must match this regex grammar:\na+';
+    const tool = { name: 'f', schema: undefined };
+    expect(describeFreeform({ ...tool, freeform: { grammar } })).toBe(note);
+    expect(describeFreeform({ ...tool, description: 'Runs.', freeform: { grammar } })).toBe(`Runs.\n\n${note}`);
+    expect(describeFreeform({ ...tool, description: 'Runs.', freeform: {} })).toBe('Runs.');
+  });
+});
