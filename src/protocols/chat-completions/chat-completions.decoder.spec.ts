@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { aCall, aTarget, refusalOf } from '../../../test/support/calls.js';
 import { aContent, built, decoded, resultOf } from '../../../test/support/translations.js';
 import {
@@ -396,5 +397,62 @@ describe('whole answers of Chat Completions upstreams', () => {
         details: { failover: true },
       });
     }
+  });
+});
+
+describe('whatever Chat Completions upstreams say', () => {
+  const odd = fc.jsonValue({ maxDepth: 2 });
+  const orOdd = <T>(usual: fc.Arbitrary<T>): fc.Arbitrary<unknown> => fc.oneof({ weight: 9, arbitrary: usual }, odd);
+  const fragment = fc.record(
+    {
+      index: orOdd(fc.nat(2)),
+      id: orOdd(fc.constantFrom('', 'a', 'b')),
+      function: orOdd(
+        fc.record(
+          { name: orOdd(fc.constantFrom('f', 'exec')), arguments: orOdd(fc.constantFrom('', '{', '"x":1', '}', '{}')) },
+          { requiredKeys: [] },
+        ),
+      ),
+      custom: orOdd(fc.constant({ name: 'exec', input: 'ls' })),
+    },
+    { requiredKeys: [] },
+  );
+  const message = fc.record(
+    {
+      content: orOdd(fc.constantFrom('a', '<think>', '</think>')),
+      reasoning: orOdd(fc.constant('b')),
+      refusal: orOdd(fc.constant('c')),
+      annotations: odd,
+      tool_calls: orOdd(fc.array(orOdd(fragment), { maxLength: 3 })),
+      function_call: orOdd(fc.constant({ name: 'f', arguments: '{' })),
+    },
+    { requiredKeys: [] },
+  );
+  const answer = fc.record(
+    {
+      choices: orOdd(
+        fc.array(
+          fc.record(
+            { delta: orOdd(message), message: orOdd(message), finish_reason: orOdd(fc.constantFrom(null, 'stop')) },
+            { requiredKeys: [] },
+          ),
+          { maxLength: 2 },
+        ),
+      ),
+      usage: orOdd(fc.constant({ prompt_tokens: 1 })),
+    },
+    { requiredKeys: [] },
+  );
+  const setting: Setting = {
+    content: { tools: [{ name: 'exec', schema: undefined, freeform: {} }] },
+    target: { flags: { thinkTagSplit: true } },
+  };
+
+  it('is an answer that obeys the grammar of events', () => {
+    const property = fc.property(fc.array(answer, { maxLength: 8 }), (chunks) => {
+      const stream = chunks.map((said) => `data: ${JSON.stringify(said)}\n\n`).join('');
+      expect(eventsOf(stream + finish('stop') + DONE, setting).at(-1)).toEqual({ type: 'call-end' });
+    });
+    fc.assert(property, { numRuns: 500 });
   });
 });

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { refusalOf } from '../../../test/support/calls.js';
 import { contentOf } from '../../../test/support/translations.js';
 import type { CallContent, Part } from '../../call/index.js';
+import { AppError } from '../../shared/index.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 
 const protocol = new ChatCompletionsProtocol();
@@ -124,6 +126,37 @@ describe('Chat Completions requests as content', () => {
     ],
   ])('name what is not as it must be (case 72): %j', (body, param) => {
     expect(refused(body)).toEqual({ param, fault: 'invalid_value' });
+  });
+
+  it('are refused by name or understood, whatever they hold (case 72)', () => {
+    const odd = fc.jsonValue({ maxDepth: 3 });
+    const types = fc.constantFrom('text', 'image_url', 'file', 'function', 'custom');
+    const objects = fc.array(
+      fc.record({ type: types, id: odd, text: odd, image_url: odd, file: odd, function: odd, custom: odd }),
+    );
+    const message = fc.record({
+      role: fc.constantFrom('system', 'user', 'assistant', 'tool', 'function'),
+      content: fc.oneof(odd, objects),
+      tool_calls: fc.oneof(odd, objects),
+      tool_call_id: odd,
+      name: odd,
+    });
+    const members = fc.record({
+      tools: fc.oneof(odd, objects),
+      tool_choice: odd,
+      functions: odd,
+      stop: odd,
+      response_format: odd,
+    });
+    const property = fc.property(fc.array(message, { maxLength: 3 }), members, (messages, request) => {
+      try {
+        parsed({ messages, ...request });
+      } catch (error) {
+        expect(error).toBeInstanceOf(AppError);
+        expect(error).toHaveProperty('details.param', expect.any(String));
+      }
+    });
+    fc.assert(property, { numRuns: 200 });
   });
 
   it('have instructions in front and within the conversation (case 74)', () => {
