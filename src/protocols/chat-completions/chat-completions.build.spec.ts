@@ -88,7 +88,7 @@ describe('Chat Completions requests from content', () => {
       logitBias: new RawJson('{"5":-100}'),
     };
     const content = { sampling, verbosity: 'low', endUser: 'user-1', cacheKey: 'k', serviceTier: 'flex' };
-    const { body, warnings } = build(content);
+    const { body, warnings } = withFlags(content, { cacheKey: true, verbosity: true });
     expect(body).toMatchObject({
       temperature: 0,
       top_p: 0.5,
@@ -104,8 +104,8 @@ describe('Chat Completions requests from content', () => {
     expect(warnings).toBeUndefined();
   });
 
-  it('leave out what is usual, and what strangers need not know', () => {
-    const { body } = build({ verbosity: 'medium', serviceTier: 'auto', endUser: '{"account":"a b"}' });
+  it('leave out what is usual, what strangers need not know, and what many servers refuse', () => {
+    const { body } = build({ verbosity: 'low', cacheKey: 'k', serviceTier: 'auto', endUser: '{"account":"a b"}' });
     expect(Object.keys(body)).toEqual(['model', 'messages', 'user']);
     expect(body['user']).toMatch(/^[0-9a-f]{64}$/);
   });

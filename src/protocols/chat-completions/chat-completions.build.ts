@@ -40,10 +40,10 @@ export function buildChatRequest({ content, losses }: BuildContext, target: Upst
     ...(stop.length > 0 && { stop }),
     reasoning_effort: buildEffort(content.reasoning, flags, losses),
     response_format: buildFormat(content.format, flags),
-    // The usual one is named nowhere: servers that know no other would refuse the name.
-    verbosity: content.verbosity === 'medium' ? undefined : content.verbosity,
+    ...(flags.verbosity && { verbosity: content.verbosity }),
     user: content.endUser === undefined ? undefined : plainUser(content.endUser),
-    prompt_cache_key: content.cacheKey,
+    ...(flags.cacheKey && { prompt_cache_key: content.cacheKey }),
+    // The usual one is named nowhere: servers that know no other would refuse the name.
     service_tier: USUAL_SERVICE_TIERS.includes(content.serviceTier ?? 'auto') ? undefined : content.serviceTier,
     ...(stream && { stream, ...(flags.includeUsage && { stream_options: { include_usage: true } }) }),
   };

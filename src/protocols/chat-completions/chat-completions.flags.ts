@@ -19,6 +19,9 @@ export interface ChatFlags {
   readonly imageUrl: boolean;
   readonly audio: boolean;
   readonly topK: boolean;
+  /** `prompt_cache_key` and `verbosity` are known: members that many servers refuse, like any that they do not know. */
+  readonly cacheKey: boolean;
+  readonly verbosity: boolean;
   /** `temperature`, `top_p` and the like are refused. */
   readonly samplingFixed: boolean;
   readonly strictSchema: boolean;
@@ -49,6 +52,8 @@ export const chatFlags = (flags: Flags): ChatFlags => ({
   imageUrl: flags['imageUrl'] !== false,
   audio: flags['audio'] === true,
   topK: flags['topK'] === true,
+  cacheKey: flags['cacheKey'] === true,
+  verbosity: flags['verbosity'] === true,
   samplingFixed: flags['samplingFixed'] === true,
   strictSchema: flags['strictSchema'] !== false,
   structuredOutput: flags['structuredOutput'] !== false,
