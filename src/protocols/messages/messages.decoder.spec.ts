@@ -125,6 +125,7 @@ describe('streams of Messages upstreams', () => {
     expect(answer(call(['{"a":1}'])).stop).toBe('tool_calls');
     const cut = answer(call(['{"a":', '"b']), { stop_reason: 'max_tokens' });
     expect(cut).toMatchObject({ parts: [{ arguments: '{"a":"b' }], stop: 'max_tokens' });
+    expect(answer(call(['{']), { stop_reason: 'max_tokens' }).parts).toMatchObject([{ arguments: '{' }]);
   });
 
   it('say why they refuse, where the upstream does (case 42)', () => {

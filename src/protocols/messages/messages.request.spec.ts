@@ -208,6 +208,10 @@ describe('requests of Messages clients', () => {
       false,
     ],
     [
+      '{"type":"object","properties":{"properties":{"type":"string"}},"required":["properties"],"additionalProperties":false}',
+      true,
+    ],
+    [
       '{"type":"object","properties":{"type":{"const":"object"}},"required":["type"],"additionalProperties":false}',
       true,
     ],
