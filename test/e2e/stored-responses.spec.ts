@@ -6,8 +6,9 @@ import { newId, Secret } from '../../src/shared/index.js';
 import { StoredAnswers } from '../../src/stored-answers/index.js';
 import { expectError, INVALID_TOKEN, NOT_FOUND } from '../support/api-errors.js';
 import { catalogFor, RelayApp, type TestCaller } from '../support/relay-app.js';
-import { errorAnswer, type JsonObject, jsonAnswer, responsesAnswer } from '../support/scripted-upstream.js';
+import { chatAnswer, errorAnswer, type JsonObject, jsonAnswer, responsesAnswer } from '../support/scripted-upstream.js';
 
+const FOREIGN_MODEL = '  - { name: foreign, context_window: 200000, max_output_tokens: 64000, prices: free }';
 const ID = 'resp_019a9d3c4d5e7abc89abcdef01234567';
 const INPUT = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] }];
 const RESPONSE = {
@@ -17,8 +18,13 @@ const RESPONSE = {
   output: [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [] }],
 };
 
-/** A second account at the vendor of the first channel: what one keeps, the other does not know. */
-const twin = (url: string): string => `${catalogFor(url)}
+/** Besides a second account at the vendor of the first channel, and a model that only an upstream of Chat Completions has. */
+const catalog = (url: string): string => `${catalogFor(url).replace('channels:', `${FOREIGN_MODEL}\nchannels:`)}
+  - name: chat-foreign
+    protocol: chat-completions
+    base_url: ${url}
+    credentials: [upstream-secret-of-chat-foreign]
+    models: { foreign: foreign }
   - name: responses-twin
     protocol: responses
     base_url: ${url}
@@ -32,7 +38,7 @@ describe('responses that are kept', () => {
   let ann: TestCaller;
   beforeAll(async () => {
     relay = await RelayApp.start();
-    await relay.applyCatalog(twin(relay.upstream.url));
+    await relay.applyCatalog(catalog(relay.upstream.url));
   });
   afterAll(() => relay.close());
   beforeEach(async () => {
@@ -196,6 +202,70 @@ describe('responses that are kept', () => {
       relay.upstream.scriptNext(responsesAnswer({ id: ID }));
       await (await create({}, await silentKey())).text();
       expect(await rows()).toEqual([]);
+    });
+  });
+
+  describe('of an upstream of another dialect', () => {
+    const FOREIGN = { model: 'foreign' };
+    const sdk = (): OpenAI => new OpenAI({ apiKey: ann.key, baseURL: `${relay.url}/v1`, maxRetries: 0 });
+    const sent = (): unknown => relay.upstream.requests.at(-1)?.json['messages'];
+
+    it('are continued by their id and by their items, with all that was said before (case 78)', async () => {
+      const client = sdk();
+      relay.upstream.scriptNext(chatAnswer({ text: 'Hi.' }));
+      const one = await client.responses.create({ ...FOREIGN, input: 'Hello' });
+      expect(one.store).toBe(true);
+      relay.upstream.scriptNext(chatAnswer({ text: 'Fine.' }));
+      const two = await client.responses.create({ ...FOREIGN, input: 'How are you?', previous_response_id: one.id });
+      const said = [
+        { role: 'user', content: 'Hello' },
+        { role: 'assistant', content: 'Hi.' },
+        { role: 'user', content: 'How are you?' },
+      ];
+      expect(sent()).toEqual(said);
+      expect(two.previous_response_id).toBe(one.id);
+      const input = [
+        { type: 'item_reference' as const, id: two.output[0]?.id ?? '' },
+        { role: 'user' as const, content: 'So?' },
+      ];
+      await client.responses.create({ ...FOREIGN, input, previous_response_id: one.id });
+      expect(sent()).toEqual([
+        ...said.slice(0, 1),
+        { role: 'assistant', content: expect.anything() as unknown },
+        { role: 'user', content: 'So?' },
+      ]);
+    });
+
+    it('are kept as they were given, streamed or not, before their client has seen the end', async () => {
+      const client = sdk();
+      const stream = client.responses.stream({ ...FOREIGN, input: 'Hello' });
+      const streamed = await stream.finalResponse();
+      // The SDK adds a member of its own to what was streamed.
+      expect(streamed.output).toMatchObject((await client.responses.retrieve(streamed.id)).output);
+      const whole = await client.responses.create({ ...FOREIGN, input: 'Hello' });
+      expect(await client.responses.retrieve(whole.id)).toEqual({
+        ...whole,
+        _request_id: expect.any(String) as string,
+      });
+      expect((await client.responses.inputItems.list(whole.id)).data).toEqual([
+        expect.objectContaining({ role: 'user', content: [{ type: 'input_text', text: 'Hello' }] }),
+      ]);
+    });
+
+    it('are not kept when the client or its key does not want it, and say so', async () => {
+      const silent = await silentKey();
+      const [unwanted, unallowed] = [await create({ ...FOREIGN, store: false }), await create(FOREIGN, silent)];
+      for (const response of [unwanted, unallowed]) expect(await response.json()).toMatchObject({ store: false });
+      expect(await rows()).toEqual([]);
+    });
+
+    it('are refused by name where they are not kept (case 78)', async () => {
+      const refused = await create({ ...FOREIGN, previous_response_id: ID });
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({
+        error: { code: 'previous_response_not_found', param: 'previous_response_id' },
+      });
+      expect(relay.upstream.requests).toEqual([]);
     });
   });
 
