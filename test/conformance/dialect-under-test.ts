@@ -20,6 +20,8 @@ export interface DialectUnderTest {
   readonly stops: Readonly<Partial<Record<StopReason, StopReason>>>;
   /** What an event has behind which an upstream may close the stream without anything being missing. */
   readonly closes: RegExp;
+  /** Checks a request against what the vendor demands of all of them. */
+  expectRequest(request: JsonObject): void;
   /** Checks a whole stream against the dialect's own grammar. @param text of a stream that ended well */
   expectStream(events: readonly ReadEvent[]): void;
   /** Checks what stands behind the events before it when a stream failed. */

@@ -10,6 +10,7 @@ import { expectChatFailure, expectChatStream } from '../support/chat-grammar.js'
 import type { Dialect } from '../support/scripted-upstream.js';
 import { expectMessagesFailure, expectMessagesStream } from '../support/messages-grammar.js';
 import { expectResponsesFailure, expectResponsesStream } from '../support/responses-grammar.js';
+import { expectChatRules, expectMessagesRules, expectResponsesRules } from '../support/request-rules.js';
 import type { DialectUnderTest } from './dialect-under-test.js';
 
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
@@ -50,6 +51,7 @@ const responses: DialectUnderTest = {
   closes: /"type":"response\.(?:completed|incomplete)"/,
   expectStream: expectResponsesStream,
   expectFailure: expectResponsesFailure,
+  expectRequest: expectResponsesRules,
 };
 
 const chatCompletions: DialectUnderTest = {
@@ -83,6 +85,7 @@ const chatCompletions: DialectUnderTest = {
   closes: /"finish_reason":"/,
   expectStream: (events) => expectChatStream(events, true),
   expectFailure: expectChatFailure,
+  expectRequest: expectChatRules,
 };
 
 const messages: DialectUnderTest = {
@@ -115,6 +118,7 @@ const messages: DialectUnderTest = {
     expect(events[0]!.data).toContain('"output_tokens":0');
   },
   expectFailure: expectMessagesFailure,
+  expectRequest: expectMessagesRules,
 };
 
 export const DIALECTS_UNDER_TEST: Readonly<Record<Dialect, DialectUnderTest>> = {
