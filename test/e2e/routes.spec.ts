@@ -11,6 +11,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   BareAddressController: 'the API: a key',
   StrayController: 'everything that nothing else answers',
   ResponsesController: 'the API: a key',
+  StoredResponsesController: 'the API: a key',
   ChatCompletionsController: 'the API: a key',
   MessagesController: 'the API: a key',
   MessagesCountController: 'the API: a key',
