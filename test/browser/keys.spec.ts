@@ -91,7 +91,7 @@ describe('the pages of keys in a browser', () => {
     await window.page.getByRole('alert').waitFor();
     await expectFine(window, 'key-refused');
     await window.page.goto('/keys/new');
-    await window.page.getByLabel('Name').fill('made');
+    await window.page.getByRole('textbox', { name: 'Name' }).fill('made');
     await window.page.getByRole('button', { name: 'Create key' }).click();
     await window.page.getByText('Copy it now').waitFor();
     await expectFine(window, 'key-created');
@@ -106,7 +106,7 @@ describe('the pages of keys in a browser', () => {
     const { page, context } = window;
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: relay.url });
     await page.goto('/keys/new');
-    await page.getByLabel('Name').fill('copied');
+    await page.getByRole('textbox', { name: 'Name' }).fill('copied');
     await page.getByRole('button', { name: 'Create key' }).click();
     const secret = (await page.locator('#newkey').textContent()) ?? '';
     expect(secret).toMatch(/^sk-[0-9A-Za-z]{48}$/);
@@ -132,7 +132,7 @@ describe('the pages of keys in a browser', () => {
     const name = `script ${javaScriptEnabled}`;
     await page.goto('/keys');
     await page.getByRole('link', { name: 'New key' }).click();
-    await page.getByLabel('Name').fill(name);
+    await page.getByRole('textbox', { name: 'Name' }).fill(name);
     await page.getByLabel('Quota in all').fill('5');
     await page.getByLabel('m', { exact: true }).check();
     await page.getByRole('button', { name: 'Create key' }).click();
