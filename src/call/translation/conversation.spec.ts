@@ -27,6 +27,14 @@ describe('a conversation that is put together', () => {
     expect(builder.turns).toEqual([user(text('b')), system({ kind: 'text', text: 'c', cache: { ttl: '1h' } })]);
   });
 
+  it('takes more parts of one side than a call can have arguments (case 72)', () => {
+    const builder = new ConversationBuilder();
+    const many = Array.from({ length: 300_000 }, () => text('a'));
+    builder.say('user', [text('b')]);
+    builder.say('user', many);
+    expect(builder.turns[0]?.parts).toHaveLength(many.length + 1);
+  });
+
   it('has no neighbours of one side, and nothing empty (cases 72, 73)', () => {
     const builder = new ConversationBuilder();
     builder.say('user', [text('a'), text('')]);

@@ -23,8 +23,9 @@ export class ConversationBuilder {
     const said = parts.filter((part) => part.kind !== 'text' || part.text !== '');
     if (said.length === 0) return;
     const last = this.built.at(-1);
-    if (last?.role === role) last.parts.push(...said);
-    else this.built.push({ role, parts: [...said] });
+    if (last?.role !== role) this.built.push({ role, parts: [...said] });
+    // There may be more of them than a call can have arguments.
+    else for (const part of said) last.parts.push(part);
   }
 }
 

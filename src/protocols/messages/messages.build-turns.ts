@@ -48,7 +48,7 @@ function join(messages: Message[], role: Turn['role'], blocks: readonly TreeObje
   const last = messages.at(-1);
   if (blocks.length === 0) return;
   if (last?.role !== role) messages.push({ role, content: [...blocks] });
-  // Too many for the arguments of one call, if somebody wants it.
+  // There may be more of them than a call can have arguments.
   else for (const block of blocks) last.content.push(block);
 }
 
