@@ -550,24 +550,27 @@ describe('thinking of Messages upstreams', () => {
 
   it.each([
     ['minimal', undefined, 1280, 64_000],
-    ['low', 1000, 1024, 2024],
-    ['medium', 1000, 1024, 2024],
-    ['high', 10_000, 6000, 16_000],
-    ['xhigh', 10_000, 9000, 19_000],
-    ['max', 10_000, 9500, 19_500],
-  ])('has a budget for the effort %s, and room beside it: %s (case 84)', (effort, outputLimit, budget, limit) => {
-    const { body, warnings } = flagged(
-      { outputLimit, reasoning: { effort, show: 'text' } },
-      { thinkingMode: 'budget' },
-    );
-    expect(body['thinking']).toEqual({ type: 'enabled', budget_tokens: budget });
-    expect(body['max_tokens']).toBe(limit);
-    expect(warnings).toBeUndefined();
-  });
+    ['low', 2000, 1024, 2000],
+    ['medium', 10_000, 3000, 10_000],
+    ['high', 10_000, 6000, 10_000],
+    ['xhigh', 10_000, 9000, 10_000],
+    ['max', 10_000, 9500, 10_000],
+  ])(
+    'has a budget for the effort %s, within what the client lets it write: %s (case 84)',
+    (effort, outputLimit, budget, limit) => {
+      const { body, warnings } = flagged(
+        { outputLimit, reasoning: { effort, show: 'text' } },
+        { thinkingMode: 'budget' },
+      );
+      expect(body['thinking']).toEqual({ type: 'enabled', budget_tokens: budget });
+      expect(body['max_tokens']).toBe(limit);
+      expect(warnings).toBeUndefined();
+    },
+  );
 
-  it('is off where the model cannot write more than it would think (case 84)', () => {
+  it('is off where the client lets it write no more than it would think (case 84)', () => {
     const content = { outputLimit: 500, reasoning: { effort: 'low', show: 'text' } } as const;
-    const { body, warnings } = build(content, { maxOutputTokens: 1024, flags: { thinkingMode: 'budget' } });
+    const { body, warnings } = flagged(content, { thinkingMode: 'budget' });
     expect([body['thinking'], body['max_tokens'], warnings]).toEqual([
       { type: 'disabled' },
       500,

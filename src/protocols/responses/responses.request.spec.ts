@@ -278,8 +278,8 @@ describe('the settings of a Responses request', () => {
   });
 
   it.each([
-    [{}, 'none'],
-    [{ reasoning: { effort: 'high', summary: null } }, 'none'],
+    [{}, 'sealed'],
+    [{ reasoning: { effort: 'high', summary: null } }, 'sealed'],
     [{ store: false }, 'sealed'],
     [{ include: ['reasoning.encrypted_content'] }, 'sealed'],
     [{ reasoning: { summary: 'auto' } }, 'text'],

@@ -79,11 +79,10 @@ function readSampling(request: TreeReader): Sampling {
 function readReasoning(request: TreeReader): ReasoningWish {
   const reasoning = request.child('reasoning');
   const isReadable = reasoning?.has('summary') === true || reasoning?.has('generate_summary') === true;
-  // What is kept nowhere has to come back from the client.
-  const isCarried = request.boolean('store') === false || includes(request, 'reasoning.encrypted_content');
   return {
     effort: newest(request, 'reasoning', 'effort')?.string('effort'),
-    show: isReadable ? 'text' : isCarried ? 'sealed' : 'none',
+    // It comes back from the client, or from where its answer is kept.
+    show: isReadable ? 'text' : 'sealed',
   };
 }
 
