@@ -53,7 +53,7 @@ export interface MeterReading {
   /** The event is the one that ends the answer. */
   readonly last: boolean;
   /** What the client gets instead of the event's own bytes; empty when the event is not for the client. */
-  readonly replacement?: Uint8Array;
+  readonly replacement?: Uint8Array | string;
 }
 
 /** Looks into the events of one stream, in order, without changing them. */

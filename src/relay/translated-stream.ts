@@ -36,7 +36,7 @@ export class TranslatedStream implements StreamMeter {
     const signals = this.parts.signals.read(events);
     let text = '';
     for (const event of events) text += this.render(event);
-    return { signals, last: this.isOver, replacement: Buffer.from(text) };
+    return { signals, last: this.isOver, replacement: text };
   }
 
   private render(event: CallEvent): string {
