@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/index.js';
+import { StoredAnswersModule } from '../stored-answers/index.js';
 import { CallDetailsReader } from './call-details.js';
 import { CallLookup } from './call-lookup.js';
 import { KeyUse } from './key-use.js';
@@ -19,7 +20,7 @@ import { UsageSumsReader } from './usage-sums.js';
 import { UsageRepository } from './usage.repository.js';
 
 @Module({
-  imports: [AuthModule],
+  imports: [AuthModule, StoredAnswersModule],
   controllers: [UsageLogsController],
   providers: [
     UsageRepository,

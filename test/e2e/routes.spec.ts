@@ -75,6 +75,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'GET /usage-logs/common',
     'GET /usage-logs/common.csv',
     'GET /usage-logs/common/:id',
+    'POST /usage-logs/common/:id/forget',
     'GET /wallet',
     'GET /wallet/consumption.csv',
     'GET /wallet/top-ups.csv',

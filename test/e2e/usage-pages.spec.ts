@@ -2,7 +2,8 @@ import { DataSource } from 'typeorm';
 import { signedIn } from '../support/signed-in.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { newId } from '../../src/shared/index.js';
+import { newId, Secret } from '../../src/shared/index.js';
+import { StoredAnswers } from '../../src/stored-answers/index.js';
 import { aCallRow } from '../support/call-rows.js';
 
 const LOG = '/usage-logs/common';
@@ -94,6 +95,26 @@ describe('the pages of the usage log', () => {
     expect(trace).toContain('Attempt 1');
     expect(trace).not.toContain('responses-main');
     expect(trace).not.toContain('vendor-m-2026');
+  });
+
+  it('say until when an answer is kept, to its account alone, and delete it at once', async () => {
+    const id = await row(ann, 1);
+    const { accountId, keyId, key } = ann;
+    const kept = await relay
+      .get(StoredAnswers)
+      .keep(
+        { accountId, keyId, secret: new Secret(key) },
+        { id: 'resp_1', callId: id, channelId: 'chn_1', itemIds: [], content: { input: '[]', response: '{}' } },
+      );
+    const trace = await page(`${LOG}/${id}`);
+    expect(trace).toMatch(new RegExp(`This answer is kept until <time datetime="${kept?.toISOString()}"`));
+    expect(trace).not.toContain('Bodies are not stored');
+    const bob = await signedIn(relay, (await relay.caller()).accountId);
+    expect((await bob.submit('/usage-logs/common', {}, `${LOG}/${id}/forget`)).status).toBe(404);
+    expect(await page(`${LOG}/${id}`)).toContain('Delete it now');
+    const deleted = await browser.submit(`${LOG}/${id}`, {}, `${LOG}/${id}/forget`);
+    expect((await browser.follow(deleted)).text).toContain('The answer is deleted');
+    expect(await page(`${LOG}/${id}`)).toContain('Bodies are not stored');
   });
 
   it('name the reason and the message of a failure, and what to change', async () => {

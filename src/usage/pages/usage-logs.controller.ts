@@ -1,7 +1,7 @@
-import { Controller, Get, Param, Query, Res } from '@nestjs/common';
+import { Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { SignedIn } from '../../auth/index.js';
-import { CurrentVisitor, type Page, sendCsv, type Visitor } from '../../web/index.js';
+import { CurrentVisitor, type Page, type Redirect, sendCsv, type Visitor } from '../../web/index.js';
 import { UsageCsv } from './usage-csv.js';
 import { UsageLogsPages } from './usage-logs.pages.js';
 import type { AddressParts } from './usage-query.js';
@@ -27,5 +27,10 @@ export class UsageLogsController {
   @Get('common/:id')
   call(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
     return this.pages.call(visitor, id);
+  }
+
+  @Post('common/:id/forget')
+  forget(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Redirect> {
+    return this.pages.forget(visitor, id);
   }
 }

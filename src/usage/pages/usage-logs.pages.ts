@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, ZERO } from '../../shared/index.js';
-import { Cursors, Page, type Visitor } from '../../web/index.js';
+import { StoredAnswers } from '../../stored-answers/index.js';
+import { Cursors, Page, Redirect, type Visitor } from '../../web/index.js';
 import { type CallDetails, CallDetailsReader } from '../call-details.js';
 import { CallNotFound, RangeTooLarge } from '../usage.errors.js';
 import { LogReader } from './log-reader.js';
@@ -19,6 +20,7 @@ export class UsageLogsPages {
     private readonly details: CallDetailsReader,
     private readonly cursors: Cursors,
     private readonly clock: Clock,
+    private readonly answers: StoredAnswers,
   ) {}
 
   async list({ accountId, timeZone }: Visitor, parts: AddressParts): Promise<Page> {
@@ -49,8 +51,20 @@ export class UsageLogsPages {
 
   async call({ accountId, operator, timeZone }: Visitor, id: string): Promise<Page> {
     const details = await this.details.find(accountId, id);
-    const data = callPage(details, this.clock.date(), timeZone, operator);
+    const keptUntil = await this.answers.keptUntil(accountId, details.call.id);
+    const data = { ...callPage(details, this.clock.date(), timeZone, operator), keptUntil };
     return new Page('usage-logs/call', { title: `Call of ${details.call.model || id}`, data });
+  }
+
+  /** Deletes the answer of a call that its client had kept. */
+  async forget({ accountId }: Visitor, id: string): Promise<Redirect> {
+    const { call } = await this.details.find(accountId, id);
+    await this.answers.forget(accountId, call.id);
+    return new Redirect(`/usage-logs/common/${call.id}`, {
+      tone: 'ok',
+      title: 'The answer is deleted',
+      text: 'Nothing of it is kept here any more: a request that continues it is refused.',
+    });
   }
 
   /** Filters as they were, and a way to a shorter range. */
