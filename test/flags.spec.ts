@@ -1,0 +1,35 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '..');
+/** `| `audio` | R C | …`: the first cell of each row of the table. */
+const ROW = /^\| `(\w+)`/gm;
+/** What reads flags: the dialects, each in one file, the relay and the channels. */
+const READERS = 'src/{protocols/*/*.flags,relay/exchange,channels/channel,channels/channel-family}.ts';
+/** `flags['audio']`, and `const { efforts, oneSampler = false } = flags`, also of a target. */
+const BY_NAME = /\bflags\['(\w+)'\]/g;
+const TAKEN_OUT = /\{([\w\s,=.()[\]']+)\}(?: = flags;|: UpstreamTarget\['flags'\])/g;
+/** It stands in for the catalog's max_output_tokens, which is never missing. */
+const UNREACHABLE = 'defaultMaxTokens';
+
+const documented = (): string[] => {
+  const [, table = ''] = readFileSync(join(ROOT, 'README.md'), 'utf8').split('### Flags');
+  return [...(table.split('\n## ')[0] ?? '').matchAll(ROW)].map(([, name = '']) => name);
+};
+
+function read(): string[] {
+  const texts = globSync(READERS, { cwd: ROOT }).map((path) => readFileSync(join(ROOT, path), 'utf8'));
+  const named = texts.flatMap((text) => [...text.matchAll(BY_NAME)].map(([, name = '']) => name));
+  const taken = texts.flatMap((text) =>
+    [...text.matchAll(TAKEN_OUT)].flatMap(([, names = '']) =>
+      names.split(',').map((name) => name.trim().split(' ')[0]),
+    ),
+  );
+  return [...named, ...taken].filter((name) => name !== undefined && name !== UNREACHABLE) as string[];
+}
+
+describe('the flags of channels and models', () => {
+  it('are those that README has a table of', () => {
+    expect(documented().toSorted()).toEqual([...new Set(read())].toSorted());
+  });
+});
