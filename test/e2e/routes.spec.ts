@@ -16,7 +16,6 @@ const OTHERS: Readonly<Record<string, string>> = {
   MessagesController: 'the API: a key',
   MessagesCountController: 'the API: a key',
   ResponsesCountController: 'the API: a key',
-  StoredResponsesController: 'the API: a key',
 };
 
 /** Who may visit what. A new page is added here by whoever has thought about it. */
