@@ -92,6 +92,13 @@ describe('requests of Messages clients', () => {
     );
   });
 
+  it('of Claude Code begin with what it says to the model, not with what it says to its vendor', () => {
+    const note = 'x-anthropic-billing-header: cc_version=2.1.328.ccf; cc_entrypoint=cli; cch=eb6c6;';
+    const { lead } = read({ system: [text(note), text('You are Claude.')] });
+    expect(lead).toEqual([{ kind: 'text', text: 'You are Claude.' }]);
+    expect(said(text(note))).toEqual([{ kind: 'text', text: note }]);
+  });
+
   it('have system texts of their beginning in front, wherever they come from (case 74)', () => {
     const messages = [{ role: 'system', content: [text('Second.')] }, HELLO];
     expect(read({ system: 'First.', messages }).lead.map((part) => part.text)).toEqual(['First.', 'Second.']);

@@ -22,6 +22,9 @@ export const RAW_MEMBERS: ReadonlySet<string> = new Set(['input_schema', 'input'
 
 const SAMPLING = ['temperature', 'top_p', 'top_k'];
 
+/** What Claude Code tells its vendor's accounting in front of all instructions: other words in each call or session. */
+const VENDORS_NOTE = 'x-anthropic-billing-header:';
+
 /** What a request of this dialect asks for. @throws AppError invalid_request naming the member at fault */
 export function parseMessagesRequest(request: TreeObject, context: ParseContext): CallContent {
   const fields = new TreeReader(request);
@@ -48,7 +51,9 @@ export function parseMessagesRequest(request: TreeObject, context: ParseContext)
 
 function readConversation(fields: TreeReader, context: ParseContext): ConversationBuilder {
   const conversation = new ConversationBuilder();
-  instruct(conversation, readTexts(fields, 'system'));
+  // No model is meant by the note, and with it no other vendor's cache would know the prompt that follows.
+  const isMeant = ({ text }: TextPart): boolean => !text.startsWith(VENDORS_NOTE);
+  instruct(conversation, readTexts(fields, 'system').filter(isMeant));
   for (const message of fields.children('messages')) {
     const role = message.word('role');
     if (role === 'system') instruct(conversation, readTexts(message, 'content'));
