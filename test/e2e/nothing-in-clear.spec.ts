@@ -1,0 +1,89 @@
+import { DataSource } from 'typeorm';
+import { requestIn } from '../support/asked.js';
+import { PATHS } from '../support/dialects.js';
+import { PAIRS, pairsCatalog } from '../support/pairs.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import {
+  answerIn,
+  destroy,
+  type Dialect,
+  errorAnswer,
+  eventsIn,
+  sse,
+  streamHead,
+} from '../support/scripted-upstream.js';
+
+const MARKER = 'the-wombat-flies-at-midnight';
+const ASKED = {
+  system: `System: ${MARKER}`,
+  turns: [
+    { by: 'user', text: `User: ${MARKER}` },
+    { by: 'assistant', calls: [{ id: 'call_1', name: 'look', arguments: `{"at":"${MARKER}"}` }] },
+    { by: 'tool', id: 'call_1', text: `Result: ${MARKER}` },
+  ],
+  tools: [{ name: 'look', description: MARKER, schema: { type: 'object', properties: {} } }],
+} as const;
+
+/** Has answers kept, where clients can. */
+const KEPT: Readonly<Record<Dialect, object>> = { responses: { store: true }, 'chat-completions': {}, messages: {} };
+
+/** Every row of every table, as text; bytes as hexadecimal digits. */
+async function dump(relay: RelayApp): Promise<string> {
+  const sql = relay.get(DataSource);
+  const tables: { name: string }[] = await sql.query(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+  );
+  const rows = await Promise.all(
+    tables.map(({ name }) => sql.query<{ row: string }[]>(`SELECT entry::text AS row FROM ${name} AS entry`)),
+  );
+  return rows
+    .flat()
+    .map(({ row }) => row)
+    .join('\n');
+}
+
+describe('a dump of the database', () => {
+  let relay: RelayApp;
+  let caller: TestCaller;
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+    await relay.applyCatalog(pairsCatalog(relay.upstream.url));
+    caller = await relay.caller({ credit: '1000' });
+  });
+  afterAll(() => relay.close());
+
+  it('holds nothing in clear of what was asked and answered, whatever became of the calls', async () => {
+    for (const { client, upstream, model } of PAIRS)
+      for (const stream of [false, true]) {
+        const scripts = [
+          answerIn(upstream, { text: `Answer: ${MARKER}`, reasoning: `Thought: ${MARKER}` }),
+          [streamHead(), sse(eventsIn(upstream, { text: [MARKER, MARKER] }).slice(0, -2)), destroy('close')],
+          errorAnswer(upstream, 400, { error: { type: 'invalid_request_error', message: 'No.' } }),
+        ];
+        for (const script of scripts) {
+          relay.upstream.script(script);
+          const body = {
+            model,
+            stream,
+            ...requestIn(client, ASKED),
+            user: MARKER,
+            metadata: { user_id: MARKER },
+            ...KEPT[client],
+          };
+          await (await relay.post(PATHS[client], caller.key, body)).text();
+        }
+      }
+    const text = await dump(relay);
+    // It is a dump indeed, and has the answers that Responses clients have kept.
+    const hidden = Buffer.from(MARKER);
+    const forms = [MARKER, hidden.toString('hex'), hidden.toString('base64').slice(0, -4)];
+    expect([caller.keyId, 'resp_', ...forms].map((form) => text.includes(form))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(await relay.ledger()).toEqual({ exact: true, differences: [] });
+  });
+});
