@@ -4,6 +4,7 @@ import { AccountService, AuthModule } from '../../src/auth/index.js';
 import {
   ApiKeyService,
   InvalidKeyName,
+  KeyAuthenticator,
   KeyDirectory,
   KeyIsDeleted,
   KeyNotFound,
@@ -91,6 +92,21 @@ describe('API keys', () => {
       { name: 'strict', strict: true, neverStores: false },
       { name: 'silent', strict: false, neverStores: true },
     ]);
+  });
+
+  it('are told apart in headers that show several: the secret is that of the caller', async () => {
+    const [one, other] = [
+      await keys.create({ accountId, name: 'one' }),
+      await keys.create({ accountId, name: 'other' }),
+    ];
+    const caller = await directory.find(other.secret.reveal());
+    if (caller === undefined) throw new Error('The key is not known.');
+    const headers = { authorization: `Bearer ${one.secret.reveal()}`, 'x-api-key': other.secret.reveal() };
+    const authenticator = app.get(KeyAuthenticator);
+    expect((await authenticator.secretOf(caller, headers)).reveal()).toBe(other.secret.reveal());
+    await expect(
+      authenticator.secretOf(caller, { authorization: `Bearer ${one.secret.reveal()}` }),
+    ).rejects.toMatchObject({ kind: 'invalid_token' });
   });
 
   it('are billed under the group default when neither key nor account names one', async () => {
