@@ -96,7 +96,10 @@ function toolBlock({ id, name, arguments: fragments }: ScriptedContent['toolCall
     opened: { type: 'tool_use', id, name, input: {} },
     // A call without arguments is opened and closed with nothing in between.
     deltas: json === '{}' ? [] : fragments.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
-    whole: { type: 'tool_use', id, name, input: JSON.parse(json) as JsonObject },
+    // In a stream, a limit may cut the arguments off.
+    get whole() {
+      return { type: 'tool_use', id, name, input: JSON.parse(json) as JsonObject };
+    },
   };
 }
 
