@@ -17,7 +17,7 @@ import {
   sse,
   streamHead,
 } from '../support/scripted-upstream.js';
-import { answerWithoutUsage, refusalAnswer } from '../support/scripted-variants.js';
+import { answerWithoutUsage, refusalAnswer, variantOf } from '../support/scripted-variants.js';
 
 const HELLO: Asked = { turns: [{ by: 'user', text: 'Hello' }], outputLimit: 500 };
 /** Where a client may say texts that end the answer. */
@@ -122,4 +122,28 @@ describe.each(FOREIGN_PAIRS)('%s', (_, { client, upstream, model }) => {
       expect([body.includes('STOP'), await closed]).toEqual(isOurs ? [false, 'left'] : [true, 'finished']);
     },
   );
+});
+
+describe('reasons to stop that only one dialect has', () => {
+  const stopping = (upstream: Dialect, member: string, reason: string): Script =>
+    variantOf(upstream, { text: 'Hello' }, (value) => (value[member] ? { ...value, [member]: reason } : value));
+
+  const odd = [
+    ['chat-completions', 'messages', 'stop_sequence'],
+    ['responses', 'messages', 'stop_sequence'],
+    ['chat-completions', 'messages', 'pause_turn'],
+    ['responses', 'messages', 'pause_turn'],
+    ['chat-completions', 'messages', 'of the next year'],
+    ['responses', 'messages', 'of the next year'],
+    ['messages', 'chat-completions', 'of the next year'],
+    ['responses', 'chat-completions', 'of the next year'],
+  ] as const;
+
+  it.each(odd)('are an end for a client of %s: over %s, %s (cases 34, 43 and 44)', async (client, upstream, reason) => {
+    const member = upstream === 'messages' ? 'stop_reason' : 'finish_reason';
+    world.relay.upstream.script(stopping(upstream, member, reason));
+    const request = { model: `over-${upstream}`, ...requestIn(client, HELLO) };
+    const response = await world.relay.post(PATHS[client], world.caller.key, request);
+    expect(heardIn(client, (await response.json()) as JsonObject)).toMatchObject({ text: 'Hello', stop: 'end' });
+  });
 });
