@@ -64,7 +64,7 @@ function sense(part: Part): unknown {
 }
 
 const toolSense = ({ schema, strict, freeform, ...tool }: Tool): unknown => ({
-  ...defined(tool),
+  ...defined({ ...tool, path: undefined }),
   schema: freeform === undefined ? schema?.text : undefined,
   isStrict: strict === true,
   isFreeform: freeform !== undefined,

@@ -1,4 +1,5 @@
 import { ModulesContainer } from '@nestjs/core';
+import { LOSS_MEANINGS } from '../../src/call/index.js';
 import { type openApiDocument, type Operation, type Schema } from '../../src/home/docs/openapi/index.js';
 import { LOSSES } from '../../src/home/docs/losses.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
@@ -142,6 +143,7 @@ describe('the documentation', () => {
     for (const error of ['model_not_found', 'previous_response_not_found']) expect(text).toContain(error);
     expect(text).toContain('quota_left_usd');
     for (const thing of LOSSES.flatMap(({ things }) => things)) expect(text).toContain(thing);
+    for (const warning of Object.entries(LOSS_MEANINGS)) expect(text).toContain(warning.join(' '));
     expect(text).toContain('http://relay.example/v1&quot;');
     expect(page).toContain('mailto:operator@example.com');
   });

@@ -169,13 +169,23 @@ const schema = fc
 function toolsOf({ freeformTools, namespaces }: ContentTraits): fc.Arbitrary<readonly Tool[]> {
   const plain = fc
     .tuple(schema, anyText)
-    .map(([json, description]): Tool => ({ name: 'get_weather', schema: json, description }));
+    .map(([json, description]): Tool => ({ name: 'get_weather', schema: json, description, path: 'tools[0]' }));
   const tools = [
     plain,
     ...(freeformTools
-      ? [anyText.map((description): Tool => ({ name: 'exec', schema: undefined, description, freeform: {} }))]
+      ? [
+          anyText.map((description): Tool => ({
+            name: 'exec',
+            schema: undefined,
+            description,
+            freeform: {},
+            path: 'tools[1]',
+          })),
+        ]
       : []),
-    ...(namespaces ? [schema.map((json): Tool => ({ name: 'read', namespace: 'files', schema: json }))] : []),
+    ...(namespaces
+      ? [schema.map((json): Tool => ({ name: 'read', namespace: 'files', schema: json, path: 'tools[2]' }))]
+      : []),
   ];
   return fc.tuple(...tools);
 }

@@ -153,8 +153,8 @@ export interface Tool {
   /** It takes any text instead of JSON. */
   readonly freeform?: { readonly grammar?: { readonly syntax: string; readonly definition: string } | undefined };
   readonly cache?: CacheMark | undefined;
-  /** The definition in the client's own dialect, when it is one that only that vendor knows by its type. */
-  readonly vendor?: RawJson | undefined;
+  /** Where it stands in the request, for warnings: `tools[2]`. */
+  readonly path: string;
 }
 
 /** `web_search` in every dialect that has it; others by the type that the client wrote. */

@@ -77,7 +77,7 @@ describe('results of tools', () => {
     const turns = pairResults([assistant(call('a')), user(text('b')), assistant(call('c'))], losses);
     const missing = { ...result('a', '[no result]'), isError: true };
     expect(turns).toEqual([assistant(call('a')), user(missing, text('b')), assistant(call('c'))]);
-    expect(losses.header).toBe('missing_tool_result:a');
+    expect(losses.header).toBe('tool_result_missing:messages');
   });
 
   it('without a call become text (case 69)', () => {
@@ -85,7 +85,7 @@ describe('results of tools', () => {
     expect(pairResults([user(result('a', 'r'))], losses)).toEqual([
       user(text('Result of the tool call a:'), text('r')),
     ]);
-    expect(losses.header).toBe('tool_result_without_call:a');
+    expect(losses.header).toBe('tool_result_without_call:messages');
   });
 
   it('are refused to be made up for a strict key (case 119)', () => {

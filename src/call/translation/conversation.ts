@@ -81,12 +81,12 @@ function match(turns: readonly Turn[]): {
 const callsOf = ({ parts }: Turn): readonly ToolCallPart[] => parts.filter((part) => part.kind === 'tool-call');
 
 function noResult({ id, isFreeform }: ToolCallPart, losses: Losses): ToolResultPart {
-  losses.warn('missing_tool_result', id);
+  losses.warn('tool_result_missing', 'messages');
   return { kind: 'tool-result', id, parts: [{ kind: 'text', text: '[no result]' }], isError: true, isFreeform };
 }
 
 function textsOf({ id, parts }: ToolResultPart, losses: Losses): readonly Part[] {
-  losses.warn('tool_result_without_call', id);
+  losses.warn('tool_result_without_call', 'messages');
   return [{ kind: 'text', text: `Result of the tool call ${id}:` }, ...parts];
 }
 

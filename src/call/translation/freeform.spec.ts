@@ -14,7 +14,7 @@ describe('texts for tools without a schema', () => {
   it('are described with their grammar, which nothing else tells', () => {
     const grammar = { syntax: 'regex', definition: 'a+' };
     const note = 'The input must match this regex grammar:\na+';
-    const tool = { name: 'f', schema: undefined };
+    const tool = { name: 'f', schema: undefined, path: 'tools[0]' };
     expect(describeFreeform({ ...tool, freeform: { grammar } })).toBe(note);
     expect(describeFreeform({ ...tool, description: 'Runs.', freeform: { grammar } })).toBe(`Runs.\n\n${note}`);
     expect(describeFreeform({ ...tool, description: 'Runs.', freeform: {} })).toBe('Runs.');

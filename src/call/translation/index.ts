@@ -10,7 +10,7 @@ export type { CallEvent, CallResult, PartStart, StopReason } from './events.js';
 export { describeFreeform, FREEFORM_SCHEMA, unwrapFreeform, wrapFreeform } from './freeform.js';
 export { answerId, conforming, itemId, type NameRule } from './ids.js';
 export { isTreeObject, type JsonTree, parseJsonTree, RawJson, type TreeObject, writeJson } from './json-tree.js';
-export { Losses, malformed, notTranslatable } from './losses.js';
+export { LOSS_MEANINGS, type LossCode, Losses, malformed, notTranslatable } from './losses.js';
 export { PartSequencer } from './part-sequencer.js';
 export { sourceOf, urlOf } from './sources.js';
 export { type KnownTool, ToolNames } from './tool-names.js';

@@ -1,5 +1,40 @@
 import { AppError } from '../../shared/index.js';
 
+/** What can become of a part of a request that its upstream has no word for. */
+export type LossCode =
+  | 'unsupported_parameter'
+  | 'unsupported_tool'
+  | 'unsupported_content'
+  | 'clamped'
+  | 'substituted'
+  | 'thinking_on'
+  | 'thinking_off'
+  | 'tool_not_forced'
+  | 'in_words'
+  | 'schema_merged'
+  | 'prefill'
+  | 'user_message_inserted'
+  | 'tool_result_missing'
+  | 'tool_result_without_call';
+
+/** The same for people. */
+export const LOSS_MEANINGS: Readonly<Record<LossCode, string>> = {
+  unsupported_parameter: 'The upstream, or its model, does not take it: it is left out.',
+  unsupported_tool: 'Only its own vendor runs this tool: it is left out.',
+  unsupported_content: 'An image, a file or sound where upstreams take nothing but text: it is left out.',
+  clamped: 'The upstream does not take so much, or so little: it gets the nearest value.',
+  substituted: 'The model does not know it: it gets what comes nearest of what it knows.',
+  thinking_on: 'The model thinks all the same: it cannot be told not to.',
+  thinking_off: 'The model does not think: it cannot, or not together with what else is asked for.',
+  tool_not_forced: 'The model is free to call a tool or not: while it thinks it cannot be made to.',
+  in_words: 'The upstream cannot be held to it: the model is asked for it in words.',
+  schema_merged: 'A choice of schemas at the root: the tool has one with the members of all, and words tell the rest.',
+  prefill: 'The assistant’s message at the end: the model may begin a new one instead of going on with it.',
+  user_message_inserted: 'The assistant began the conversation: a message of the user stands before it.',
+  tool_result_missing: 'A call of a tool had no result: one stands there that says so.',
+  tool_result_without_call: 'The call of this result is not there: the result stands in the user’s words.',
+};
+
 /** Header values longer than this are cut by some proxies. */
 const MAX_HEADER_LENGTH = 1024;
 const NOT_ASCII = /[^\x21-\x2b\x2d-\x7e]/g;
@@ -13,11 +48,11 @@ export class Losses {
 
   /**
    * Notes that something is dropped or adjusted.
-   * @param code what happened, in snake case: `unsupported_tool`, `clamped`
-   * @param path of the member in the client's request: `tools[2]`
+   * @param path of the member in the client's request: `tools[2]`; where it is not known any more, the name that most
+   * dialects have for it: `temperature`, `max_tokens`, `reasoning_effort`, `messages`
    * @throws AppError invalid_request naming the path, when the key is strict
    */
-  warn(code: string, path: string): void {
+  warn(code: LossCode, path: string): void {
     if (this.strict) {
       const message = `This key is strict, and ${path} cannot be carried over to the upstream as it is (${code}).`;
       throw new AppError('invalid_request', message, { param: path, fault: 'unsupported_parameter' });

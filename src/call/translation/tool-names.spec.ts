@@ -3,7 +3,12 @@ import { conforming } from './ids.js';
 import { ToolNames } from './tool-names.js';
 
 const RULE = { maxLength: 64, odd: /[^A-Za-z0-9_-]/g };
-const tool = (name: string, namespace?: string): Tool => ({ name, schema: undefined, ...(namespace && { namespace }) });
+const tool = (name: string, namespace?: string): Tool => ({
+  name,
+  schema: undefined,
+  path: 'tools[0]',
+  ...(namespace && { namespace }),
+});
 
 describe('names that an upstream takes', () => {
   it.each(['a', 'get_weather-2', 'x'.repeat(64)])('are left alone when they may be so: %s', (name) => {

@@ -1,3 +1,4 @@
+import { LOSS_MEANINGS } from '../../call/index.js';
 import type { OfferedModel } from '../../catalog/index.js';
 import { clientSnippets } from '../../web/index.js';
 import type { Dialect } from '../dialects.js';
@@ -26,6 +27,7 @@ export const docsView = ({ dialects, models, base, maxBodyBytes }: Documented) =
   maxBody: `${Math.floor((maxBodyBytes / MIB) * 10) / 10} MiB`,
   tabs: clientSnippets(base, [...models.map(({ model, ...answers }) => ({ name: model.name, ...answers })), ANY_MODEL]),
   losses: LOSSES,
+  warnings: Object.entries(LOSS_MEANINGS).map(([code, meaning]) => ({ code, meaning })),
   errors: ERRORS,
   operations: referenceView(),
 });

@@ -38,7 +38,12 @@ const IMAGE: Part = {
 };
 const IMAGE_SENT = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
 const writtenCall = (id: string): object => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
-const tool = (name: string, more: object = {}): CallContent['tools'][number] => ({ name, schema: undefined, ...more });
+const tool = (name: string, more: object = {}): CallContent['tools'][number] => ({
+  name,
+  schema: undefined,
+  path: 'tools[3]',
+  ...more,
+});
 interface Ids {
   readonly tool_calls?: readonly { readonly id: string }[];
   readonly tool_call_id?: string;
@@ -112,12 +117,12 @@ describe('Chat Completions requests from content', () => {
 
   it('drop by name what the upstream lacks, or refuse it for a strict key (case 119)', () => {
     const sampling = { temperature: 1, topK: 5, topLogprobs: 0 };
-    expect(build({ sampling }).warnings).toBe('unsupported:logprobs,unsupported:top_k');
+    expect(build({ sampling }).warnings).toBe('unsupported_parameter:logprobs,unsupported_parameter:top_k');
     expect(withFlags({ sampling }, { topK: true }).body).toMatchObject({ temperature: 1, top_k: 5 });
     const fixed = withFlags({ sampling: { temperature: 1, seed: 7 } }, { samplingFixed: true });
     expect(fixed.body).toMatchObject({ seed: 7 });
     expect(fixed.body).not.toHaveProperty('temperature');
-    expect(fixed.warnings).toBe('unsupported:temperature');
+    expect(fixed.warnings).toBe('unsupported_parameter:temperature');
     const strict = (): unknown => built(upstream, { call, content: aContent({ sampling }) }, {}, new Losses(true));
     expect(refusalOf(strict).details).toEqual({ param: 'logprobs', fault: 'unsupported_parameter' });
   });
@@ -184,7 +189,7 @@ describe('messages of Chat Completions requests from content', () => {
       { role: 'tool', tool_call_id: 'x', content: 'Error: [no result]' },
       { role: 'user', content: [{ text: 'a' }, { text: 'Result of the tool call z:' }, { text: 'b' }] },
     ]);
-    expect(warnings).toContain('missing_tool_result:x');
+    expect(warnings).toContain('tool_result_missing:messages');
   });
 
   it('say that a tool has failed, or given nothing (cases 71 and 72)', () => {
@@ -276,7 +281,7 @@ describe('messages of Chat Completions requests from content', () => {
       { role: 'user', content: 'b' },
       { role: 'assistant', content: 'It is' },
     ]);
-    expect(warnings).toBe('prefill:messages,media_of_assistant:messages');
+    expect(warnings).toBe('prefill:messages,unsupported_content:messages');
   });
 
   it('hold files and sounds where the upstream takes them', () => {
@@ -330,7 +335,7 @@ describe('tools of Chat Completions requests from content', () => {
   it('merge alternatives at the root for who promises to obey the schema (case 59)', () => {
     const schema = new RawJson('{"type":"object","anyOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}]}');
     const strict = build({ tools: [tool('g', { schema, strict: true })] });
-    expect(strict.warnings).toBe('schema_merged:g');
+    expect(strict.warnings).toBe('schema_merged:tools[3]');
     expect(strict.body['tools']).toMatchObject([{ function: { parameters: { properties: { a: {}, b: {} } } } }]);
     expect(build({ tools: [tool('g', { schema })] })).toMatchObject({ warnings: undefined });
   });
@@ -384,7 +389,7 @@ describe('tools of Chat Completions requests from content', () => {
       {},
     ]);
     expect(wrapped.text).toContain('Runs.\\n\\nThe input must match this lark grammar:\\nstart: \\"a\\"');
-    expect(wrapped.warnings).toBe('grammar_in_words:exec');
+    expect(wrapped.warnings).toBe('in_words:tools[3]');
     expect(withFlags(content, { customTools: true })).toMatchObject({
       body: {
         tools: [
@@ -408,12 +413,12 @@ describe('tools of Chat Completions requests from content', () => {
 describe('efforts and formats of Chat Completions requests from content', () => {
   it.each([
     [{ effort: 'high' }, { reasoning: true }, 'high', undefined],
-    [{ effort: 'max' }, { reasoning: true }, 'high', 'effort_substituted:reasoning_effort'],
-    [{ effort: 'minimal' }, { reasoning: true }, 'low', 'effort_substituted:reasoning_effort'],
-    [{ thinking: 'off' }, { reasoning: true }, 'low', 'effort_substituted:reasoning_effort'],
+    [{ effort: 'max' }, { reasoning: true }, 'high', 'substituted:reasoning_effort'],
+    [{ effort: 'minimal' }, { reasoning: true }, 'low', 'substituted:reasoning_effort'],
+    [{ thinking: 'off' }, { reasoning: true }, 'low', 'substituted:reasoning_effort'],
     [{ thinking: 'off' }, { efforts: ['none', 'low'] }, 'none', undefined],
     [{ thinking: 'off' }, {}, undefined, undefined],
-    [{ effort: 'high' }, {}, undefined, 'effort_substituted:reasoning_effort'],
+    [{ effort: 'high' }, {}, undefined, 'unsupported_parameter:reasoning_effort'],
     [{ effort: 'xhigh' }, { efforts: ['low', 'xhigh'] }, 'xhigh', undefined],
     [{ thinking: 'on' }, { reasoning: true }, undefined, undefined],
     [{ thinking: 'on', budget: 4096 }, { reasoning: true }, 'low', undefined],
@@ -442,6 +447,6 @@ describe('efforts and formats of Chat Completions requests from content', () => 
     const { body, warnings } = withFlags({ format: { kind: 'schema', schema } }, { structuredOutput: false });
     expect(body).not.toHaveProperty('response_format');
     expect(body['messages']).toMatchObject([{ role: 'system', content: expect.stringContaining(schema.text) }, {}]);
-    expect(warnings).toBe('format_in_words:response_format');
+    expect(warnings).toBe('in_words:response_format');
   });
 });

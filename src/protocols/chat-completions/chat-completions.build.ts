@@ -60,7 +60,7 @@ export function buildChatRequest({ content, losses }: BuildContext, target: Upst
 function withFormatInWords(content: CallContent, { structuredOutput }: ChatFlags, losses: Losses): CallContent {
   const words = structuredOutput ? undefined : formatInWords(content.format);
   if (words === undefined) return content;
-  losses.warn('format_in_words', 'response_format');
+  losses.warn('in_words', 'response_format');
   return { ...content, lead: [...content.lead, { kind: 'text', text: words }] };
 }
 

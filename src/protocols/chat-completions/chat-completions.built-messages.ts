@@ -113,7 +113,7 @@ class MessageWriter {
     const texts = parts.filter((part) => part.kind === 'text');
     const refusal = parts.flatMap((part) => (part.kind === 'refusal' ? [part.text] : [])).join('\n');
     if (parts.some(({ kind }) => kind === 'image' || kind === 'file' || kind === 'audio')) {
-      this.context.losses.warn('media_of_assistant', 'messages');
+      this.context.losses.warn('unsupported_content', 'messages');
     }
     if (calls.length === 0 && texts.length === 0 && refusal === '') return;
     this.flush();

@@ -13,8 +13,8 @@ import type { ChatFlags } from './chat-completions.flags.js';
 export function buildSampling(sampling: Sampling, flags: ChatFlags, losses: Losses): TreeObject {
   const { topLogprobs, topK, seed, logitBias } = sampling;
   // No answer of another dialect has room for them as they come.
-  if (topLogprobs !== undefined) losses.warn('unsupported', 'logprobs');
-  if (topK !== undefined && !flags.topK) losses.warn('unsupported', 'top_k');
+  if (topLogprobs !== undefined) losses.warn('unsupported_parameter', 'logprobs');
+  if (topK !== undefined && !flags.topK) losses.warn('unsupported_parameter', 'top_k');
   const chosen = {
     temperature: sampling.temperature,
     top_p: sampling.topP,
@@ -22,7 +22,8 @@ export function buildSampling(sampling: Sampling, flags: ChatFlags, losses: Loss
     frequency_penalty: sampling.frequencyPenalty,
   };
   if (flags.samplingFixed) {
-    for (const [name, value] of Object.entries(chosen)) if (value !== undefined) losses.warn('unsupported', name);
+    for (const [name, value] of Object.entries(chosen))
+      if (value !== undefined) losses.warn('unsupported_parameter', name);
   }
   return { ...(!flags.samplingFixed && chosen), ...(flags.topK && { top_k: topK }), seed, logit_bias: logitBias };
 }
@@ -34,6 +35,6 @@ export function buildEffort(wish: ReasoningWish, { efforts }: ChatFlags, losses:
   const effort = nearestEffort(wished, efforts);
   // A model that never thinks is not asked not to.
   const isMissed = effort !== wished && !(wished === 'none' && efforts.length === 0);
-  if (isMissed) losses.warn('effort_substituted', 'reasoning_effort');
+  if (isMissed) losses.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', 'reasoning_effort');
   return effort;
 }

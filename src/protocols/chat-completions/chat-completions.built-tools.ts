@@ -4,6 +4,7 @@ import {
   FREEFORM_SCHEMA,
   type HostedTool,
   type JsonTree,
+  type KnownTool,
   type Losses,
   notTranslatable,
   objectSchema,
@@ -48,7 +49,7 @@ function buildTool(tool: Tool, { flags, names, losses }: ToolContext): TreeObjec
     const format = grammar === undefined ? undefined : { type: 'grammar', grammar: { ...grammar } };
     return { type: 'custom', custom: { name, description, format } };
   }
-  if (grammar !== undefined) losses.warn('grammar_in_words', tool.name);
+  if (grammar !== undefined) losses.warn('in_words', tool.path);
   return {
     type: 'function',
     function: { name, description: describeFreeform(tool), parameters: FREEFORM_SCHEMA },
@@ -56,7 +57,7 @@ function buildTool(tool: Tool, { flags, names, losses }: ToolContext): TreeObjec
 }
 
 function buildFunction(
-  { name: asked, description, schema, strict }: Tool,
+  { description, schema, strict, path }: Tool,
   name: string,
   { flags, losses }: Pick<ToolContext, 'flags' | 'losses'>,
 ): TreeObject {
@@ -65,20 +66,20 @@ function buildFunction(
   // Only who promises to obey a schema refuses alternatives at its root.
   const merged = isStrict === true ? withoutRootCombinators(parameters) : undefined;
   if (merged === undefined) return { name, description, parameters, strict: isStrict };
-  losses.warn('schema_merged', asked);
+  losses.warn('schema_merged', path);
   const described = [description, merged.note].filter((text) => text !== undefined).join('\n\n');
   return { name, description: described || undefined, parameters: merged.schema, strict: isStrict };
 }
 
 function buildChoice({ tools, toolChoice }: CallContent, { flags, names }: ToolContext): JsonTree {
-  const reference = ({ name, namespace, freeform }: Tool): TreeObject => {
+  const reference = ({ name, namespace, freeform }: KnownTool): TreeObject => {
     const type = freeform !== undefined && flags.customTools ? 'custom' : 'function';
     return { type, [type]: { name: names.wireName(name, namespace) } };
   };
   if (toolChoice.mode === 'one') {
     const { name, namespace } = toolChoice;
     const tool = tools.find((known) => known.name === name && known.namespace === namespace);
-    return reference(tool ?? { name, namespace, schema: undefined });
+    return reference(tool ?? { name, namespace });
   }
   const { mode, allowed } = toolChoice;
   if (allowed === undefined || !flags.allowedTools) return mode;

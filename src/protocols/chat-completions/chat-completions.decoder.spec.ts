@@ -340,8 +340,8 @@ describe('tool calls of Chat Completions upstreams', () => {
   it('have the names that the client gave its tools (case 63), and their namespaces', () => {
     const name = `${'long.'.repeat(13)}name`;
     const tools = [
-      { name, schema: undefined },
-      { name: 'read', namespace: 'files', schema: undefined },
+      { name, schema: undefined, path: 'tools[0]' },
+      { name: 'read', namespace: 'files', schema: undefined, path: 'tools[1]' },
     ];
     const request = built(upstream, {
       call: aCall(new ChatCompletionsProtocol(), HELLO),
@@ -358,7 +358,7 @@ describe('tool calls of Chat Completions upstreams', () => {
   });
 
   it('of freeform tools are unwrapped when they are whole (case 62)', () => {
-    const content = { tools: [{ name: 'exec', schema: undefined, freeform: {} }] };
+    const content = { tools: [{ name: 'exec', schema: undefined, freeform: {}, path: 'tools[0]' }] };
     const freeform = (text: string): object => ({ ...toolCall('a', 'exec', text), isFreeform: true });
     const wrapped = calls(call(0, 'a', 'exec', '{"input":')) + calls(more(0, '"ls \\"-l\\"\\n"}'));
     expect(partsOf(wrapped, { content })).toEqual([freeform('ls "-l"\n')]);
@@ -444,7 +444,7 @@ describe('whatever Chat Completions upstreams say', () => {
     { requiredKeys: [] },
   );
   const setting: Setting = {
-    content: { tools: [{ name: 'exec', schema: undefined, freeform: {} }] },
+    content: { tools: [{ name: 'exec', schema: undefined, freeform: {}, path: 'tools[0]' }] },
     target: { flags: { thinkTagSplit: true } },
   };
 

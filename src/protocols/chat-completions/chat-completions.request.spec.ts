@@ -277,9 +277,14 @@ describe('tools of Chat Completions requests', () => {
 
   it('are functions, or take any text', () => {
     expect(parsed({ tools }).tools).toEqual([
-      { name: 'f', description: 'F.', schema: undefined, strict: true },
-      { name: 'exec', schema: undefined, freeform: { grammar: { syntax: 'lark', definition: 'x' } } },
-      { name: 'free', schema: undefined, freeform: {} },
+      { name: 'f', description: 'F.', schema: undefined, strict: true, path: 'tools[0]' },
+      {
+        name: 'exec',
+        schema: undefined,
+        freeform: { grammar: { syntax: 'lark', definition: 'x' } },
+        path: 'tools[1]',
+      },
+      { name: 'free', schema: undefined, freeform: {}, path: 'tools[2]' },
     ]);
   });
 

@@ -6,7 +6,10 @@ export const isLegacy = ({ functions, tools }: TreeObject): boolean =>
 
 /** The tools that the client runs, and how they may be called. @throws AppError naming the member at fault */
 export function readRequestedTools(request: TreeReader): Pick<CallContent, 'tools' | 'toolChoice' | 'parallelTools'> {
-  const tools = [...request.children('tools').map(readTool), ...request.children('functions').map(readFunction)];
+  const tools = [
+    ...request.children('tools').map(readTool),
+    ...request.children('functions').map((definition) => readFunction(definition)),
+  ];
   const toolChoice = request.has('tool_choice') ? readChoice(request, tools) : readLegacyChoice(request, tools);
   // The legacy form has room for one call.
   const parallelTools = request.has('functions') ? false : request.boolean('parallel_tool_calls');
@@ -16,28 +19,30 @@ export function readRequestedTools(request: TreeReader): Pick<CallContent, 'tool
 function readTool(tool: TreeReader): Tool {
   switch (tool.word('type')) {
     case 'function':
-      return readFunction(tool.requiredChild('function'));
+      return readFunction(tool.requiredChild('function'), tool);
     case 'custom':
-      return readCustom(tool.requiredChild('custom'));
+      return readCustom(tool.requiredChild('custom'), tool);
     default:
       throw tool.malformed('type', 'must be "function" or "custom"');
   }
 }
 
-const readFunction = (definition: TreeReader): Tool => ({
+/** @param tool what holds the definition; the older form has nothing around it */
+const readFunction = (definition: TreeReader, { path }: TreeReader = definition): Tool => ({
   name: definition.word('name'),
   description: definition.string('description'),
   schema: definition.raw('parameters'),
   strict: definition.boolean('strict'),
+  path,
 });
 
-function readCustom(custom: TreeReader): Tool {
+function readCustom(custom: TreeReader, { path }: TreeReader): Tool {
   const grammar = custom.child('format')?.child('grammar');
   const freeform =
     grammar === undefined
       ? {}
       : { grammar: { syntax: grammar.word('syntax'), definition: grammar.word('definition') } };
-  return { name: custom.word('name'), description: custom.string('description'), schema: undefined, freeform };
+  return { name: custom.word('name'), description: custom.string('description'), schema: undefined, freeform, path };
 }
 
 function readChoice(request: TreeReader, tools: readonly Tool[]): ToolChoice {

@@ -45,7 +45,7 @@ export class BlockWriter {
         return hasWords(part.text) ? [{ type: 'text', text: part.text }] : [];
       case 'image':
       case 'file':
-        return role === 'assistant' ? this.drop(part.kind) : [this.shown(part)];
+        return role === 'assistant' ? this.drop() : [this.shown(part)];
       case 'audio':
         throw notTranslatable('messages', 'hold audio, which this model does not take');
       case 'reasoning':
@@ -60,8 +60,8 @@ export class BlockWriter {
   }
 
   /** What a model has shown is not taken back. */
-  private drop(kind: string): readonly TreeObject[] {
-    this.build.losses.warn(`dropped_assistant_${kind}`, 'messages');
+  private drop(): readonly TreeObject[] {
+    this.build.losses.warn('unsupported_content', 'messages');
     return [];
   }
 

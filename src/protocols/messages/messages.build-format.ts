@@ -13,7 +13,7 @@ export function buildFormat({ content, flags, losses }: RequestBuild): FormatReq
   const { format } = content;
   if (format.kind === 'text') return {};
   if (format.kind === 'json') {
-    losses.warn('json_in_words', 'response_format');
+    losses.warn('in_words', 'response_format');
     return { words: 'Answer with one JSON object and nothing else.' };
   }
   const schema = format.strict === true ? closed(format.schema) : format.schema;
@@ -21,7 +21,7 @@ export function buildFormat({ content, flags, losses }: RequestBuild): FormatReq
   if (respondsByTool(content, flags)) {
     return { tool: { name: RESPOND, description: 'Gives the answer.', input_schema: schema } };
   }
-  losses.warn('schema_in_words', 'response_format');
+  losses.warn('in_words', 'response_format');
   return { words: `Answer with one JSON value that conforms to this schema, and nothing else:\n${schema.text}` };
 }
 

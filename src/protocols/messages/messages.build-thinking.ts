@@ -63,7 +63,7 @@ function planBudget({ content, target, losses }: RequestBuild, limits: OutputLim
   const budget = wanted ?? (share === undefined ? undefined : Math.floor(limits.maxTokens * share));
   const { maxTokens } = limits;
   if (budget === undefined) {
-    if (effort !== '') losses.warn('unknown_effort', EFFORT);
+    if (effort !== '') losses.warn('unsupported_parameter', EFFORT);
     return { maxTokens, isOn: false };
   }
   const thinks = Math.max(budget, SMALLEST_BUDGET);
@@ -84,6 +84,7 @@ function effortOf({ content, flags, losses }: RequestBuild): Effort | undefined 
   if (effort === undefined) return undefined;
   const nearest = nearestEffort(effort, flags.efforts);
   // The least that this dialect has a word for is no substitute.
-  if (nearest !== effort && effort !== 'minimal') losses.warn('substituted', EFFORT);
+  if (nearest !== effort && effort !== 'minimal')
+    losses.warn(nearest === undefined ? 'unsupported_parameter' : 'substituted', EFFORT);
   return nearest;
 }

@@ -18,28 +18,28 @@ export const TOOL_NAMES: NameRule = { maxLength: 128, odd: /[^a-zA-Z0-9_-]/g };
 export function buildTools(build: RequestBuild): readonly TreeObject[] {
   const { tools, toolChoice } = build.content;
   const allowed = toolChoice.mode === 'one' ? undefined : toolChoice.allowed;
-  const written = tools.map((tool, index) => writeTool(tool, `tools[${index}]`, build));
+  const written = tools.map((tool) => writeTool(tool, build));
   const isAllowed = (_: TreeObject, index: number): boolean => allowed?.includes(tools[index]?.name ?? '') ?? true;
   return [...written.filter(isAllowed), ...buildHosted(build)];
 }
 
-const writeTool = (tool: Tool, path: string, { names, flags, marks, losses }: RequestBuild): TreeObject => ({
+const writeTool = (tool: Tool, { names, flags, marks, losses }: RequestBuild): TreeObject => ({
   name: names.wireName(tool.name, tool.namespace),
-  ...describe(tool, path, losses),
+  ...describe(tool, losses),
   strict: tool.strict === true && flags.takesStrictTools ? true : undefined,
   ...marks.on(tool),
 });
 
 /** What a tool does and takes, and in words what its schema cannot say here. */
-function describe(tool: Tool, path: string, losses: Losses): TreeObject {
+function describe(tool: Tool, losses: Losses): TreeObject {
   if (tool.freeform !== undefined) {
-    if (tool.freeform.grammar !== undefined) losses.warn('unsupported_grammar', path);
+    if (tool.freeform.grammar !== undefined) losses.warn('in_words', tool.path);
     return { description: describeFreeform(tool), input_schema: FREEFORM_SCHEMA };
   }
   const schema = objectSchema(tool.schema);
   const merged = withoutRootCombinators(schema);
   if (merged === undefined) return { description: tool.description, input_schema: schema };
-  losses.warn('merged_schema', path);
+  losses.warn('schema_merged', tool.path);
   const texts = [tool.description, merged.note].filter((text) => text !== undefined);
   return { description: texts.join('\n\n') || undefined, input_schema: merged.schema };
 }

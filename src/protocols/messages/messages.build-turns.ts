@@ -29,7 +29,7 @@ export function buildMessages(build: RequestBuild): readonly TreeObject[] {
   const [first] = messages;
   if (first === undefined) throw malformed('messages', 'must hold something that the user says');
   if (first.role !== 'assistant') return messages.map(asTree);
-  losses.warn('inserted_user_message', 'messages[0]');
+  losses.warn('user_message_inserted', 'messages');
   return [{ role: 'user', content: [{ type: 'text', text: '.' }] }, ...messages.map(asTree)];
 }
 

@@ -41,6 +41,7 @@ const messagesOf = (turns: readonly Turn[], flags?: Setting['flags']): unknown =
 const aTool = (overrides: Partial<Tool> = {}): Tool => ({
   name: 'get',
   schema: new RawJson('{"type":"object","properties":{}}'),
+  path: 'tools[0]',
   ...overrides,
 });
 
@@ -104,7 +105,7 @@ describe('requests to Messages upstreams of other dialects', () => {
       stop_sequences: ['A', 'B'],
     });
     expect(warnings).toBe(
-      'unsupported_parameter:presence_penalty,unsupported_parameter:logprobs,clamped:temperature,unsupported_service_tier:service_tier',
+      'unsupported_parameter:presence_penalty,unsupported_parameter:logprobs,clamped:temperature,unsupported_parameter:service_tier',
     );
     expect(build({ serviceTier: 'default' }).body['service_tier']).toBe('standard_only');
     expect(build({ serviceTier: 'auto' })).toMatchObject({ warnings: undefined });
@@ -224,7 +225,7 @@ describe('conversations with Messages upstreams', () => {
       },
       { role: 'assistant', content: [{ type: 'tool_use', id: 'b', name: 'get', input: {} }] },
     ]);
-    expect(warnings).toBe('missing_tool_result:a,tool_result_without_call:z');
+    expect(warnings).toBe('tool_result_missing:messages,tool_result_without_call:messages');
   });
 
   it('know each call by an id of its own that the dialect allows (case 64)', () => {
@@ -303,7 +304,7 @@ describe('conversations with Messages upstreams', () => {
       { role: 'assistant', content: [block('Hi'), block('there')] },
       { role: 'user', content: [block('Go')] },
     ]);
-    expect(warnings).toBe('inserted_user_message:messages[0]');
+    expect(warnings).toBe('user_message_inserted:messages');
     expect(refusalOf(() => build({ turns: [user(text(' '))] })).details.param).toBe('messages');
   });
 
@@ -354,7 +355,7 @@ describe('conversations with Messages upstreams', () => {
         ],
       },
     ]);
-    expect(warnings).toBe('dropped_assistant_image:messages');
+    expect(warnings).toBe('unsupported_content:messages');
   });
 
   it.each<[Part, Setting['flags']]>([
@@ -450,13 +451,13 @@ describe('tools of Messages upstreams', () => {
       },
     ]);
     expect(body['messages']).toMatchObject([{}, { content: [{ input: { input: '*** "x"' } }] }]);
-    expect(warnings).toBe('unsupported_grammar:tools[0]');
+    expect(warnings).toBe('in_words:tools[0]');
   });
 
   it('have schemas without alternatives at their root (case 59)', () => {
     const schema = new RawJson('{"anyOf":[{"properties":{"a":{}},"required":["a"]},{"properties":{"b":{}}}]}');
     const { body, warnings } = build({
-      tools: [aTool({ schema }), aTool({ name: 'none', schema: undefined, strict: true })],
+      tools: [aTool({ schema, path: 'tools[4]' }), aTool({ name: 'none', schema: undefined, strict: true })],
     });
     expect(body['tools']).toEqual([
       {
@@ -466,7 +467,7 @@ describe('tools of Messages upstreams', () => {
       },
       { name: 'none', input_schema: { type: 'object', properties: {} }, strict: true },
     ]);
-    expect(warnings).toBe('merged_schema:tools[0]');
+    expect(warnings).toBe('schema_merged:tools[4]');
     expect(flagged({ tools: [aTool({ strict: true })] }, { strictSchema: false }).text).not.toContain('strict');
   });
 
@@ -513,7 +514,7 @@ describe('thinking of Messages upstreams', () => {
     ['high', 'high', undefined],
     ['xhigh', 'xhigh', undefined],
     ['max', 'max', undefined],
-    ['ultra', undefined, 'substituted:reasoning_effort'],
+    ['ultra', undefined, 'unsupported_parameter:reasoning_effort'],
   ])('takes the effort %s as %s where it adapts (case 84)', (effort, expected, warnings) => {
     const { body, warnings: given } = adaptive('text', effort);
     expect(body['thinking']).toEqual({ type: 'adaptive', display: 'summarized' });
@@ -654,10 +655,10 @@ describe('forms of answers of Messages upstreams', () => {
   it('are asked for in words where nothing else says it (case 118)', () => {
     const { body, warnings } = build({ lead: [{ kind: 'text', text: 'Be kind.' }], format: { kind: 'json' } });
     expect(body['system']).toEqual([block('Be kind.'), block('Answer with one JSON object and nothing else.')]);
-    expect(warnings).toBe('json_in_words:response_format');
+    expect(warnings).toBe('in_words:response_format');
     const format = { kind: 'schema', schema } as const;
     const worded = flagged({ format, tools: [aTool()] }, { structuredOutput: false });
-    expect(worded.warnings).toBe('schema_in_words:response_format');
+    expect(worded.warnings).toBe('in_words:response_format');
     expect(JSON.stringify(worded.body['system'])).toContain(JSON.stringify(schema.text).slice(1, -1));
   });
 

@@ -88,6 +88,6 @@ function sentStops(stop: readonly string[]): readonly string[] {
 /** Tiers of other vendors are not for sale here. */
 function buildTier({ content: { serviceTier }, losses }: RequestBuild): string | undefined {
   if (serviceTier === 'default') return 'standard_only';
-  if (serviceTier !== undefined && serviceTier !== 'auto') losses.warn('unsupported_service_tier', 'service_tier');
+  if (serviceTier !== undefined && serviceTier !== 'auto') losses.warn('unsupported_parameter', 'service_tier');
   return undefined;
 }

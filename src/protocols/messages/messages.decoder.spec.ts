@@ -53,7 +53,7 @@ const call = (json: readonly string[], name = 'get', id = 'toolu_1'): string =>
   open({ type: 'tool_use', id, name, input: {} }) +
   json.map((partial_json) => delta({ type: 'input_json_delta', partial_json })).join('') +
   close();
-const FREEFORM: Tool = { name: 'exec', schema: undefined, freeform: {} };
+const FREEFORM: Tool = { name: 'exec', schema: undefined, freeform: {}, path: 'tools[0]' };
 
 describe('streams of Messages upstreams', () => {
   it('become events as they come, usage too (cases 31 and 90)', () => {
@@ -166,7 +166,7 @@ describe('streams of Messages upstreams', () => {
   });
 
   it('call tools by the names that the client knows, and with the text that it takes (cases 61, 62 and 63)', () => {
-    const content = { tools: [FREEFORM, { name: 'a.b', namespace: 'ns', schema: undefined }] };
+    const content = { tools: [FREEFORM, { name: 'a.b', namespace: 'ns', schema: undefined, path: 'tools[1]' }] };
     const events = eventsIn(START + call(['{"inp', 'ut":"*** x"}'], 'exec') + end({ stop_reason: 'tool_use' }) + STOP, {
       content,
     });
@@ -301,7 +301,7 @@ describe('answers by a tool of the relay’s own', () => {
   });
 
   it('are calls where the client has tools of its own', () => {
-    const tools = [{ name: 'respond', schema }];
+    const tools = [{ name: 'respond', schema, path: 'tools[0]' }];
     const stream = START + call(['{}'], 'respond') + end({ stop_reason: 'tool_use' }) + STOP;
     const own = { ...setting, content: { ...setting.content, tools } };
     expect(resultOf(eventsIn(stream, own))).toMatchObject({ parts: [{ kind: 'tool-call' }], stop: 'tool_calls' });

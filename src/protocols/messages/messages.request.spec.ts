@@ -177,7 +177,7 @@ describe('requests of Messages clients', () => {
   });
 
   it('warn of a speed that costs more elsewhere', () => {
-    expect(warned({ speed: 'fast' })).toBe('unsupported_speed:speed');
+    expect(warned({ speed: 'fast' })).toBe('unsupported_parameter:speed');
     expect(warned({ speed: 'standard', unknown: { of: 'nobody' } })).toBeUndefined();
   });
 
@@ -242,6 +242,7 @@ describe('tools of Messages clients', () => {
         description: 'Examples of its input: [{"b":1}]',
         schema: expect.objectContaining({ text: '{"properties":{"10":1.0,"2":{}}}' }) as unknown,
         strict: true,
+        path: 'tools[0]',
       },
     ]);
   });

@@ -91,7 +91,7 @@ function refuseSampling(fields: TreeReader, { call }: ParseContext): void {
 
 function warnOfSpeed(fields: TreeReader, { losses }: ParseContext): void {
   const speed = fields.string('speed');
-  if (speed !== undefined && speed !== 'standard') losses.warn('unsupported_speed', 'speed');
+  if (speed !== undefined && speed !== 'standard') losses.warn('unsupported_parameter', 'speed');
 }
 
 const readSampling = (fields: TreeReader): Sampling => ({

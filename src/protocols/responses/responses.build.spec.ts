@@ -170,11 +170,17 @@ describe('a request to a Responses upstream', () => {
 describe('the tools of a request to a Responses upstream', () => {
   const schema = new RawJson('{"type":"object","properties":{"10":{},"2":{}}}');
   const tools: readonly Tool[] = [
-    { name: 'f', schema },
-    { name: 'patch', description: 'P.', schema: undefined, freeform: { grammar: { syntax: 'lark', definition: 's' } } },
-    { name: 'g.h', schema: undefined, strict: true },
-    { name: 'spawn', namespace: 'agents', namespaceDescription: 'Agents.', schema },
-    { name: 'stop', namespace: 'agents', namespaceDescription: 'Agents.', schema },
+    { name: 'f', schema, path: 'tools[0]' },
+    {
+      name: 'patch',
+      description: 'P.',
+      schema: undefined,
+      freeform: { grammar: { syntax: 'lark', definition: 's' } },
+      path: 'tools[1]',
+    },
+    { name: 'g.h', schema: undefined, strict: true, path: 'tools[2]' },
+    { name: 'spawn', namespace: 'agents', namespaceDescription: 'Agents.', schema, path: 'tools[3].tools[0]' },
+    { name: 'stop', namespace: 'agents', namespaceDescription: 'Agents.', schema, path: 'tools[3].tools[0]' },
   ];
 
   it('are strict only when the client says so, and schemas are as they were (cases 59, 60 and 63)', () => {
@@ -261,7 +267,7 @@ describe('the tools of a request to a Responses upstream', () => {
 describe('the settings of a request to a Responses upstream', () => {
   it.each([
     [undefined, undefined, undefined, undefined],
-    [1, undefined, 16, 'clamped:max_output_tokens'],
+    [1, undefined, 16, 'clamped:max_tokens'],
     [500, undefined, 500, undefined],
     [500, 20, 20, undefined],
     [undefined, 3, 16, undefined],
@@ -282,14 +288,20 @@ describe('the settings of a request to a Responses upstream', () => {
     };
     const { body, warnings } = build({ sampling, stop: ['END'] });
     expect(body).toMatchObject({ temperature: 0.5, top_p: 0.9 });
-    expect(warnings).toBe('unsupported:top_k,unsupported:logprobs,unsupported:presence_penalty');
+    expect(warnings).toBe(
+      'unsupported_parameter:top_k,unsupported_parameter:logprobs,unsupported_parameter:presence_penalty',
+    );
     expect(build({ sampling: { presencePenalty: 0, frequencyPenalty: 0 } }).warnings).toBeUndefined();
     expect(refusalOf(() => build({ sampling }, {}, new Losses(true))).details.param).toBe('top_k');
   });
 
   it('leave sampling to a model whose sampling is fixed', () => {
     const { body, warnings } = build({ sampling: { temperature: 0.5, topP: 1 } }, { flags: { samplingFixed: true } });
-    expect([body['temperature'], body['top_p'], warnings]).toEqual([undefined, undefined, 'unsupported:temperature']);
+    expect([body['temperature'], body['top_p'], warnings]).toEqual([
+      undefined,
+      undefined,
+      'unsupported_parameter:temperature',
+    ]);
   });
 
   it.each([
@@ -326,7 +338,7 @@ describe('the settings of a request to a Responses upstream', () => {
       expect([body['reasoning'], body['include'], warnings]).toEqual([
         undefined,
         undefined,
-        'unsupported:reasoning_effort',
+        'unsupported_parameter:reasoning_effort',
       ]);
       expect(build({ reasoning: { show: 'text', thinking: 'off' } }, { flags }).warnings).toBeUndefined();
     },

@@ -58,7 +58,7 @@ function warnOfLosses({ sampling }: CallContent, losses: Losses): void {
     presence_penalty: sampling.presencePenalty === 0 ? undefined : sampling.presencePenalty,
     frequency_penalty: sampling.frequencyPenalty === 0 ? undefined : sampling.frequencyPenalty,
   };
-  for (const [path, value] of Object.entries(lost)) if (value !== undefined) losses.warn('unsupported', path);
+  for (const [path, value] of Object.entries(lost)) if (value !== undefined) losses.warn('unsupported_parameter', path);
 }
 
 function buildConversation({ content, losses }: BuildContext, context: ItemContext): TreeObject {
@@ -75,7 +75,7 @@ function buildConversation({ content, losses }: BuildContext, context: ItemConte
 /** The lowest of all limits; the vendor's least is raised to where nobody else sets a lower one on purpose. */
 function limitOf({ content, losses }: BuildContext, { outputLimit }: UpstreamTarget): number | undefined {
   if (content.outputLimit !== undefined && content.outputLimit < MIN_OUTPUT_TOKENS)
-    losses.warn('clamped', OUTPUT_LIMIT);
+    losses.warn('clamped', 'max_tokens');
   const limit = Math.min(content.outputLimit ?? Infinity, outputLimit ?? Infinity);
   return limit === Infinity ? undefined : Math.max(MIN_OUTPUT_TOKENS, limit);
 }
@@ -83,19 +83,20 @@ function limitOf({ content, losses }: BuildContext, { outputLimit }: UpstreamTar
 function buildSampling({ content: { sampling }, losses }: BuildContext, flags: ResponsesFlags): TreeObject {
   const { temperature, topP } = sampling;
   if (flags.takesSampling) return { temperature, top_p: topP };
-  if ((temperature ?? 1) !== 1) losses.warn('unsupported', 'temperature');
-  if ((topP ?? 1) !== 1) losses.warn('unsupported', 'top_p');
+  if ((temperature ?? 1) !== 1) losses.warn('unsupported_parameter', 'temperature');
+  if ((topP ?? 1) !== 1) losses.warn('unsupported_parameter', 'top_p');
   return {};
 }
 
 function buildReasoning({ content: { reasoning }, losses }: BuildContext, flags: ResponsesFlags): TreeObject {
   const wished = wishedEffort(reasoning);
   if (!flags.reasons) {
-    if (wished !== undefined && wished !== 'none') losses.warn('unsupported', 'reasoning_effort');
+    if (wished !== undefined && wished !== 'none') losses.warn('unsupported_parameter', 'reasoning_effort');
     return {};
   }
   const effort = wished === undefined ? undefined : nearestEffort(wished, flags.efforts);
-  if (effort !== wished) losses.warn('substituted', 'reasoning_effort');
+  if (effort !== wished)
+    losses.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', 'reasoning_effort');
   const summary = reasoning.show === 'text' && flags.summarizes && effort !== 'none' ? 'auto' : undefined;
   return {
     include: ['reasoning.encrypted_content'],

@@ -144,7 +144,7 @@ describe('the stream of a Responses upstream', () => {
 
   it('knows calls by the client’s names, and freeform ones (cases 62 and 63)', () => {
     const long = 'get.weather';
-    const tools = [{ name: long, schema: undefined }];
+    const tools = [{ name: long, schema: undefined, path: 'tools[0]' }];
     const { body } = built(upstream, {
       call: aCall(new ResponsesProtocol(), { model: 'm', input: 'Hi' }),
       content: aContent({ tools }),

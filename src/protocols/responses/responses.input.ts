@@ -73,7 +73,7 @@ function readMessage(item: TreeReader, { conversation, context }: Reading): void
 function instruct(item: TreeReader, conversation: ConversationBuilder, { losses }: ParseContext): void {
   for (const part of readContent(item, 'content')) {
     if (part.kind === 'text') conversation.instruct(part.text, part.cache);
-    else losses.warn(`unsupported_${part.kind}`, item.pathOf('content'));
+    else losses.warn('unsupported_content', item.pathOf('content'));
   }
 }
 

@@ -41,7 +41,7 @@ export function readContent(item: TreeReader, name: string): readonly ContentPar
 export function assistantParts(item: TreeReader, losses: Losses): readonly Part[] {
   return readContent(item, 'content').filter((part) => {
     const isSaid = part.kind === 'text' || part.kind === 'refusal';
-    if (!isSaid) losses.warn(`unsupported_${part.kind}`, item.pathOf('content'));
+    if (!isSaid) losses.warn('unsupported_content', item.pathOf('content'));
     return isSaid;
   });
 }

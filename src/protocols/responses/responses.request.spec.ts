@@ -124,7 +124,7 @@ describe('the conversation of a Responses request', () => {
     ];
     const { turns } = read({ input: [user, { role: 'assistant', content }] }, losses);
     expect(turns[1]?.parts).toEqual([{ kind: 'text', text: 'See' }]);
-    expect(losses.header).toBe('unsupported_image:input[1].content');
+    expect(losses.header).toBe('unsupported_content:input[1].content');
   });
 
   it('leaves out what the tools of the vendor left there', () => {
@@ -202,7 +202,15 @@ describe('the tools of a Responses request', () => {
         { type: 'configuration_update', text: { format: { type: 'json_object' } } },
       ],
     });
-    expect(tools).toEqual([{ name: 'exec', namespace: 'functions', schema: undefined, freeform: {} }]);
+    expect(tools).toEqual([
+      {
+        name: 'exec',
+        namespace: 'functions',
+        schema: undefined,
+        freeform: {},
+        path: 'input[0].tools[0].tools[0]',
+      },
+    ]);
     expect(reasoning).toEqual({ effort: 'high', show: 'text' });
     expect(format).toEqual({ kind: 'json' });
   });
@@ -295,7 +303,7 @@ describe('the settings of a Responses request', () => {
   it('that change what is said are a loss', () => {
     const losses = new Losses(false);
     read({ truncation: 'auto' }, losses);
-    expect(losses.header).toBe('unsupported:truncation');
+    expect(losses.header).toBe('unsupported_parameter:truncation');
   });
 
   it.each([

@@ -24,7 +24,7 @@ const VENDORS = ['previous_response_id', 'conversation', 'prompt', 'access_progr
 export function parseRequest(body: TreeObject, context: ParseContext): CallContent {
   const request = new TreeReader(body);
   refuseVendors(request);
-  if (request.string('truncation') === 'auto') context.losses.warn('unsupported', 'truncation');
+  if (request.string('truncation') === 'auto') context.losses.warn('unsupported_parameter', 'truncation');
   const conversation = readConversation(request, context);
   const { tools, hostedTools } = readTools(
     [request, ...itemsOf(request, 'additional_tools')].flatMap((holder) => holder.children('tools')),

@@ -50,9 +50,9 @@ function readTool(definition: TreeReader): Tool {
   }
 }
 
-function namedTool(definition: TreeReader): Pick<Tool, 'name' | 'description'> {
+function namedTool(definition: TreeReader): Pick<Tool, 'name' | 'description' | 'path'> {
   const description = definition.string('description');
-  return { name: definition.word('name'), ...(description !== undefined && { description }) };
+  return { name: definition.word('name'), ...(description !== undefined && { description }), path: definition.path };
 }
 
 function freeformOf(format: TreeReader | undefined): NonNullable<Tool['freeform']> {
