@@ -122,8 +122,8 @@ describe('a body that was encoded (case 107)', () => {
     const request = aRequest();
     const body = new DecodedBody(request, ['gzip'], 1000 * MIB);
     request.push(gzipSync(Buffer.alloc(100 * MIB)));
+    while (body.readableLength === 0) await nextRound();
     for (let round = 0; round < 200; round += 1) await nextRound();
-    expect(body.readableLength).toBeGreaterThan(0);
     expect(body.readableLength).toBeLessThan(MIB);
     body.destroy();
   });
