@@ -26,6 +26,8 @@ export interface UpstreamTarget {
   readonly stream: boolean;
   /** Tokens that the model can write at most, as the catalog says. */
   readonly maxOutputTokens: number;
+  /** Whether the upstream may keep the answer; false when the client's key never stores. */
+  readonly mayStore: boolean;
   /** Whose reasoning it can read: what another family has signed must not be sent to it. */
   readonly family: string;
 }

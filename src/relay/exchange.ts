@@ -80,7 +80,7 @@ function isVerbatim({ ticket: { call }, protocol }: RunningCall, channel: Channe
 }
 
 function targetOf({ ticket, admission }: RunningCall, channel: Channel, translated: boolean): UpstreamTarget {
-  const { model } = admission.plan;
+  const { model, caller } = admission.plan;
   const flags = { ...model.capabilities, ...channel.flags };
   // Streamed, an answer that takes long is seen to come; a client that wants it whole gets it put together.
   const folds = translated && flags['forceUpstreamStream'] !== false;
@@ -90,6 +90,7 @@ function targetOf({ ticket, admission }: RunningCall, channel: Channel, translat
     flags,
     stream: ticket.call.head.stream || folds,
     maxOutputTokens: model.maxOutputTokens,
+    mayStore: caller.storesAnswers,
     family: channel.family,
   };
 }

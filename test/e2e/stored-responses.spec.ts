@@ -203,6 +203,14 @@ describe('responses that are kept', () => {
       await (await create({}, await silentKey())).text();
       expect(await rows()).toEqual([]);
     });
+
+    it('are not kept there either for a key that keeps nothing, though the client does not say so', async () => {
+      const stored = (): unknown => relay.upstream.requests.at(-1)?.json['store'];
+      await (await create({})).text();
+      expect(stored()).toBeUndefined();
+      await (await create({}, await silentKey())).text();
+      expect(stored()).toBe(false);
+    });
   });
 
   describe('of an upstream of another dialect', () => {

@@ -39,6 +39,7 @@ export const aTarget = (overrides: Partial<UpstreamTarget> = {}): UpstreamTarget
   flags: {},
   stream: true,
   maxOutputTokens: 1000,
+  mayStore: true,
   family: 'f',
   ...overrides,
 });

@@ -30,6 +30,15 @@ describe('requests to Responses upstreams', () => {
     expect(rewritten(json, { outputLimit })).toBe(expected);
   });
 
+  it.each([
+    ['{"model":"m","input":""}', '{"store":false,"model":"m","input":""}'],
+    ['{"model":"m","input":"","store":null}', '{"model":"m","input":"","store":false}'],
+    ['{"model":"m","input":"","store":false}', '{"model":"m","input":"","store":false}'],
+  ])('says of %s that it is not to be kept, for a key that never stores', (json, expected) => {
+    expect(rewritten(json, { mayStore: false })).toBe(expected);
+    expect(rewritten(json)).toBe(json);
+  });
+
   it('sends nothing of the client but what is named', () => {
     const headers = { authorization: 'Bearer sk-client', originator: 'codex', 'openai-beta': 'x=1' };
     const sent = upstream.rewriteRequest(

@@ -53,7 +53,11 @@ export class ResponsesUpstream implements UpstreamAdapter {
       path: '/responses',
       query: '',
       headers: upstreamHeaders(call, ...FORWARDED_HEADERS),
-      body: new SplicedBody(call.body, [...commonEdits(call, target), ...limitEdits(call, target)]),
+      body: new SplicedBody(call.body, [
+        ...commonEdits(call, target),
+        ...limitEdits(call, target),
+        ...storeEdits(call, target),
+      ]),
     };
   }
 
@@ -97,3 +101,7 @@ function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly J
   if (outputLimit === undefined || outputLimit >= (head.outputLimit ?? Infinity)) return [];
   return [head.fields.assign(OUTPUT_LIMIT, String(Math.max(MIN_OUTPUT_TOKENS, outputLimit)))];
 }
+
+/** A vendor that is not told to forget an answer keeps it. */
+const storeEdits = ({ head }: Call, { mayStore }: UpstreamTarget): readonly JsonEdit[] =>
+  mayStore || head.store === false ? [] : [head.fields.assign('store', 'false')];
