@@ -45,6 +45,19 @@ describe('schemas of tools', () => {
     });
   });
 
+  it('looks its definitions up once, however many branches refer to them', () => {
+    const names = Array.from({ length: 3000 }, (_, index) => `D${index}`);
+    const branches = names.map((name) => `{"$ref":"#/$defs/${name}"}`);
+    const definitions = names.map((name) => `"${name}":{"properties":{"${name}":{}},"required":["id"]}`);
+    const began = performance.now();
+    const { schema } = withoutRootCombinators(
+      new RawJson(`{"anyOf":[${branches.join(',')}],"$defs":{${definitions.join(',')}}}`),
+    )!;
+    expect(performance.now() - began).toBeLessThan(1000);
+    expect(Object.keys(schema.value['properties'] as object)).toEqual(names);
+    expect(schema.value['required']).toEqual(['id']);
+  });
+
   it('comes to an end where references run in circles', () => {
     const text = '{"oneOf":[{"$ref":"#/$defs/A"}],"$defs":{"A":{"required":["a"],"anyOf":[{"$ref":"#/$defs/A"}]}}}';
     expect(merged(text)).toMatchObject({ note: expect.stringContaining('exactly one of') as string });

@@ -49,6 +49,8 @@ class SchemaMerger {
   private readonly ways = new Map<string, Map<string, JsonTree>>();
   /** Each is followed once: they may run in circles. */
   private readonly followed = new Set<string>();
+  /** The definitions that references have named, by where they stand in the root. */
+  private readonly definitions = new Map<string, TreeObject>();
 
   constructor(private readonly root: TreeObject) {}
 
@@ -85,7 +87,14 @@ class SchemaMerger {
     if (typeof reference !== 'string' || this.followed.has(reference)) return schema;
     this.followed.add(reference);
     const [, place = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? [];
-    return rootOf(rootOf(this.root[place])[name]);
+    return rootOf(this.definitionsIn(place)[name]);
+  }
+
+  /** Parsed once: there may be as many of them as references. */
+  private definitionsIn(place: string): TreeObject {
+    const known = this.definitions.get(place) ?? rootOf(this.root[place]);
+    this.definitions.set(place, known);
+    return known;
   }
 }
 
