@@ -67,6 +67,23 @@ describe('results of tools', () => {
     expect(turns).toHaveLength(3);
   });
 
+  it('may come late for any number of turns, which are joined once', () => {
+    const ids = Array.from({ length: 40_000 }, (_, index) => `${index}`);
+    const began = performance.now();
+    const turns = paired(
+      assistant(...ids.map(call)),
+      ...ids.flatMap((id) => [user(result(id)), assistant(text(id))]),
+      user(text('b')),
+    );
+    expect(performance.now() - began).toBeLessThan(2000);
+    expect(turns.map(({ role, parts }) => [role, parts.length])).toEqual([
+      ['assistant', ids.length],
+      ['user', ids.length],
+      ['assistant', ids.length],
+      ['user', 1],
+    ]);
+  });
+
   it('belong to the latest call of their id', () => {
     const turns = paired(assistant(call('a')), user(result('a', '1')), assistant(call('a')), user(result('a', '2')));
     expect(turns).toEqual([assistant(call('a')), user(result('a', '1')), assistant(call('a')), user(result('a', '2'))]);

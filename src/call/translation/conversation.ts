@@ -1,10 +1,15 @@
 import type { CacheMark, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from './content.js';
 import type { Losses } from './losses.js';
 
+/** A turn that may still be added to. */
+interface BuiltTurn extends Turn {
+  readonly parts: Part[];
+}
+
 /** Puts a conversation together as dialects read it: what stands before it, then turns without neighbours of one role. */
 export class ConversationBuilder {
   readonly lead: TextPart[] = [];
-  private readonly built: { readonly role: Turn['role']; readonly parts: Part[] }[] = [];
+  private readonly built: BuiltTurn[] = [];
 
   get turns(): readonly Turn[] {
     return this.built;
@@ -21,12 +26,16 @@ export class ConversationBuilder {
   /** Parts of a turn; they join the turn before them when it is the same side's. Empty texts are dropped. */
   say(role: 'user' | 'assistant', parts: readonly Part[]): void {
     const said = parts.filter((part) => part.kind !== 'text' || part.text !== '');
-    if (said.length === 0) return;
-    const last = this.built.at(-1);
-    if (last?.role !== role) this.built.push({ role, parts: [...said] });
-    // There may be more of them than a call can have arguments.
-    else for (const part of said) last.parts.push(part);
+    if (said.length > 0) join(this.built, { role, parts: said });
   }
+}
+
+/** A turn of its own, or more of the one before it when that is the same side's. */
+function join(built: BuiltTurn[], { role, parts }: Turn): void {
+  const last = built.at(-1);
+  if (last?.role !== role || role === 'system') built.push({ role, parts: [...parts] });
+  // There may be more of them than a call can have arguments.
+  else for (const part of parts) last.parts.push(part);
 }
 
 /**
@@ -36,25 +45,20 @@ export class ConversationBuilder {
  */
 export function pairResults(turns: readonly Turn[], losses: Losses): readonly Turn[] {
   const { resultOf, orphans } = match(turns);
-  const built: Turn[] = [];
-  const push = (turn: Turn): void => {
-    const last = built.at(-1);
-    if (last === undefined || last.role !== turn.role || turn.role === 'system') built.push(turn);
-    else built[built.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] };
-  };
+  const built: BuiltTurn[] = [];
   turns.forEach((turn, index) => {
     const parts = turn.parts.flatMap((part): Part[] => {
       if (part.kind !== 'tool-result') return [part];
       return orphans.has(part) ? [...textsOf(part, losses)] : [];
     });
-    if (parts.length > 0) push({ ...turn, parts });
+    if (parts.length > 0) join(built, { ...turn, parts });
     if (turn.role !== 'assistant') return;
     const isLast = index === turns.length - 1;
     const results = callsOf(turn).flatMap((call) => {
       const result = resultOf.get(call);
       return result !== undefined ? [result] : isLast ? [] : [noResult(call, losses)];
     });
-    if (results.length > 0) push({ role: 'user', parts: results });
+    if (results.length > 0) join(built, { role: 'user', parts: results });
   });
   return built;
 }
