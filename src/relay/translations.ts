@@ -40,7 +40,7 @@ export class Translations {
     } catch {
       // The scanner looks at what it needs; the rest of the grammar is looked at here.
     }
-    throw new AppError('invalid_request', 'The body is not valid JSON.');
+    throw new AppError('invalid_request', 'The body is not valid JSON, or is nested too deeply.');
   }
 
   /** @throws AppError invalid_request naming what cannot be said in another dialect */

@@ -30,7 +30,7 @@ export type NameSet = Pick<ReadonlySet<string>, 'has'>;
 /**
  * Parses a document whose grammar has been checked.
  * @param raw names of members whose value, when it is an object, is kept as its text
- * @throws SyntaxError when the document is no JSON after all
+ * @throws SyntaxError when the document is no JSON after all, or nested so deeply that walking through it may fail
  */
 export function parseJsonTree(text: string, raw: NameSet): JsonTree {
   const parser = new TreeParser(text, raw);
@@ -53,9 +53,14 @@ export function writeJson(value: JsonTree): string {
 const SPACE = /[ \t\n\r]*/y;
 /** Everything that is neither string, object nor array. */
 const LITERAL = /[-+.0-9A-Za-z]+/y;
+/** A backslash that no other escapes, and that escapes nothing that can be: whoever checks the grammar leaves strings alone. */
+const ODD_ESCAPE = /(?<!\\)(?:\\\\)*\\(?!["\\/bfnrt]|u[\dA-Fa-f]{4})/;
+/** Objects and lists within each other, what is kept raw included: it is walked through by functions that call themselves. */
+const MAX_DEPTH = 500;
 
 class TreeParser {
   private at = 0;
+  private depth = 0;
 
   constructor(
     private readonly text: string,
@@ -85,8 +90,8 @@ class TreeParser {
 
   private object(): TreeObject {
     const members: Record<string, JsonTree> = {};
-    this.at += 1;
-    if (this.next('}')) return members;
+    this.open();
+    if (this.closed('}')) return members;
     do {
       this.skipSpace();
       const name = this.string();
@@ -96,41 +101,65 @@ class TreeParser {
       if (name === '__proto__') Object.defineProperty(members, name, { value, enumerable: true, configurable: true });
       else members[name] = value;
     } while (this.next(','));
-    this.expect('}');
+    this.close('}');
     return members;
   }
 
   private array(): readonly JsonTree[] {
     const entries: JsonTree[] = [];
-    this.at += 1;
-    if (this.next(']')) return entries;
+    this.open();
+    if (this.closed(']')) return entries;
     do entries.push(this.value(undefined));
     while (this.next(','));
-    this.expect(']');
+    this.close(']');
     return entries;
   }
 
   private rawObject(): RawJson {
     const start = this.at;
-    let depth = 0;
+    const outside = this.depth;
     do {
       switch (this.text[this.at]) {
         case undefined:
           throw new SyntaxError('The document ends within an object.');
         case '"':
           this.at = this.endOfString();
-          continue;
+          break;
         case '{':
-          depth += 1;
+        case '[':
+          this.open();
           break;
         case '}':
-          depth -= 1;
+        case ']':
+          this.depth -= 1;
+          this.at += 1;
           break;
         default:
+          this.at += 1;
       }
-      this.at += 1;
-    } while (depth > 0);
-    return new RawJson(this.text.slice(start, this.at));
+    } while (this.depth > outside);
+    const text = this.text.slice(start, this.at);
+    if (ODD_ESCAPE.test(text)) throw new SyntaxError(`A string in the object at ${start} has an odd escape.`);
+    return new RawJson(text);
+  }
+
+  /** Into an object or a list, whose sign stands here. */
+  private open(): void {
+    this.at += 1;
+    this.depth += 1;
+    if (this.depth > MAX_DEPTH) throw new SyntaxError(`The document is nested too deeply at ${this.at}.`);
+  }
+
+  /** Out of it again, when this sign stands here. */
+  private closed(sign: string): boolean {
+    const isClosed = this.next(sign);
+    if (isClosed) this.depth -= 1;
+    return isClosed;
+  }
+
+  private close(sign: string): void {
+    this.expect(sign);
+    this.depth -= 1;
   }
 
   private string(): string {

@@ -307,3 +307,15 @@ describe('answers by a tool of the relay’s own', () => {
     expect(resultOf(eventsIn(stream, own))).toMatchObject({ parts: [{ kind: 'tool-call' }], stop: 'tool_calls' });
   });
 });
+
+describe('what no server should send', () => {
+  const odd = String.raw`{"type":"tool_use","id":"a","name":"f","input":{"a":"\x"}}`;
+
+  it('is an error of the upstream, whole and streamed, and not ours', () => {
+    expect(refusalOf(() => whole(`{"content":[${odd}],"stop_reason":"tool_use"}`)).kind).toBe('upstream_error');
+    const begun = `event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":${odd}}\n\n`;
+    expect(refusalOf(() => eventsIn(START + begun)).kind).toBe('upstream_error');
+    const broken = begun.replace(String.raw`"\x"`, '');
+    expect(refusalOf(() => eventsIn(START + broken)).kind).toBe('upstream_error');
+  });
+});

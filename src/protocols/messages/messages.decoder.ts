@@ -81,7 +81,7 @@ export class MessagesDecoder implements StreamDecoder {
 /** A whole answer, read as the stream of its blocks. @throws AppError as `UpstreamAdapter.decodeResponse` */
 export function decodeMessagesResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
   readAnswerFields(Buffer.from(body), ANSWER);
-  const message = parseJsonTree(body, INPUT) as JsonObject;
+  const message = readTree(body);
   const blocks = message['content'];
   if (!Array.isArray(blocks) && typeof message['stop_reason'] !== 'string') {
     throw new AppError('upstream_error', 'The upstream sent an answer of another dialect.', { failover: true });
@@ -100,6 +100,19 @@ export function decodeMessagesResponse(body: string, content: CallContent, targe
   return collector.result;
 }
 
+function readTree(body: string): JsonObject {
+  try {
+    return parseJsonTree(body, INPUT) as JsonObject;
+  } catch (cause) {
+    throw new AppError(
+      'upstream_error',
+      'The upstream sent an answer that cannot be read.',
+      { failover: true },
+      { cause },
+    );
+  }
+}
+
 function read(event: SseEvent): JsonObject {
   const data = parseData(event);
   if (data === undefined) throw unreadableEvent();
@@ -107,6 +120,8 @@ function read(event: SseEvent): JsonObject {
 }
 
 function readWithInput(event: SseEvent): JsonObject {
+  // What is kept as its text is not looked into.
+  read(event);
   try {
     return parseJsonTree(event.data, INPUT) as JsonObject;
   } catch {
