@@ -11,6 +11,7 @@ export { describeFreeform, FREEFORM_SCHEMA, unwrapFreeform, wrapFreeform } from 
 export { answerId, conforming, itemId, type NameRule } from './ids.js';
 export { isTreeObject, type JsonTree, parseJsonTree, RawJson, type TreeObject, writeJson } from './json-tree.js';
 export { LOSS_MEANINGS, type LossCode, Losses, malformed, notTranslatable } from './losses.js';
+export { allowedTools, runTools } from './offered-tools.js';
 export { PartSequencer } from './part-sequencer.js';
 export { sourceOf, urlOf } from './sources.js';
 export { type KnownTool, ToolNames } from './tool-names.js';

@@ -1,13 +1,13 @@
 import {
+  allowedTools,
   type CallContent,
   describeFreeform,
   FREEFORM_SCHEMA,
-  type HostedTool,
   type JsonTree,
   type KnownTool,
   type Losses,
-  notTranslatable,
   objectSchema,
+  runTools,
   type Tool,
   type ToolNames,
   type TreeObject,
@@ -24,7 +24,8 @@ interface ToolContext {
 /** The tools and how they may be called. Without tools nothing is said of calling them. */
 export function buildTools(content: CallContent, context: ToolContext): TreeObject {
   const hosted = buildHosted(content, context);
-  const tools = offered(content, context.flags);
+  // All of them, where the upstream can be told which of them may be called.
+  const tools = context.flags.allowedTools ? content.tools : allowedTools(content);
   if (tools.length === 0) return hosted;
   return {
     tools: tools.map((tool) => buildTool(tool, context)),
@@ -32,12 +33,6 @@ export function buildTools(content: CallContent, context: ToolContext): TreeObje
     parallel_tool_calls: content.parallelTools,
     ...hosted,
   };
-}
-
-/** All tools, or those that may be called where the upstream cannot be told which of them. */
-function offered({ tools, toolChoice }: CallContent, flags: ChatFlags): readonly Tool[] {
-  const allowed = toolChoice.mode === 'one' || flags.allowedTools ? undefined : toolChoice.allowed;
-  return allowed === undefined ? tools : tools.filter(({ name }) => allowed.includes(name));
 }
 
 function buildTool(tool: Tool, { flags, names, losses }: ToolContext): TreeObject {
@@ -71,11 +66,12 @@ function buildFunction(
   return { name, description: described || undefined, parameters: merged.schema, strict: isStrict };
 }
 
-function buildChoice({ tools, toolChoice }: CallContent, { flags, names }: ToolContext): JsonTree {
+function buildChoice(content: CallContent, { flags, names }: ToolContext): JsonTree {
   const reference = ({ name, namespace, freeform }: KnownTool): TreeObject => {
     const type = freeform !== undefined && flags.customTools ? 'custom' : 'function';
     return { type, [type]: { name: names.wireName(name, namespace) } };
   };
+  const { tools, toolChoice } = content;
   if (toolChoice.mode === 'one') {
     const { name, namespace } = toolChoice;
     const tool = tools.find((known) => known.name === name && known.namespace === namespace);
@@ -83,17 +79,11 @@ function buildChoice({ tools, toolChoice }: CallContent, { flags, names }: ToolC
   }
   const { mode, allowed } = toolChoice;
   if (allowed === undefined || !flags.allowedTools) return mode;
-  const chosen = tools.filter(({ name }) => allowed.includes(name)).map(reference);
+  const chosen = allowedTools(content).map(reference);
   return { type: 'allowed_tools', allowed_tools: { mode, tools: chosen } };
 }
 
-/** @throws AppError when nothing is left of what the client wants called */
-function buildHosted({ hostedTools, tools }: CallContent, { flags, losses }: ToolContext): TreeObject {
-  const isKnown = ({ type }: HostedTool): boolean => type === 'web_search' && flags.hostedWebSearch;
-  for (const tool of hostedTools) {
-    if (isKnown(tool)) continue;
-    if (tools.length === 0) throw notTranslatable(tool.path, `is a ${tool.type} that this upstream does not run`);
-    losses.warn('unsupported_tool', tool.path);
-  }
-  return hostedTools.some(isKnown) ? { web_search_options: {} } : {};
+function buildHosted(content: CallContent, { flags, losses }: ToolContext): TreeObject {
+  const run = runTools(content, ({ type }) => type === 'web_search' && flags.hostedWebSearch, losses);
+  return run.length > 0 ? { web_search_options: {} } : {};
 }

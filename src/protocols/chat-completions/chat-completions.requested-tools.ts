@@ -10,7 +10,8 @@ export function readRequestedTools(request: TreeReader): Pick<CallContent, 'tool
     ...request.children('tools').map(readTool),
     ...request.children('functions').map((definition) => readFunction(definition)),
   ];
-  const toolChoice = request.has('tool_choice') ? readChoice(request, tools) : readLegacyChoice(request, tools);
+  const known = new Set(tools.map(({ name }) => name));
+  const toolChoice = request.has('tool_choice') ? readChoice(request, known) : readLegacyChoice(request, known);
   // The legacy form has room for one call.
   const parallelTools = request.has('functions') ? false : request.boolean('parallel_tool_calls');
   return { tools, toolChoice, parallelTools };
@@ -45,7 +46,7 @@ function readCustom(custom: TreeReader, { path }: TreeReader): Tool {
   return { name: custom.word('name'), description: custom.string('description'), schema: undefined, freeform, path };
 }
 
-function readChoice(request: TreeReader, tools: readonly Tool[]): ToolChoice {
+function readChoice(request: TreeReader, known: ReadonlySet<string>): ToolChoice {
   const choice = request.value('tool_choice');
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { mode: choice };
   if (typeof choice === 'string') throw request.malformed('tool_choice', 'must be "auto", "none" or "required"');
@@ -54,34 +55,34 @@ function readChoice(request: TreeReader, tools: readonly Tool[]): ToolChoice {
   switch (type) {
     case 'function':
     case 'custom':
-      return { mode: 'one', name: nameOf(chosen.requiredChild(type), tools) };
+      return { mode: 'one', name: nameOf(chosen.requiredChild(type), known) };
     case 'allowed_tools':
-      return readAllowed(chosen.requiredChild('allowed_tools'), tools);
+      return readAllowed(chosen.requiredChild('allowed_tools'), known);
     default:
       throw chosen.malformed('type', 'must be "function", "custom" or "allowed_tools"');
   }
 }
 
-function readAllowed(allowed: TreeReader, tools: readonly Tool[]): ToolChoice {
+function readAllowed(allowed: TreeReader, known: ReadonlySet<string>): ToolChoice {
   const mode = allowed.word('mode');
   if (mode !== 'auto' && mode !== 'required') throw allowed.malformed('mode', 'must be "auto" or "required"');
   const names = allowed.children('tools').map((tool) => {
     const type = tool.word('type');
     if (type !== 'function' && type !== 'custom') throw tool.malformed('type', 'must be "function" or "custom"');
-    return nameOf(tool.requiredChild(type), tools);
+    return nameOf(tool.requiredChild(type), known);
   });
   return { mode, allowed: names };
 }
 
-function readLegacyChoice(request: TreeReader, tools: readonly Tool[]): ToolChoice {
+function readLegacyChoice(request: TreeReader, known: ReadonlySet<string>): ToolChoice {
   const choice = request.value('function_call') ?? 'auto';
   if (choice === 'auto' || choice === 'none') return { mode: choice };
   if (typeof choice === 'string') throw request.malformed('function_call', 'must be "auto" or "none"');
-  return { mode: 'one', name: nameOf(request.requiredChild('function_call'), tools) };
+  return { mode: 'one', name: nameOf(request.requiredChild('function_call'), known) };
 }
 
-function nameOf(reference: TreeReader, tools: readonly Tool[]): string {
+function nameOf(reference: TreeReader, known: ReadonlySet<string>): string {
   const name = reference.word('name');
-  if (tools.some((tool) => tool.name === name)) return name;
+  if (known.has(name)) return name;
   throw reference.malformed('name', 'must be the name of a tool in this request');
 }

@@ -1,10 +1,10 @@
 import {
+  allowedTools,
   describeFreeform,
   FREEFORM_SCHEMA,
-  notTranslatable,
   objectSchema,
+  runTools,
   withoutRootCombinators,
-  type HostedTool,
   type Losses,
   type NameRule,
   type Tool,
@@ -16,11 +16,7 @@ export const TOOL_NAMES: NameRule = { maxLength: 128, odd: /[^a-zA-Z0-9_-]/g };
 
 /** The tools, in their order; those that the client does not allow are not there. */
 export function buildTools(build: RequestBuild): readonly TreeObject[] {
-  const { tools, toolChoice } = build.content;
-  const allowed = toolChoice.mode === 'one' ? undefined : toolChoice.allowed;
-  const written = tools.map((tool) => writeTool(tool, build));
-  const isAllowed = (_: TreeObject, index: number): boolean => allowed?.includes(tools[index]?.name ?? '') ?? true;
-  return [...written.filter(isAllowed), ...buildHosted(build)];
+  return [...allowedTools(build.content).map((tool) => writeTool(tool, build)), ...buildHosted(build)];
 }
 
 const writeTool = (tool: Tool, { names, flags, marks, losses }: RequestBuild): TreeObject => ({
@@ -45,15 +41,8 @@ function describe(tool: Tool, losses: Losses): TreeObject {
 }
 
 function buildHosted({ content, flags, losses }: RequestBuild): TreeObject[] {
-  const { tools, hostedTools } = content;
-  const isKnown = ({ type }: HostedTool): boolean => type === 'web_search' && flags.webSearch !== undefined;
-  const known = hostedTools.some(isKnown);
-  for (const tool of hostedTools) {
-    if (isKnown(tool)) continue;
-    if (tools.length === 0 && !known) throw notTranslatable(tool.path, "is run by another vendor than this model's");
-    losses.warn('unsupported_tool', tool.path);
-  }
-  return known ? [{ type: flags.webSearch, name: 'web_search' }] : [];
+  const run = runTools(content, ({ type }) => type === 'web_search' && flags.webSearch !== undefined, losses);
+  return run.length > 0 ? [{ type: flags.webSearch, name: 'web_search' }] : [];
 }
 
 /** @param isThinking nothing can be forced then */

@@ -1,10 +1,10 @@
 import {
-  notTranslatable,
+  allowedTools,
   objectSchema,
+  runTools,
   type BuildContext,
   type CallContent,
   type Tool,
-  type ToolChoice,
   type ToolNames,
   type TreeObject,
 } from '../../call/index.js';
@@ -14,10 +14,10 @@ const WEB_SEARCH = 'web_search';
 
 /** The members of a request that are about tools; none when it has none. */
 export function buildTools({ content, losses }: BuildContext, flags: ResponsesFlags, names: ToolNames): TreeObject {
-  const hosted = hostedTools(content, flags, losses);
+  const hosted = runTools(content, ({ type }) => type === WEB_SEARCH && flags.searchesWeb, losses);
   const isFiltered = !flags.takesAllowedTools;
-  const offered = isFiltered ? content.tools.filter((tool) => isAllowed(tool, content.toolChoice)) : content.tools;
-  const tools = [...offeredTools(offered, names), ...hosted];
+  const offered = isFiltered ? allowedTools(content) : content.tools;
+  const tools = [...offeredTools(offered, names), ...hosted.map(({ type }) => ({ type }))];
   if (tools.length === 0) return {};
   return {
     tools,
@@ -25,23 +25,6 @@ export function buildTools({ content, losses }: BuildContext, flags: ResponsesFl
     parallel_tool_calls: content.parallelTools,
   };
 }
-
-function hostedTools(
-  { tools, hostedTools: hosted }: CallContent,
-  flags: ResponsesFlags,
-  losses: BuildContext['losses'],
-): readonly TreeObject[] {
-  const built: TreeObject[] = [];
-  for (const { type, path } of hosted) {
-    if (type === WEB_SEARCH && flags.searchesWeb) built.push({ type });
-    else if (hosted.length === 1 && tools.length === 0) throw notTranslatable(path, 'is not run by this upstream');
-    else losses.warn('unsupported_tool', path);
-  }
-  return built;
-}
-
-const isAllowed = ({ name }: Tool, choice: ToolChoice): boolean =>
-  choice.mode === 'one' || choice.allowed === undefined || choice.allowed.includes(name);
 
 /** Those of one namespace stand together, where the first of them does. */
 function offeredTools(tools: readonly Tool[], names: ToolNames): readonly TreeObject[] {
@@ -65,18 +48,15 @@ function toolOf(tool: Tool, names: ToolNames): TreeObject {
 const formatOf = ({ grammar }: NonNullable<Tool['freeform']>): TreeObject =>
   grammar === undefined ? { type: 'text' } : { type: 'grammar', ...grammar };
 
-function choiceOf(
-  { toolChoice: choice, tools }: CallContent,
-  names: ToolNames,
-  isFiltered: boolean,
-): string | TreeObject {
+function choiceOf(content: CallContent, names: ToolNames, isFiltered: boolean): string | TreeObject {
+  const { toolChoice: choice, tools } = content;
   if (choice.mode === 'one') {
     const chosen = tools.find(({ name, namespace }) => name === choice.name && namespace === choice.namespace);
     return namedOf(chosen ?? choice, names);
   }
   const { allowed, mode } = choice;
   if (allowed === undefined || isFiltered) return mode;
-  const named = tools.filter(({ name }) => allowed.includes(name)).map((tool) => namedOf(tool, names));
+  const named = allowedTools(content).map((tool) => namedOf(tool, names));
   return { type: 'allowed_tools', mode, tools: named };
 }
 

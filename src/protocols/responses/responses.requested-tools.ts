@@ -11,7 +11,7 @@ export function readTools(definitions: readonly TreeReader[]): Pick<ToolSet, 'to
   const hostedTools: HostedTool[] = [];
   for (const definition of definitions) {
     const type = definition.word('type');
-    if (type === 'namespace') tools.push(...readNamespace(definition));
+    if (type === 'namespace') for (const tool of readNamespace(definition)) tools.push(tool);
     else if (HOSTED.test(type)) hostedTools.push({ type: hostedType(type), path: definition.path });
     else tools.push(readTool(definition));
   }
