@@ -7,6 +7,7 @@ export class FoldedStream implements AnswerSink {
   private readonly splitter = new SseSplitter();
   private readonly collector = new ResultCollector();
   private lingerTimer: NodeJS.Timeout | undefined;
+  private hasBegun = false;
   /** The answer is complete, or has failed. */
   private isOver = false;
 
@@ -45,7 +46,16 @@ export class FoldedStream implements AnswerSink {
   }
 
   private read(events: readonly SseEvent[]): void {
-    for (const event of events) if (!this.isOver && !event.isComment) this.take(this.decoder.next(event));
+    for (const event of events) {
+      if (this.isOver || event.isComment) continue;
+      this.begin();
+      this.take(this.decoder.next(event));
+    }
+  }
+
+  private begin(): void {
+    if (!this.hasBegun) this.answer.begin();
+    this.hasBegun = true;
   }
 
   private take(events: readonly CallEvent[]): void {

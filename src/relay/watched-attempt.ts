@@ -52,7 +52,7 @@ export function watchAttempt({
       const subscription = frames.subscribe({
         next: (frame) => {
           clearTimeout(first);
-          answer.timing.upstreamMs ??= monotonicMs() - begunMs;
+          if (frame.bytes.length > 0) answer.timing.upstreamMs ??= monotonicMs() - begunMs;
           for (const { type } of frame.signals) if (type === 'content') attempt.firstToken();
           if (frame.last) {
             clearTimeout(total);

@@ -1,4 +1,4 @@
-import { type CallResult, eventsOf } from '../call/index.js';
+import { type CallResult, eventsOf, NO_BYTES } from '../call/index.js';
 import type { Answer } from './answer.js';
 import type { EventSignals } from './event-signals.js';
 import type { FrameOutlet } from './frame-outlet.js';
@@ -15,6 +15,11 @@ interface WholeParts {
 /** A translated answer that is known all at once: one frame. */
 export class WholeAnswer {
   constructor(private readonly parts: WholeParts) {}
+
+  /** Something of it has come, and nobody waits for its beginning any more. */
+  begin(): void {
+    this.parts.out.next({ bytes: NO_BYTES, signals: [], last: false });
+  }
 
   tell(result: CallResult): void {
     const { out, answer, signals, render, stream } = this.parts;

@@ -25,7 +25,7 @@ const SOON_MS = LIMIT_MS + 15_000;
 
 /** One channel of each dialect that has too little patience of each kind, and one behind it that answers. */
 const catalogFor = (baseUrl: string): string => {
-  const models = ['slow-start', 'idle', 'endless', 'slow-then-good'];
+  const models = ['slow-start', 'idle', 'endless', 'slow-then-good', 'folded'];
   const limits = {
     'slow-start': 'first_event_ms',
     idle: 'idle_ms',
@@ -45,6 +45,7 @@ ${models
 channels:
 ${DIALECTS.flatMap((dialect) => [
   ...Object.entries(limits).map(([model, limit]) => channel(dialect, model, `timeouts: { ${limit}: ${LIMIT_MS} }`)),
+  channel(dialect, 'folded', `timeouts: { first_event_ms: ${LIMIT_MS} }, flags: { forceUpstreamStream: true }`),
   channel(dialect, 'slow-then-good', 'tier: 2, headers: { x-second: "yes" }'),
 ]).join('\n')}`;
 };
@@ -65,6 +66,8 @@ describe('an upstream that takes too long', () => {
     readonly text: string;
     readonly row: StoredCall;
     readonly tookMs: number;
+    /** `server-timing` */
+    readonly timing: string;
   }
 
   async function ask(dialect: Dialect, model: string, script: Script, stream: boolean): Promise<Late> {
@@ -73,7 +76,8 @@ describe('an upstream that takes too long', () => {
     const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model, stream }));
     const text = await response.text();
     const tookMs = performance.now() - begunAt;
-    return { status: response.status, text, tookMs, row: await relay.onlyCall(caller) };
+    const timing = response.headers.get('server-timing') ?? '';
+    return { status: response.status, text, tookMs, timing, row: await relay.onlyCall(caller) };
   }
 
   /** The upstream's socket was closed as well. */
@@ -153,6 +157,24 @@ describe('an upstream that takes too long', () => {
       );
       expect(text).toBe(encodeEvents(all).toString());
       expect(row).toMatchObject({ status: 'succeeded' });
+    });
+
+    it('may take longer over the rest of a stream that is put together for its client', async () => {
+      const script = [streamHead(), sse(three), delay(2 * LIMIT_MS), sse(all.slice(three.length))];
+      const { status, text, row, timing } = await ask(dialect, 'folded', script, false);
+      expect([status, text]).toEqual([200, expect.stringContaining('One, two, three, four')]);
+      expect(row).toMatchObject({ status: 'succeeded', attempts: 1 });
+      // What the upstream takes is not the relay's time.
+      expect(Number(/relay;dur=([\d.]+)/.exec(timing)?.[1])).toBeLessThan(2 * LIMIT_MS);
+    });
+
+    it.each<[string, Script]>([
+      ['no event', [streamHead(), hang()]],
+      ['comments alone', [streamHead(), Array.from({ length: 200 }, () => [delay(20), bytes(': PROCESSING\n\n')])]],
+    ])('to begin a stream that is put together is a 504: %s', async (_, script) => {
+      const { status, row } = await ask(dialect, 'folded', script, false);
+      expect([status, row]).toMatchObject([504, { status: 'failed', error_reason: 'timeout', cost: '0' }]);
+      await expectUpstreamLeft();
     });
 
     it.each([[[hang()]], [[streamHead(), hang()]]])('to begin is left for the next channel', async (script) => {
