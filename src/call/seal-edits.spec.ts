@@ -16,8 +16,18 @@ describe('what this relay has sealed', () => {
     [`{"content":[${SEALED},${SEALED}]}`, '{"content":[]}'],
     ['{"input":[{"type":"reasoning","summary":[{"text":"s"}],"encrypted_content":"rly1.a.b"}]}', '{"input":[]}'],
     ['[{"type":"redacted_thinking","data":"rly1.a.b"},1]', '[1]'],
+    ['{"input":[{"content":[{"data":"rly1.a.b"}],"encrypted_content":"rly1.c.d"},1]}', '{"input":[1]}'],
+    ['{"input":[1,{"content":[{"data":"rly1.a.b"},2],"encrypted_content":"rly1.c.d"}]}', '{"input":[1]}'],
   ])('is taken out with the object that carries it: %s', (body, expected) => {
     expect(without(body)).toBe(expected);
+  });
+
+  it.each([
+    '{"model":"m","data":"rly1.a.b"}',
+    '{"model":"m","stream_options":{"signature":"rly1.a.b"}}',
+    '{"content":[{"type":"tool_use","input" : {"data":"rly1.a.b"}}]}',
+  ])('stays where nothing could be left in its place: %s', (body) => {
+    expect(without(body)).toBe(body);
   });
 
   it('is a text like any other where people write it', () => {

@@ -9,6 +9,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
+const OPEN_ARRAY = 0x5b;
 const COMMA = 0x2c;
 const SPACE = 0x20;
 
@@ -27,8 +28,8 @@ export function sealEdits(body: Buffer): readonly JsonEdit[] {
     else if (byte === CLOSE) {
       const start = opened.pop();
       if (start === undefined || start !== sealed) continue;
-      edits.push(removal(body, start, at + 1, edits));
       sealed = undefined;
+      if (isElement(body, start)) edits.push(removal(body, start, at + 1, edits));
     }
   }
   return edits;
@@ -37,6 +38,12 @@ export function sealEdits(body: Buffer): readonly JsonEdit[] {
 const isSealed = (body: Buffer, quote: number): boolean =>
   body.toString('latin1', quote, quote + SEALED.length) === SEALED &&
   CARRIER.test(body.toString('latin1', Math.max(0, quote - CARRIER_LENGTH), quote));
+
+/** Without the value of a member what is left would be no JSON. A comma in front of a value is an array's. */
+function isElement(body: Buffer, start: number): boolean {
+  const before = body[skip(body, start - 1, -1)];
+  return before === OPEN_ARRAY || before === COMMA;
+}
 
 /** The position of the closing quote of the string that opens here. */
 function endOfString(body: Buffer, quote: number): number {
@@ -47,6 +54,8 @@ function endOfString(body: Buffer, quote: number): number {
 
 /** With the comma behind it, else with the one before it; of neighbours one edit is made. */
 function removal(body: Buffer, start: number, end: number, edits: JsonEdit[]): JsonEdit {
+  // What was taken out of it goes with it.
+  while ((edits.at(-1)?.start ?? 0) > start) edits.pop();
   const last = edits.at(-1);
   const first = last !== undefined && skip(body, last.end, 1) === start ? (edits.pop() ?? last).start : start;
   const behind = skip(body, end, 1);
