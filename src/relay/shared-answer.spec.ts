@@ -1,6 +1,7 @@
 import { Subject } from 'rxjs';
 import { type Flow, type Frame, Interruption } from '../call/index.js';
 import type { Config } from '../config/index.js';
+import { AppError } from '../shared/index.js';
 import { Answer } from './answer.js';
 import { SharedAnswer } from './shared-answer.js';
 import { SharedMemory } from './shared-memory.js';
@@ -47,6 +48,20 @@ class TestClient {
 }
 
 describe('an answer for several clients', () => {
+  it('fails in the words of its stream for all of them, but not for one that is left behind', () => {
+    const call = new Running();
+    const failed: string[] = [];
+    const fail = ({ message }: AppError): string => `failed ${failed.push(message)}`;
+    call.answer.renderer = { next: () => '', fail };
+    const { facts } = call.shared.reply();
+    const client = call.join();
+    const wordsFor = (message: string): string | undefined =>
+      facts.failure(new AppError('internal', message))?.toString();
+    expect([wordsFor('too far behind'), failed]).toEqual([undefined, []]);
+    call.frames.error(client.failure);
+    expect([wordsFor('broken'), wordsFor('broken'), failed]).toEqual(['failed 1', 'failed 1', ['broken']]);
+  });
+
   it('is read on for a client that comes while all others are stalled', () => {
     const call = new Running();
     const first = call.join();

@@ -62,7 +62,8 @@ export class SharedAnswer {
       get tail() {
         return answer.tail;
       },
-      failure: (error) => answer.failure(error),
+      // A client that is left behind fails alone: the stream goes on for the others.
+      failure: (error) => (this.ending === undefined ? undefined : answer.failure(error)),
       get headers() {
         return answer.headers;
       },
