@@ -101,6 +101,8 @@ function requestFor(
   target: UpstreamTarget,
   translation: Translation | undefined,
 ): UpstreamRequest {
+  // Those of an attempt that failed are not this one's.
+  answer.warnings = undefined;
   if (translation === undefined) return adapter.rewriteRequest(ticket.call, target);
   const { request, warnings } = translation.build(adapter, target);
   answer.warnings = warnings;

@@ -89,6 +89,25 @@ describe.each(NAMED_PAIRS)(
   },
 );
 
+describe('what was lost on the way to a channel that failed', () => {
+  const lost = { logit_bias: { '1': 5 } };
+  const warningsOf = async (model: string, second: Dialect): Promise<string | null> => {
+    relay.upstream.scriptNext(errorAnswer('messages', 500));
+    relay.upstream.script(answerIn(second));
+    const response = await post('chat-completions', model, { ...requestIn('chat-completions', HELLO), ...lost });
+    await response.text();
+    return response.headers.get('x-relay-warnings');
+  };
+
+  it('is not told of an answer of one that takes the request as it is', async () => {
+    expect(await warningsOf('messages-then-chat-completions', 'chat-completions')).toBeNull();
+  });
+
+  it('is told once of an answer of one that loses it as well', async () => {
+    expect(await warningsOf('messages-then-responses', 'responses')).toMatch(/^[^,]*:logit_bias$/);
+  });
+});
+
 describe('reasoning that was sealed', () => {
   const thinking = { thinking: { type: 'adaptive', display: 'summarized' } };
   const wanting: Readonly<Record<Dialect, JsonObject>> = {
