@@ -15,6 +15,8 @@ export class StoredAnswerLimits {
   readonly sealedBytes: number = MIB;
   /** Of all answers that one request names items of: each was small when it was sealed. */
   readonly recalledLength: number = 32 * MIB;
+  /** So many items one request may name. */
+  readonly recalledItems: number = 20_000;
   /** Of one key. */
   readonly keptOfKey: number = 500;
   readonly sealedBytesOfKey: number = 64 * MIB;

@@ -32,7 +32,7 @@ export class StoredAnswers {
   }
 
   async find(owner: AnswerOwner, id: string): Promise<StoredAnswer | undefined> {
-    const row = await this.rows.find(owner.keyId, id, this.clock.date());
+    const row = isPossible(id) ? await this.rows.find(owner.keyId, id, this.clock.date()) : undefined;
     return row && this.open(row, owner);
   }
 
@@ -41,14 +41,16 @@ export class StoredAnswers {
    * @throws AppError request_too_large when they are more than one request may lean on
    */
   async ofItems(owner: AnswerOwner, itemIds: readonly string[]): Promise<ReadonlyMap<string, StoredAnswer>> {
-    const rows = itemIds.length === 0 ? [] : await this.rows.ofItems(owner.keyId, itemIds, this.clock.date());
+    if (itemIds.length > this.limits.recalledItems) throw new TooMuchRecalled();
+    const ids = itemIds.filter(isPossible);
+    const rows = ids.length === 0 ? [] : await this.rows.ofItems(owner.keyId, ids, this.clock.date());
     const found = new Map<string, StoredAnswer>();
     let length = 0;
-    for (const { itemIds: ids, ...row } of rows) {
+    for (const { itemIds: named, ...row } of rows) {
       const answer = await this.open(row, owner);
       length += lengthOf(answer?.content);
       if (length > this.limits.recalledLength) throw new TooMuchRecalled();
-      if (answer !== undefined) for (const id of ids) found.set(id, answer);
+      if (answer !== undefined) for (const id of named) found.set(id, answer);
     }
     return found;
   }
@@ -90,10 +92,13 @@ class TooMuchRecalled extends AppError {
   constructor() {
     super(
       'request_too_large',
-      'The items that the request refers to are too large together: send the newest ones only.',
+      'The items that the request refers to are too many, or too large together: send the newest ones only.',
     );
   }
 }
+
+/** The database would not even look for it otherwise. */
+const isPossible = (id: string): boolean => !id.includes('\0');
 
 const lengthOf = (content: AnswerContent | undefined): number =>
   content === undefined ? 0 : content.input.length + content.response.length;

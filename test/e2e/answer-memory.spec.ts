@@ -13,6 +13,7 @@ const FOREIGN = { id: 'chn_foreign', protocol: 'messages' };
 const NATIVE = { id: 'chn_native', protocol: 'responses' };
 const MARKER = 'a prompt that nobody else may read';
 
+const reference = (id: string) => ({ type: 'item_reference', id });
 const user = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
 
 describe('the memory of answers', () => {
@@ -98,6 +99,19 @@ describe('the memory of answers', () => {
     expect(() => recollection.expanded()).toThrow(
       expect.objectContaining({ details: { param: 'previous_response_id', fault: 'previous_response_not_found' } }),
     );
+  });
+
+  it('knows nothing of ids that the database would not even look for', async () => {
+    const recollection = await recalled({ previous_response_id: 'resp_\0', input: [reference('msg_\0')] });
+    expect([recollection.admits(FOREIGN), recollection.admits(NATIVE)]).toEqual([true, true]);
+    expect(() => recollection.expanded()).toThrow(
+      expect.objectContaining({ details: { param: 'previous_response_id', fault: 'previous_response_not_found' } }),
+    );
+  });
+
+  it('refuses to look for more items than a conversation has', async () => {
+    const input = Array.from({ length: 20_001 }, (_, index) => reference(`msg_${index}`));
+    await expect(recalled({ input })).rejects.toMatchObject({ kind: 'request_too_large' });
   });
 
   it('does not know another key’s answers (case 78)', async () => {
