@@ -1,0 +1,135 @@
+import { type AgentRequest, agentRequest, codexGoesOn } from '../support/agents.js';
+import { DIALECTS, PATHS } from '../support/dialects.js';
+import { foldedStream, heardStreamed } from '../support/heard.js';
+import { usePairsRelay } from '../support/pairs-relay.js';
+import {
+  answerIn,
+  type AnswerOptions,
+  type Dialect,
+  ENCRYPTED_REASONING,
+  type JsonObject,
+  THINKING_SIGNATURE,
+} from '../support/scripted-upstream.js';
+
+const REQUESTS: readonly AgentRequest[] = ['codex', 'codex-freeform', 'codex-built-in'];
+const FOREIGN = DIALECTS.filter((dialect) => dialect !== 'responses');
+const PATCH = '*** Begin Patch\n*** Add File: ä.txt\n+"42"\n*** End Patch';
+const SCRIPT = 'const r = await tools.exec_command({ cmd: "ls" }); text(r);';
+
+/** The reasoning that an upstream has to get back, as it wants it. */
+const REPLAYED: Readonly<Record<Dialect, string>> = {
+  'chat-completions': '"reasoning_content":"Hm."',
+  messages: `"thinking":"Hm.","signature":"${THINKING_SIGNATURE}"`,
+  responses: `"encrypted_content":"${ENCRYPTED_REASONING}"`,
+};
+
+/** What no other dialect has a place for. */
+const FOREIGN_WORDS =
+  /client_metadata|passthrough|prompt_cache_key|web_search|tool_search|"(?:namespace|custom)"|rly1\./;
+
+interface WireTool {
+  readonly name: string;
+  readonly function?: { readonly name: string };
+}
+
+const world = usePairsRelay();
+
+const post = (request: JsonObject): Promise<Response> => world.relay.post(PATHS.responses, world.caller.key, request);
+const sent = (at: number): JsonObject => world.relay.upstream.requests[at]!.json;
+const sentText = (at: number): string => world.relay.upstream.requests[at]!.body.toString();
+const toolNames = (body: JsonObject): readonly string[] =>
+  (body['tools'] as readonly WireTool[]).map(({ name, function: called }) => called?.name ?? name);
+
+/** The items of the answer, whose stream obeys the grammar. */
+async function ask(request: JsonObject): Promise<readonly JsonObject[]> {
+  const text = await (await post(request)).text();
+  heardStreamed('responses', text);
+  return foldedStream('responses', text)['output'] as JsonObject[];
+}
+
+describe.each(DIALECTS)('Codex over an upstream of %s', (upstream) => {
+  const first = (name: AgentRequest): JsonObject => agentRequest(name, `over-${upstream}`);
+  const willSay = (options: AnswerOptions): void => world.relay.upstream.scriptNext(answerIn(upstream, options));
+
+  it.each(REQUESTS)('%s: it is answered by the first request (cases 61 and 62, agents 5 and 6)', async (name) => {
+    willSay({ text: ['Hel', 'lo'] });
+    const [message] = await ask(first(name));
+    expect(message).toMatchObject({ type: 'message', content: [{ type: 'output_text', text: 'Hello' }] });
+    expect(world.relay.upstream.requests).toHaveLength(1);
+  });
+
+  it('a tool is called, and its result goes to the upstream with the reasoning it signed (case 61, agents 8)', async () => {
+    willSay({ reasoning: 'Hm.', toolCalls: [{ id: 'call_1', name: 'exec_command', arguments: ['{"cmd":', '"ls"}'] }] });
+    const output = await ask(first('codex'));
+    expect(output.at(-1)).toMatchObject({ type: 'function_call', name: 'exec_command', arguments: '{"cmd":"ls"}' });
+    await ask(codexGoesOn(first('codex'), output, 'a.txt'));
+    expect(sentText(1)).toContain(REPLAYED[upstream]);
+    expect(sentText(1)).toContain('a.txt');
+    expect(sentText(1)).not.toContain('rly1.');
+  });
+});
+
+describe.each(FOREIGN)('tools of Codex with an upstream of %s', (upstream) => {
+  const first = (name: AgentRequest): JsonObject => agentRequest(name, `over-${upstream}`);
+
+  /** The call as Codex sees it, when the upstream calls that tool. Its result has been sent after it. */
+  async function called(request: JsonObject, name: string, input: string): Promise<JsonObject> {
+    world.relay.upstream.scriptNext(answerIn(upstream, { toolCalls: [{ id: 'call_1', name, arguments: [input] }] }));
+    const output = await ask(request);
+    await ask(codexGoesOn(request, output, 'so be it'));
+    expect(sentText(1)).toContain('so be it');
+    return output.at(-1)!;
+  }
+
+  it('in a namespace have one name there and both names here (case 61, agents 6)', async () => {
+    const [name, input] = ['multi_agent_v1__close_agent', '{"target":"a"}'];
+    expect(await called(first('codex'), name, input)).toMatchObject({
+      type: 'function_call',
+      namespace: 'multi_agent_v1',
+      name: 'close_agent',
+      arguments: input,
+    });
+    expect(toolNames(sent(0))).toEqual(['exec_command', name, 'multi_agent_v1__resume_agent']);
+    expect(sentText(1).split(name)).toHaveLength(3);
+    expect(sentText(1)).not.toMatch(FOREIGN_WORDS);
+  });
+
+  it('that take any text take it in an object there, and as it is here (case 62, agents 6)', async () => {
+    const call = await called(first('codex-freeform'), 'apply_patch', JSON.stringify({ input: PATCH }));
+    expect(call).toMatchObject({ type: 'custom_tool_call', name: 'apply_patch', input: PATCH });
+    expect(toolNames(sent(0))).toEqual(['exec_command', 'apply_patch']);
+    expect(sentText(0)).toContain('The input must match this lark grammar');
+    expect(sentText(1)).not.toMatch(FOREIGN_WORDS);
+  });
+
+  it('may stand in the input, in namespaces and free ones too (cases 61 and 62, agents 6)', async () => {
+    const call = await called(first('codex-built-in'), 'functions__exec', JSON.stringify({ input: SCRIPT }));
+    expect(call).toMatchObject({ type: 'custom_tool_call', namespace: 'functions', name: 'exec', input: SCRIPT });
+    expect(toolNames(sent(0))).toEqual(['functions__exec', 'functions__wait', 'clock__sleep']);
+    expect(sentText(1)).not.toMatch(FOREIGN_WORDS);
+  });
+
+  it('that only its vendor has are named in a warning (agents 6)', async () => {
+    const { headers } = await post(first('codex-freeform'));
+    expect(headers.get('x-relay-warnings')).toContain('unsupported_tool:tools[2],unsupported_tool:tools[3]');
+  });
+});
+
+describe.each(FOREIGN)('instructions of Codex with an upstream of %s', (upstream) => {
+  const first = (name: AgentRequest): JsonObject => agentRequest(name, `over-${upstream}`);
+
+  it('stand in front of what the user says, in their order (case 74, agents 5)', async () => {
+    await ask(first('codex'));
+    const { system, messages } = sent(0) as { system?: JsonObject[]; messages: JsonObject[] };
+    expect(JSON.stringify(system ?? messages[0])).toMatch(/You are a coding agent.*<skills_.*<permissions /);
+    expect(messages.map(({ role }) => role)).toEqual(system === undefined ? ['system', 'user'] : ['user']);
+  });
+
+  it('cannot be compacted: that is refused by name, and nothing is made up (agents 7)', async () => {
+    const input = [...(first('codex-built-in')['input'] as JsonObject[]), { type: 'compaction_trigger' }];
+    const response = await post({ ...first('codex-built-in'), input });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { param: `input[${input.length - 1}]` } });
+    expect(world.relay.upstream.requests).toHaveLength(0);
+  });
+});
