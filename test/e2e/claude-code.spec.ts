@@ -1,0 +1,113 @@
+import { agentRequest, claudeGoesOn } from '../support/agents.js';
+import { DIALECTS, PATHS } from '../support/dialects.js';
+import { foldedStream, heardStreamed } from '../support/heard.js';
+import { usePairsRelay } from '../support/pairs-relay.js';
+import {
+  answerIn,
+  type Dialect,
+  ENCRYPTED_REASONING,
+  type JsonObject,
+  THINKING_SIGNATURE,
+} from '../support/scripted-upstream.js';
+
+const FOREIGN = DIALECTS.filter((dialect) => dialect !== 'messages');
+const HEADERS = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'claude-code-20250219,effort-2025-11-24' };
+const LIST = { id: 'call_1', name: 'Bash', arguments: ['{"command":', '"ls"}'] };
+
+/** The reasoning that an upstream has to get back, as it wants it. */
+const REPLAYED: Readonly<Record<Dialect, string>> = {
+  'chat-completions': '"reasoning_content":"Hm."',
+  messages: `"signature":"${THINKING_SIGNATURE}"`,
+  responses: `"encrypted_content":"${ENCRYPTED_REASONING}"`,
+};
+
+/** What no other dialect has a place for. */
+const FOREIGN_WORDS =
+  /cache_control|context_management|output_config|defer_loading|\$schema|display|is_error|billing-header|device_id|rly1\./;
+
+const world = usePairsRelay();
+
+const post = (request: JsonObject, headers = {}): Promise<Response> =>
+  world.relay.post(`${PATHS.messages}?beta=true`, world.caller.key, request, { ...HEADERS, ...headers });
+const sent = (at: number): JsonObject => world.relay.upstream.requests[at]!.json;
+const sentText = (at: number): string => world.relay.upstream.requests[at]!.body.toString();
+
+/** The blocks of the answer, whose stream obeys the grammar. */
+async function ask(request: JsonObject): Promise<readonly JsonObject[]> {
+  const text = await (await post(request)).text();
+  heardStreamed('messages', text);
+  return foldedStream('messages', text)['content'] as JsonObject[];
+}
+
+describe.each(DIALECTS)('Claude Code over an upstream of %s', (upstream) => {
+  const first = agentRequest('claude-code', `over-${upstream}`);
+
+  it('calls a tool, and goes on with what it said and the reasoning that the upstream signed (agents 5 and 8)', async () => {
+    world.relay.upstream.scriptNext(answerIn(upstream, { reasoning: 'Hm.', text: 'Now.', toolCalls: [LIST] }));
+    const content = await ask(first);
+    expect(content.at(-1)).toEqual({ type: 'tool_use', id: 'call_1', name: 'Bash', input: { command: 'ls' } });
+    await ask(claudeGoesOn(first, content, 'a.txt'));
+    expect(sentText(1)).toContain(REPLAYED[upstream]);
+    expect(sentText(1)).toContain('a.txt');
+    expect(sentText(1)).not.toContain('rly1.');
+    expect(world.relay.upstream.requests).toHaveLength(2);
+  });
+
+  it('gets a whole message where it asks again without a stream (agents 10)', async () => {
+    world.relay.upstream.scriptNext(answerIn(upstream, { reasoning: 'Hm.', toolCalls: [LIST] }));
+    const { stream: _, ...whole } = first;
+    const message = (await (await post(whole)).json()) as JsonObject;
+    expect(message).toMatchObject({ type: 'message', stop_reason: 'tool_use' });
+    expect((message['content'] as JsonObject[]).at(-1)).toMatchObject({ type: 'tool_use', input: { command: 'ls' } });
+  });
+});
+
+describe.each(FOREIGN)('what Claude Code sends to an upstream of %s', (upstream) => {
+  const first = agentRequest('claude-code', `over-${upstream}`);
+  const rolesOf = (body: JsonObject): readonly unknown[] =>
+    ((body['messages'] ?? body['input']) as JsonObject[]).map(({ role, type }) => role ?? type);
+
+  it('has its instructions in front and in their place, where they stay (case 74, agents 5)', async () => {
+    world.relay.upstream.scriptNext(answerIn(upstream, { reasoning: 'Hm.', toolCalls: [LIST] }));
+    await ask(claudeGoesOn(first, await ask(first), 'a.txt'));
+    const [before, after] =
+      upstream === 'responses'
+        ? [
+            ['user', 'developer'],
+            ['reasoning', 'function_call', 'function_call_output'],
+          ]
+        : [
+            ['system', 'user', 'system'],
+            ['assistant', 'tool'],
+          ];
+    expect(rolesOf(sent(0))).toEqual(before);
+    expect(rolesOf(sent(1))).toEqual([...before, ...after]);
+    const { tools: _, ...body } = sent(0);
+    expect(JSON.stringify(body)).toMatch(/You are a Claude agent.*You are an agent working/);
+  });
+
+  it('has nothing in it that is between it and its vendor (case 75, agents 5)', async () => {
+    world.relay.upstream.scriptNext(answerIn(upstream, { toolCalls: [LIST] }));
+    await ask(claudeGoesOn(first, await ask(first), 'a.txt'));
+    expect(sentText(0) + sentText(1)).not.toMatch(FOREIGN_WORDS);
+    const { headers, query } = world.relay.upstream.requests[0]!;
+    expect(Object.keys(headers).filter((name) => name.startsWith('anthropic-'))).toEqual([]);
+    expect(query.size).toBe(0);
+  });
+
+  it('has all its tools, also those that it would have found only later (agents 5)', async () => {
+    await ask(first);
+    const tools = sent(0)['tools'] as { name?: string; function?: { name: string } }[];
+    const names = tools.map(({ name, function: called }) => called?.name ?? name);
+    expect(names).toEqual(['Bash', 'ToolSearch', 'DeferredToolPlaceholder', 'Write']);
+  });
+});
+
+describe('what Claude Code sends to an upstream of its own dialect', () => {
+  it('is as it was, but for the name of the model (case 75, agents 5 and 12)', async () => {
+    const first = agentRequest('claude-code', 'over-messages');
+    await ask(first);
+    expect(sent(0)).toEqual({ ...first, model: 'vendor-messages' });
+    expect(world.relay.upstream.requests[0]!.headers).toMatchObject(HEADERS);
+  });
+});
