@@ -1,0 +1,144 @@
+import { agentRequest, type AgentRequest } from '../support/agents.js';
+import { expectError, INVALID_TOKEN, NO_WEB_SOCKET } from '../support/api-errors.js';
+import { DIALECTS, PATHS } from '../support/dialects.js';
+import { usePairsRelay } from '../support/pairs-relay.js';
+import {
+  answerIn,
+  type Dialect,
+  end,
+  errorAnswer,
+  eventsAround,
+  eventsIn,
+  type JsonObject,
+  sse,
+  streamHead,
+} from '../support/scripted-upstream.js';
+import { readEvents } from '../support/stream-text.js';
+import { sendRaw } from '../support/wire.js';
+
+const COUNT = '/v1/messages/count_tokens';
+const WEB_SOCKET = ['connection', 'Upgrade', 'upgrade', 'websocket', 'sec-websocket-version', '13'];
+const STRANGER = `sk-${'A'.repeat(48)}`;
+
+/** The agents with the dialect of each, and every dialect that is foreign to it. */
+const FOREIGN_PAIRS = (
+  [
+    ['codex', 'responses'],
+    ['claude-code', 'messages'],
+  ] as const
+).flatMap(([agent, dialect]) =>
+  DIALECTS.filter((upstream) => upstream !== dialect).map((upstream): [AgentRequest, Dialect, Dialect] => [
+    agent,
+    dialect,
+    upstream,
+  ]),
+);
+
+const world = usePairsRelay();
+
+const post = (path: string, body: JsonObject, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${world.relay.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${world.caller.key}`, ...headers },
+    body: JSON.stringify(body),
+  });
+
+describe('what agents need of a relay', () => {
+  it('a WebSocket is refused in a way that makes Codex go on at once (case 111, agents 1)', async () => {
+    const response = await sendRaw(`${world.url}/responses`, { method: 'GET', headers: WEB_SOCKET });
+    await expectError('responses', response, NO_WEB_SOCKET);
+  });
+
+  it.each(DIALECTS)('both kinds of keys are taken over an upstream of %s (agents 2)', async (upstream) => {
+    const request = agentRequest('claude-code', `over-${upstream}`);
+    for (const key of [{ 'x-api-key': world.caller.key, authorization: '' }, {}]) {
+      expect((await post(PATHS.messages, request, key)).status).toBe(200);
+      expect((await post(COUNT, request, key)).status).toBe(200);
+      const models = await fetch(`${world.url}/models?limit=1000`, {
+        headers: { authorization: `Bearer ${world.caller.key}`, ...key, 'anthropic-version': '2023-06-01' },
+      });
+      expect(await models.json()).toMatchObject({ has_more: false, first_id: 'over-chat-completions' });
+    }
+  });
+
+  it('the version of Messages goes by what is sent in it, not by what some client speaks (agents 3)', async () => {
+    const request = { model: 'over-messages', messages: [{ role: 'user', content: 'Hi' }], temperature: 0.5 };
+    const response = await post(PATHS['chat-completions'], request, { 'anthropic-version': '2026-10-21' });
+    expect(response.status).toBe(200);
+    const { headers, json } = world.relay.upstream.requests[0]!;
+    expect([headers['anthropic-version'], json['temperature']]).toEqual(['2023-06-01', 0.5]);
+  });
+
+  it.each(['chat-completions', 'responses'])('nobody is promised a thread over %s (agents 4)', async (upstream) => {
+    const request = { ...agentRequest('claude-code', `over-${upstream}`), thread: { type: 'create' } };
+    const response = await post(PATHS.messages, request);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { type: 'invalid_request_error', details: { error_code: 'thread_unsupported_request' } },
+    });
+    expect(world.relay.upstream.requests).toHaveLength(0);
+  });
+
+  it.each(['responses', 'messages'] as const)('a wrong key ends it, in %s (agents 11)', async (dialect) => {
+    const headers = { authorization: `Bearer ${STRANGER}` };
+    const response = await post(PATHS[dialect], { model: 'over-messages' }, headers);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    await expectError(dialect, response, INVALID_TOKEN);
+  });
+
+  it('what is asked first, without a key, is answered (agents 12)', async () => {
+    for (const path of ['/', '/api/hello'])
+      expect((await fetch(`${world.relay.url}${path}`, { method: 'HEAD' })).status).toBe(200);
+  });
+});
+
+describe.each(FOREIGN_PAIRS)('what %s needs of a relay of its %s over %s', (agent, dialect, upstream) => {
+  const request = agentRequest(agent, `over-${upstream}`);
+
+  it.each([
+    [400, 400, 'Scripted error 400.', 'false', null],
+    [429, 429, 'Please try again in 7s.', null, '7'],
+    [500, dialect === 'messages' ? 500 : 502, 'Scripted error 500.', null, '7'],
+  ])('an error %d of the upstream is told in its own shape, as %d: %s (agents 9 and 11)', async (...row) => {
+    const [from, to, words, shouldRetry, retryAfter] = row;
+    world.relay.upstream.script(errorAnswer(upstream, from, undefined, { 'retry-after': '7' }));
+    const response = await post(PATHS[dialect], request);
+    const { headers } = response;
+    expect([response.status, headers.get('x-should-retry'), headers.get('retry-after')]).toEqual([
+      to,
+      shouldRetry,
+      retryAfter,
+    ]);
+    const body = (await response.json()) as JsonObject;
+    expect(body['type']).toBe(dialect === 'messages' ? 'error' : undefined);
+    expect(body['error']).toMatchObject({ message: expect.stringContaining(words) });
+  });
+
+  it('a stream that breaks does not look finished (agents 10)', async () => {
+    const { until } = eventsAround(eventsIn(upstream, { text: ['Let me ', 'see.'] }), 'Let me ');
+    world.relay.upstream.script([streamHead(), sse(until), end()]);
+    const events = readEvents(await (await post(PATHS[dialect], request)).text());
+    const ends = events.map(({ event }) => event).filter((event) => /completed|failed|error|stop$/.test(event ?? ''));
+    expect(ends).toEqual(dialect === 'messages' ? ['error'] : ['error', 'response.failed']);
+  });
+
+  it('whether it streams is for its body to say, not for what it accepts (agents 12)', async () => {
+    const streamed = await post(PATHS[dialect], request, { accept: 'application/json' });
+    expect(streamed.headers.get('content-type')).toContain('text/event-stream');
+    await streamed.text();
+    const whole = await post(PATHS[dialect], { ...request, stream: false }, { accept: 'text/event-stream' });
+    expect(whole.headers.get('content-type')).toContain('application/json');
+    await whole.text();
+  });
+
+  it('texts may be empty (case 72, agents 12)', async () => {
+    const member = dialect === 'messages' ? 'messages' : 'input';
+    const history = [
+      { role: 'assistant', content: '' },
+      { role: 'user', content: 'Go on.' },
+    ];
+    const longer = { ...request, [member]: [...(request[member] as JsonObject[]), ...history] };
+    world.relay.upstream.script(answerIn(upstream, { text: '' }));
+    expect((await post(`${PATHS[dialect]}?beta=true`, longer)).status).toBe(200);
+  });
+});
