@@ -125,11 +125,12 @@ describe.each(FOREIGN)('instructions of Codex with an upstream of %s', (upstream
     expect(messages.map(({ role }) => role)).toEqual(system === undefined ? ['system', 'user'] : ['user']);
   });
 
-  it('cannot be compacted: that is refused by name, and nothing is made up (agents 7)', async () => {
+  it('cannot be compacted: what helps instead is said, and nothing is made up (agents 7)', async () => {
     const input = [...(first('codex-built-in')['input'] as JsonObject[]), { type: 'compaction_trigger' }];
     const response = await post({ ...first('codex-built-in'), input });
     expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ error: { param: `input[${input.length - 1}]` } });
+    const message = expect.stringContaining('configure this service as a provider of its own') as string;
+    expect(await response.json()).toMatchObject({ error: { param: `input[${input.length - 1}]`, message } });
     expect(world.relay.upstream.requests).toHaveLength(0);
   });
 });

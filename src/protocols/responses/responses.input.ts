@@ -26,7 +26,7 @@ const ITEMS: ReadonlyMap<string, ItemReader> = new Map<string, ItemReader>([
   ['reasoning', readReasoning],
   ['item_reference', refuseReference],
   ['compaction', refuseCompaction],
-  ['compaction_trigger', refuseCompaction],
+  ['compaction_trigger', refuseCompacting],
   // About the request as a whole, and read with it.
   ['additional_tools', ignored],
   ['configuration_update', ignored],
@@ -109,5 +109,11 @@ function refuseReference(item: TreeReader): never {
 }
 
 function refuseCompaction(item: TreeReader): never {
-  throw notTranslatable(item.path, 'is a compaction, which no upstream of another dialect can make or read');
+  throw notTranslatable(item.path, 'is a compaction, which no upstream of another dialect can read; begin anew');
+}
+
+/** [obs] Codex compacts by itself what it does not send to its built-in provider. */
+function refuseCompacting(item: TreeReader): never {
+  const advice = 'configure this service as a provider of its own in the client, which then compacts by itself';
+  throw notTranslatable(item.path, `asks for a compaction, which no upstream of another dialect can make; ${advice}`);
 }
