@@ -9,8 +9,7 @@ import { AnswerMemory } from './answer-memory.js';
 import { Exchange } from './exchange.js';
 import { ModelAccess, noChannel } from './model-access.js';
 import type { Recollection } from './recollection.js';
-import type { Translation } from './translation.js';
-import { Translations } from './translations.js';
+import { Translations, type Translator } from './translations.js';
 
 /** More channels than this are not tried for one call: clients try again themselves. */
 const MAX_ATTEMPTS = 3;
@@ -56,11 +55,11 @@ export class Attempts {
       .candidates(ticket.call.protocol, group.name, model.name)
       .filter((channel) => recollection?.admits(channel) ?? true)
       .slice(0, MAX_ATTEMPTS);
-    const translate = this.translator(running, request, recollection);
+    const translator = this.translatorOf(running, request, recollection);
     const attempt = (index: number): Observable<Frame> => {
       const channel = channels[index];
       if (channel === undefined) return throwError(() => noChannel(model.name));
-      return this.exchange.frames(running, channel, translate).pipe(
+      return this.exchange.frames(running, channel, translator).pipe(
         catchError((thrown: unknown) => {
           const error = AppError.from(thrown);
           const another = error.details.failover === true && !answer.committed && index + 1 < channels.length;
@@ -71,18 +70,15 @@ export class Attempts {
     return attempt(0);
   }
 
-  /** The request is read once, for whichever channel needs it first. */
-  private translator(
+  private translatorOf(
     { ticket: { call }, admission, protocol }: RunningCall,
     request: () => TreeObject,
-    recollection?: Recollection,
-  ): () => Translation {
-    let translation: Translation | undefined;
+    recollection: Recollection | undefined,
+  ): Translator {
     const { caller } = admission.plan;
-    const open = (): Translation => {
+    return this.translations.translator(() => {
       const expanded = recollection?.expanded() ?? request();
-      return this.translations.open({ call, protocol, caller, request: request(), expanded });
-    };
-    return () => (translation ??= open());
+      return { call, protocol, caller, request: request(), expanded };
+    });
   }
 }

@@ -9,6 +9,7 @@ import { keptFirst } from './kept-first.js';
 import { lane } from './lane.js';
 import { RelayTimings } from './relay-timings.js';
 import type { Translation } from './translation.js';
+import type { Translator } from './translations.js';
 import { UsageCounting } from './usage-counting.js';
 import { timeLimits, watchAttempt } from './watched-attempt.js';
 
@@ -23,13 +24,13 @@ export class Exchange {
     private readonly memory: AnswerMemory,
   ) {}
 
-  /** Cold. @param translate reads the request, for an upstream of another dialect */
-  frames(running: RunningCall, channel: Channel, translate: () => Translation): Observable<Frame> {
+  /** Cold. @param translator reads the request, where the upstream's dialect or the form of its answer is another one */
+  frames(running: RunningCall, channel: Channel, translator: Translator): Observable<Frame> {
     return defer(() => {
       const { ticket, answer } = running;
       const { call } = ticket;
       const adapter = this.adapters.upstream(channel.protocol);
-      const translation = isVerbatim(running, channel) ? undefined : translate();
+      const translation = isVerbatim(running, channel) ? undefined : translator.ofRequest();
       const target = targetOf(running, channel, translation !== undefined);
       const request = requestFor(running, adapter, target, translation);
       const attempt = ticket.beginAttempt(channel, target.model);
@@ -42,7 +43,7 @@ export class Exchange {
         answer,
         attempt,
         translation,
-        translate,
+        translator,
         // Verbatim the upstream knows them all.
         stopsSent: translation === undefined ? Infinity : (request.stopsSent ?? 0),
         timings: this.timings,

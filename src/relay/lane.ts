@@ -12,6 +12,7 @@ import { RefusedAnswer } from './refused-answer.js';
 import type { RelayTimings } from './relay-timings.js';
 import { translatedSink } from './translated-sink.js';
 import type { Translation } from './translation.js';
+import type { Translator } from './translations.js';
 import type { UsageCounting } from './usage-counting.js';
 import { VerbatimWhole } from './verbatim-whole.js';
 
@@ -34,8 +35,8 @@ export interface LaneContext {
   readonly reportsUsage: boolean;
   /** Undefined when the request went up in the client's own words. */
   readonly translation: Translation | undefined;
-  /** For an answer in another form than was asked for. @throws AppError when the request cannot be understood so far */
-  readonly translate: () => Translation;
+  /** For an answer in another form than was asked for. */
+  readonly translator: Translator;
 }
 
 /**
@@ -71,13 +72,16 @@ export function lane(context: LaneContext): OperatorFunction<UpstreamPart, Frame
 }
 
 function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders, out: Out): AnswerSink {
-  const { call, adapter, translation } = context;
+  const { call, adapter, translator } = context;
   const form = formOf(headers);
-  if (status < 200 || status >= 300 || form === 'other') return new RefusedAnswer(out, adapter, status, headers);
+  const refused = (): AnswerSink => new RefusedAnswer(out, adapter, status, headers);
+  if (status < 200 || status >= 300 || form === 'other') return refused();
   const streamed = form === 'stream';
-  if (translation !== undefined) return translatedSink(context, translation, streamed, out);
-  if (streamed !== call.head.stream) return translatedSink(context, context.translate(), streamed, out);
-  return streamed ? streamSink(context, out) : wholeSink(context, out);
+  const isAsAsked = streamed === call.head.stream;
+  if (context.translation === undefined && isAsAsked)
+    return streamed ? streamSink(context, out) : wholeSink(context, out);
+  const translation = context.translation ?? translator.ofAnswer();
+  return translation === undefined ? refused() : translatedSink(context, translation, streamed, out);
 }
 
 /** A server that does not say what it sends sends JSON. */

@@ -24,6 +24,17 @@ interface Translated {
   readonly expanded: TreeObject;
 }
 
+/** The two uses of a translation of one call. */
+export interface Translator {
+  /** For upstreams of other dialects. @throws AppError invalid_request naming what cannot be said there */
+  ofRequest(): Translation;
+  /**
+   * For an answer that is written anew though its request went up as it was: of that nothing was lost. Undefined when it
+   * asks for what only its own dialect knows.
+   */
+  ofAnswer(): Translation | undefined;
+}
+
 /** Opens translations of calls. */
 @Injectable()
 export class Translations {
@@ -43,10 +54,25 @@ export class Translations {
     throw new AppError('invalid_request', 'The body is not valid JSON, or is nested too deeply.');
   }
 
-  /** @throws AppError invalid_request naming what cannot be said in another dialect */
-  open({ call, protocol, caller, request, expanded }: Translated): Translation {
+  /** @param asked what is to be translated, read when it is needed; for requests once, by whichever channel is first */
+  translator(asked: () => Translated): Translator {
+    let translation: Translation | undefined;
+    return {
+      ofRequest: () => (translation ??= this.open(asked())),
+      ofAnswer: () => {
+        try {
+          return this.open(asked(), false);
+        } catch (error) {
+          if (error instanceof AppError) return undefined;
+          throw error;
+        }
+      },
+    };
+  }
+
+  private open({ call, protocol, caller, request, expanded }: Translated, strict = caller.strict): Translation {
     const asked = this.adapters.protocol(call.protocol);
-    const losses = new Losses(caller.strict);
+    const losses = new Losses(strict);
     const content = asked.parseRequest(expanded, { call, losses, unseal: (text) => this.reasoning.unseal(text) });
     // The answer says what became of it.
     const shown = caller.storesAnswers ? request : { ...request, store: false };

@@ -1,3 +1,5 @@
+import { ApiKeyService } from '../../src/keys/index.js';
+import { expectError, UPSTREAM_ERROR } from '../support/api-errors.js';
 import { DIALECTS, PATHS } from '../support/dialects.js';
 import { type Asked, requestIn } from '../support/asked.js';
 import { heardStreamed } from '../support/heard.js';
@@ -105,6 +107,41 @@ describe('what was lost on the way to a channel that failed', () => {
 
   it('is told once of an answer of one that loses it as well', async () => {
     expect(await warningsOf('messages-then-responses', 'responses')).toMatch(/^[^,]*:logit_bias$/);
+  });
+});
+
+describe.each(DIALECTS)('an upstream of the client’s own dialect answers in another form: %s', (dialect) => {
+  const model = `${dialect}-then-${dialect}`;
+  /** What a translation loses, and what it refuses, of the request; the request itself goes up as it is. */
+  const loses = { messages: { speed: 'fast' }, responses: { truncation: 'auto' }, 'chat-completions': { top_k: 5 } };
+  const refuses = {
+    messages: { inference_geo: 'us' },
+    responses: { access_programs: ['x'] },
+    'chat-completions': { n: 2 },
+  };
+  const ask = (stream: boolean, more: JsonObject, key = caller.key): Promise<Response> =>
+    relay.post(PATHS[dialect], key, { ...requestIn(dialect, HELLO), model, stream, ...more });
+  const hello = (stream: boolean): Script => answerIn(dialect, { text: 'Hello there', stream });
+
+  it.each([true, false])('a strict key gets it, since nothing of its request was lost: stream %s', async (stream) => {
+    const { accountId } = caller;
+    const { secret } = await relay.get(ApiKeyService).create({ accountId, name: 'strict', strict: true });
+    relay.upstream.script(hello(!stream));
+    const response = await ask(stream, loses[dialect], secret.reveal());
+    expect([response.status, response.headers.get('x-relay-warnings')]).toEqual([200, null]);
+    expect(await response.text()).toContain('Hello there');
+  });
+
+  it.each([true, false])('another one is asked where the request cannot be read here: stream %s', async (stream) => {
+    relay.upstream.scriptNext(hello(!stream), hello(stream));
+    const response = await ask(stream, refuses[dialect]);
+    expect(await response.text()).toContain('Hello there');
+    expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded', attempts: 2 });
+  });
+
+  it.each([true, false])('upstreams are at fault when all of them do: stream %s', async (stream) => {
+    relay.upstream.script(hello(!stream));
+    await expectError(dialect, await ask(stream, refuses[dialect]), UPSTREAM_ERROR);
   });
 });
 
