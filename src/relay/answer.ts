@@ -55,7 +55,7 @@ export class Answer implements ReplyFacts {
     this.dropBody();
   }
 
-  /** What was lost of the request on its way to the upstream, for the client. */
+  /** What was lost on the way to the upstream, and of the answer on the way back; for the client, with the first byte. */
   set warnings(warnings: string | undefined) {
     if (warnings === undefined) delete this.headers[WARNINGS];
     else this.headers[WARNINGS] = warnings;

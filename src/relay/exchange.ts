@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Observable, defer } from 'rxjs';
-import type { Frame, UpstreamAdapter, UpstreamRequest, UpstreamTarget } from '../call/index.js';
+import { type Frame, Losses, type UpstreamAdapter, type UpstreamRequest, type UpstreamTarget } from '../call/index.js';
 import { type Channel, UpstreamClient } from '../channels/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { AnswerMemory } from './answer-memory.js';
@@ -32,7 +32,9 @@ export class Exchange {
       const adapter = this.adapters.upstream(channel.protocol);
       const translation = isVerbatim(running, channel) ? undefined : translator.ofRequest();
       const target = targetOf(running, channel, translation !== undefined);
-      const request = requestFor(running, adapter, target, translation);
+      const { request, losses } = requestFor(running, adapter, target, translation);
+      // Also when there are none: those of an attempt that failed are not this one's.
+      answer.warnings = losses.header;
       const attempt = ticket.beginAttempt(channel, target.model);
       answer.begin();
       const limits = timeLimits(channel.timeouts, target.stream, this.timings.preludeMs);
@@ -44,6 +46,7 @@ export class Exchange {
         attempt,
         translation,
         translator,
+        losses: losses.forAnswer(),
         // Verbatim the upstream knows them all.
         stopsSent: translation === undefined ? Infinity : (request.stopsSent ?? 0),
         timings: this.timings,
@@ -97,15 +100,11 @@ function targetOf({ ticket, admission }: RunningCall, channel: Channel, translat
 }
 
 function requestFor(
-  { ticket, answer }: RunningCall,
+  { ticket: { call } }: RunningCall,
   adapter: UpstreamAdapter,
   target: UpstreamTarget,
   translation: Translation | undefined,
-): UpstreamRequest {
-  // Those of an attempt that failed are not this one's.
-  answer.warnings = undefined;
-  if (translation === undefined) return adapter.rewriteRequest(ticket.call, target);
-  const { request, warnings } = translation.build(adapter, target);
-  answer.warnings = warnings;
-  return request;
+): { readonly request: UpstreamRequest; readonly losses: Losses } {
+  if (translation !== undefined) return translation.build(adapter, target);
+  return { request: adapter.rewriteRequest(call, target), losses: new Losses(false) };
 }

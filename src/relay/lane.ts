@@ -1,6 +1,14 @@
 import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
 import type { AttemptLog } from '../billing/index.js';
-import type { Call, Frame, TextPlaces, UpstreamAdapter, UpstreamHeaders, UpstreamTarget } from '../call/index.js';
+import type {
+  Call,
+  Frame,
+  Losses,
+  TextPlaces,
+  UpstreamAdapter,
+  UpstreamHeaders,
+  UpstreamTarget,
+} from '../call/index.js';
 import type { UpstreamPart } from '../channels/index.js';
 import type { Answer } from './answer.js';
 import type { AnswerSink } from './answer-sink.js';
@@ -37,6 +45,8 @@ export interface LaneContext {
   readonly translation: Translation | undefined;
   /** For an answer in another form than was asked for. */
   readonly translator: Translator;
+  /** Those of the request, for those of the answer to join. */
+  readonly losses: Losses;
 }
 
 /**

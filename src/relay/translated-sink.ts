@@ -1,5 +1,5 @@
 import type { Subscriber } from 'rxjs';
-import type { Frame, StreamDecoder } from '../call/index.js';
+import type { CallResult, Frame, StreamDecoder } from '../call/index.js';
 import type { AnswerSink } from './answer-sink.js';
 import { AnswerStream } from './answer-stream.js';
 import { AnswerText } from './answer-text.js';
@@ -19,7 +19,7 @@ export function translatedSink(
   streamed: boolean,
   out: Subscriber<Frame>,
 ): AnswerSink {
-  const { call, adapter, target, answer, timings, counting, places } = context;
+  const { call, adapter, target, answer, losses, timings, counting, places } = context;
   // Only a stream is known to report beforehand.
   const text = streamed && context.reportsUsage ? undefined : new AnswerText();
   const end = text === undefined ? out : new CountedEnd(out, { call, answer, counting, places, text });
@@ -27,13 +27,18 @@ export function translatedSink(
   const decoder = (): StreamDecoder => translation.decoder(adapter, target, context.stopsSent);
   const { stream } = call.head;
   if (streamed && stream) {
-    const renderer = translation.renderer();
+    const renderer = translation.renderer(losses);
     answer.renderer = renderer;
     const estimate = translation.estimate.bind(translation);
     const meter = new TranslatedStream({ decoder: decoder(), renderer, signals, estimate });
     return new AnswerStream(end, meter, answer, timings);
   }
-  const whole = new WholeAnswer({ out: end, answer, signals, stream, render: (result) => translation.render(result) });
+  const render = (result: CallResult): string => {
+    const text = translation.render(result, losses);
+    answer.warnings = losses.header;
+    return text;
+  };
+  const whole = new WholeAnswer({ out: end, answer, signals, stream, render });
   if (streamed) return new FoldedStream(whole, decoder(), timings.lingerMs);
   return new TranslatedWhole(whole, (body) => translation.decode(adapter, target, body));
 }

@@ -26,7 +26,7 @@ export class Translation {
   private readonly content: CallContent;
 
   constructor(
-    private readonly context: RenderContext,
+    private readonly context: Omit<RenderContext, 'losses'>,
     /** The dialect of the answer. */
     private readonly protocol: ProtocolAdapter,
     private readonly losses: Losses,
@@ -38,16 +38,16 @@ export class Translation {
   }
 
   /**
-   * The request for one upstream, and what was lost on the way to it.
+   * The request for one upstream, and the losses on the way to it.
    * @throws AppError as `UpstreamAdapter.buildRequest`
    */
   build(
     adapter: UpstreamAdapter,
     target: UpstreamTarget,
-  ): { readonly request: UpstreamRequest; readonly warnings: string | undefined } {
+  ): { readonly request: UpstreamRequest; readonly losses: Losses } {
     const losses = this.losses.fork();
     const request = adapter.buildRequest({ call: this.call, content: this.content, losses }, target);
-    return { request, warnings: losses.header };
+    return { request, losses };
   }
 
   /**
@@ -68,15 +68,15 @@ export class Translation {
     return adapter.decodeResponse(body, this.content, target);
   }
 
-  renderer(): StreamRenderer {
-    return this.protocol.renderStream(this.context);
+  renderer(losses: Losses): StreamRenderer {
+    return this.protocol.renderStream({ ...this.context, losses });
   }
 
-  /** A whole answer in the form that the client has asked for. */
-  render(result: CallResult): string {
+  /** A whole answer in the form that the client has asked for. @param losses to be continued */
+  render(result: CallResult, losses: Losses): string {
     const usage = result.usage ?? this.estimate(0).usage;
-    if (!this.call.head.stream) return this.protocol.renderResponse({ ...result, usage }, this.context);
-    const renderer = this.renderer();
+    if (!this.call.head.stream) return this.protocol.renderResponse({ ...result, usage }, { ...this.context, losses });
+    const renderer = this.renderer(losses);
     return [...eventsOf({ ...result, usage })].map((event) => renderer.next(event)).join('');
   }
 

@@ -55,7 +55,13 @@ export function build(dialect: DialectUnderTest, content: CallContent): string {
 export function context(dialect: DialectUnderTest, stream: boolean): RenderContext {
   const body = JSON.stringify({ ...dialect.request, stream });
   const request = treeOf(body, dialect.protocol.rawMembers);
-  return { call: callOf(dialect.protocol, body), request, content: parse(dialect, body), seal };
+  return {
+    call: callOf(dialect.protocol, body),
+    request,
+    content: parse(dialect, body),
+    losses: new Losses(false),
+    seal,
+  };
 }
 
 const callOf = (protocol: ProtocolAdapter, body: string): Call =>

@@ -16,6 +16,7 @@ import {
   type Script,
   sse,
   streamHead,
+  WEATHER_CALL,
 } from '../support/scripted-upstream.js';
 import { answerWithoutUsage, refusalAnswer, variantOf } from '../support/scripted-variants.js';
 
@@ -145,5 +146,30 @@ describe('reasons to stop that only one dialect has', () => {
     const request = { model: `over-${upstream}`, ...requestIn(client, HELLO) };
     const response = await world.relay.post(PATHS[client], world.caller.key, request);
     expect(heardIn(client, (await response.json()) as JsonObject)).toMatchObject({ text: 'Hello', stop: 'end' });
+    const warnings = response.headers.get('x-relay-warnings') ?? '';
+    expect(warnings.startsWith('paused:')).toBe(reason === 'pause_turn');
   });
+});
+
+describe('arguments that are no object', () => {
+  const broken = { ...WEATHER_CALL, arguments: ['{"city":'] };
+
+  it.each(['chat-completions', 'responses'] as const)(
+    'are an empty input for a client of Messages, and named, whatever the key, beside what the request lost: over %s (case 55)',
+    async (upstream) => {
+      const { accountId, key } = world.caller;
+      const { secret } = await world.relay.get(ApiKeyService).create({ accountId, name: 'strict', strict: true });
+      world.relay.upstream.script(answerIn(upstream, { toolCalls: [broken] }));
+      const request = { model: `over-${upstream}`, ...requestIn('messages', HELLO) };
+      const answers = [
+        await world.relay.post(PATHS.messages, secret.reveal(), request),
+        await world.relay.post(PATHS.messages, key, { ...request, top_k: 5 }),
+      ];
+      for (const answer of answers) expect(await answer.json()).toMatchObject({ content: [{ input: {} }] });
+      expect(answers.map(({ headers }) => headers.get('x-relay-warnings'))).toEqual([
+        'invalid_arguments:content',
+        'unsupported_parameter:top_k,invalid_arguments:content',
+      ]);
+    },
+  );
 });

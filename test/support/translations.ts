@@ -70,7 +70,7 @@ export function contentOf(protocol: ProtocolAdapter, body: string | object, loss
 
 export function aRenderContext(protocol: ProtocolAdapter, body: object): RenderContext {
   const call = aCall(protocol, body, { createdAt: 1999 });
-  return { call, request: treeOf(protocol, body), content: contentOf(protocol, body), seal };
+  return { call, request: treeOf(protocol, body), content: contentOf(protocol, body), losses: new Losses(false), seal };
 }
 
 export interface Built {

@@ -20,6 +20,8 @@ export interface RenderContext {
   /** The client's request, of which some dialects repeat members in the answer. */
   readonly request: TreeObject;
   readonly content: CallContent;
+  /** Of the answer as well: told as long as the head of the reply has not been sent. */
+  readonly losses: Losses;
   /** Closes reasoning so that it can be carried by clients and known again: `rly1.…`, of base64url letters and dots. */
   seal(opaque: OpaqueReasoning): string;
 }

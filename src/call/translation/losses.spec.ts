@@ -30,4 +30,13 @@ describe('losses', () => {
     const { kind, details } = refusalOf(() => new Losses(true).fork().warn('unsupported_tool', 'tools[2]'));
     expect([kind, details.param, details.fault]).toEqual(['invalid_request', 'tools[2]', 'unsupported_parameter']);
   });
+
+  it('of an answer are never refused, and are told with those of its request', () => {
+    const request = new Losses(false);
+    request.warn('clamped', 'x');
+    const answer = request.forAnswer();
+    answer.warn('paused', 'status');
+    expect([request.header, answer.header]).toEqual(['clamped:x', 'clamped:x,paused:status']);
+    expect(() => new Losses(true).forAnswer().warn('paused', 'status')).not.toThrow();
+  });
 });

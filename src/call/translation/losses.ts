@@ -1,6 +1,6 @@
 import { AppError } from '../../shared/index.js';
 
-/** What can become of a part of a request that its upstream has no word for. */
+/** What can become of a part of a request, or of an answer, that the other side has no word for. */
 export type LossCode =
   | 'unsupported_parameter'
   | 'unsupported_tool'
@@ -15,7 +15,9 @@ export type LossCode =
   | 'prefill'
   | 'user_message_inserted'
   | 'tool_result_missing'
-  | 'tool_result_without_call';
+  | 'tool_result_without_call'
+  | 'invalid_arguments'
+  | 'paused';
 
 /** The same for people. */
 export const LOSS_MEANINGS: Readonly<Record<LossCode, string>> = {
@@ -33,18 +35,21 @@ export const LOSS_MEANINGS: Readonly<Record<LossCode, string>> = {
   user_message_inserted: 'The assistant began the conversation: a message of the user stands before it.',
   tool_result_missing: 'A call of a tool had no result: one stands there that says so.',
   tool_result_without_call: 'The call of this result is not there: the result stands in the user’s words.',
+  invalid_arguments:
+    'Of an answer: the arguments that the model wrote are no JSON object. An empty one is in their place.',
+  paused: 'Of an answer: the model has more to say. Send the answer back, and it goes on.',
 };
 
 /** Header values longer than this are cut by some proxies. */
 const MAX_HEADER_LENGTH = 1024;
 const NOT_ASCII = /[^\x21-\x2b\x2d-\x7e]/g;
 
-/** What of a request got lost or changed on its way into another dialect, each named by a code and a path. */
+/** What of a request, and of its answer, got lost or changed on the way into another dialect, each by a code and a path. */
 export class Losses {
   private readonly named = new Set<string>();
 
   /** @param strict the key wants to be refused rather than to lose anything */
-  constructor(readonly strict: boolean) {}
+  constructor(private readonly strict: boolean) {}
 
   /**
    * Notes that something is dropped or adjusted.
@@ -62,9 +67,12 @@ export class Losses {
 
   /** The same list, to be continued for one attempt. */
   fork(): Losses {
-    const copy = new Losses(this.strict);
-    for (const name of this.named) copy.named.add(name);
-    return copy;
+    return this.continued(this.strict);
+  }
+
+  /** The same list, to be continued for the answer: that is paid for, and nothing of it is refused. */
+  forAnswer(): Losses {
+    return this.continued(false);
   }
 
   /** For `x-relay-warnings`; undefined when nothing was lost. As many as there is room for. */
@@ -75,6 +83,12 @@ export class Losses {
       text += text === '' ? name : `,${name}`;
     }
     return text === '' ? undefined : text;
+  }
+
+  private continued(strict: boolean): Losses {
+    const copy = new Losses(strict);
+    for (const name of this.named) copy.named.add(name);
+    return copy;
   }
 }
 

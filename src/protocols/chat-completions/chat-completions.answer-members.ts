@@ -1,6 +1,15 @@
-import { type Annotation, answerId, type Call, openAiErrorBody, sseText, type StopReason } from '../../call/index.js';
+import {
+  type Annotation,
+  answerId,
+  type Call,
+  openAiErrorBody,
+  type RenderContext,
+  sseText,
+  type StopReason,
+} from '../../call/index.js';
 import type { AppError, JsonObject } from '../../shared/index.js';
 import { FINISH_REASONS } from './chat-completions.finish.js';
+import { isLegacy } from './chat-completions.requested-tools.js';
 
 // What whole answers and the chunks of a stream have in common.
 
@@ -18,8 +27,10 @@ export const annotationOf = ({ url, title }: Annotation): JsonObject => ({
   url_citation: { start_index: 0, end_index: 0, url, title },
 });
 
-export const finishReason = (stop: StopReason, isLegacy: boolean): string =>
-  stop === 'tool_calls' && isLegacy ? 'function_call' : FINISH_REASONS[stop];
+export function finishReason(stop: StopReason, { request, losses }: RenderContext): string {
+  if (stop === 'pause') losses.warn('paused', 'finish_reason');
+  return stop === 'tool_calls' && isLegacy(request) ? 'function_call' : FINISH_REASONS[stop];
+}
 
 /** One frame and no `[DONE]`: a client that overlooks the frame must still see an unfinished answer. */
 export const streamFailure = (call: Call, error: AppError): string =>

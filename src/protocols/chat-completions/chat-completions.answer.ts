@@ -14,7 +14,7 @@ import { renderUsage } from './chat-completions.usage.js';
 /** A whole answer, as JSON text. */
 export function renderChatResponse({ parts, stop, usage }: CallResult, context: RenderContext): string {
   const message = messageOf(parts, context);
-  const finish_reason = finishReason(stop, isLegacy(context.request));
+  const finish_reason = finishReason(stop, context);
   return JSON.stringify({
     ...answerHead(context.call, 'chat.completion'),
     choices: [{ index: 0, message, logprobs: null, finish_reason }],

@@ -137,7 +137,10 @@ describe('streams for Chat Completions clients', () => {
     ['tool_calls', 'tool_calls'],
   ])('that stop for %s finish with "%s" (cases 33, 34, 41 and 43)', (stop, finish) => {
     expect(streamed(anAnswer([], stop))).toContain(`"finish_reason":"${finish}"`);
-    expect(choiceOf(anAnswer([], stop)).finish_reason).toBe(finish);
+    const context = aRenderContext(protocol, HELLO);
+    const answer = JSON.parse(protocol.renderResponse(anAnswer([], stop), context)) as { choices: [Choice] };
+    expect(answer.choices[0].finish_reason).toBe(finish);
+    expect(context.losses.header).toBe(stop === 'pause' ? 'paused:finish_reason' : undefined);
   });
 
   it('that fail have one frame more, and neither a reason nor the marker (case 98)', () => {

@@ -109,7 +109,7 @@ export class ChatRenderer implements StreamRenderer {
   }
 
   private end(): string {
-    const finish = sseText(undefined, this.opening + this.closingWith(finishReason(this.stop, this.isLegacy)));
+    const finish = sseText(undefined, this.opening + this.closingWith(finishReason(this.stop, this.context)));
     const usage = { ...this.head, choices: [], usage: renderUsage(this.usage) };
     return `${finish}${this.wantsUsage ? sseText(undefined, JSON.stringify(usage)) : ''}${sseText(undefined, '[DONE]')}`;
   }

@@ -8,7 +8,7 @@ import {
   type RenderContext,
   type TreeObject,
 } from '../../call/index.js';
-import { isJsonObject } from '../../shared/index.js';
+import { isObjectText } from './messages.arguments.js';
 import { wireEnding, wireMessage, wireUsage } from './messages.wire.js';
 
 /** A whole answer, as JSON text. */
@@ -27,7 +27,7 @@ function blockOf(part: AnswerPart, context: RenderContext): readonly TreeObject[
     case 'reasoning':
       return thoughtOf(part, context);
     case 'tool-call':
-      return [{ type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.arguments) }];
+      return [{ type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.arguments, context) }];
     default:
       return part satisfies never;
   }
@@ -43,10 +43,8 @@ function thoughtOf({ text, opaque }: ReasoningPart, context: RenderContext): rea
 }
 
 /** Clients of this dialect get an object, and so an empty one where the model's text is none. */
-function inputOf(text: string): RawJson {
-  try {
-    return new RawJson(isJsonObject(JSON.parse(text)) ? text : '{}');
-  } catch {
-    return new RawJson('{}');
-  }
+function inputOf(text: string, { losses }: RenderContext): RawJson {
+  if (isObjectText(text)) return new RawJson(text);
+  losses.warn('invalid_arguments', 'content');
+  return new RawJson('{}');
 }

@@ -11,7 +11,7 @@ import {
   type TreeObject,
   type Turn,
 } from '../../call/index.js';
-import { isJsonObject } from '../../shared/index.js';
+import { isObjectText } from './messages.arguments.js';
 import type { RequestBuild } from './messages.build-context.js';
 import { ToolIds } from './messages.tool-ids.js';
 
@@ -129,12 +129,4 @@ const plainText = (data: string): TreeObject => ({ type: 'text', media_type: 'te
 /** The dialect takes nothing but objects: what a model of another one wrote wrongly stands in one. */
 function inputOf({ arguments: text, isFreeform }: ToolCallPart): RawJson {
   return new RawJson(isFreeform !== true && isObjectText(text) ? text : wrapFreeform(text));
-}
-
-function isObjectText(text: string): boolean {
-  try {
-    return isJsonObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
 }

@@ -311,9 +311,12 @@ describe('whole answers to Messages clients', () => {
   });
 
   it.each([['{"a":'], ['[1]'], ['"x"'], ['']])(
-    'have an empty input for arguments that are no object: %s (case 55)',
+    'have an empty input for arguments that are no object, and say so: %s (case 55)',
     (json) => {
-      expect(whole({ parts: [call(json)] })['content']).toMatchObject([{ input: {} }]);
+      const context = aRenderContext(protocol, HELLO);
+      const answer = protocol.renderResponse({ parts: [call(json)], stop: 'tool_calls', usage: undefined }, context);
+      expect(JSON.parse(answer)).toMatchObject({ content: [{ input: {} }] });
+      expect(context.losses.header).toBe('invalid_arguments:content');
     },
   );
 
@@ -322,5 +325,6 @@ describe('whole answers to Messages clients', () => {
     const json = '{"n": 9007199254740993,"s":"\\u2028"}';
     const answer: CallResult = { parts: [call(json)], stop: 'tool_calls', usage: undefined };
     expect(protocol.renderResponse(answer, context)).toContain(`"input":${json}`);
+    expect(context.losses.header).toBeUndefined();
   });
 });

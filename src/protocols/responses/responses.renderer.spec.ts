@@ -6,7 +6,14 @@ import {
 } from '../../../test/support/responses-grammar.js';
 import { readEvents } from '../../../test/support/stream-text.js';
 import { aRenderContext, checked, contentOf, treeOf } from '../../../test/support/translations.js';
-import { eventsOf, type AnswerPart, type CallEvent, type CallResult, type OpaqueReasoning } from '../../call/index.js';
+import {
+  eventsOf,
+  Losses,
+  type AnswerPart,
+  type CallEvent,
+  type CallResult,
+  type OpaqueReasoning,
+} from '../../call/index.js';
 import { AppError, type JsonObject } from '../../shared/index.js';
 import { ResponsesProtocol } from './responses.protocol.js';
 
@@ -219,6 +226,9 @@ describe('a streamed response', () => {
   ] as const)('that ends with %s is %s (cases 33, 41 and 43)', (stop, status, incomplete_details) => {
     const events = rendered(answer([], { stop }));
     expect(events.at(-1)).toMatchObject({ type: `response.${status}`, response: { status, incomplete_details } });
+    const context = aRenderContext(protocol, least);
+    protocol.renderResponse({ parts: [], stop, usage: USAGE }, context);
+    expect(context.losses.header).toBe(stop === 'pause' ? 'paused:status' : undefined);
   });
 
   it('renders all that is terminal with the end of the call, usage that came after the stop included', () => {
@@ -369,7 +379,7 @@ describe('a response object', () => {
     const call = aCall(protocol, body);
     const request = treeOf(protocol, body);
     const content = contentOf(protocol, body);
-    const context = { call, request, content, seal: () => '' };
+    const context = { call, request, content, losses: new Losses(false), seal: () => '' };
     expect(protocol.renderResponse({ parts: [], stop: 'end', usage: USAGE }, context)).toContain(schema);
   });
 
