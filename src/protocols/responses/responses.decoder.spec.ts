@@ -375,14 +375,16 @@ describe('a whole answer of a Responses upstream', () => {
     });
   });
 
-  it('may lack everything', () => {
-    expect(whole({})).toEqual({ parts: [], stop: 'end', sequence: undefined, usage: undefined });
+  it('may lack everything but its status', () => {
+    expect(whole({ status: 'completed' })).toEqual({ parts: [], stop: 'end', sequence: undefined, usage: undefined });
   });
 
   it.each([
     ['{"status":"failed","error":{"code":"server_error","message":"Boom"}}', 'Boom'],
     ['{"status":"failed","error":null}', 'failed'],
     ['{"error":{"message":"Busy"}}', 'Busy'],
+    ['{}', 'another dialect'],
+    ['{"object":"chat.completion","choices":[]}', 'another dialect'],
     ['[]', 'no JSON object'],
     ['<html>', 'no JSON object'],
   ])('that is %s is an error (case 22)', (body, words) => {

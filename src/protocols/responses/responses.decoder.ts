@@ -111,6 +111,9 @@ export class ResponsesDecoder implements StreamDecoder {
 export function decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
   const response = parse(body);
   if (response['error']) throw failed(response);
+  if (!Array.isArray(response['output']) && typeof response['status'] !== 'string') {
+    throw unusable('an answer of another dialect');
+  }
   const collector = new ResultCollector();
   for (const event of new ResponsesDecoder(content, target).response(response)) collector.next(event);
   return collector.result;
@@ -123,8 +126,11 @@ function parse(body: string): JsonObject {
   } catch {
     // Worded below.
   }
-  throw new AppError('upstream_error', 'The upstream sent an answer that is no JSON object.', { failover: true });
+  throw unusable('an answer that is no JSON object');
 }
+
+const unusable = (what: string): AppError =>
+  new AppError('upstream_error', `The upstream sent ${what}.`, { failover: true });
 
 const failed = (response: JsonObject): AppError => classifyInnerError({ error: response['error'] ?? {} });
 
