@@ -61,6 +61,11 @@ export class AnswerReader {
 
   /** A block with what it has from the start. Blocks of tools that the vendor runs are for nobody, and so is what is said of them. */
   open(key: string, block: JsonObject): CallEvent[] {
+    // One whose number is used again is over: nothing behind it would ever be told.
+    return [...this.close(key), ...this.#begin(key, block)];
+  }
+
+  #begin(key: string, block: JsonObject): CallEvent[] {
     const { type, citations } = block;
     const kept: Block = { whole: '', wrapped: undefined, signature: '', redacted: undefined };
     this.#blocks.set(key, kept);

@@ -309,6 +309,19 @@ describe('answers by a tool of the relay’s own', () => {
 });
 
 describe('what no server should send', () => {
+  it('loses nothing where a block begins with the number of one that is open', () => {
+    const { parts } = answer(
+      open({ type: 'text', text: '' }) +
+        delta({ type: 'text_delta', text: 'a' }) +
+        open({ type: 'text', text: 'b' }) +
+        close(),
+    );
+    expect(parts).toEqual([
+      { kind: 'text', text: 'a' },
+      { kind: 'text', text: 'b' },
+    ]);
+  });
+
   const odd = String.raw`{"type":"tool_use","id":"a","name":"f","input":{"a":"\x"}}`;
 
   it('is an error of the upstream, whole and streamed, and not ours', () => {
