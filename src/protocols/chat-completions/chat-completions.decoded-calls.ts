@@ -94,11 +94,14 @@ export class DecodedCalls {
 
 /**
  * Whether the fragment begins another call than the one that its number meant: one of another id or, where there are no
- * ids, of another name. Numbers are used twice; and servers exist that make a new id for each fragment.
+ * ids, of another name, or with arguments behind those that are whole. Numbers are used twice; and servers exist that make
+ * a new id for each fragment.
  */
-function isAnother({ id, name }: CallLane, fragment: CallFragment): boolean {
+function isAnother(lane: CallLane, fragment: CallFragment): boolean {
+  const { id, name, isCustom } = lane;
   if (name === '' || fragment.name === '') return false;
-  return id !== '' && fragment.id !== '' ? fragment.id !== id : fragment.name !== name;
+  if (id !== '' && fragment.id !== '') return fragment.id !== id;
+  return fragment.name !== name || (!isCustom && /^\s*\{/.test(fragment.text) && isWhole(lane));
 }
 
 /** Text that is no JSON is whole when the next thing is said. */

@@ -295,6 +295,8 @@ describe('tool calls of Chat Completions upstreams', () => {
       calls('{"index":0,"function":{"name":"f","arguments":"{}"}}') +
       calls('{"index":0,"function":{"name":"g","arguments":"{}"}}');
     expect(saidIn(partsOf(nameless))).toEqual(['call_1 f({})', 'call_2 g({})']);
+    const repeated = calls(call(0, '', 'f', '{"x":1}')) + calls(call(0, '', 'f', '{"x":2}'));
+    expect(saidIn(partsOf(repeated))).toEqual(['call_1 f({"x":1})', 'call_2 f({"x":2})']);
     expect(saidIn(partsOf(calls(call(0, 'a', 'f', '{}')) + calls(call(1, 'a', 'f', '{}'))))).toEqual([
       'a f({})',
       'a_2 f({})',
