@@ -269,12 +269,17 @@ describe('the settings of a request to a Responses upstream', () => {
     [undefined, undefined, undefined, undefined],
     [1, undefined, 16, 'clamped:max_tokens'],
     [500, undefined, 500, undefined],
+    [4000, undefined, 1000, 'clamped:max_tokens'],
+    [undefined, 4000, 1000, undefined],
     [500, 20, 20, undefined],
     [undefined, 3, 16, undefined],
-  ])('limit %j with %j to be had is %j (case 117)', (outputLimit, payable, expected, warnings) => {
-    const request = build({ outputLimit }, { outputLimit: payable });
-    expect([request.body['max_output_tokens'], request.warnings]).toEqual([expected, warnings]);
-  });
+  ])(
+    'limit %j with %j to be had is %j, for a model that writes 1000 at most (case 117)',
+    (outputLimit, payable, expected, warnings) => {
+      const request = build({ outputLimit }, { outputLimit: payable });
+      expect([request.body['max_output_tokens'], request.warnings]).toEqual([expected, warnings]);
+    },
+  );
 
   it('lose what this dialect has no word for, by name', () => {
     const sampling = {

@@ -73,11 +73,13 @@ function buildConversation({ content, losses }: BuildContext, context: ItemConte
 }
 
 /** The lowest of all limits; the vendor's least is raised to where nobody else sets a lower one on purpose. */
-function limitOf({ content, losses }: BuildContext, { outputLimit }: UpstreamTarget): number | undefined {
-  if (content.outputLimit !== undefined && content.outputLimit < MIN_OUTPUT_TOKENS)
-    losses.warn('clamped', 'max_tokens');
-  const limit = Math.min(content.outputLimit ?? Infinity, outputLimit ?? Infinity);
-  return limit === Infinity ? undefined : Math.max(MIN_OUTPUT_TOKENS, limit);
+function limitOf({ content, losses }: BuildContext, target: UpstreamTarget): number | undefined {
+  const { outputLimit: wanted = Infinity } = content;
+  const limit = Math.min(wanted, target.outputLimit ?? Infinity);
+  if (limit === Infinity) return undefined;
+  const isKnown = wanted === Infinity || (wanted >= MIN_OUTPUT_TOKENS && wanted <= target.maxOutputTokens);
+  if (!isKnown) losses.warn('clamped', 'max_tokens');
+  return Math.max(MIN_OUTPUT_TOKENS, Math.min(limit, target.maxOutputTokens));
 }
 
 function buildSampling({ content: { sampling }, losses }: BuildContext, flags: ResponsesFlags): TreeObject {
