@@ -119,7 +119,8 @@ describe('Chat Completions requests from content', () => {
     const sampling = { temperature: 1, topK: 5, topLogprobs: 0 };
     expect(build({ sampling }).warnings).toBe('unsupported_parameter:logprobs,unsupported_parameter:top_k');
     expect(withFlags({ sampling }, { topK: true }).body).toMatchObject({ temperature: 1, top_k: 5 });
-    const fixed = withFlags({ sampling: { temperature: 1, seed: 7 } }, { samplingFixed: true });
+    const chosen = { temperature: 0.5, topP: 1, frequencyPenalty: 0, seed: 7 };
+    const fixed = withFlags({ sampling: chosen }, { samplingFixed: true });
     expect(fixed.body).toMatchObject({ seed: 7 });
     expect(fixed.body).not.toHaveProperty('temperature');
     expect(fixed.warnings).toBe('unsupported_parameter:temperature');

@@ -9,6 +9,14 @@ import {
 } from '../../call/index.js';
 import type { ChatFlags } from './chat-completions.flags.js';
 
+/** What asks for nothing. */
+const USUAL: Readonly<Record<string, number>> = {
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+};
+
 /** How tokens are chosen. What the upstream does not know is dropped, by name. */
 export function buildSampling(sampling: Sampling, flags: ChatFlags, losses: Losses): TreeObject {
   const { topLogprobs, topK, seed, logitBias } = sampling;
@@ -22,8 +30,9 @@ export function buildSampling(sampling: Sampling, flags: ChatFlags, losses: Loss
     frequency_penalty: sampling.frequencyPenalty,
   };
   if (flags.samplingFixed) {
-    for (const [name, value] of Object.entries(chosen))
-      if (value !== undefined) losses.warn('unsupported_parameter', name);
+    for (const [name, value] of Object.entries(chosen)) {
+      if (value !== undefined && value !== USUAL[name]) losses.warn('unsupported_parameter', name);
+    }
   }
   return { ...(!flags.samplingFixed && chosen), ...(flags.topK && { top_k: topK }), seed, logit_bias: logitBias };
 }
