@@ -8,11 +8,13 @@ const BUDGETS: readonly (readonly [limit: number, effort: Effort])[] = [
   [32_768, 'high'],
 ];
 
+/** The effort that a budget of thinking tokens amounts to. */
+export const effortOfBudget = (budget: number): Effort => BUDGETS.find(([limit]) => budget <= limit)?.[1] ?? 'xhigh';
+
 /** The effort that a client wishes, for dialects that have no other word for it; undefined leaves it to the model. */
 export function wishedEffort({ effort, budget, thinking }: ReasoningWish): Effort | undefined {
   if (thinking === 'off') return 'none';
-  if (effort !== undefined || budget === undefined) return effort;
-  return BUDGETS.find(([limit]) => budget <= limit)?.[1] ?? 'xhigh';
+  return effort ?? (budget === undefined ? undefined : effortOfBudget(budget));
 }
 
 /**

@@ -4,7 +4,7 @@ export type { BuildContext, ParseContext, RenderContext, StreamDecoder, StreamRe
 export { eventsOf, ResultCollector } from './call-result.js';
 export type * from './content.js';
 export { ConversationBuilder, pairResults, withErrorText } from './conversation.js';
-export { nearestEffort, wishedEffort } from './efforts.js';
+export { effortOfBudget, nearestEffort, wishedEffort } from './efforts.js';
 export { EventGrammar } from './event-grammar.js';
 export type { CallEvent, CallResult, PartStart, StopReason } from './events.js';
 export { describeFreeform, FREEFORM_SCHEMA, unwrapFreeform, wrapFreeform } from './freeform.js';

@@ -1,4 +1,5 @@
 import {
+  effortOfBudget,
   headReader,
   jsonInterests,
   outsideIn,
@@ -28,14 +29,6 @@ const INTERESTS = jsonInterests(
   'thinking.type',
   THINKING_BUDGET,
 );
-
-/** The effort that a budget of thinking tokens amounts to: the first row that it does not exceed. */
-const BUDGETS: readonly (readonly [maxTokens: number, effort: Effort])[] = [
-  [4_096, 'low'],
-  [16_384, 'medium'],
-  [32_768, 'high'],
-  [Infinity, 'xhigh'],
-];
 
 export const messagesHeadReader = (): HeadReader => headReader(INTERESTS, headOf);
 
@@ -68,5 +61,5 @@ export function thinkingBudget(fields: JsonFields): number | undefined {
 function effortOfThinking(fields: JsonFields): Effort | undefined {
   if (fields.optionalString('thinking.type', { maxLength: 64 }) === 'disabled') return 'none';
   const budget = thinkingBudget(fields);
-  return budget === undefined ? undefined : BUDGETS.find(([maxTokens]) => budget <= maxTokens)?.[1];
+  return budget === undefined ? undefined : effortOfBudget(budget);
 }
