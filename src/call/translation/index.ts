@@ -14,6 +14,7 @@ export { LOSS_MEANINGS, type LossCode, Losses, malformed, notTranslatable } from
 export { allowedTools, runTools } from './offered-tools.js';
 export { PartSequencer } from './part-sequencer.js';
 export { sourceOf, urlOf } from './sources.js';
+export { stopTexts } from './stop-texts.js';
 export { type KnownTool, ToolNames } from './tool-names.js';
 export { TreeReader } from './tree-reader.js';
 export { type MergedSchema, objectSchema, withoutRootCombinators } from './tool-schema.js';

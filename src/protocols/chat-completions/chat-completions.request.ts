@@ -4,6 +4,7 @@ import {
   notTranslatable,
   type OutputFormat,
   type Sampling,
+  stopTexts,
   type TreeObject,
   TreeReader,
 } from '../../call/index.js';
@@ -59,7 +60,7 @@ function readOutputLimit(reader: TreeReader): number | undefined {
 
 function readStop(reader: TreeReader): readonly string[] {
   const stop = reader.value('stop');
-  return (typeof stop === 'string' ? [stop] : reader.strings('stop')).filter((text) => text !== '');
+  return stopTexts(typeof stop === 'string' ? [stop] : reader.strings('stop'), 'stop');
 }
 
 function readSampling(reader: TreeReader): Sampling {

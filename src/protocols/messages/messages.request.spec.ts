@@ -38,7 +38,7 @@ describe('requests of Messages clients', () => {
       temperature: 0.5,
       top_p: 0.9,
       top_k: 40,
-      stop_sequences: ['END'],
+      stop_sequences: ['', 'END'],
       metadata: { user_id: '{"device":"x"}' },
       service_tier: 'standard_only',
     });
