@@ -125,7 +125,7 @@ export class AnswerReader {
         : this.#parts.append(key, unwrapFreeform(wrapped || whole));
     const { front } = this.#parts;
     // A signature without the very text under it is worth nothing.
-    if (signature !== '' && front?.key === key) {
+    if (signature !== '' && front?.key === key && front.start.kind === 'reasoning') {
       this.#parts.seal(key, { kind: 'signature', family, data: signature, text: front.text });
     }
     if (redacted !== undefined) this.#parts.seal(key, { kind: 'redacted', family, data: redacted, text: '' });
@@ -156,7 +156,10 @@ export class AnswerReader {
   }
 
   #openCall(key: string, block: JsonObject, kept: Block): CallEvent[] {
-    const { name, namespace, freeform } = this.#names.toolOf(textIn(block, 'name'));
+    const wireName = textIn(block, 'name');
+    // Nobody could answer it.
+    if (wireName === '') return [];
+    const { name, namespace, freeform } = this.#names.toolOf(wireName);
     const { input } = block;
     kept.whole = inputText(input);
     if (freeform !== undefined) kept.wrapped = '';

@@ -309,6 +309,19 @@ describe('answers by a tool of the relay’s own', () => {
 });
 
 describe('what no server should send', () => {
+  it('is no call without a name, and no seal on anything but a thought', () => {
+    const { parts, stop } = answer(
+      open({ type: 'tool_use', id: 'a', input: {} }) +
+        delta({ type: 'input_json_delta', partial_json: '{}' }) +
+        close() +
+        open({ type: 'text', text: 'b' }, 1) +
+        delta({ type: 'signature_delta', signature: 's' }, 1) +
+        close(1),
+      { stop_reason: 'tool_use' },
+    );
+    expect([parts, stop]).toEqual([[{ kind: 'text', text: 'b' }], 'end']);
+  });
+
   it('loses nothing where a block begins with the number of one that is open', () => {
     const { parts } = answer(
       open({ type: 'text', text: '' }) +
