@@ -10,6 +10,7 @@ import {
   type CallResult,
   type HeadReader,
   type ListedModel,
+  type ParseContext,
   type ProtocolAdapter,
   type RenderContext,
   type RenderedError,
@@ -45,8 +46,8 @@ export class ChatCompletionsProtocol implements ProtocolAdapter {
     return chatHeadReader();
   }
 
-  parseRequest(request: TreeObject): CallContent {
-    return parseChatRequest(request);
+  parseRequest(request: TreeObject, context: ParseContext): CallContent {
+    return parseChatRequest(request, context);
   }
 
   renderResponse(result: CallResult, context: RenderContext): string {

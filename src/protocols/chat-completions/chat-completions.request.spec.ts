@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { refusalOf } from '../../../test/support/calls.js';
 import { contentOf } from '../../../test/support/translations.js';
-import type { CallContent, Part } from '../../call/index.js';
+import { type CallContent, Losses, type Part } from '../../call/index.js';
 import { AppError } from '../../shared/index.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 
@@ -49,6 +49,20 @@ describe('Chat Completions requests as content', () => {
       hostedTools: [{ type: 'web_search', path: 'web_search_options' }],
     });
     expect(content.sampling.logitBias?.text).toBe('{"5":-100}');
+  });
+
+  it('lose what an assistant has shown, by name (case 77)', () => {
+    const shown = {
+      role: 'assistant',
+      content: [
+        { type: 'image_url', image_url: { url: PNG } },
+        { type: 'text', text: 'b' },
+      ],
+    };
+    const losses = new Losses(false);
+    const { turns } = contentOf(protocol, { model: 'm', messages: [HELLO, shown] }, losses);
+    expect(turns[1]).toEqual({ role: 'assistant', parts: [text('b')] });
+    expect(losses.header).toBe('unsupported_content:messages[1].content');
   });
 
   it('take null for what is not there, and pass over what they do not know (case 72)', () => {

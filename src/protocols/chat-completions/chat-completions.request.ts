@@ -3,6 +3,7 @@ import {
   malformed,
   notTranslatable,
   type OutputFormat,
+  type ParseContext,
   type Sampling,
   stopTexts,
   type TreeObject,
@@ -18,10 +19,10 @@ export const RAW_MEMBERS: ReadonlySet<string> = new Set(['parameters', 'schema',
 const MAX_LOGPROBS = 20;
 
 /** What a request of this dialect asks for. @throws AppError invalid_request naming the member at fault */
-export function parseChatRequest(request: TreeObject): CallContent {
+export function parseChatRequest(request: TreeObject, { losses }: ParseContext): CallContent {
   const reader = new TreeReader(request);
   refuseUntranslatable(reader);
-  const { lead, turns } = readConversation(reader.children('messages'));
+  const { lead, turns } = readConversation(reader.children('messages'), losses);
   if (!turns.some(({ role }) => role === 'user')) throw malformed('messages', 'must hold something that a user says');
   return {
     lead,

@@ -1,5 +1,6 @@
 import {
   ConversationBuilder,
+  type Losses,
   notTranslatable,
   type Part,
   type ToolCallPart,
@@ -8,8 +9,8 @@ import {
 import { readContent } from './chat-completions.content-parts.js';
 
 /** The conversation of a request. @throws AppError invalid_request naming the member at fault */
-export function readConversation(messages: readonly TreeReader[]): ConversationBuilder {
-  const reader = new MessageReader();
+export function readConversation(messages: readonly TreeReader[], losses: Losses): ConversationBuilder {
+  const reader = new MessageReader(losses);
   for (const message of messages) reader.read(message);
   return reader.conversation;
 }
@@ -22,6 +23,8 @@ class MessageReader {
   /** Calls of the legacy form have no id: a result belongs to the last call of its function. */
   private readonly legacyIds = new Map<string, string>();
   private legacyCalls = 0;
+
+  constructor(private readonly losses: Losses) {}
 
   read(message: TreeReader): void {
     switch (message.word('role')) {
@@ -52,11 +55,20 @@ class MessageReader {
     const refusal = message.string('refusal') ?? '';
     const legacy = message.child('function_call');
     return [
-      ...readContent(message, 'refusal'),
+      ...this.assistantContent(message),
       ...(refusal === '' ? [] : [{ kind: 'refusal' as const, text: refusal }]),
       ...message.children('tool_calls').map((call) => this.call(call)),
       ...(legacy === undefined ? [] : [this.legacyCall(legacy)]),
     ];
+  }
+
+  /** No model takes back what it has shown. */
+  private assistantContent(message: TreeReader): readonly Part[] {
+    return readContent(message, 'refusal', 'image', 'audio', 'file').filter((part) => {
+      const isSaid = part.kind === 'text' || part.kind === 'refusal';
+      if (!isSaid) this.losses.warn('unsupported_content', message.pathOf('content'));
+      return isSaid;
+    });
   }
 
   private call(call: TreeReader): ToolCallPart {
