@@ -1,12 +1,10 @@
 import { nearestEffort, type Effort, type ReasoningWish, type TreeObject } from '../../call/index.js';
 import type { RequestBuild } from './messages.build-context.js';
-import type { OutputLimits } from './messages.build-limits.js';
 import { lacksThoughts } from './messages.build-turns.js';
 import { unaffordableThinking } from './messages.errors.js';
 
-/** How a model is to think, and how much it may write with its thoughts. */
+/** How a model is to think. */
 export interface ThinkingPlan {
-  readonly maxTokens: number;
   readonly thinking?: TreeObject;
   readonly effort?: Effort | undefined;
   readonly isOn: boolean;
@@ -23,27 +21,27 @@ const EFFORT = 'reasoning_effort';
 const DISABLED = { type: 'disabled' };
 
 /**
+ * @param maxTokens that the model may write, thoughts included
  * @param isForced a tool must be called, which no model does while it thinks
  * @throws AppError insufficient_quota when thinking would use up all that can be paid
  */
-export function planThinking(build: RequestBuild, limits: OutputLimits, isForced: boolean): ThinkingPlan {
+export function planThinking(build: RequestBuild, maxTokens: number, isForced: boolean): ThinkingPlan {
   const { content, losses, flags } = build;
   const { thinkingMode: mode } = flags;
-  const { maxTokens } = limits;
   const wish = thinkingWish(content.reasoning);
-  if (wish === 'open') return { maxTokens, isOn: mode === 'always' };
+  if (wish === 'open') return { isOn: mode === 'always' };
   if (wish === 'off') {
     if (mode === 'always') losses.warn('thinking_on', EFFORT);
     const isSaid = mode === 'adaptive' || mode === 'budget';
-    return { maxTokens, ...(isSaid && { thinking: DISABLED }), isOn: mode === 'always' };
+    return { ...(isSaid && { thinking: DISABLED }), isOn: mode === 'always' };
   }
   if (mode === 'none' || (isForced && mode !== 'always')) {
     losses.warn('thinking_off', EFFORT);
-    return { maxTokens, ...(mode !== 'none' && { thinking: DISABLED }), isOn: false };
+    return { ...(mode !== 'none' && { thinking: DISABLED }), isOn: false };
   }
-  if (mode === 'budget') return planBudget(build, limits);
+  if (mode === 'budget') return planBudget(build, maxTokens);
   const display = content.reasoning.show === 'text' ? 'summarized' : 'omitted';
-  return { maxTokens, thinking: { type: 'adaptive', display }, effort: effortOf(build), isOn: true };
+  return { thinking: { type: 'adaptive', display }, effort: effortOf(build), isOn: true };
 }
 
 /** Of the output limit, what so much effort may think. */
@@ -57,25 +55,23 @@ const SHARES: ReadonlyMap<string, number> = new Map([
 ]);
 const SMALLEST_BUDGET = 1024;
 
-function planBudget({ content, target, losses }: RequestBuild, limits: OutputLimits): ThinkingPlan {
+function planBudget({ content, target, losses }: RequestBuild, maxTokens: number): ThinkingPlan {
   const { effort = '', budget: wanted } = content.reasoning;
   const share = SHARES.get(effort);
-  const budget = wanted ?? (share === undefined ? undefined : Math.floor(limits.maxTokens * share));
-  const { maxTokens } = limits;
+  const budget = wanted ?? (share === undefined ? undefined : Math.floor(maxTokens * share));
   if (budget === undefined) {
     if (effort !== '') losses.warn('unsupported_parameter', EFFORT);
-    return { maxTokens, isOn: false };
+    return { isOn: false };
   }
   const thinks = Math.max(budget, SMALLEST_BUDGET);
   if (target.outputLimit !== undefined && target.outputLimit <= thinks) {
     throw unaffordableThinking(target.outputLimit, EFFORT, thinks);
   }
-  const raised = Math.min(maxTokens + thinks, limits.highest);
-  if (raised <= thinks || lacksThoughts(content.turns, target.family)) {
+  if (maxTokens <= thinks || lacksThoughts(content.turns, target.family)) {
     losses.warn('thinking_off', EFFORT);
-    return { maxTokens, thinking: DISABLED, isOn: false };
+    return { thinking: DISABLED, isOn: false };
   }
-  return { maxTokens: raised, thinking: { type: 'enabled', budget_tokens: thinks }, isOn: true };
+  return { thinking: { type: 'enabled', budget_tokens: thinks }, isOn: true };
 }
 
 /** The effort itself, or what comes nearest to it of those that the model knows. */

@@ -73,8 +73,6 @@ describe('requests to Messages upstreams of other dialects', () => {
     [{ outputLimit: 100_000 }, {}, 64_000, 'clamped:max_tokens'],
     [{ outputLimit: 100 }, { outputLimit: 50 }, 50, undefined],
     [{ outputLimit: 100 }, { outputLimit: 500 }, 100, undefined],
-    [{}, { maxOutputTokens: 0 }, 8192, undefined],
-    [{}, { maxOutputTokens: 0, flags: { defaultMaxTokens: 4096 } }, 4096, undefined],
   ])('limit the output: %j %j', (content, target, limit, warnings) => {
     const request = build(content, target);
     expect([request.body['max_tokens'], request.warnings]).toEqual([limit, warnings]);

@@ -11,7 +11,7 @@ import {
 } from '../../call/index.js';
 import type { RequestBuild } from './messages.build-context.js';
 import { buildFormat, type FormatRequest } from './messages.build-format.js';
-import { outputLimits } from './messages.build-limits.js';
+import { maxTokensOf } from './messages.build-limits.js';
 import { buildSampling } from './messages.build-sampling.js';
 import { planThinking } from './messages.build-thinking.js';
 import { buildToolChoice, buildTools, TOOL_NAMES } from './messages.build-tools.js';
@@ -38,12 +38,13 @@ export function buildMessagesRequest(context: BuildContext, target: UpstreamTarg
 function buildBody(build: RequestBuild): TreeObject {
   const { content, target } = build;
   const asked = buildFormat(build);
-  const plan = planThinking(build, outputLimits(build), isToolForced(content));
+  const maxTokens = maxTokensOf(build);
+  const plan = planThinking(build, maxTokens, isToolForced(content));
   const isConfigured = plan.effort !== undefined || asked.format !== undefined;
   const stops = sentStops(content.stop);
   return {
     model: target.model,
-    max_tokens: plan.maxTokens,
+    max_tokens: maxTokens,
     ...buildPrompt(build, asked, plan.isOn),
     thinking: plan.thinking,
     ...(isConfigured && { output_config: { effort: plan.effort, format: asked.format } }),

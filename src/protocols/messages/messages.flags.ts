@@ -23,18 +23,15 @@ export interface MessagesFlags {
   readonly caches: boolean;
   /** What stands in a result that is empty; nothing where that is allowed. */
   readonly emptyResult: string;
-  /** The output limit of a call that has none, where the catalog knows none either. */
-  readonly defaultMaxTokens: number;
 }
 const USUAL_EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
-const USUAL_MAX_TOKENS = 8192;
 const USUAL_WEB_SEARCH = 'web_search_20250305';
 const NO_OUTPUT = '(no output)';
 
 /** The flags of a target; what is not said is what any server of this dialect takes. */
 export function messagesFlags({ flags }: UpstreamTarget): MessagesFlags {
   const version = textOf(flags['anthropicVersion']) ?? USUAL_VERSION;
-  const { efforts, defaultMaxTokens, hostedWebSearch, emptyToolResultText } = flags;
+  const { efforts, hostedWebSearch, emptyToolResultText } = flags;
   return {
     version,
     takesSampling: knowsSampling(version) && flags['samplingFixed'] !== true,
@@ -50,7 +47,6 @@ export function messagesFlags({ flags }: UpstreamTarget): MessagesFlags {
     webSearch: hostedWebSearch === true ? USUAL_WEB_SEARCH : textOf(hostedWebSearch),
     caches: flags['autoCacheControl'] !== false,
     emptyResult: emptyToolResultText === true ? NO_OUTPUT : (textOf(emptyToolResultText) ?? ''),
-    defaultMaxTokens: typeof defaultMaxTokens === 'number' ? defaultMaxTokens : USUAL_MAX_TOKENS,
   };
 }
 
