@@ -1,5 +1,6 @@
 import type { Tool } from './content.js';
 import { RawJson } from './json-tree.js';
+import { describedWith } from './tool-schema.js';
 
 // Tools that take any text, for dialects in which every tool takes JSON: the text stands in a member `input`.
 
@@ -25,5 +26,5 @@ export function describeFreeform({ description, freeform }: Tool): string | unde
   const grammar = freeform?.grammar;
   if (grammar === undefined) return description;
   const note = `The input must match this ${grammar.syntax} grammar:\n${grammar.definition}`;
-  return description === undefined ? note : `${description}\n\n${note}`;
+  return describedWith(description, note);
 }

@@ -15,6 +15,12 @@ export interface NameRule {
   readonly odd: RegExp;
 }
 
+const PLAIN_USER = /^[\w.:@-]{1,64}$/;
+
+/** Some clients put more into the name of their user than other dialects have room for, or would show to a stranger. */
+export const plainUser = (user: string): string =>
+  PLAIN_USER.test(user) ? user : createHash('sha256').update(user).digest('hex');
+
 const DIGEST_LENGTH = 8;
 
 /**

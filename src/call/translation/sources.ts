@@ -1,4 +1,4 @@
-import type { Source } from './content.js';
+import type { FilePart, Source } from './content.js';
 
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w.+-]+=[^;,]*)*;base64,/i;
 /** No head of a data URL is longer. */
@@ -15,3 +15,9 @@ export function sourceOf(url: string): Source | undefined {
 /** The address that stands for a source. */
 export const urlOf = (source: Source): string =>
   source.from === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`;
+
+/** A document of plain text, below its name; empty for one that is none. */
+export function textOfFile({ source, name }: FilePart): string {
+  const text = source.from === 'text' ? source.text : '';
+  return name === undefined ? text : `${name}\n${text}`;
+}

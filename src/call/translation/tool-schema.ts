@@ -24,7 +24,7 @@ export function objectSchema(schema: RawJson | undefined): RawJson {
   return new RawJson(writeJson({ ...typed, ...Object.fromEntries(kept), ...typed, ...named }));
 }
 
-export interface MergedSchema {
+interface MergedSchema {
   readonly schema: RawJson;
   /** What the schema cannot say any more, for the tool's description; undefined when it still says all. */
   readonly note: string | undefined;
@@ -43,6 +43,10 @@ export function withoutRootCombinators(schema: RawJson): MergedSchema | undefine
   const merged = { ...rest, properties: merger.properties(), ...(required.length > 0 && { required }) };
   return { schema: new RawJson(writeJson(merged)), note: alternativesOf(root) };
 }
+
+/** A description and what else has to be said; undefined when there is nothing to say. */
+export const describedWith = (description: string | undefined, note: string | undefined): string | undefined =>
+  [description, note].filter((text) => text !== undefined).join('\n\n') || undefined;
 
 class SchemaMerger {
   /** Of each property the ways in which branches define it, by their text. */

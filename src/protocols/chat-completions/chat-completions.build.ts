@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
 import {
   type BuildContext,
   type CallContent,
+  formatInWords,
   jsonHeaders,
   type Losses,
   pairResults,
+  plainUser,
   SplicedBody,
   ToolNames,
   type TreeObject,
@@ -13,7 +14,7 @@ import {
   USUAL_SERVICE_TIERS,
   writeJson,
 } from '../../call/index.js';
-import { buildFormat, formatInWords } from './chat-completions.built-format.js';
+import { buildFormat } from './chat-completions.built-format.js';
 import { buildMessages } from './chat-completions.built-messages.js';
 import { buildEffort, buildSampling } from './chat-completions.built-sampling.js';
 import { buildTools } from './chat-completions.built-tools.js';
@@ -76,9 +77,3 @@ function buildLimit({ outputLimit }: CallContent, { flags, losses, target }: Lim
   const limits = [outputLimit, target.outputLimit].filter((limit) => limit !== undefined);
   return limits.length === 0 ? {} : { [flags.limitName]: Math.min(...limits, target.maxOutputTokens) };
 }
-
-const PLAIN_USER = /^[\w.:@-]{1,64}$/;
-
-/** Some clients put more into the name of their user than this dialect has room for, or would show to a stranger. */
-const plainUser = (user: string): string =>
-  PLAIN_USER.test(user) ? user : createHash('sha256').update(user).digest('hex');

@@ -21,17 +21,3 @@ export function buildFormat(format: OutputFormat, flags: ChatFlags): JsonTree | 
       return format satisfies never;
   }
 }
-
-/** The same as an instruction; undefined for text. */
-export function formatInWords(format: OutputFormat): string | undefined {
-  switch (format.kind) {
-    case 'text':
-      return undefined;
-    case 'json':
-      return 'Answer with one JSON object and nothing else.';
-    case 'schema':
-      return `Answer with one JSON value and nothing else. It must match this JSON schema:\n${format.schema.text}`;
-    default:
-      return format satisfies never;
-  }
-}

@@ -7,6 +7,7 @@ import {
   type Losses,
   type Part,
   type TextPart,
+  textOfFile,
   type ToolCallPart,
   type ToolNames,
   type ToolResultPart,
@@ -15,7 +16,7 @@ import {
   withErrorText,
   wrapFreeform,
 } from '../../call/index.js';
-import { buildPart, textOfFile } from './chat-completions.built-parts.js';
+import { buildPart } from './chat-completions.built-parts.js';
 import type { ChatFlags } from './chat-completions.flags.js';
 
 interface MessageContext {

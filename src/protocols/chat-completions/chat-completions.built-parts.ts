@@ -4,6 +4,7 @@ import {
   type ImagePart,
   notTranslatable,
   type TextPart,
+  textOfFile,
   type TreeObject,
   urlOf,
 } from '../../call/index.js';
@@ -47,10 +48,4 @@ function buildFile(part: FilePart): TreeObject {
     default:
       return source satisfies never;
   }
-}
-
-/** A document of plain text, below its name. */
-export function textOfFile({ source, name }: FilePart): string {
-  const text = source.from === 'text' ? source.text : '';
-  return name === undefined ? text : `${name}\n${text}`;
 }

@@ -1,6 +1,7 @@
 import {
   allowedTools,
   type CallContent,
+  describedWith,
   describeFreeform,
   FREEFORM_SCHEMA,
   type JsonTree,
@@ -62,8 +63,7 @@ function buildFunction(
   const merged = isStrict === true ? withoutRootCombinators(parameters) : undefined;
   if (merged === undefined) return { name, description, parameters, strict: isStrict };
   losses.warn('schema_merged', path);
-  const described = [description, merged.note].filter((text) => text !== undefined).join('\n\n');
-  return { name, description: described || undefined, parameters: merged.schema, strict: isStrict };
+  return { name, description: describedWith(description, merged.note), parameters: merged.schema, strict: isStrict };
 }
 
 function buildChoice(content: CallContent, { flags, names }: ToolContext): JsonTree {

@@ -1,4 +1,13 @@
-import { parseJsonTree, RawJson, writeJson, type JsonTree, type TreeObject, isTreeObject } from '../../call/index.js';
+import {
+  formatInWords,
+  parseJsonTree,
+  RawJson,
+  writeJson,
+  type JsonTree,
+  type OutputFormat,
+  type TreeObject,
+  isTreeObject,
+} from '../../call/index.js';
 import type { RequestBuild } from './messages.build-context.js';
 import { RESPOND, respondsByTool } from './messages.respond-tool.js';
 
@@ -14,7 +23,7 @@ export function buildFormat({ content, flags, losses }: RequestBuild): FormatReq
   if (format.kind === 'text') return {};
   if (format.kind === 'json') {
     losses.warn('in_words', 'response_format');
-    return { words: 'Answer with one JSON object and nothing else.' };
+    return wordsOf(format);
   }
   const schema = format.strict === true ? closed(format.schema) : format.schema;
   if (flags.takesFormats) return { format: { type: 'json_schema', schema } };
@@ -22,7 +31,12 @@ export function buildFormat({ content, flags, losses }: RequestBuild): FormatReq
     return { tool: { name: RESPOND, description: 'Gives the answer.', input_schema: schema } };
   }
   losses.warn('in_words', 'response_format');
-  return { words: `Answer with one JSON value that conforms to this schema, and nothing else:\n${schema.text}` };
+  return wordsOf({ ...format, schema });
+}
+
+function wordsOf(format: OutputFormat): FormatRequest {
+  const words = formatInWords(format);
+  return words === undefined ? {} : { words };
 }
 
 const NOTHING: ReadonlySet<string> = new Set();

@@ -1,5 +1,6 @@
 import {
   allowedTools,
+  describedWith,
   describeFreeform,
   FREEFORM_SCHEMA,
   objectSchema,
@@ -36,8 +37,7 @@ function describe(tool: Tool, losses: Losses): TreeObject {
   const merged = withoutRootCombinators(schema);
   if (merged === undefined) return { description: tool.description, input_schema: schema };
   losses.warn('schema_merged', tool.path);
-  const texts = [tool.description, merged.note].filter((text) => text !== undefined);
-  return { description: texts.join('\n\n') || undefined, input_schema: merged.schema };
+  return { description: describedWith(tool.description, merged.note), input_schema: merged.schema };
 }
 
 function buildHosted({ content, flags, losses }: RequestBuild): TreeObject[] {

@@ -372,9 +372,9 @@ describe('the settings of a request to a Responses upstream', () => {
   it('tell end users apart without saying more than the vendor takes', () => {
     expect(build({ endUser: 'somebody' }).body['safety_identifier']).toBe('somebody');
     expect(build({ endUser: '{"device":"a b"}' }).body['safety_identifier']).toMatch(/^[0-9a-f]{64}$/);
-    expect(build({ cacheKey: 'k', serviceTier: 'standard_only' }).body).toMatchObject({
+    expect(build({ cacheKey: 'k', serviceTier: 'flex' }).body).toMatchObject({
       prompt_cache_key: 'k',
-      service_tier: 'default',
+      service_tier: 'flex',
     });
   });
 });

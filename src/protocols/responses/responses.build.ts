@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import {
   jsonHeaders,
   nearestEffort,
   pairResults,
+  plainUser,
   SplicedBody,
   ToolNames,
   wishedEffort,
@@ -37,9 +37,9 @@ export function buildRequest(context: BuildContext, target: UpstreamTarget): Ups
     ...buildSampling(context, flags),
     ...buildTools(context, flags, names),
     text: textOf(content),
-    safety_identifier: content.endUser === undefined ? undefined : identifierOf(content.endUser),
+    safety_identifier: content.endUser === undefined ? undefined : plainUser(content.endUser),
     prompt_cache_key: content.cacheKey,
-    service_tier: content.serviceTier === 'standard_only' ? 'default' : content.serviceTier,
+    service_tier: content.serviceTier,
   };
   return {
     path: '/responses',
@@ -125,9 +125,3 @@ function formatOf(format: OutputFormat): TreeObject {
       return format satisfies never;
   }
 }
-
-const PLAIN = /^[\x21-\x7e]{1,64}$/;
-
-/** What is too long or not plain is told apart by its digest. */
-const identifierOf = (endUser: string): string =>
-  PLAIN.test(endUser) ? endUser : createHash('sha256').update(endUser).digest('hex');

@@ -1,6 +1,7 @@
 import {
   conforming,
   notTranslatable,
+  textOfFile,
   urlOf,
   withErrorText,
   type AudioPart,
@@ -122,10 +123,11 @@ function imageOf({ source, detail }: ImagePart, flags: ResponsesFlags): TreeObje
   return { type: 'input_image', image_url: urlOf(source), detail: detail ?? 'auto' };
 }
 
-function fileOf({ source, name }: FilePart): TreeObject {
+function fileOf(part: FilePart): TreeObject {
+  const { source, name } = part;
   switch (source.from) {
     case 'text':
-      return textOf(name === undefined ? source.text : `${name}\n${source.text}`);
+      return textOf(textOfFile(part));
     case 'url':
       return { type: 'input_file', file_url: source.url };
     case 'data':
