@@ -111,11 +111,6 @@ export class Ticket {
     return attempt;
   }
 
-  /** Whether the upstream has said what the answer came to. */
-  get isReported(): boolean {
-    return this.usage !== undefined && !this.isProvisional;
-  }
-
   /** Whether nothing of an answer has been seen yet. */
   get silent(): boolean {
     return !this.begun;

@@ -38,6 +38,8 @@ export class Exchange {
       const attempt = ticket.beginAttempt(channel, target.model);
       answer.begin();
       const limits = timeLimits(channel.timeouts, target.stream, this.timings.preludeMs);
+      // Verbatim the upstream knows them all.
+      const stopsSent = translation === undefined ? Infinity : (request.stopsSent ?? 0);
       const context = {
         call,
         adapter,
@@ -47,16 +49,16 @@ export class Exchange {
         translation,
         translator,
         losses: losses.forAnswer(),
-        // Verbatim the upstream knows them all.
-        stopsSent: translation === undefined ? Infinity : (request.stopsSent ?? 0),
+        stopsSent,
         timings: this.timings,
         counting: this.counting,
         places: this.adapters.upstream(call.protocol).textPlaces,
         reportsUsage: this.counting.isReporting(channel, target.model),
       };
-      // An unstreamed answer is whole when it ends, whatever its upstream is used to.
-      const onFinished = (): void => {
-        if (target.stream) this.counting.learn(channel, target.model, ticket.isReported);
+      // An unstreamed answer is whole when it ends, whatever its upstream is used to; one that was left is not.
+      const onFinished = (isReported: boolean): void => {
+        const isWhole = isReported || translation?.mayLeave(stopsSent) !== true;
+        if (target.stream && isWhole) this.counting.learn(channel, target.model, isReported);
       };
       const frames = this.client
         .open(channel, channel.credentials[0], request, answer.flow)

@@ -19,12 +19,13 @@ export function translatedSink(
   streamed: boolean,
   out: Subscriber<Frame>,
 ): AnswerSink {
-  const { call, adapter, target, answer, losses, timings, counting, places } = context;
-  // Only a stream is known to report beforehand.
-  const text = streamed && context.reportsUsage ? undefined : new AnswerText();
+  const { call, adapter, target, answer, losses, timings, counting, places, stopsSent } = context;
+  // Only a stream is known to report beforehand, and only at its end.
+  const reports = streamed && context.reportsUsage && !translation.mayLeave(stopsSent);
+  const text = reports ? undefined : new AnswerText();
   const end = text === undefined ? out : new CountedEnd(out, { call, answer, counting, places, text });
   const signals = new EventSignals(text);
-  const decoder = (): StreamDecoder => translation.decoder(adapter, target, context.stopsSent);
+  const decoder = (): StreamDecoder => translation.decoder(adapter, target, stopsSent);
   const { stream } = call.head;
   if (streamed && stream) {
     const renderer = translation.renderer(losses);
@@ -33,12 +34,12 @@ export function translatedSink(
     const meter = new TranslatedStream({ decoder: decoder(), renderer, signals, estimate });
     return new AnswerStream(end, meter, answer, timings);
   }
-  const render = (result: CallResult): string => {
-    const text = translation.render(result, losses);
+  const render = (result: CallResult, output: number): string => {
+    const words = translation.render(result, losses, output);
     answer.warnings = losses.header;
-    return text;
+    return words;
   };
   const whole = new WholeAnswer({ out: end, answer, signals, stream, render });
   if (streamed) return new FoldedStream(whole, decoder(), timings.lingerMs);
-  return new TranslatedWhole(whole, (body) => translation.decode(adapter, target, body));
+  return new TranslatedWhole(whole, (body) => translation.decode(adapter, target, body, stopsSent));
 }

@@ -5,8 +5,10 @@ import {
   type CallResult,
   type Losses,
   NO_TOKENS,
+  notTranslatable,
   type ProtocolAdapter,
   type RenderContext,
+  ResultCollector,
   type StreamDecoder,
   type StreamRenderer,
   type TreeObject,
@@ -19,6 +21,9 @@ import { StoppingDecoder } from './stopping-decoder.js';
 
 /** Bytes of a prompt that are one token, roughly. */
 const BYTES_PER_TOKEN = 4;
+/** Texts that are looked for here, and their length in characters: more than any vendor takes. */
+const MAX_STOPS = 64;
+const MAX_STOP_LENGTH = 1000;
 
 /** One call between two dialects: the content of its request, and how its answers are written. */
 export class Translation {
@@ -47,12 +52,21 @@ export class Translation {
   ): { readonly request: UpstreamRequest; readonly losses: Losses } {
     const losses = this.losses.fork();
     const request = adapter.buildRequest({ call: this.call, content: this.content, losses }, target);
+    requireModest(this.stopsBeyond(request.stopsSent ?? 0));
     return { request, losses };
   }
 
   /**
-   * Reads the stream of that upstream, and ends it where the upstream could not be asked to.
+   * Whether an answer of that upstream may be left before its end.
    * @param stopsSent how many of the stop texts the upstream knows
+   */
+  mayLeave(stopsSent: number): boolean {
+    return this.stopsBeyond(stopsSent).length > 0;
+  }
+
+  /**
+   * Reads the stream of that upstream, and ends it where the upstream could not be asked to.
+   * @param stopsSent as above
    */
   decoder(
     adapter: UpstreamAdapter,
@@ -60,21 +74,28 @@ export class Translation {
     stopsSent: number,
   ): StreamDecoder & { readonly stopped?: boolean } {
     const decoder = adapter.decodeStream(this.content, target);
-    const stops = this.content.stop.slice(stopsSent).filter((stop) => stop !== '');
+    const stops = this.stopsBeyond(stopsSent);
     return stops.length === 0 ? decoder : new StoppingDecoder(decoder, stops);
   }
 
-  decode(adapter: UpstreamAdapter, target: UpstreamTarget, body: string): CallResult {
-    return adapter.decodeResponse(body, this.content, target);
+  /** Likewise; all that the upstream has written is used, whatever of it the client gets. */
+  decode(adapter: UpstreamAdapter, target: UpstreamTarget, body: string, stopsSent: number): CallResult {
+    const result = adapter.decodeResponse(body, this.content, target);
+    const stops = this.stopsBeyond(stopsSent);
+    return stops.length === 0 ? result : { ...stoppedAt(stops, result), usage: result.usage };
   }
 
   renderer(losses: Losses): StreamRenderer {
     return this.protocol.renderStream({ ...this.context, losses });
   }
 
-  /** A whole answer in the form that the client has asked for. @param losses to be continued */
-  render(result: CallResult, losses: Losses): string {
-    const usage = result.usage ?? this.estimate(0).usage;
+  /**
+   * A whole answer in the form that the client has asked for.
+   * @param losses to be continued
+   * @param output tokens, roughly
+   */
+  render(result: CallResult, losses: Losses, output: number): string {
+    const usage = result.usage ?? this.estimate(output).usage;
     if (!this.call.head.stream) return this.protocol.renderResponse({ ...result, usage }, { ...this.context, losses });
     const renderer = this.renderer(losses);
     return [...eventsOf({ ...result, usage })].map((event) => renderer.next(event)).join('');
@@ -86,4 +107,24 @@ export class Translation {
     const input = Math.ceil((bytes - encodedBytes) / BYTES_PER_TOKEN);
     return { type: 'usage-update', usage: { ...NO_TOKENS, input, output } };
   }
+
+  private stopsBeyond(sent: number): readonly string[] {
+    return this.content.stop.slice(sent).filter((stop) => stop !== '');
+  }
+}
+
+/** Every piece of an answer is searched for all of them. @throws AppError invalid_request */
+function requireModest(stops: readonly string[]): void {
+  if (stops.length > MAX_STOPS || stops.some(({ length }) => length > MAX_STOP_LENGTH))
+    throw notTranslatable(
+      'stop',
+      `has texts that this upstream is not told: only ${MAX_STOPS} of at most ${MAX_STOP_LENGTH} characters are looked for`,
+    );
+}
+
+function stoppedAt(stops: readonly string[], result: CallResult): CallResult {
+  const collector = new ResultCollector();
+  const decoder = new StoppingDecoder({ next: () => [], end: () => [...eventsOf(result)] }, stops);
+  for (const event of decoder.end()) collector.next(event);
+  return collector.result;
 }

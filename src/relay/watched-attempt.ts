@@ -1,6 +1,6 @@
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import type { AttemptLog } from '../billing/index.js';
-import type { Frame } from '../call/index.js';
+import { type Frame, isFinalReport } from '../call/index.js';
 import type { ChannelTimeouts } from '../channels/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
 import type { Answer } from './answer.js';
@@ -16,8 +16,8 @@ interface TimeLimits {
 interface Watched {
   readonly attempt: AttemptLog;
   readonly answer: Answer;
-  /** Told when the end of the answer has gone on its way, and what it reports is known. */
-  readonly onFinished: () => void;
+  /** Told when the end of the answer has gone on its way. @param isReported whether it said what it came to */
+  readonly onFinished: (isReported: boolean) => void;
 }
 
 /** `heldMs`: so much longer the first event may take to get here. */
@@ -41,6 +41,7 @@ export function watchAttempt({
   return (frames) =>
     new Observable((out) => {
       const begunMs = monotonicMs();
+      let isReported = false;
       const fail = (thrown: unknown): void => {
         attempt.finish(AppError.from(thrown).kind);
         out.error(thrown);
@@ -53,13 +54,16 @@ export function watchAttempt({
         next: (frame) => {
           clearTimeout(first);
           if (frame.bytes.length > 0) answer.timing.upstreamMs ??= monotonicMs() - begunMs;
-          for (const { type } of frame.signals) if (type === 'content') attempt.firstToken();
+          for (const signal of frame.signals) {
+            if (signal.type === 'content') attempt.firstToken();
+            isReported ||= isFinalReport(signal);
+          }
           if (frame.last) {
             clearTimeout(total);
             attempt.finish('succeeded');
           }
           out.next(frame);
-          if (frame.last) onFinished();
+          if (frame.last) onFinished(isReported);
         },
         error: fail,
         complete: () => out.complete(),

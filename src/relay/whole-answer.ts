@@ -7,8 +7,8 @@ interface WholeParts {
   readonly out: FrameOutlet;
   readonly answer: Answer;
   readonly signals: EventSignals;
-  /** As the client wants it: one JSON object, or all events of a stream. */
-  readonly render: (result: CallResult) => string;
+  /** As the client wants it: one JSON object, or all events of a stream. @param output tokens, roughly */
+  readonly render: (result: CallResult, output: number) => string;
   readonly stream: boolean;
 }
 
@@ -23,8 +23,8 @@ export class WholeAnswer {
 
   tell(result: CallResult): void {
     const { out, answer, signals, render, stream } = this.parts;
-    const bytes = Buffer.from(render(result));
     const told = signals.read([...eventsOf(result)]);
+    const bytes = Buffer.from(render(result, signals.units));
     answer.commit();
     // There is no first token for a client that waits for the last.
     out.next({ bytes, signals: stream ? told : told.filter(({ type }) => type !== 'content'), last: true });

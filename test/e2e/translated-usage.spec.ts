@@ -1,0 +1,108 @@
+import { ChannelDirectory } from '../../src/channels/index.js';
+import { UsageCounting } from '../../src/relay/usage-counting.js';
+import { expectError, INVALID_REQUEST } from '../support/api-errors.js';
+import { requestIn } from '../support/asked.js';
+import { PATHS } from '../support/dialects.js';
+import { heardIn, heardStreamed } from '../support/heard.js';
+import { usePairsRelay } from '../support/pairs-relay.js';
+import {
+  answerIn,
+  type Dialect,
+  eventsAround,
+  eventsIn,
+  hang,
+  type JsonObject,
+  jsonAnswer,
+  responsesBody,
+  type Script,
+  sse,
+  streamHead,
+} from '../support/scripted-upstream.js';
+import { answerWithoutUsage } from '../support/scripted-variants.js';
+
+/** 1000 tokens, in more than four bytes each, and a few around them. */
+const LONG = 'hello '.repeat(1000);
+/** One token for four bytes, as it is estimated without a count. */
+const ESTIMATED = LONG.length / 4;
+const STOPS: Readonly<Record<'messages' | 'chat-completions', JsonObject>> = {
+  messages: { stop_sequences: ['STOP'] },
+  'chat-completions': { stop: ['STOP'] },
+};
+const CLIENTS = ['messages', 'chat-completions'] as const;
+
+const world = usePairsRelay();
+
+const post = (client: Dialect, upstream: Dialect, script: Script, more: JsonObject = {}): Promise<Response> => {
+  world.relay.upstream.script(script);
+  const usage =
+    client === 'chat-completions' && more['stream'] === true ? { stream_options: { include_usage: true } } : {};
+  const asked = requestIn(client, { turns: [{ by: 'user', text: LONG }], outputLimit: 500 });
+  return world.relay.post(PATHS[client], world.caller.key, { model: `over-${upstream}`, ...asked, ...usage, ...more });
+};
+
+/** What is known of the streams of the Responses upstream. */
+function known(): { isReporting(): boolean; forget(): void } {
+  const channel = world.relay
+    .get(ChannelDirectory)
+    .all()
+    .find(({ name }) => name === 'only-responses');
+  if (channel === undefined) throw new Error('There is no such channel.');
+  const counting = world.relay.get(UsageCounting);
+  return {
+    isReporting: () => counting.isReporting(channel, 'vendor-responses'),
+    forget: () => counting.learn(channel, 'vendor-responses', false),
+  };
+}
+
+describe('an upstream that reports at the end of its streams', () => {
+  it('is known to, whether its answers are kept or not', async () => {
+    for (const store of [true, false]) {
+      known().forget();
+      await (await post('responses', 'responses', answerIn('responses'), { store, stream: true })).text();
+      expect([store, known().isReporting()]).toEqual([store, true]);
+    }
+  });
+
+  const { before } = eventsAround(eventsIn('responses', { text: ['one ', 'STOP', ' two'] }), ' two');
+  const stopped: Script = [streamHead(), sse(before), hang()];
+
+  it.each(CLIENTS)('is counted where it is left before it can, and known all the same: %s', async (client) => {
+    await (await post(client, 'responses', answerIn('responses'), { stream: true })).text();
+    const text = await (await post(client, 'responses', stopped, { stream: true, ...STOPS[client] })).text();
+    expect(heardStreamed(client, text).text).toBe('one ');
+    const [row] = (await world.relay.calls(world.caller)).toSorted((one, other) => (one.id < other.id ? 1 : -1));
+    expect(row).toMatchObject({ status: 'succeeded', billing_basis: 'estimated' });
+    expect(Number(row!['prompt_tokens'])).toBeLessThan(ESTIMATED - 300);
+    expect(known().isReporting()).toBe(true);
+  });
+});
+
+describe('texts that end an answer, which the relay has to look for itself', () => {
+  it.each([
+    ['too many', Array.from({ length: 200_000 }, (_, index) => `STOP ${index}`)],
+    ['too long', ['STOP'.repeat(1000)]],
+  ])('are refused when they are %s, and the request goes nowhere', async (_, stop) => {
+    const refused = await post('messages', 'responses', answerIn('responses'), { stop_sequences: stop, stream: true });
+    await expectError('messages', refused, INVALID_REQUEST, { param: 'stop' });
+    expect(world.relay.upstream.requests).toHaveLength(0);
+  });
+});
+
+describe('an answer that comes whole', () => {
+  const whole = jsonAnswer(200, responsesBody({ text: 'one STOP two', usage: { prompt: 1000, completion: 200 } }));
+
+  it.each(CLIENTS)('ends where the client wants it to, and costs what the upstream says: %s', async (client) => {
+    for (const stream of [true, false]) {
+      const text = await (await post(client, 'responses', whole, { stream, ...STOPS[client] })).text();
+      const heard = stream ? heardStreamed(client, text) : heardIn(client, JSON.parse(text) as JsonObject);
+      expect([stream, heard.text]).toEqual([stream, 'one ']);
+    }
+    for (const row of await world.relay.calls(world.caller))
+      expect(row).toMatchObject({ billing_basis: 'reported', prompt_tokens: '1000', completion_tokens: '200' });
+  });
+
+  it('without usage is told to be of so many tokens as it has, roughly', async () => {
+    const text = await (await post('chat-completions', 'messages', answerWithoutUsage('messages'))).text();
+    expect(heardIn('chat-completions', JSON.parse(text) as JsonObject).usage.completion).toBeGreaterThan(0);
+  });
+});
