@@ -1,3 +1,4 @@
+import type { Call } from './call.js';
 import type { JsonTree, TreeObject } from './translation/json-tree.js';
 
 /** What a request names in place of sending it. */
@@ -32,6 +33,8 @@ export interface GivenAnswer {
 
 /** The part of a dialect whose clients can have answers kept, and name them later in place of sending them. Pure. */
 export interface AnswerStorage {
+  /** By which clients will name the answer to a call, when it is written here. */
+  idOf(call: Call): string;
   named(request: TreeObject): NamedAnswers;
   /**
    * The request with everything in it that it names.

@@ -8,8 +8,12 @@ export class EventSignals {
   private part = 0;
   private seen = 0;
 
-  /** @param text keeps what the model writes, where nobody may report what it used */
-  constructor(private readonly text: AnswerText | undefined) {}
+  constructor(
+    /** Keeps what the model writes, where nobody may report what it used. */
+    private readonly text: AnswerText | undefined,
+    /** The upstream's is nothing to a client that knows another. */
+    private readonly answerId: string | undefined,
+  ) {}
 
   /** Tokens of output so far, roughly. */
   get units(): number {
@@ -49,7 +53,7 @@ export class EventSignals {
         this.isReported ||= event.isProvisional !== true;
         signals.push({
           type: 'usage',
-          usage: event.usage,
+          usage: this.answerId === undefined ? event.usage : { ...event.usage, answerId: this.answerId },
           ...(event.isProvisional === true && { isProvisional: true }),
         });
         return;

@@ -24,7 +24,7 @@ export function translatedSink(
   const reports = streamed && context.reportsUsage && !translation.mayLeave(stopsSent);
   const text = reports ? undefined : new AnswerText();
   const end = text === undefined ? out : new CountedEnd(out, { call, answer, counting, places, text });
-  const signals = new EventSignals(text);
+  const signals = new EventSignals(text, translation.answerId);
   const decoder = (): StreamDecoder => translation.decoder(adapter, target, stopsSent);
   const { stream } = call.head;
   if (streamed && stream) {

@@ -42,6 +42,11 @@ export class Translation {
     this.content = context.content;
   }
 
+  /** By which the client will name the answer; undefined when it cannot. */
+  get answerId(): string | undefined {
+    return this.protocol.storage?.idOf(this.call);
+  }
+
   /**
    * The request for one upstream, and the losses on the way to it.
    * @throws AppError as `UpstreamAdapter.buildRequest`

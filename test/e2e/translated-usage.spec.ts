@@ -77,6 +77,25 @@ describe('an upstream that reports at the end of its streams', () => {
   });
 });
 
+describe('a conversation that is kept here', () => {
+  it.each([false, true])(
+    'is held for as what it came to, not as what might fill the window, streamed: %s',
+    async (stream) => {
+      // The window costs $0.20.
+      const { key } = await world.relay.caller({ credit: '0.05' });
+      const ask = async (more: JsonObject): Promise<readonly [number, string | undefined]> => {
+        world.relay.upstream.script(answerIn('messages'));
+        const body = { model: 'over-messages', input: 'Hello', max_output_tokens: 100, stream, ...more };
+        const response = await world.relay.post(PATHS.responses, key, body);
+        return [response.status, /"id":"(resp_[^"]*)"/.exec(await response.text())?.[1]];
+      };
+      const [, id = ''] = await ask({});
+      expect(await ask({ previous_response_id: id })).toEqual([200, expect.stringMatching(/^resp_/)]);
+      expect((await ask({ previous_response_id: 'resp_unknown' }))[0]).toBe(429);
+    },
+  );
+});
+
 describe('texts that end an answer, which the relay has to look for itself', () => {
   it.each([
     ['too many', Array.from({ length: 200_000 }, (_, index) => `STOP ${index}`)],

@@ -46,10 +46,12 @@ export class ResponseObject {
   }
 }
 
+export const responseId = (call: Call): string => answerId(call, 'resp_');
+
 /** Who answers, and what the client set, as it is repeated in the answer. */
 export function lastingMembers(call: Call, request: TreeObject): TreeObject {
   return {
-    id: answerId(call, 'resp_'),
+    id: responseId(call),
     object: 'response',
     created_at: Math.floor(call.createdAt / 1000),
     model: call.head.model,

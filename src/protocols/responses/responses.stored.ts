@@ -11,13 +11,14 @@ import {
   type TreeObject,
 } from '../../call/index.js';
 import { AppError, isJsonObject, type JsonObject } from '../../shared/index.js';
+import { responseId } from './responses.object.js';
 
 const PREVIOUS_RESPONSE = 'previous_response_id';
 const ANSWERS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
 const OPENING_BRACE = 0x7b;
 
 /** How clients of this dialect name what was said before: a response that they continue, or items one by one. */
-export const RESPONSES_STORAGE: AnswerStorage = { named, expand, inputOf, answerIn };
+export const RESPONSES_STORAGE: AnswerStorage = { idOf: responseId, named, expand, inputOf, answerIn };
 
 function named(request: TreeObject): NamedAnswers {
   const previous = request[PREVIOUS_RESPONSE];
