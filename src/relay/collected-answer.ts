@@ -2,6 +2,7 @@ import { type Observable, firstValueFrom, reduce, throwError, timeout } from 'rx
 import type { UpstreamHeaders } from '../call/index.js';
 import type { UpstreamPart } from '../channels/index.js';
 import { AppError } from '../shared/index.js';
+import { AnswerSize } from './answer-size.js';
 
 /** What an upstream said to a request that is no call. */
 export interface CollectedAnswer {
@@ -10,19 +11,21 @@ export interface CollectedAnswer {
   readonly chunks: readonly Buffer[];
 }
 
-const NOTHING: CollectedAnswer = { status: 0, headers: {}, chunks: [] };
-
-/** All of an answer. @throws AppError as the parts do, and timeout when not all of it is there in time */
+/** All of an answer. @throws AppError as the parts do, and when it is too large, or not all of it there in time */
 export function collected(parts: Observable<UpstreamPart>, patienceMs: number): Promise<CollectedAnswer> {
   const late = (): Observable<never> =>
     throwError(() => new AppError('timeout', `no answer within ${patienceMs / 1000} s`));
-  return firstValueFrom(parts.pipe(reduce(add, NOTHING), timeout({ first: patienceMs, with: late })));
+  const size = AnswerSize.ofWhole();
+  const chunks: Buffer[] = [];
+  const add = (so: CollectedAnswer, part: UpstreamPart): CollectedAnswer => {
+    if (part.type === 'head') return { status: part.status, headers: part.headers, chunks };
+    size.add(part.bytes);
+    chunks.push(part.bytes);
+    return so;
+  };
+  const nothing: CollectedAnswer = { status: 0, headers: {}, chunks };
+  return firstValueFrom(parts.pipe(reduce(add, nothing), timeout({ first: patienceMs, with: late })));
 }
-
-const add = (so: CollectedAnswer, part: UpstreamPart): CollectedAnswer =>
-  part.type === 'head'
-    ? { ...so, status: part.status, headers: part.headers }
-    : { ...so, chunks: [...so.chunks, part.bytes] };
 
 /** The body as JSON; undefined when it is none. */
 export function jsonOf({ chunks }: CollectedAnswer): unknown {

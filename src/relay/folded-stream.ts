@@ -1,11 +1,13 @@
 import { ResultCollector, SseSplitter, type CallEvent, type SseEvent, type StreamDecoder } from '../call/index.js';
 import type { AnswerSink } from './answer-sink.js';
+import { AnswerSize } from './answer-size.js';
 import type { WholeAnswer } from './whole-answer.js';
 
 /** The stream of an upstream for a client that wants its answer whole. */
 export class FoldedStream implements AnswerSink {
   private readonly splitter = new SseSplitter();
   private readonly collector = new ResultCollector();
+  private readonly size = AnswerSize.ofStream();
   private lingerTimer: NodeJS.Timeout | undefined;
   private hasBegun = false;
   /** The answer is complete, or has failed. */
@@ -18,7 +20,10 @@ export class FoldedStream implements AnswerSink {
   ) {}
 
   chunk(bytes: Uint8Array): void {
-    this.guarded(() => this.read(this.splitter.next(bytes)));
+    this.guarded(() => {
+      this.size.add(bytes);
+      this.read(this.splitter.next(bytes));
+    });
   }
 
   end(): void {

@@ -1,15 +1,12 @@
 import type { CallResult } from '../call/index.js';
-import { AppError } from '../shared/index.js';
 import type { AnswerSink } from './answer-sink.js';
+import { AnswerSize } from './answer-size.js';
 import type { WholeAnswer } from './whole-answer.js';
-
-/** What is larger cannot be an answer, and would be held in memory. */
-const MAX_BYTES = 64 * 1024 * 1024;
 
 /** An unstreamed answer of an upstream, read when it is complete. */
 export class TranslatedWhole implements AnswerSink {
   private chunks: Uint8Array[] = [];
-  private size = 0;
+  private readonly size = AnswerSize.ofWhole();
 
   constructor(
     private readonly answer: WholeAnswer,
@@ -18,10 +15,12 @@ export class TranslatedWhole implements AnswerSink {
 
   chunk(bytes: Uint8Array): void {
     this.chunks.push(bytes);
-    this.size += bytes.length;
-    if (this.size <= MAX_BYTES) return;
-    this.stop();
-    this.answer.fail(new AppError('upstream_error', 'The upstream sent an answer that is too large.'));
+    try {
+      this.size.add(bytes);
+    } catch (error) {
+      this.stop();
+      this.answer.fail(error);
+    }
   }
 
   end(): void {
