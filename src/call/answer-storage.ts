@@ -27,8 +27,8 @@ export interface GivenAnswer {
   readonly id: string;
   /** Of what it consists of and can be named by. */
   readonly itemIds: readonly string[];
-  /** JSON. */
-  readonly text: string;
+  /** As JSON. */
+  text(): string;
 }
 
 /** The part of a dialect whose clients can have answers kept, and name them later in place of sending them. Pure. */

@@ -87,7 +87,7 @@ export class AnswerMemory {
     const { storage } = protocol;
     const given = storage?.answerIn(last);
     if (storage === undefined || given === undefined) return;
-    const content = request && { input: writeJson(storage.inputOf(request)), response: given.text };
+    const content = request && { input: writeJson(storage.inputOf(request)), response: given.text() };
     const { id, itemIds } = given;
     const owner = await this.ownerOf(call, caller);
     await this.answers.keep(owner, { id, itemIds, callId: call.id, channelId: channel.id, content });

@@ -20,7 +20,9 @@ const INSERT = (lock: '' | 'FOR SHARE'): string => `
   WITH kept AS (
     INSERT INTO stored_answers (key_id, id, account_id, call_id, channel_id, created_at, expires_at, sealed)
     SELECT id, $2, $3, $4, $5, $6, $7, $8
-      FROM api_keys WHERE id = $1 AND state <> 'deleted' AND NOT never_stores ${lock}
+      FROM api_keys WHERE id = $1 AND state <> 'deleted' AND NOT never_stores
+       -- The end of an answer waits for this: what a crash of the server takes is not found later.
+       AND set_config('synchronous_commit', 'off', true) = 'off' ${lock}
     ON CONFLICT DO NOTHING
     RETURNING key_id, id),
   items AS (

@@ -62,7 +62,7 @@ function answerIn(last: Uint8Array): GivenAnswer | undefined {
   const itemIds = response['output'].flatMap((item: unknown) =>
     isJsonObject(item) && typeof item['id'] === 'string' ? [item['id']] : [],
   );
-  return { id: response['id'], itemIds, text: JSON.stringify(response) };
+  return { id: response['id'], itemIds, text: () => JSON.stringify(response) };
 }
 
 function streamed(last: Uint8Array): JsonObject | undefined {
