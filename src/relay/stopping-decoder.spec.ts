@@ -58,6 +58,13 @@ describe('a stop text that the upstream does not know', () => {
     expect(words(run(textOf(['a-b+c']), '+', '-').events)).toBe('a');
   });
 
+  it('is known among any number of them', () => {
+    const stops = Array.from({ length: 200_000 }, (_, index) => `<${index}>`);
+    const decoder = new StoppingDecoder(new Scripted(textOf(['a<199999>b'])), stops);
+    decoder.next(NOTHING);
+    expect(words(decoder.next(NOTHING))).toBe('a');
+  });
+
   it('is not looked for in reasoning and in arguments', () => {
     const script: CallEvent[][] = (['reasoning', 'refusal'] as const).map((kind) => [
       ...(kind === 'reasoning' ? [{ type: 'call-start' } as const] : []),

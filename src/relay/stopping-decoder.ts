@@ -17,7 +17,7 @@ export class StoppingDecoder implements StreamDecoder {
     private readonly decoder: StreamDecoder,
     private readonly stops: readonly string[],
   ) {
-    this.longest = Math.max(...stops.map(({ length }) => length));
+    this.longest = stops.reduce((longest, { length }) => Math.max(longest, length), 0);
   }
 
   /** One of the texts has come: nothing of the upstream is wanted any more. */

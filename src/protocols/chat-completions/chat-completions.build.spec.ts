@@ -1,6 +1,15 @@
 import { aCall, refusalOf } from '../../../test/support/calls.js';
 import { aContent, type Built, built } from '../../../test/support/translations.js';
-import { type CallContent, Losses, type Part, RawJson, type Turn, type UpstreamTarget } from '../../call/index.js';
+import {
+  type CallContent,
+  type ImagePart,
+  Losses,
+  type Part,
+  RawJson,
+  type ToolResultPart,
+  type Turn,
+  type UpstreamTarget,
+} from '../../call/index.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 import { ChatCompletionsUpstream } from './chat-completions.upstream.js';
 
@@ -25,13 +34,13 @@ const toolCall = (id: string, more: object = {}): Part => ({
   arguments: '{}',
   ...more,
 });
-const result = (id: string, ...parts: readonly Part[]): Part => ({
+const result = (id: string, ...parts: readonly Part[]): ToolResultPart => ({
   kind: 'tool-result',
   id,
   parts: parts.filter((part) => part.kind === 'text' || part.kind === 'image' || part.kind === 'file'),
   isError: false,
 });
-const IMAGE: Part = {
+const IMAGE: ImagePart = {
   kind: 'image',
   source: { from: 'data', mediaType: 'image/png', base64: 'AAAA' },
   detail: 'original',
@@ -283,6 +292,15 @@ describe('messages of Chat Completions requests from content', () => {
       { role: 'assistant', content: 'It is' },
     ]);
     expect(warnings).toBe('prefill:messages,unsupported_content:messages');
+  });
+
+  it('hold any number of images that one tool returned', () => {
+    const images = Array.from({ length: 200_000 }, () => IMAGE);
+    const { body } = build({
+      turns: [user(text('a')), assistant(toolCall('x')), user({ ...result('x'), parts: images })],
+    });
+    const messages = body['messages'] as { content: unknown[] }[];
+    expect(messages.at(-1)?.content).toHaveLength(400_000);
   });
 
   it('hold files and sounds where the upstream takes them', () => {

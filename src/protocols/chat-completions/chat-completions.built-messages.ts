@@ -86,7 +86,8 @@ class MessageWriter {
   private user(parts: readonly Part[]): void {
     const results = parts.filter((part) => part.kind === 'tool-result');
     for (const result of results) this.messages.push(this.toolMessage(result));
-    for (const result of results) this.said.push(...this.attachments(result));
+    // There may be more of them than a call can have arguments.
+    for (const result of results) for (const part of this.attachments(result)) this.said.push(part);
     for (const part of parts) if (isSaid(part)) this.said.push(buildPart(part, this.context.flags));
   }
 

@@ -149,6 +149,18 @@ describe('a request to a Responses upstream', () => {
     expect(refusalOf(() => inputOf([image], { flags: { imageUrl: false } })).details.param).toBe('image_url');
   });
 
+  it('has any number of parts in a message, and of messages', () => {
+    const parts = Array.from({ length: 200_000 }, () => text('a'));
+    const calls = Array.from({ length: 200_000 }, (_, index): Part => {
+      return { kind: 'tool-call', id: `c${index}`, name: 'f', arguments: '{}' };
+    });
+    const input = inputOf([
+      { role: 'user', parts },
+      { role: 'assistant', parts: calls },
+    ]) as { content: unknown[] }[];
+    expect([input[0]?.content.length, input.length]).toEqual([200_000, 200_001]);
+  });
+
   it('says that a tool gave nothing where it must', () => {
     const turns: Turn[] = [
       hello,
