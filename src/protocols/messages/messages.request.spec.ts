@@ -171,6 +171,7 @@ describe('requests of Messages clients', () => {
 
   it.each(['temperature', 'top_p', 'top_k'])('of the version without sampling must not have %s (case 112)', (name) => {
     const error = refusalOf(() => readIn('2026-10-21', { [name]: 1 }));
+    expect(error.message).toBe(`${name} is not permitted with an anthropic-version of 2026-10-21 or later.`);
     expect(error.details).toEqual({ param: name, fault: 'unsupported_parameter' });
     expect(readIn('2023-06-01', { [name]: 1 }).sampling).toBeDefined();
     expect(readIn('2026-10-21', { [name]: null }).sampling).toEqual({});

@@ -16,7 +16,7 @@ import { UnsupportedThread } from './messages.errors.js';
 import { readContent, readTexts } from './messages.request-blocks.js';
 import { readTools } from './messages.request-tools.js';
 import { isStrict } from './messages.strict-schema.js';
-import { knowsSampling, versionHeaderOf } from './messages.version.js';
+import { knowsSampling, VERSION_HEADERS, versionHeaderOf, WITHOUT_SAMPLING } from './messages.version.js';
 
 /** Schemas and arguments: their text is the model's. */
 export const RAW_MEMBERS: ReadonlySet<string> = new Set(['input_schema', 'input', 'schema']);
@@ -87,7 +87,8 @@ function refuseWhatIsTheVendors(fields: TreeReader): void {
 function refuseSampling(fields: TreeReader, { call }: ParseContext): void {
   if (knowsSampling(versionHeaderOf(call.request))) return;
   const name = SAMPLING.find((member) => fields.has(member));
-  if (name !== undefined) throw notTranslatable(name, 'is not permitted by the API version that the request names');
+  if (name !== undefined)
+    throw notTranslatable(name, `is not permitted with an ${VERSION_HEADERS[0]} of ${WITHOUT_SAMPLING} or later`);
 }
 
 function warnOfSpeed(fields: TreeReader, { losses }: ParseContext): void {

@@ -8,7 +8,7 @@ export const versionHeaderOf = (request: RequestLine): string | undefined =>
   headerOf(request, VERSION_HEADERS[0]) ?? headerOf(request, VERSION_HEADERS[1]);
 
 /** From this version on `temperature`, `top_p` and `top_k` are refused, whatever they say. */
-const WITHOUT_SAMPLING = '2026-10-21';
+export const WITHOUT_SAMPLING = '2026-10-21';
 
 /** Whether requests may say how to sample. @param version a date; undefined is the first one */
 export const knowsSampling = (version: string | undefined): boolean =>
