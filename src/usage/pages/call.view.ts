@@ -159,7 +159,7 @@ function attemptSteps(attempt: CallAttempt, start: number, asOperator: boolean):
     ...(begun > headersMs && (succeeded || firstTokenMs !== null)
       ? [
           {
-            name: 'Wait for the first token',
+            name: firstTokenMs === null ? 'Read the answer' : 'Wait for the first token',
             atMs: start + headersMs,
             tookMs: begun - headersMs,
             rank: 'part',
