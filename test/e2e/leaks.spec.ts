@@ -28,8 +28,8 @@ models:
 channels:
 ${DIALECTS.map(
   (protocol) => `
-  - { name: first-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [x], models: [two, thinker], tier: 1 }
-  - { name: second-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [x], models: [two], tier: 2 }`,
+  - { name: first-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [x], flags: { nativeOnly: true }, models: [two, thinker], tier: 1 }
+  - { name: second-${protocol}, protocol: ${protocol}, base_url: "${url}", credentials: [x], flags: { nativeOnly: true }, models: [two], tier: 2 }`,
 ).join('')}
 `;
 

@@ -33,7 +33,7 @@ const catalogFor = (baseUrl: string): string => {
     'slow-then-good': 'first_event_ms',
   };
   const channel = (dialect: string, model: string, extra: string): string =>
-    `  - { name: ${model}-${dialect}${extra.includes('tier') ? '-2' : ''}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], models: [${model}], ${extra} }`;
+    `  - { name: ${model}-${dialect}${extra.includes('tier') ? '-2' : ''}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], flags: { nativeOnly: true }, models: [${model}], ${extra} }`;
   return `
 models:
 ${models
