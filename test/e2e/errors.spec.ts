@@ -22,7 +22,7 @@ const oneDialectEach = (baseUrl: string): string => `
 models:
 ${DIALECTS.map((dialect) => `  - { name: just-${dialect}, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }`).join('\n')}
 channels:
-${DIALECTS.map((dialect) => `  - { name: just-${dialect}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], models: { just-${dialect}: up } }`).join('\n')}
+${DIALECTS.map((dialect) => `  - { name: just-${dialect}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], flags: { nativeOnly: true }, models: { just-${dialect}: up } }`).join('\n')}
 `;
 
 describe('errors that a call meets before it goes up (case 95)', () => {
@@ -112,7 +112,13 @@ describe('errors that a call meets before it goes up (case 95)', () => {
       ['that does not exist', 'gpt-unheard-of', {}, MODEL_NOT_FOUND, /"gpt-unheard-of".*\/v1\/models/],
       ['of another group', 'saver-only', {}, MODEL_NOT_FOUND, /"saver-only".*group "default"/],
       ['that its group does not have', 'free', { group: 'saver' }, MODEL_NOT_FOUND, /"free".*group "saver"/],
-      ['without a channel of this dialect', `just-${other}`, {}, INVALID_REQUEST, new RegExp(`speak ${other}`)],
+      [
+        'without a channel of this dialect',
+        `just-${other}`,
+        {},
+        INVALID_REQUEST,
+        new RegExp(`take calls in ${other} only`),
+      ],
       ['without any channel', 'unserved', {}, OVERLOADED, /"unserved"/],
     ];
     it.each(models)('a model %s is refused and named', async (_, model, options, situation, words) => {

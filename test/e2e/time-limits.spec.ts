@@ -23,6 +23,8 @@ const PRELUDE_MS = 50;
 /** Tells a limit from none at all; what the machine is busy with besides is not the relay's. */
 const SOON_MS = LIMIT_MS + 15_000;
 
+const NATIVE = 'flags: { nativeOnly: true }';
+
 /** One channel of each dialect that has too little patience of each kind, and one behind it that answers. */
 const catalogFor = (baseUrl: string): string => {
   const models = ['slow-start', 'idle', 'endless', 'slow-then-good', 'folded'];
@@ -33,7 +35,7 @@ const catalogFor = (baseUrl: string): string => {
     'slow-then-good': 'first_event_ms',
   };
   const channel = (dialect: string, model: string, extra: string): string =>
-    `  - { name: ${model}-${dialect}${extra.includes('tier') ? '-2' : ''}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], flags: { nativeOnly: true }, models: [${model}], ${extra} }`;
+    `  - { name: ${model}-${dialect}${extra.includes('tier') ? '-2' : ''}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], models: [${model}], ${extra} }`;
   return `
 models:
 ${models
@@ -44,9 +46,15 @@ ${models
   .join('\n')}
 channels:
 ${DIALECTS.flatMap((dialect) => [
-  ...Object.entries(limits).map(([model, limit]) => channel(dialect, model, `timeouts: { ${limit}: ${LIMIT_MS} }`)),
-  channel(dialect, 'folded', `timeouts: { first_event_ms: ${LIMIT_MS} }, flags: { forceUpstreamStream: true }`),
-  channel(dialect, 'slow-then-good', 'tier: 2, headers: { x-second: "yes" }'),
+  ...Object.entries(limits).map(([model, limit]) =>
+    channel(dialect, model, `timeouts: { ${limit}: ${LIMIT_MS} }, ${NATIVE}`),
+  ),
+  channel(
+    dialect,
+    'folded',
+    `timeouts: { first_event_ms: ${LIMIT_MS} }, flags: { nativeOnly: true, forceUpstreamStream: true }`,
+  ),
+  channel(dialect, 'slow-then-good', `tier: 2, headers: { x-second: "yes" }, ${NATIVE}`),
 ]).join('\n')}`;
 };
 
