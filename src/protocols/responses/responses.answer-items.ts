@@ -1,6 +1,8 @@
 import { objectIn, PartSequencer, type CallEvent, type PartStart, type ToolNames } from '../../call/index.js';
 import { isJsonObject, type JsonObject } from '../../shared/index.js';
 
+/** What the keys of items begin with whose place in the answer is known. */
+const NUMBER = '#';
 /** Between the parts of a summary. */
 const BREAK = '\n\n';
 
@@ -22,6 +24,8 @@ export class AnswerItems {
   /** Which part of its item's reasoning came last. */
   private readonly sections = new Map<string, string>();
   private lastKey = '';
+  /** Of each id and each number the key of its item. */
+  private readonly keys = new Map<string, string>();
   private begun = 0;
   private refusals = 0;
 
@@ -46,7 +50,7 @@ export class AnswerItems {
   added(event: JsonObject): CallEvent[] {
     const item = objectIn(event, 'item');
     const key = this.keyOf(event, item);
-    return this.startCall(key, item, event);
+    return this.startCall(key, item);
   }
 
   /** Undefined when the event is no delta. */
@@ -61,13 +65,13 @@ export class AnswerItems {
       case 'reasoning':
         return text === '' ? [] : this.reason(key, type, event, text);
       default:
-        return text === '' ? [] : this.say(contentKey(key, event['content_index']), kind, event, text);
+        return text === '' ? [] : this.say(contentKey(key, event['content_index']), kind, text);
     }
   }
 
   /** A part of a message is complete. */
   contentDone(event: JsonObject): CallEvent[] {
-    return this.content(contentKey(this.keyOf(event), event['content_index']), objectIn(event, 'part'), event);
+    return this.content(contentKey(this.keyOf(event), event['content_index']), objectIn(event, 'part'));
   }
 
   /** An item is complete, and all of it is told here, whether it was told before or not. */
@@ -76,13 +80,13 @@ export class AnswerItems {
     const key = this.keyOf(event, item);
     switch (item['type']) {
       case 'message':
-        return listIn(item, 'content').flatMap((part, index) => this.content(contentKey(key, index), part, event));
+        return listIn(item, 'content').flatMap((part, index) => this.content(contentKey(key, index), part));
       case 'function_call':
-        return this.callDone(key, item, argumentsIn(item), event);
+        return this.callDone(key, item, argumentsIn(item));
       case 'custom_tool_call':
-        return this.callDone(key, item, textIn(item, 'input'), event);
+        return this.callDone(key, item, textIn(item, 'input'));
       case 'reasoning':
-        return this.reasoningDone(key, item, event);
+        return this.reasoningDone(key, item);
       default:
         return [];
     }
@@ -92,24 +96,24 @@ export class AnswerItems {
     return this.parts.finishAll();
   }
 
-  private say(key: string, kind: 'text' | 'refusal', event: JsonObject, text: string): CallEvent[] {
-    return [...this.start(key, { kind }, event), ...this.parts.append(key, text)];
+  private say(key: string, kind: 'text' | 'refusal', text: string): CallEvent[] {
+    return [...this.start(key, { kind }), ...this.parts.append(key, text)];
   }
 
   private reason(key: string, type: string, event: JsonObject, text: string): CallEvent[] {
     const section = `${type} ${String(event['summary_index'] ?? event['content_index'])}`;
     const before = this.sections.get(key) ?? section;
     this.sections.set(key, section);
-    const started = this.start(key, { kind: 'reasoning' }, event);
+    const started = this.start(key, { kind: 'reasoning' });
     return [...started, ...this.parts.append(key, before === section ? text : BREAK + text)];
   }
 
-  private content(key: string, part: JsonObject, event: JsonObject): CallEvent[] {
+  private content(key: string, part: JsonObject): CallEvent[] {
     const isRefusal = part['type'] === 'refusal';
     if (!isRefusal && part['type'] !== 'output_text') return [];
     const text = textIn(part, isRefusal ? 'refusal' : 'text');
     if (text === '' && !this.parts.has(key)) return [];
-    const events = this.start(key, { kind: isRefusal ? 'refusal' : 'text' }, event);
+    const events = this.start(key, { kind: isRefusal ? 'refusal' : 'text' });
     events.push(...this.parts.complete(key, text));
     for (const { type, url, title } of listIn(part, 'annotations')) {
       if (type !== 'url_citation' || typeof url !== 'string') continue;
@@ -118,16 +122,16 @@ export class AnswerItems {
     return [...events, ...this.parts.finish(key)];
   }
 
-  private callDone(key: string, item: JsonObject, text: string, event: JsonObject): CallEvent[] {
-    return [...this.startCall(key, item, event), ...this.parts.complete(key, text), ...this.parts.finish(key)];
+  private callDone(key: string, item: JsonObject, text: string): CallEvent[] {
+    return [...this.startCall(key, item), ...this.parts.complete(key, text), ...this.parts.finish(key)];
   }
 
-  private reasoningDone(key: string, item: JsonObject, event: JsonObject): CallEvent[] {
+  private reasoningDone(key: string, item: JsonObject): CallEvent[] {
     const summary = textsOf(listIn(item, 'summary'));
     const text = summary === '' ? textsOf(listIn(item, 'content')) : summary;
     const data = textIn(item, 'encrypted_content');
     if (text === '' && data === '' && !this.parts.has(key)) return [];
-    const events = [...this.start(key, { kind: 'reasoning' }, event), ...this.parts.complete(key, text)];
+    const events = [...this.start(key, { kind: 'reasoning' }), ...this.parts.complete(key, text)];
     const { id } = item;
     const opaque = { kind: 'encrypted', family: this.family, data, text: '' } as const;
     if (data !== '') this.parts.seal(key, { ...opaque, ...(typeof id === 'string' && { id }) });
@@ -135,35 +139,48 @@ export class AnswerItems {
   }
 
   /** A call that has no name yet is told when it has. */
-  private startCall(key: string, item: JsonObject, event: JsonObject): CallEvent[] {
+  private startCall(key: string, item: JsonObject): CallEvent[] {
     const isFreeform = item['type'] === 'custom_tool_call';
     const wireName = textIn(item, 'name');
     if ((!isFreeform && item['type'] !== 'function_call') || wireName === '') return [];
     const space = textIn(item, 'namespace');
     const { name, namespace } = space === '' ? this.names.toolOf(wireName) : { name: wireName, namespace: space };
     const named = { name, ...(namespace !== undefined && { namespace }), ...(isFreeform && { isFreeform }) };
-    return this.start(key, { kind: 'tool-call', id: textIn(item, 'call_id') || textIn(item, 'id'), ...named }, event);
+    return this.start(key, { kind: 'tool-call', id: textIn(item, 'call_id') || textIn(item, 'id'), ...named });
   }
 
-  private start(key: string, start: PartStart, event: JsonObject): CallEvent[] {
+  private start(key: string, start: PartStart): CallEvent[] {
     if (this.parts.has(key)) return [];
     this.begun += 1;
     if (start.kind === 'refusal') this.refusals += 1;
     // [obs] A server that does not number its items tells one behind the other, and only at the very end that they are over.
-    const before = isNumbered(event) ? [] : this.parts.finishAll();
+    const before = key.startsWith(NUMBER) ? [] : this.parts.finishAll();
     return [...before, ...this.parts.start(key, start)];
   }
 
-  /** [obs] Not all servers number their items, ids may change from event to event, and calls may have only a call's id. */
+  /**
+   * [obs] Not all servers number their items, or each event of them; ids may change from event to event, and calls may
+   * have only a call's id.
+   */
   private keyOf(event: JsonObject, item: JsonObject = {}): string {
+    const { output_index: index } = event;
     const id = event['item_id'] ?? item['id'] ?? item['call_id'];
-    const key = isNumbered(event) ? `#${String(event['output_index'])}` : typeof id === 'string' ? id : this.lastKey;
+    const known = typeof id === 'string' ? this.keys.get(id) : undefined;
+    const unnumbered = typeof id === 'string' ? (known ?? id) : this.lastKey;
+    const key = typeof index === 'number' ? this.keyOfNumber(`${NUMBER}${index}`, known) : unnumbered;
+    if (typeof id === 'string') this.keys.set(id, key);
     this.lastKey = key;
     return key;
   }
-}
 
-const isNumbered = (event: JsonObject): boolean => typeof event['output_index'] === 'number';
+  /** The number itself, unless the item has been told without it so far. */
+  private keyOfNumber(number: string, known: string | undefined): string {
+    const isNew = known === undefined || known.startsWith(NUMBER);
+    const key = this.keys.get(number) ?? (isNew ? number : known);
+    this.keys.set(number, key);
+    return key;
+  }
+}
 
 const contentKey = (itemKey: string, index: unknown): string => `${itemKey}/${typeof index === 'number' ? index : 0}`;
 

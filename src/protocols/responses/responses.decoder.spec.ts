@@ -334,6 +334,28 @@ describe('the stream of a Responses upstream', () => {
     expect(parts).toEqual([{ kind: 'text', text: 'Hi' }]);
   });
 
+  it.each([
+    ['only its deltas are not', [true, false, true]],
+    ['only its beginning is not', [false, true, true]],
+    ['only its end is', [false, false, true]],
+    ['only its end is not', [true, true, false]],
+  ])('says nothing twice where not every event of an item is numbered: %s', (_, [first, deltas, last]) => {
+    const numbered = (is: boolean | undefined, output_index: number): object => (is === true ? { output_index } : {});
+    const events = ['m', 'n'].flatMap((id, index): Event[] => {
+      const item = { ...message(`Hi ${id}`), id };
+      const delta = { type: 'response.output_text.delta', item_id: id, content_index: 0, delta: `Hi ${id}` };
+      return [
+        { type: 'response.output_item.added', ...numbered(first, index), item: { ...item, content: [] } },
+        { ...delta, ...numbered(deltas, index) },
+        { type: 'response.output_item.done', ...numbered(last, index), item },
+      ];
+    });
+    expect(answer(created, ...events, completed()).parts).toEqual([
+      { kind: 'text', text: 'Hi m' },
+      { kind: 'text', text: 'Hi n' },
+    ]);
+  });
+
   it('that breaks off is cut short, whatever came of it (case 40)', () => {
     expect(refusalOf(() => read(stream(created, said('Hi'), done(0, message('Hi')))))).toMatchObject({
       kind: 'upstream_truncated',
