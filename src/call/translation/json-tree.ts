@@ -25,7 +25,7 @@ export const isTreeObject = (value: JsonTree | undefined): value is TreeObject =
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof RawJson);
 
 /** Names, by a rule or one by one. */
-export type NameSet = Pick<ReadonlySet<string>, 'has'>;
+type NameSet = Pick<ReadonlySet<string>, 'has'>;
 
 /**
  * Parses a document whose grammar has been checked.

@@ -2,7 +2,7 @@ import { countIn, mediaIn, mediaOut, objectIn, tierIn, withParts, type TokenUsag
 import type { JsonObject } from '../../shared/index.js';
 
 /** The usage of a chunk or an answer; undefined when there is none to speak of. Prompt includes what was cached. */
-export function chatUsage(usage: JsonObject | undefined): TokenUsage | undefined {
+function chatUsage(usage: JsonObject | undefined): TokenUsage | undefined {
   const input = countIn(usage, 'prompt_tokens');
   const output = countIn(usage, 'completion_tokens');
   if (input === undefined && output === undefined) return undefined;

@@ -4,7 +4,7 @@ import { lacksThoughts } from './messages.build-turns.js';
 import { unaffordableThinking } from './messages.errors.js';
 
 /** How a model is to think. */
-export interface ThinkingPlan {
+interface ThinkingPlan {
   readonly thinking?: TreeObject;
   readonly effort?: Effort | undefined;
   readonly isOn: boolean;

@@ -2,7 +2,7 @@ import type { UpstreamTarget } from '../../call/index.js';
 import { knowsSampling, USUAL_VERSION } from './messages.version.js';
 
 /** How a model is told to think: by a budget of tokens; by an effort; by an effort, and it always does; not at all. */
-export type ThinkingMode = 'budget' | 'adaptive' | 'always' | 'none';
+type ThinkingMode = 'budget' | 'adaptive' | 'always' | 'none';
 
 /** What a model can do at an upstream of this dialect. */
 export interface MessagesFlags {

@@ -15,7 +15,7 @@ const CUSTOM = 'custom';
 /** Examples longer than this are not worth their place in a description. */
 const MAX_EXAMPLES_LENGTH = 2000;
 
-export interface RequestedTools {
+interface RequestedTools {
   readonly tools: readonly Tool[];
   readonly hostedTools: readonly HostedTool[];
   readonly toolChoice: ToolChoice;

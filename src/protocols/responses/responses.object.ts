@@ -49,7 +49,7 @@ export class ResponseObject {
 export const responseId = (call: Call): string => answerId(call, 'resp_');
 
 /** Who answers, and what the client set, as it is repeated in the answer. */
-export function lastingMembers(call: Call, request: TreeObject): TreeObject {
+function lastingMembers(call: Call, request: TreeObject): TreeObject {
   return {
     id: responseId(call),
     object: 'response',

@@ -13,7 +13,7 @@ import { MAX_ID_LENGTH } from './responses.head.js';
 import type { ToolUses } from './responses.tools.js';
 
 /** The usage of a response; undefined when there is none to speak of. Input includes what was cached. */
-export function responsesUsage(usage: JsonObject | undefined): TokenUsage | undefined {
+function responsesUsage(usage: JsonObject | undefined): TokenUsage | undefined {
   const input = countIn(usage, 'input_tokens');
   const output = countIn(usage, 'output_tokens');
   if (input === undefined && output === undefined) return undefined;
