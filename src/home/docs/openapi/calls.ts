@@ -43,7 +43,9 @@ const VERSION = optional('header', 'anthropic-version', 'As Anthropic’s client
 
 const CALL_HEADERS = {
   ...REQUEST_ID,
-  'x-relay-warnings': header('What was lost on the way to an upstream of another dialect: code:member, with commas.'),
+  'x-relay-warnings': header(
+    'What was lost on the way to an upstream of another dialect, and of a whole answer on the way back: code:member, with commas.',
+  ),
   'x-relay-output-limit': header('The money was not enough for the output asked for: so many tokens were allowed.'),
   'x-relay-shared-with': header('The answer is that of this call, which ran already and is charged for it.'),
 };
