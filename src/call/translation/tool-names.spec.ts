@@ -32,6 +32,17 @@ describe('the tools of a request', () => {
     expect(names.toolOf(names.wireName('get.time')).name).toBe('get.time');
   });
 
+  it('are told apart where two would be one on the wire', () => {
+    const alike = new ToolNames([tool('b', 'a'), tool('a__b')], RULE);
+    const [first, second] = [alike.wireName('b', 'a'), alike.wireName('a__b')];
+    expect(first).toBe('a__b');
+    expect(second).toMatch(/^a__b_[\w-]*_[0-9a-f]{8}$/);
+    expect([alike.toolOf(first), alike.toolOf(second)]).toMatchObject([
+      { name: 'b', namespace: 'a' },
+      { name: 'a__b' },
+    ]);
+  });
+
   it('need not be known', () => {
     expect(names.toolOf('made_up')).toEqual({ name: 'made_up' });
   });
