@@ -54,7 +54,8 @@ export class Losses {
   /**
    * Notes that something is dropped or adjusted.
    * @param path of the member in the client's request: `tools[2]`; where it is not known any more, the name that most
-   * dialects have for it: `temperature`, `max_tokens`, `reasoning_effort`, `messages`
+   * dialects have for it: `temperature`, `max_tokens`, `reasoning_effort`,
+   * `response_format`, `messages`
    * @throws AppError invalid_request naming the path, when the key is strict
    */
   warn(code: LossCode, path: string): void {
