@@ -39,6 +39,15 @@ describe('the output of a call that runs', () => {
     expect(output.total(at(60_000))).toBe(605);
   });
 
+  it('begins anew with another upstream', () => {
+    const output = new OutputCount(150, 64_000);
+    output.begin(0);
+    output.report(report(25), 0);
+    output.count(40);
+    output.restart();
+    expect(output.total(at(10_000))).toBe(0);
+  });
+
   it('is put right by a report, and goes on growing from there', () => {
     const output = new OutputCount(100, 64_000);
     output.begin(0);

@@ -20,7 +20,13 @@ export class OutputCount {
     private readonly mostHidden: number,
   ) {}
 
-  /** The upstream has answered its headers and shows nothing yet. Another attempt begins anew. */
+  /** Another upstream is asked, and nothing of the one before is the client's. */
+  restart(): void {
+    this.reported = this.counted = this.thought = 0;
+    this.silentSinceMs = undefined;
+  }
+
+  /** The upstream has answered its headers and shows nothing yet. */
   begin(nowMs: number): void {
     if (this.hiddenPerSecond > 0) this.silentSinceMs = nowMs;
   }

@@ -103,9 +103,11 @@ export class Ticket {
     return this.admitting;
   }
 
-  /** Puts a request to an upstream on record; its log is the caller's to keep up. */
+  /** Puts a request to an upstream on record; its log is the caller's to keep up. What another has said is forgotten. */
   beginAttempt(channel: { readonly name: string; readonly protocol: ProtocolId }, upstreamModel: string): AttemptLog {
     const attempt = new AttemptLog(this.call, this.attempts.length + 1, channel.name, channel.protocol, upstreamModel);
+    this.usage = undefined;
+    this.output.restart();
     attempt.onAnswered = () => this.output.begin(monotonicMs());
     this.attempts.push(attempt);
     return attempt;

@@ -12,7 +12,7 @@ const TOO_LARGE = expect.objectContaining({ kind: 'upstream_error', message: exp
 /** What of an answer is told, and how it fails. */
 const anAnswer = (): { readonly answer: WholeAnswer; readonly failures: unknown[] } => {
   const failures: unknown[] = [];
-  const answer = { fail: (error: unknown) => failures.push(error), begin: () => undefined, complete: () => undefined };
+  const answer = { fail: (error: unknown) => failures.push(error), hear: () => undefined, complete: () => undefined };
   return { answer: answer as unknown as WholeAnswer, failures };
 };
 const mute: StreamDecoder = { next: () => [], end: () => [] };

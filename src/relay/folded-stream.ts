@@ -9,7 +9,6 @@ export class FoldedStream implements AnswerSink {
   private readonly collector = new ResultCollector();
   private readonly size = AnswerSize.ofStream();
   private lingerTimer: NodeJS.Timeout | undefined;
-  private hasBegun = false;
   /** The answer is complete, or has failed. */
   private isOver = false;
 
@@ -29,7 +28,7 @@ export class FoldedStream implements AnswerSink {
   end(): void {
     this.guarded(() => {
       this.read(this.splitter.end());
-      if (!this.isOver) this.take(this.decoder.end());
+      if (!this.isOver) this.tell(this.collect(this.decoder.end()));
     });
     this.complete();
   }
@@ -37,7 +36,7 @@ export class FoldedStream implements AnswerSink {
   /** The connection broke, which is nothing to a client whose answer is complete. */
   fail(error: unknown): void {
     try {
-      if (!this.isOver) this.take(this.decoder.end());
+      if (!this.isOver) this.tell(this.collect(this.decoder.end()));
     } catch {
       // It was not complete, and the connection tells why.
       this.isOver = true;
@@ -51,25 +50,23 @@ export class FoldedStream implements AnswerSink {
   }
 
   private read(events: readonly SseEvent[]): void {
-    for (const event of events) {
-      if (this.isOver || event.isComment) continue;
-      this.begin();
-      this.take(this.decoder.next(event));
-    }
+    const spoken: (readonly CallEvent[])[] = [];
+    for (const event of events)
+      if (!this.isOver && !event.isComment) spoken.push(this.collect(this.decoder.next(event)));
+    if (spoken.length > 0) this.tell(spoken.flat());
   }
 
-  private begin(): void {
-    if (!this.hasBegun) this.answer.begin();
-    this.hasBegun = true;
-  }
-
-  private take(events: readonly CallEvent[]): void {
+  private collect(events: readonly CallEvent[]): readonly CallEvent[] {
     for (const event of events) {
       this.collector.next(event);
       if (event.type === 'call-end') this.isOver = true;
     }
-    if (!this.isOver) return;
-    this.answer.tell(this.collector.result);
+    return events;
+  }
+
+  private tell(events: readonly CallEvent[]): void {
+    if (!this.isOver) return this.answer.hear(events);
+    this.answer.tell(this.collector.result, events);
     // The upstream's end is waited for, so that its connection can be used again; but not when it writes on.
     if (this.decoder.stopped === true) this.complete();
     else this.lingerTimer ??= setTimeout(() => this.complete(), this.lingerMs);

@@ -1,4 +1,4 @@
-import type { CallResult } from '../call/index.js';
+import { type CallResult, eventsOf } from '../call/index.js';
 import type { AnswerSink } from './answer-sink.js';
 import { AnswerSize } from './answer-size.js';
 import type { WholeAnswer } from './whole-answer.js';
@@ -25,7 +25,8 @@ export class TranslatedWhole implements AnswerSink {
 
   end(): void {
     try {
-      this.answer.tell(this.decode(Buffer.concat(this.chunks).toString('utf8')));
+      const result = this.decode(Buffer.concat(this.chunks).toString('utf8'));
+      this.answer.tell(result, [...eventsOf(result)]);
     } catch (error) {
       return this.answer.fail(error);
     }

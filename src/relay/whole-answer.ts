@@ -1,4 +1,4 @@
-import { type CallResult, eventsOf, NO_BYTES } from '../call/index.js';
+import { type CallEvent, type CallResult, type CallSignal, NO_BYTES } from '../call/index.js';
 import type { Answer } from './answer.js';
 import type { EventSignals } from './event-signals.js';
 import type { FrameOutlet } from './frame-outlet.js';
@@ -16,18 +16,18 @@ interface WholeParts {
 export class WholeAnswer {
   constructor(private readonly parts: WholeParts) {}
 
-  /** Something of it has come, and nobody waits for its beginning any more. */
-  begin(): void {
-    this.parts.out.next({ bytes: NO_BYTES, signals: [], last: false });
+  /** These have come. The client gets nothing of them yet, but pays for them when it leaves. */
+  hear(events: readonly CallEvent[]): void {
+    this.parts.out.next({ bytes: NO_BYTES, signals: this.signalsOf(events), last: false });
   }
 
-  tell(result: CallResult): void {
-    const { out, answer, signals, render, stream } = this.parts;
-    const told = signals.read([...eventsOf(result)]);
+  /** @param events those that have not been heard */
+  tell(result: CallResult, events: readonly CallEvent[]): void {
+    const { out, answer, signals, render } = this.parts;
+    const told = this.signalsOf(events);
     const bytes = Buffer.from(render(result, signals.units));
     answer.commit();
-    // There is no first token for a client that waits for the last.
-    out.next({ bytes, signals: stream ? told : told.filter(({ type }) => type !== 'content'), last: true });
+    out.next({ bytes, signals: told, last: true });
   }
 
   complete(): void {
@@ -36,5 +36,12 @@ export class WholeAnswer {
 
   fail(error: unknown): void {
     this.parts.out.error(error);
+  }
+
+  /** There is no first token for a client that waits for the last. */
+  private signalsOf(events: readonly CallEvent[]): readonly CallSignal[] {
+    const { signals, stream } = this.parts;
+    const told = signals.read(events);
+    return stream ? told : told.filter(({ type }) => type !== 'content');
   }
 }
