@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { type Observable, defer } from 'rxjs';
-import { type Frame, Losses, type UpstreamAdapter, type UpstreamRequest, type UpstreamTarget } from '../call/index.js';
+import type { Frame } from '../call/index.js';
 import { type Channel, UpstreamClient } from '../channels/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { AnswerMemory } from './answer-memory.js';
 import type { RunningCall } from './attempts.js';
 import { keptFirst } from './kept-first.js';
 import { lane } from './lane.js';
+import { prepareRequest } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
 import type { Translation } from './translation.js';
 import type { Translator } from './translations.js';
@@ -30,16 +31,13 @@ export class Exchange {
       const { ticket, answer } = running;
       const { call } = ticket;
       const adapter = this.adapters.upstream(channel.protocol);
-      const translation = isVerbatim(running, channel) ? undefined : translator.ofRequest();
-      const target = targetOf(running, channel, translation !== undefined);
-      const { request, losses } = requestFor(running, adapter, target, translation);
+      const prepared = prepareRequest(running, channel, adapter, translator);
+      const { target, request, translation, losses, stopsSent } = prepared;
       // Also when there are none: those of an attempt that failed are not this one's.
       answer.warnings = losses.header;
       const attempt = ticket.beginAttempt(channel, target.model);
       answer.begin();
       const limits = timeLimits(channel.timeouts, target.stream, this.timings.preludeMs);
-      // Verbatim the upstream knows them all.
-      const stopsSent = translation === undefined ? Infinity : (request.stopsSent ?? 0);
       const context = {
         call,
         adapter,
@@ -77,36 +75,4 @@ export class Exchange {
     const keepable = { call, caller, protocol, channel, request: translation?.request };
     return this.memory.keeps(keepable) ? frames.pipe(keptFirst((last) => this.memory.keep(keepable, last))) : frames;
   }
-}
-
-/** The client's bytes go up as they are: its dialect is spoken there, and the answer is wanted in the form it comes in. */
-function isVerbatim({ ticket: { call }, protocol }: RunningCall, channel: Channel): boolean {
-  const folds = channel.flags['forceUpstreamStream'] === true && !call.head.stream;
-  return channel.protocol === call.protocol && protocol.id === call.protocol && !folds;
-}
-
-function targetOf({ ticket, admission }: RunningCall, channel: Channel, translated: boolean): UpstreamTarget {
-  const { model, caller } = admission.plan;
-  const flags = { ...model.capabilities, ...channel.flags };
-  // Streamed, an answer that takes long is seen to come; a client that wants it whole gets it put together.
-  const folds = translated && flags['forceUpstreamStream'] !== false;
-  return {
-    model: channel.models.get(model.name)?.[0] ?? model.name,
-    outputLimit: admission.outputLimit,
-    flags,
-    stream: ticket.call.head.stream || folds,
-    maxOutputTokens: model.maxOutputTokens,
-    mayStore: caller.storesAnswers,
-    family: channel.family,
-  };
-}
-
-function requestFor(
-  { ticket: { call } }: RunningCall,
-  adapter: UpstreamAdapter,
-  target: UpstreamTarget,
-  translation: Translation | undefined,
-): { readonly request: UpstreamRequest; readonly losses: Losses } {
-  if (translation !== undefined) return translation.build(adapter, target);
-  return { request: adapter.rewriteRequest(call, target), losses: new Losses(false) };
 }

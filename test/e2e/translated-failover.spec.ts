@@ -1,5 +1,5 @@
 import { ApiKeyService } from '../../src/keys/index.js';
-import { expectError, UPSTREAM_ERROR } from '../support/api-errors.js';
+import { expectError, INVALID_REQUEST, UPSTREAM_ERROR } from '../support/api-errors.js';
 import { DIALECTS, PATHS } from '../support/dialects.js';
 import { type Asked, requestIn } from '../support/asked.js';
 import { heardStreamed } from '../support/heard.js';
@@ -90,6 +90,24 @@ describe.each(NAMED_PAIRS)(
     });
   },
 );
+
+describe('what a channel of another dialect cannot be asked', () => {
+  const twice = { ...requestIn('chat-completions', HELLO), n: 2 };
+
+  it('is asked of the next one that can be', async () => {
+    relay.upstream.script(answerIn('chat-completions'));
+    const response = await post('chat-completions', 'messages-then-chat-completions', twice);
+    await response.text();
+    expect([response.status, relay.upstream.requests.map(({ json }) => json['n'])]).toEqual([200, [2]]);
+    expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded', attempts: 1 });
+  });
+
+  it('is refused when there is none, and nobody is asked', async () => {
+    const response = await post('chat-completions', 'messages-then-responses', twice);
+    await expectError('chat-completions', response, INVALID_REQUEST, { param: 'n', code: 'unsupported_parameter' });
+    expect(relay.upstream.requests).toEqual([]);
+  });
+});
 
 describe('what was lost on the way to a channel that failed', () => {
   const lost = { logit_bias: { '1': 5 } };

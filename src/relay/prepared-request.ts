@@ -1,0 +1,71 @@
+import { Losses, type UpstreamAdapter, type UpstreamRequest, type UpstreamTarget } from '../call/index.js';
+import type { Channel } from '../channels/index.js';
+import { AppError } from '../shared/index.js';
+import type { RunningCall } from './attempts.js';
+import type { Translation } from './translation.js';
+import type { Translator } from './translations.js';
+
+/** A request that is ready to go up, and what must be known of it to read its answer. */
+interface PreparedRequest {
+  readonly target: UpstreamTarget;
+  readonly request: UpstreamRequest;
+  /** Undefined when it goes up in the client's own words. */
+  readonly translation: Translation | undefined;
+  readonly losses: Losses;
+  /** How many of the client's stop texts the upstream knows. */
+  readonly stopsSent: number;
+}
+
+/**
+ * @param translator reads the request, where the upstream's dialect is another one
+ * @throws AppError as the adapter does; what cannot be said in its dialect may be said to another channel
+ */
+export function prepareRequest(
+  running: RunningCall,
+  channel: Channel,
+  adapter: UpstreamAdapter,
+  translator: Translator,
+): PreparedRequest {
+  const { call } = running.ticket;
+  if (isVerbatim(running, channel)) {
+    const target = targetOf(running, channel, false);
+    // Verbatim the upstream knows all of it.
+    const whole = { translation: undefined, losses: new Losses(false), stopsSent: Infinity };
+    return { target, request: adapter.rewriteRequest(call, target), ...whole };
+  }
+  try {
+    const translation = translator.ofRequest();
+    const target = targetOf(running, channel, true);
+    const { request, losses } = translation.build(adapter, target);
+    return { target, request, translation, losses, stopsSent: request.stopsSent ?? 0 };
+  } catch (error) {
+    throw elsewhere(error);
+  }
+}
+
+function elsewhere(thrown: unknown): unknown {
+  if (!(thrown instanceof AppError) || thrown.kind !== 'invalid_request') return thrown;
+  return new AppError(thrown.kind, thrown.message, { ...thrown.details, failover: true }, { cause: thrown });
+}
+
+/** The client's bytes go up as they are: its dialect is spoken there, and the answer is wanted in the form it comes in. */
+function isVerbatim({ ticket: { call }, protocol }: RunningCall, channel: Channel): boolean {
+  const folds = channel.flags['forceUpstreamStream'] === true && !call.head.stream;
+  return channel.protocol === call.protocol && protocol.id === call.protocol && !folds;
+}
+
+function targetOf({ ticket, admission }: RunningCall, channel: Channel, translated: boolean): UpstreamTarget {
+  const { model, caller } = admission.plan;
+  const flags = { ...model.capabilities, ...channel.flags };
+  // Streamed, an answer that takes long is seen to come; a client that wants it whole gets it put together.
+  const folds = translated && flags['forceUpstreamStream'] !== false;
+  return {
+    model: channel.models.get(model.name)?.[0] ?? model.name,
+    outputLimit: admission.outputLimit,
+    flags,
+    stream: ticket.call.head.stream || folds,
+    maxOutputTokens: model.maxOutputTokens,
+    mayStore: caller.storesAnswers,
+    family: channel.family,
+  };
+}
