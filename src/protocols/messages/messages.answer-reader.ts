@@ -34,6 +34,8 @@ const STOPS: ReadonlyMap<unknown, StopReason> = new Map<unknown, StopReason>([
 ]);
 
 const REFUSAL = 'refusal';
+/** As the vendor calls the service that everybody gets. */
+const USUAL_TIER = 'standard';
 
 /** Reads an answer of this dialect, block by block, whether they come whole or in pieces. */
 export class AnswerReader {
@@ -138,7 +140,9 @@ export class AnswerReader {
     const merged = this.#usage.merge(reported);
     this.#isReported ||= isEnd && countIn(reported, 'output_tokens') !== undefined;
     if (merged === undefined) return [];
-    return [{ type: 'usage-update', usage: merged, ...(!this.#isReported && { isProvisional: true }) }];
+    // No other tier can be asked for here, so that none may be charged for.
+    const known = { serviceTier: USUAL_TIER, ...merged };
+    return [{ type: 'usage-update', usage: known, ...(!this.#isReported && { isProvisional: true }) }];
   }
 
   /** Why the answer ends: `stop_reason` and what belongs to it. The last one counts. */

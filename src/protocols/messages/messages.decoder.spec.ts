@@ -3,6 +3,7 @@ import { messagesBody, messagesEvents } from '../../../test/support/scripted-mes
 import { aContent, checked, decoded, resultOf } from '../../../test/support/translations.js';
 import {
   eventsOf,
+  NO_TOKENS,
   RawJson,
   renderSse,
   ToolNames,
@@ -15,7 +16,7 @@ import { TOOL_NAMES } from './messages.build-tools.js';
 import { MessagesUpstream } from './messages.upstream.js';
 
 const upstream = new MessagesUpstream();
-const NONE = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, output: 0, reasoning: 0 };
+const NONE = { ...NO_TOKENS, serviceTier: 'standard' };
 
 interface Data {
   readonly type: string;
