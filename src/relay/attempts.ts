@@ -8,6 +8,7 @@ import type { Answer } from './answer.js';
 import { AnswerMemory } from './answer-memory.js';
 import { Exchange } from './exchange.js';
 import { ModelAccess, noChannel } from './model-access.js';
+import { NotForThisChannel } from './prepared-request.js';
 import type { Recollection } from './recollection.js';
 import { Translations, type Translator } from './translations.js';
 
@@ -56,14 +57,18 @@ export class Attempts {
       .filter((channel) => recollection?.admits(channel) ?? true)
       .slice(0, MAX_ATTEMPTS);
     const translator = this.translatorOf(running, request, recollection);
-    const attempt = (index: number): Observable<Frame> => {
+    /** @param before why the channel before this one did not answer */
+    const attempt = (index: number, before?: AppError): Observable<Frame> => {
       const channel = channels[index];
       if (channel === undefined) return throwError(() => noChannel(model.name));
       return this.exchange.frames(running, channel, translator).pipe(
         catchError((thrown: unknown) => {
-          const error = AppError.from(thrown);
-          const another = error.details.failover === true && !answer.committed && index + 1 < channels.length;
-          return another ? attempt(index + 1) : throwError(() => error);
+          const isUnfit = thrown instanceof NotForThisChannel;
+          // One that was asked and failed may answer when the client tries again.
+          const error = isUnfit ? (before ?? thrown.reason) : AppError.from(thrown);
+          const mayAnother = isUnfit || error.details.failover === true;
+          const another = mayAnother && !answer.committed && index + 1 < channels.length;
+          return another ? attempt(index + 1, isUnfit ? before : error) : throwError(() => error);
         }),
       );
     };

@@ -18,7 +18,7 @@ interface PreparedRequest {
 
 /**
  * @param translator reads the request, where the upstream's dialect is another one
- * @throws AppError as the adapter does; what cannot be said in its dialect may be said to another channel
+ * @throws AppError as the adapter does; NotForThisChannel when the request cannot be said in its dialect
  */
 export function prepareRequest(
   running: RunningCall,
@@ -39,13 +39,16 @@ export function prepareRequest(
     const { request, losses } = translation.build(adapter, target);
     return { target, request, translation, losses, stopsSent: request.stopsSent ?? 0 };
   } catch (error) {
-    throw elsewhere(error);
+    throw error instanceof AppError && error.kind === 'invalid_request' ? new NotForThisChannel(error) : error;
   }
 }
 
-function elsewhere(thrown: unknown): unknown {
-  if (!(thrown instanceof AppError) || thrown.kind !== 'invalid_request') return thrown;
-  return new AppError(thrown.kind, thrown.message, { ...thrown.details, failover: true }, { cause: thrown });
+/** Why a channel was not asked though another one may be: its dialect lacks a word. */
+export class NotForThisChannel extends Error {
+  /** @param reason what the client is told when there is no other */
+  constructor(readonly reason: AppError) {
+    super(reason.message);
+  }
 }
 
 /** The client's bytes go up as they are: its dialect is spoken there, and the answer is wanted in the form it comes in. */

@@ -102,6 +102,13 @@ describe('what a channel of another dialect cannot be asked', () => {
     expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded', attempts: 1 });
   });
 
+  it('is no reason to hide why one that was asked has failed', async () => {
+    relay.upstream.script(errorAnswer('chat-completions', 500));
+    const response = await post('chat-completions', 'chat-completions-then-messages', twice);
+    await expectError('chat-completions', response, UPSTREAM_ERROR);
+    expect(relay.upstream.requests).toHaveLength(1);
+  });
+
   it('is refused when there is none, and nobody is asked', async () => {
     const response = await post('chat-completions', 'messages-then-responses', twice);
     await expectError('chat-completions', response, INVALID_REQUEST, { param: 'n', code: 'unsupported_parameter' });
