@@ -38,7 +38,8 @@ export function createCluster(place: string, password: string, binaries: Binarie
       throw new DatabaseUnusable(`The embedded database could not be made in ${place}: ${complaint(made)}.`);
     renameSync(data, place);
   } finally {
-    rmSync(workshop, { recursive: true, force: true });
+    // The workshop, and what an orphan of an earlier start has put in its own meanwhile.
+    removeUnfinished(place, user);
   }
 }
 
