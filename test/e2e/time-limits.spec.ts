@@ -167,7 +167,7 @@ describe('an upstream that takes too long', () => {
       expect(row).toMatchObject({ status: 'succeeded' });
     });
 
-    it('may take longer over the rest of a stream that is put together for its client', async () => {
+    it('may take longer over the rest of a stream that is put together for its client (case 115)', async () => {
       const script = [streamHead(), sse(three), delay(2 * LIMIT_MS), sse(all.slice(three.length))];
       const { status, text, row, timing } = await ask(dialect, 'folded', script, false);
       expect([status, text]).toEqual([200, expect.stringContaining('One, two, three, four')]);
