@@ -28,6 +28,7 @@ export {
 } from './meter-readings.js';
 export { pageOf, renderListedModel, renderModelPage } from './model-page.js';
 export { openAiErrorBody, renderOpenAiError } from './openai-errors.js';
+export { openAiFormat, openAiSchema } from './openai-format.js';
 export type { ListedModel, ProtocolAdapter, RenderedError, StreamTail } from './protocol-adapter.js';
 export type { PromptQuestion } from './prompt-question.js';
 export { headerOf, type RequestLine } from './request-line.js';

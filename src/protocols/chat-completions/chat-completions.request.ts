@@ -2,6 +2,8 @@ import {
   type CallContent,
   malformed,
   notTranslatable,
+  openAiFormat,
+  openAiSchema,
   type OutputFormat,
   type ParseContext,
   type Sampling,
@@ -77,30 +79,9 @@ function readSampling(reader: TreeReader): Sampling {
   };
 }
 
-function readFormat(reader: TreeReader): OutputFormat {
-  const format = reader.child('response_format');
-  if (format === undefined) return { kind: 'text' };
-  switch (format.word('type')) {
-    case 'text':
-      return { kind: 'text' };
-    case 'json_object':
-      return { kind: 'json' };
-    case 'json_schema':
-      return schemaFormat(format.requiredChild('json_schema'));
-    default:
-      throw malformed('response_format.type', 'must be "text", "json_object" or "json_schema"');
-  }
-}
-
-function schemaFormat(format: TreeReader): OutputFormat {
-  const schema = format.raw('schema');
-  // It may be left out: any object will do then.
-  if (schema === undefined) return { kind: 'json' };
-  return {
-    kind: 'schema',
-    schema,
-    name: format.string('name'),
-    strict: format.boolean('strict'),
-    description: format.string('description'),
-  };
-}
+/** A schema may be left out: every object will do then. */
+const readFormat = (reader: TreeReader): OutputFormat =>
+  openAiFormat(
+    reader.child('response_format'),
+    (format) => openAiSchema(format.requiredChild('json_schema')) ?? { kind: 'json' },
+  );

@@ -2,6 +2,8 @@ import {
   ConversationBuilder,
   malformed,
   notTranslatable,
+  openAiFormat,
+  openAiSchema,
   TreeReader,
   type CallContent,
   type OutputFormat,
@@ -94,28 +96,10 @@ function newest(request: TreeReader, group: string, name: string): TreeReader | 
   return groups.findLast((settings) => settings?.has(name));
 }
 
-function readFormat(format: TreeReader | undefined): OutputFormat {
-  if (format === undefined) return { kind: 'text' };
-  switch (format.word('type')) {
-    case 'text':
-      return { kind: 'text' };
-    case 'json_object':
-      return { kind: 'json' };
-    case 'json_schema':
-      return readSchema(format);
-    default:
-      throw format.malformed('type', 'must be text, json_object or json_schema');
-  }
-}
+const readFormat = (format: TreeReader | undefined): OutputFormat => openAiFormat(format, readSchema);
 
 function readSchema(format: TreeReader): OutputFormat {
-  const schema = format.raw('schema');
+  const schema = openAiSchema(format);
   if (schema === undefined) throw format.malformed('schema', 'is required');
-  return {
-    kind: 'schema',
-    schema,
-    name: format.string('name'),
-    strict: format.boolean('strict'),
-    description: format.string('description'),
-  };
+  return schema;
 }
