@@ -4,25 +4,10 @@ import { type Nanos, nanos } from '../shared/index.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import type { KeyReference } from './api-key.js';
 import type { KeyState } from './caller.js';
+import type { SettingsRow } from './key-settings.js';
 
 /** What a new row says; everything else takes the default of its column. */
-export type NewApiKeyRow = Pick<
-  ApiKeyEntity,
-  | 'id'
-  | 'accountId'
-  | 'name'
-  | 'secretHash'
-  | 'hint'
-  | 'groupName'
-  | 'models'
-  | 'expiresAt'
-  | 'quota'
-  | 'dailyBudget'
-  | 'weeklyBudget'
-  | 'monthlyBudget'
-  | 'strict'
-  | 'neverStores'
->;
+export type NewApiKeyRow = Pick<ApiKeyEntity, 'id' | 'accountId' | 'secretHash' | 'hint'> & SettingsRow;
 
 type KeyColumns = Partial<
   Pick<ApiKeyEntity, 'name' | 'groupName' | 'models' | 'expiresAt' | 'quota' | 'strict' | 'neverStores'>

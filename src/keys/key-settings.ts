@@ -4,7 +4,8 @@ import type { ApiKeyEntity } from './api-key.entity.js';
 import type { KeySettings } from './api-key.js';
 import type { BudgetName } from './key-budgets.js';
 
-type SettingsRow = Pick<
+/** What people set of a key, as its row has it. */
+export type SettingsRow = Pick<
   ApiKeyEntity,
   | 'name'
   | 'groupName'
