@@ -12,9 +12,9 @@ import {
 import { type Asked, askedIn, requestIn } from '../support/asked.js';
 import { PATHS } from '../support/dialects.js';
 import { type Heard, heardIn, heardStreamed } from '../support/heard.js';
-import { NAMED_PAIRS, type Pair, pairsCatalog } from '../support/pairs.js';
+import { NAMED_PAIRS, type Pair } from '../support/pairs.js';
+import { PIXEL, usePairsRelay } from '../support/pairs-relay.js';
 import { continued } from '../support/replies.js';
-import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
   answerIn,
   type AnswerOptions,
@@ -35,7 +35,6 @@ import {
 import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
 import { DIALECTS_UNDER_TEST } from './dialects.js';
 
-const IMAGE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const SCHEMA = {
   type: 'object',
   properties: { city: { type: 'string' } },
@@ -63,15 +62,7 @@ const WITH_REASONING: Readonly<Record<Pair['client'], JsonObject>> = {
   messages: { thinking: { type: 'adaptive', display: 'summarized' } },
 };
 
-let relay: RelayApp;
-let caller: TestCaller;
-beforeAll(async () => {
-  relay = await RelayApp.start({ preludeMs: 20_000 });
-  await relay.applyCatalog(pairsCatalog(relay.upstream.url));
-});
-afterAll(() => relay.close());
-beforeEach(async () => (caller = await relay.caller({ credit: '1000' })));
-afterEach(() => relay.upstream.reset());
+const world = usePairsRelay({ preludeMs: 20_000 });
 
 const WAYS: [string, boolean][] = [
   ['whole', false],
@@ -81,12 +72,12 @@ const WAYS: [string, boolean][] = [
 describe.each(NAMED_PAIRS)('%s', (_, { client, upstream, model }) => {
   const post = (request: JsonObject, stream: boolean): Promise<Response> => {
     const usage = client === 'chat-completions' && stream ? { stream_options: { include_usage: true } } : {};
-    return relay.post(PATHS[client], caller.key, { model, stream, ...usage, ...request });
+    return world.relay.post(PATHS[client], world.caller.key, { model, stream, ...usage, ...request });
   };
 
   /** What the client makes of the answer. */
   async function hear(request: JsonObject, stream: boolean, answer: AnswerOptions): Promise<Heard> {
-    relay.upstream.script(answerIn(upstream, { usage: USAGE, ...answer }));
+    world.relay.upstream.script(answerIn(upstream, { usage: USAGE, ...answer }));
     const response = await post(request, stream);
     const text = await response.text();
     expect([response.status, text]).toEqual([200, expect.anything()]);
@@ -94,7 +85,7 @@ describe.each(NAMED_PAIRS)('%s', (_, { client, upstream, model }) => {
   }
 
   /** The latest request to the upstream. */
-  const sent = (): JsonObject => relay.upstream.requests.at(-1)!.json;
+  const sent = (): JsonObject => world.relay.upstream.requests.at(-1)!.json;
 
   describe.each(WAYS)('%s', (__, stream) => {
     it('a text is the same text, and is charged once (cases 31 and 93)', async () => {
@@ -104,7 +95,7 @@ describe.each(NAMED_PAIRS)('%s', (_, { client, upstream, model }) => {
       expect(heard).toEqual({ ...SAID, text: 'Hé😀 lo\u2028 "quoted" \\n ☃' });
       expect(askedIn(upstream, sent())).toEqual(HELLO);
       expect(sent()).toMatchObject({ model: `vendor-${upstream}` });
-      expect(await relay.onlyCall(caller)).toMatchObject({
+      expect(await world.relay.onlyCall(world.caller)).toMatchObject({
         status: 'succeeded',
         billing_basis: 'reported',
         cost: COST,
@@ -174,7 +165,7 @@ describe.each(NAMED_PAIRS)('%s', (_, { client, upstream, model }) => {
   });
 
   it('an image in what the user says', async () => {
-    const asked: Asked = { ...HELLO, turns: [{ by: 'user', text: 'What is this?', image: IMAGE }] };
+    const asked: Asked = { ...HELLO, turns: [{ by: 'user', text: 'What is this?', image: PIXEL }] };
     await hear(requestIn(client, asked), false, {});
     expect(askedIn(upstream, sent())).toEqual(asked);
   });
@@ -185,7 +176,7 @@ describe.each(NAMED_PAIRS)('%s', (_, { client, upstream, model }) => {
     const turns: Asked['turns'] = [
       ...HELLO.turns,
       { by: 'assistant', calls: [{ id: 'call_9', name: 'get_weather', arguments: '{"city":"Oslo"}' }] },
-      { by: 'tool', id: 'call_9', text: 'A picture:', image: IMAGE },
+      { by: 'tool', id: 'call_9', text: 'A picture:', image: PIXEL },
     ];
     const asked = { ...ASKED, turns };
     await hear(requestIn(client, asked), false, {});
@@ -218,7 +209,7 @@ describe.each(NAMED_PAIRS)('%s', (_, { client, upstream, model }) => {
     async (__, stream) => {
       const request = { ...requestIn(client, ASKED), ...WITH_REASONING[client] };
       const answer = { reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL], usage: USAGE };
-      relay.upstream.script(answerIn(upstream, answer));
+      world.relay.upstream.script(answerIn(upstream, answer));
       const first = await post(request, stream);
       await hear(continued(client, request, await first.text(), WEATHER_CALL.id), false, {});
       const again = JSON.stringify(sent());
@@ -248,7 +239,7 @@ describe.each(NAMED_PAIRS)('%s', (_, { client, upstream, model }) => {
   ];
   it.each(refusals)('a refusal with %i, in the words of the client (case 95)', async (status, situation) => {
     for (const stream of [false, true]) {
-      relay.upstream.script(errorAnswer(upstream, status));
+      world.relay.upstream.script(errorAnswer(upstream, status));
       await expectError(client, await post(requestIn(client, HELLO), stream), situation);
     }
   });
@@ -260,18 +251,22 @@ describe.each(NAMED_PAIRS)('%s', (_, { client, upstream, model }) => {
   ];
 
   it.each(faults)('a stream whose upstream %s ends as failed (cases 40 and 98)', async (how, fault) => {
-    relay.upstream.script([streamHead(), sse(before), fault, end()]);
+    world.relay.upstream.script([streamHead(), sse(before), fault, end()]);
     const response = await post(requestIn(client, HELLO), true);
     const events = readEvents(withoutKeepAlives(await response.text()));
     const tail = client === 'responses' ? 3 : 1;
     DIALECTS_UNDER_TEST[client].expectFailure(events.slice(0, -tail), events.slice(-tail));
     expect(JSON.stringify(events)).toContain('Hello ');
     const error_reason = how === 'ends early' ? 'upstream_truncated' : 'upstream_error';
-    expect(await relay.onlyCall(caller)).toMatchObject({ status: 'failed', error_reason, billing_basis: 'partial' });
+    expect(await world.relay.onlyCall(world.caller)).toMatchObject({
+      status: 'failed',
+      error_reason,
+      billing_basis: 'partial',
+    });
   });
 
   it.each(faults)('a client that wants it whole is told when the upstream %s', async (how, fault) => {
-    relay.upstream.script([streamHead(), sse(before), fault, end()]);
+    world.relay.upstream.script([streamHead(), sse(before), fault, end()]);
     const situation = how === 'ends early' ? TRUNCATED : UPSTREAM_ERROR;
     await expectError(client, await post(requestIn(client, HELLO), false), situation);
   });

@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { DIALECTS } from '../support/dialects.js';
+import { PIXEL } from '../support/pairs-relay.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import {
   answerIn,
@@ -17,7 +18,6 @@ import {
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
 
-const IMAGE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const SCHEMA = {
   type: 'object' as const,
   properties: { city: { type: 'string' }, '10': {}, '2': {} },
@@ -75,7 +75,7 @@ describe('the official SDKs', () => {
         role: 'user' as const,
         content: [
           { type: 'text' as const, text: 'What is the weather here? ☃ 😀' },
-          { type: 'image_url' as const, image_url: { url: `data:image/png;base64,${IMAGE}` } },
+          { type: 'image_url' as const, image_url: { url: `data:image/png;base64,${PIXEL}` } },
         ],
       },
     ],
@@ -90,7 +90,7 @@ describe('the official SDKs', () => {
         role: 'user' as const,
         content: [
           { type: 'input_text' as const, text: 'What is the weather here? ☃ 😀' },
-          { type: 'input_image' as const, image_url: `data:image/png;base64,${IMAGE}`, detail: 'auto' as const },
+          { type: 'input_image' as const, image_url: `data:image/png;base64,${PIXEL}`, detail: 'auto' as const },
         ],
       },
     ],
@@ -108,7 +108,7 @@ describe('the official SDKs', () => {
           { type: 'text' as const, text: 'What is the weather here? ☃ 😀' },
           {
             type: 'image' as const,
-            source: { type: 'base64' as const, media_type: 'image/png' as const, data: IMAGE },
+            source: { type: 'base64' as const, media_type: 'image/png' as const, data: PIXEL },
           },
         ],
       },

@@ -1,5 +1,6 @@
 /** A relay with an upstream of each dialect, for specs in which one client speaks to all three. */
 
+import type { RelayTimings } from '../../src/relay/index.js';
 import { pairsCatalog } from './pairs.js';
 import { RelayApp, type TestCaller } from './relay-app.js';
 
@@ -12,11 +13,11 @@ export interface PairsRelay {
 }
 
 /** Starts it for a spec file and stops it at the end. */
-export function usePairsRelay(): PairsRelay {
+export function usePairsRelay(timings: Partial<RelayTimings> = {}): PairsRelay {
   let relay: RelayApp;
   let caller: TestCaller;
   beforeAll(async () => {
-    relay = await RelayApp.start();
+    relay = await RelayApp.start(timings);
     await relay.applyCatalog(pairsCatalog(relay.upstream.url));
   });
   afterAll(() => relay.close());
