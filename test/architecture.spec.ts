@@ -7,8 +7,8 @@ import { dirname, join, relative, resolve } from 'node:path';
  */
 const LEVELS: readonly (readonly string[])[] = [
   ['shared'],
-  ['config', 'call'],
-  ['database'],
+  ['config', 'call', 'metrics', 'workers'],
+  ['database', 'limits', 'tracing'],
   ['web', 'mail'],
   ['auth', 'stored-answers'],
   ['usage', 'tokens'],
