@@ -1,0 +1,71 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import cluster from 'node:cluster';
+import { type Answer, isAnswer, type Question } from './messages.js';
+
+interface Waiting {
+  readonly resolve: (payload: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The primary cannot be asked: there is none, or it is gone. */
+export class NoPrimary extends Error {
+  constructor() {
+    super('This process has no primary to ask.');
+  }
+}
+
+/** A worker's way to the primary process that started it. Of a process that works alone, `connected` is always false. */
+@Injectable()
+export class PrimaryLink implements OnApplicationShutdown {
+  private readonly waiting = new Map<number, Waiting>();
+  private lastId = 0;
+
+  constructor() {
+    if (!cluster.isWorker) return;
+    process.on('message', this.listen);
+    process.on('disconnect', this.lose);
+  }
+
+  get connected(): boolean {
+    return cluster.isWorker && process.connected;
+  }
+
+  /**
+   * Asks the primary, where `WorkerLinks.answer` has said who answers on this topic.
+   * @throws NoPrimary, or an Error with the primary's reason
+   */
+  ask(topic: string, payload: unknown): Promise<unknown> {
+    if (!this.connected) return Promise.reject(new NoPrimary());
+    const id = (this.lastId += 1);
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject });
+      process.send?.({ type: 'question', id, topic, payload } satisfies Question, undefined, undefined, (error) => {
+        if (error !== null) this.settle(id, (asked) => asked.reject(error));
+      });
+    });
+  }
+
+  onApplicationShutdown(): void {
+    process.off('message', this.listen).off('disconnect', this.lose);
+    this.lose();
+  }
+
+  private readonly listen = (message: unknown): void => {
+    if (isAnswer(message)) this.settle(message.id, (asked) => conclude(asked, message));
+  };
+
+  private readonly lose = (): void => {
+    for (const id of this.waiting.keys()) this.settle(id, ({ reject }) => reject(new NoPrimary()));
+  };
+
+  private settle(id: number, conclusion: (asked: Waiting) => void): void {
+    const asked = this.waiting.get(id);
+    this.waiting.delete(id);
+    if (asked !== undefined) conclusion(asked);
+  }
+}
+
+function conclude({ resolve, reject }: Waiting, { payload, failed }: Answer): void {
+  if (failed === undefined) resolve(payload);
+  else reject(new Error(failed));
+}
