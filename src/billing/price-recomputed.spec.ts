@@ -1,5 +1,5 @@
 import { type Call, EFFORTS, NO_TOKENS, type TokenUsage } from '../call/index.js';
-import { type CatalogGroup, type CatalogModel, parsePricing, type PricingDefinition } from '../catalog/index.js';
+import { type CatalogModel, parsePricing, type PricingDefinition } from '../catalog/index.js';
 import type { Caller } from '../keys/index.js';
 import { parseUsd } from '../shared/index.js';
 import type { CallRow } from './call-row.js';
@@ -98,11 +98,10 @@ function aUsage(dice: Dice): TokenUsage {
 const millionths = (decimal: string): bigint => parseUsd(decimal) / 1000n;
 
 function aPlan(dice: Dice, name: string): BillingPlan {
-  const group: CatalogGroup = {
+  const group: BillingPlan['group'] = {
     name: dice.pick(['default', 'saver']),
     multiplier: millionths(dice.decimal(3, 6)),
     modelMultipliers: new Map(dice.chance(30) ? [[name, millionths(dice.decimal(3, 6))]] : []),
-    description: '',
   };
   const pricing = parsePricing(aPricing(dice));
   const model = { name, contextWindow: 200_000, maxOutputTokens: 64_000, pricing, priceVersionId: `prc_${name}` };

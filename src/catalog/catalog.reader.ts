@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Clock } from '../shared/index.js';
+import { NO_USUAL_LIMITS } from '../limits/index.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import { CatalogRepository, type StoredModel, type StoredPrices } from './catalog.repository.js';
 import { groupOf, reasons } from './definitions.js';
@@ -35,6 +36,7 @@ export class CatalogReader {
       groups: new Map(groups.map((group) => [group.name, groupOf(group)])),
       models: new Map(models.flatMap((stored) => this.modelOf(stored)).map((model) => [model.name, model])),
       upcoming: upcoming.toSorted((one, other) => one.at - other.at),
+      usualLimits: NO_USUAL_LIMITS,
     };
   }
 

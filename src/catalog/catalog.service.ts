@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@ne
 import { DataSource, type EntityManager } from 'typeorm';
 import { Notifications, TOPICS, UNHEARD_CACHE_MS } from '../database/index.js';
 import { Clock, reasonOf, within } from '../shared/index.js';
+import { NO_USUAL_LIMITS } from '../limits/index.js';
 import { CatalogReader } from './catalog.reader.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import { catalogAt } from './upcoming.js';
@@ -22,7 +23,13 @@ interface Fallback {
 
 /** How long reading may take, in ms: a connection may be open and yet say nothing ever again. */
 const ANSWER_TIMEOUT_MS = 5000;
-const NOTHING: Catalog = { version: 0n, groups: new Map(), models: new Map(), upcoming: [] };
+const NOTHING: Catalog = {
+  version: 0n,
+  groups: new Map(),
+  models: new Map(),
+  upcoming: [],
+  usualLimits: NO_USUAL_LIMITS,
+};
 
 /**
  * The catalog in memory. Looking into it costs no query; it is at most as old as a notification takes, or one second.

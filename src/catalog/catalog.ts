@@ -1,3 +1,4 @@
+import type { Limits, UsualLimits } from '../limits/index.js';
 import type { Pricing } from './pricing.js';
 
 /** What a model or an upstream can do, as data: `{ vision: true, thinkingMode: 'budget', stopMax: 4 }`. */
@@ -11,6 +12,8 @@ export interface CatalogGroup {
   /** What it is for single models instead, likewise. */
   readonly modelMultipliers: ReadonlyMap<string, bigint>;
   readonly description: string;
+  /** Of all its calls together. */
+  readonly limits: Limits;
 }
 
 export interface CatalogModel {
@@ -54,4 +57,5 @@ export interface Catalog {
   readonly models: ReadonlyMap<string, CatalogModel>;
   /** In the order in which they begin; as good as always empty. */
   readonly upcoming: readonly UpcomingPrices[];
+  readonly usualLimits: UsualLimits;
 }

@@ -1,3 +1,4 @@
+import { NO_LIMITS } from '../limits/index.js';
 import type { CatalogGroup, CatalogModel, Flags } from './catalog.js';
 import { type Facts, listed, sortedPairs } from './changes.js';
 import { describePricing, formatMultiplier, parseMultiplier, parsePricing, type PricingDefinition } from './pricing.js';
@@ -35,6 +36,7 @@ export const groupOf = (definition: GroupDefinition): CatalogGroup => ({
     Object.entries(definition.models).map(([model, multiplier]) => [model, parseMultiplier(multiplier)]),
   ),
   description: definition.description,
+  limits: NO_LIMITS,
 });
 
 /** Whether a model thinks before it answers, as its capabilities say. */

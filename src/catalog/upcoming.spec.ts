@@ -1,9 +1,11 @@
+import { NO_USUAL_LIMITS } from '../limits/index.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import { catalogAt } from './upcoming.js';
 
 const priced = (name: string, priceVersionId: string): CatalogModel => ({ name, priceVersionId }) as CatalogModel;
 const catalog: Catalog = {
   version: 7n,
+  usualLimits: NO_USUAL_LIMITS,
   groups: new Map(),
   models: new Map([
     ['a', priced('a', 'a1')],

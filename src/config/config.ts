@@ -39,6 +39,14 @@ export class Config {
   readonly bodyMemoryBytes: number;
   /** What is kept of all answers for the clients that share them may take together. */
   readonly sharedMemoryBytes: number;
+  /** What rate limits are counted in for all hosts; undefined: in this one's memory. Has the password, if there is one. */
+  readonly redisUrl: Secret | undefined;
+  /** How many processes serve. */
+  readonly workers: number;
+  /** Whoever shows it may read `/metrics` from elsewhere. */
+  readonly metricsToken: Secret | undefined;
+  /** Where traces go, without a trailing slash; undefined: nowhere. */
+  readonly otlpEndpoint: string | undefined;
   readonly production: boolean;
 
   private constructor(
@@ -50,7 +58,7 @@ export class Config {
     this.host = environment.HOST;
     this.publicUrl = environment.PUBLIC_URL?.replace(/\/+$/, '');
     this.dataDir = resolve(environment.DATA_DIR);
-    this.databaseUrl = environment.DATABASE_URL === undefined ? undefined : new Secret(environment.DATABASE_URL);
+    this.databaseUrl = secretOf(environment.DATABASE_URL);
     this.production = environment.NODE_ENV === 'production';
     this.secretKey = secretKeyFrom(environment, this.dataDir);
     this.trustedProxies = environment.TRUSTED_PROXIES;
@@ -59,7 +67,7 @@ export class Config {
     this.signUp = environment.SIGN_UP;
     this.signUpDomains = environment.SIGN_UP_DOMAINS.map((domain) => domain.toLowerCase());
     this.startingCredit = parseUsd(environment.STARTING_CREDIT);
-    this.smtpUrl = environment.SMTP_URL === undefined ? undefined : new Secret(environment.SMTP_URL);
+    this.smtpUrl = secretOf(environment.SMTP_URL);
     this.mailFrom = environment.MAIL_FROM;
     this.supportContact = environment.SUPPORT_CONTACT;
     this.shutdownGraceMs = environment.SHUTDOWN_GRACE_MS;
@@ -67,6 +75,10 @@ export class Config {
     // One that can never fit must not be told to come again.
     this.maxBodyBytes = Math.min(environment.MAX_BODY_BYTES, this.bodyMemoryBytes);
     this.sharedMemoryBytes = Math.floor(memoryLimit() / 16);
+    this.redisUrl = secretOf(environment.REDIS_URL);
+    this.workers = environment.WORKERS;
+    this.metricsToken = secretOf(environment.METRICS_TOKEN);
+    this.otlpEndpoint = environment.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '');
     Object.freeze(this);
   }
 
@@ -90,3 +102,5 @@ export class Config {
     return new Config(environment, (name) => variables[name] || undefined);
   }
 }
+
+const secretOf = (text: string | undefined): Secret | undefined => (text === undefined ? undefined : new Secret(text));

@@ -102,6 +102,25 @@ export class Environment {
   readonly BODY_MEMORY_BYTES?: number;
 
   @IsOptional()
+  @Matches(/^rediss?:\/\//, { message: 'REDIS_URL must start with redis:// or rediss://' })
+  readonly REDIS_URL?: string;
+
+  @whole()
+  @IsInt()
+  @Min(1)
+  @Max(64)
+  readonly WORKERS: number = 1;
+
+  @IsOptional()
+  @MinLength(16)
+  @MaxLength(512)
+  readonly METRICS_TOKEN?: string;
+
+  @IsOptional()
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
+  readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string;
+
+  @IsOptional()
   @IsIn(['development', 'production', 'test'])
   readonly NODE_ENV?: string;
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AccountState } from '../auth/index.js';
 import { DatabasePools } from '../database/index.js';
+import { NO_LIMITS } from '../limits/index.js';
 import type { Caller, KeyState } from './caller.js';
 
 /** Everything that every call must know of its key, in one row. */
@@ -56,4 +57,6 @@ const callerOf = (row: Row): Caller => ({
   models: row.models === null ? undefined : new Set(row.models),
   strict: row.strict,
   storesAnswers: !row.never_stores,
+  keyLimits: NO_LIMITS,
+  accountLimits: NO_LIMITS,
 });

@@ -1,4 +1,5 @@
 import type { AccountState } from '../auth/index.js';
+import type { Limits } from '../limits/index.js';
 
 /** A deleted key keeps its row: whoever still sends it is told so, and it can never be issued again. */
 export type KeyState = 'enabled' | 'disabled' | 'deleted';
@@ -22,4 +23,7 @@ export interface Caller {
   readonly strict: boolean;
   /** Whether answers may be kept for clients that ask for it. */
   readonly storesAnswers: boolean;
+  /** The key's own, and the account's own; where they have none, the catalog's usual ones hold. */
+  readonly keyLimits: Limits;
+  readonly accountLimits: Limits;
 }

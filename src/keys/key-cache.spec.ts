@@ -13,6 +13,8 @@ const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
   models: undefined,
   strict: false,
   storesAnswers: true,
+  keyLimits: {},
+  accountLimits: {},
   ...overrides,
 });
 

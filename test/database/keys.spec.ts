@@ -72,6 +72,8 @@ describe('API keys', () => {
       models: undefined,
       strict: false,
       storesAnswers: true,
+      keyLimits: {},
+      accountLimits: {},
     });
     await expect(directory.find(two.secret.reveal())).resolves.toMatchObject({
       expiresAt: expiresAt.getTime(),

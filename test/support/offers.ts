@@ -14,6 +14,7 @@ export const aGroup = (overrides: Partial<CatalogGroup> = {}): CatalogGroup => (
   multiplier: 1_000_000n,
   modelMultipliers: new Map(),
   description: '',
+  limits: {},
   ...overrides,
 });
 

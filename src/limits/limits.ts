@@ -1,0 +1,19 @@
+/** How much may be asked for. What is absent is not limited. */
+export interface Limits {
+  readonly requestsPerMinute?: number;
+  /** Tokens of prompt and answer together. */
+  readonly tokensPerMinute?: number;
+  /** Calls that run at the same time. */
+  readonly concurrency?: number;
+}
+
+export const NO_LIMITS: Limits = {};
+
+/** Whom limits are set for. */
+export const LIMITED = ['key', 'account', 'group', 'address'] as const;
+export type Limited = (typeof LIMITED)[number];
+
+/** What everybody of a kind has who has no limits of their own, each limit by itself. */
+export type UsualLimits = Readonly<Record<Exclude<Limited, 'group'>, Limits>>;
+
+export const NO_USUAL_LIMITS: UsualLimits = { key: NO_LIMITS, account: NO_LIMITS, address: NO_LIMITS };
