@@ -36,7 +36,8 @@ const pure = '(architecture|flags|conformance/dialects)';
 
 /**
  * `unit`: beside the code, no I/O. `system`: test/, over HTTP and SQL. `browser`: test/browser, in a real Chromium, which
- * must be on the machine; it runs when it is asked for.
+ * must be on the machine; `services`: test/services, beside a real Redis and nginx, which must be there too. These two run
+ * when they are asked for.
  */
 export default {
   maxWorkers: 2,
@@ -52,12 +53,21 @@ export default {
       ...onDatabase,
       displayName: 'system',
       testMatch: ['<rootDir>/test/**/*.spec.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/browser/', `<rootDir>/test/${pure}\\.spec\\.ts$`],
+      testPathIgnorePatterns: [
+        '/node_modules/',
+        '<rootDir>/test/(browser|services)/',
+        `<rootDir>/test/${pure}\\.spec\\.ts$`,
+      ],
     },
     {
       ...onDatabase,
       displayName: 'browser',
       testMatch: ['<rootDir>/test/browser/**/*.spec.ts'],
+    },
+    {
+      ...onDatabase,
+      displayName: 'services',
+      testMatch: ['<rootDir>/test/services/**/*.spec.ts'],
     },
   ],
 };
