@@ -16,6 +16,13 @@ export interface ChannelTimeouts {
   readonly totalMs: number;
 }
 
+/** What an upstream knows a channel by. */
+export interface ChannelCredential {
+  /** The same in every process and wherever it stands in the list; of another secret another. Tells nothing of it. */
+  readonly id: string;
+  readonly secret: Secret;
+}
+
 /** An account at an upstream, ready to be called. Immutable; a change of the catalog makes another one of the same id. */
 export interface Channel {
   /** `chn_…` */
@@ -43,7 +50,7 @@ export interface Channel {
   /** Channels of one family can read each other's signed reasoning: the flag `family`, else those of one address. */
   readonly family: string;
   /** Empty when auth is `none`, or when the channel is not usable. */
-  readonly credentials: readonly Secret[];
+  readonly credentials: readonly ChannelCredential[];
   /** Why the channel cannot be called from this process; undefined when it can. */
   readonly unavailableReason: string | undefined;
 }

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/index.js';
 import { AppError, Secret } from '../shared/index.js';
+import type { ChannelCredential } from './channel.js';
 import type { ChannelEntity, StoredCredential } from './channel.entity.js';
 import { CredentialVault } from './credential-vault.js';
 
 /** What a channel calls its upstream with, or why it cannot. */
 interface ReadCredentials {
-  readonly credentials: readonly Secret[];
+  readonly credentials: readonly ChannelCredential[];
   readonly unavailableReason: string | undefined;
 }
 
@@ -21,7 +22,7 @@ export class CredentialReader {
   /** One credential that cannot be had takes the channel out: it was not meant to run on fewer. */
   read({ id, credentials }: Pick<ChannelEntity, 'id' | 'credentials'>): ReadCredentials {
     try {
-      return { credentials: credentials.map((stored) => this.secretOf(stored, id)), unavailableReason: undefined };
+      return { credentials: credentials.map((stored) => this.credentialOf(stored, id)), unavailableReason: undefined };
     } catch (error) {
       return { credentials: [], unavailableReason: AppError.from(error).message };
     }
@@ -30,6 +31,11 @@ export class CredentialReader {
   /** Those of the named variables that this process's environment does not have. */
   missing(names: readonly string[]): readonly string[] {
     return names.filter((name) => this.config.variable(name) === undefined);
+  }
+
+  private credentialOf(stored: StoredCredential, channelId: string): ChannelCredential {
+    const secret = this.secretOf(stored, channelId);
+    return { id: this.vault.idOf(secret, channelId), secret };
   }
 
   private secretOf(stored: StoredCredential, channelId: string): Secret {

@@ -47,4 +47,16 @@ describe('CredentialVault', () => {
   it('refuses a text that was sealed under another SECRET_KEY, and says so', () => {
     expect(() => vaultUnder('o'.repeat(32)).open(vault.seal(secret, CHANNEL), CHANNEL)).toThrow(/SECRET_KEY/);
   });
+
+  it('names a secret alike in every process, differently for another secret, channel or SECRET_KEY', () => {
+    const id = vault.idOf(secret, CHANNEL);
+    expect(id).toMatch(/^[0-9a-f]{12}$/);
+    expect(vaultUnder(KEY).idOf(secret, CHANNEL)).toBe(id);
+    const others = [
+      vault.idOf(new Secret('sk-other'), CHANNEL),
+      vault.idOf(secret, 'chn_2'),
+      vaultUnder('o'.repeat(32)).idOf(secret, CHANNEL),
+    ];
+    expect(new Set([id, ...others]).size).toBe(4);
+  });
 });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { Config } from '../config/index.js';
 import { AppError, Secret } from '../shared/index.js';
 
@@ -10,6 +10,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** Keeps this key apart from every other one that is derived from SECRET_KEY. */
 const PURPOSE = 'switchboard upstream credentials v1';
+const PURPOSE_OF_IDS = 'switchboard ids of upstream credentials v1';
+const ID_LENGTH = 12;
 
 /**
  * Seals upstream credentials for the database with AES-256-GCM under a key derived from SECRET_KEY.
@@ -19,9 +21,19 @@ const PURPOSE = 'switchboard upstream credentials v1';
 @Injectable()
 export class CredentialVault {
   private readonly key: Buffer;
+  private readonly keyOfIds: Buffer;
 
   constructor(config: Config) {
-    this.key = Buffer.from(hkdfSync('sha256', config.secretKey.reveal(), '', PURPOSE, KEY_BYTES));
+    const derived = (purpose: string): Buffer =>
+      Buffer.from(hkdfSync('sha256', config.secretKey.reveal(), '', purpose, KEY_BYTES));
+    this.key = derived(PURPOSE);
+    this.keyOfIds = derived(PURPOSE_OF_IDS);
+  }
+
+  /** A short name of a channel's secret, by which nobody can find it without SECRET_KEY, not even by trying all of them. */
+  idOf(secret: Secret, channelId: string): string {
+    const digest = createHmac('sha256', this.keyOfIds).update(`${channelId}\n${secret.reveal()}`).digest('hex');
+    return digest.slice(0, ID_LENGTH);
   }
 
   seal(secret: Secret, channelId: string): string {

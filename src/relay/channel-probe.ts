@@ -68,7 +68,7 @@ export class ChannelProbe {
 
   private async ask(channel: Channel, model: string): Promise<string> {
     const adapter = this.adapters.upstream(channel.protocol);
-    const parts = this.client.open(channel, channel.credentials[0], adapter.smallestRequest(model), new Flow());
+    const parts = this.client.open(channel, channel.credentials[0]?.secret, adapter.smallestRequest(model), new Flow());
     const answer = await collected(parts, PATIENCE_MS);
     const { status, headers } = answer;
     const body = jsonOf(answer);

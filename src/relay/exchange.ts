@@ -59,7 +59,7 @@ export class Exchange {
         if (target.stream && isWhole) this.counting.learn(channel, target.model, isReported);
       };
       const frames = this.client
-        .open(channel, channel.credentials[0], request, answer.flow)
+        .open(channel, channel.credentials[0]?.secret, request, answer.flow)
         .pipe(lane(context), watchAttempt({ attempt, answer, ...limits, onFinished }));
       return this.kept(frames, running, channel, translation);
     });

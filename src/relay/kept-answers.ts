@@ -58,7 +58,7 @@ export class KeptAnswers {
 
   private async exchange(channel: Channel, { method, path, query = '' }: Question): Promise<string> {
     const request = { method, path, query, headers: { accept: 'application/json' }, body: NO_BODY };
-    const parts = this.client.open(channel, channel.credentials[0], request, new Flow());
+    const parts = this.client.open(channel, channel.credentials[0]?.secret, request, new Flow());
     const answer = await collected(parts, PATIENCE_MS);
     const { status, headers, chunks } = answer;
     if (status >= 200 && status < 300) return Buffer.concat(chunks).toString('utf8');

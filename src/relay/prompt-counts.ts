@@ -54,7 +54,7 @@ export class PromptCounts {
   private async ask(question: PromptQuestion, call: Call, channel: Channel): Promise<JsonObject | undefined> {
     const upstreamModel = channel.models.get(call.head.model)?.[0] ?? call.head.model;
     const request = question.requestFor(call, upstreamModel);
-    const parts = this.client.open(channel, channel.credentials[0], request, new Flow());
+    const parts = this.client.open(channel, channel.credentials[0]?.secret, request, new Flow());
     const answer = await collected(parts, PATIENCE_MS).catch(() => undefined);
     if (answer === undefined) return undefined;
     const { status, headers } = answer;

@@ -199,7 +199,7 @@ describe('the catalog', () => {
       flags: { includeUsage: true, maxOutput: 8192, efforts: ['low', 'high'] },
       unavailableReason: undefined,
     });
-    expect(main?.credentials.map((secret) => secret.reveal())).toEqual(['sk-main', UPSTREAM_SECRET]);
+    expect(main?.credentials.map(({ secret }) => secret.reveal())).toEqual(['sk-main', UPSTREAM_SECRET]);
     expect(directory.candidates('default', 'small').map(({ name }) => name)).toEqual(['spare', 'main']);
     expect(served(directory, 'saver')).toEqual(['big', 'small']);
     expect(served(directory, 'default')).toEqual(['big', 'small']);
@@ -295,7 +295,7 @@ channels:
     await program.get(CatalogService).reload();
     const [main] = program.get(ChannelDirectory).candidates('saver', 'big');
     expect(main?.weight).toBe(60);
-    expect(main?.credentials.map((secret) => secret.reveal())).toEqual(['sk-main', UPSTREAM_SECRET]);
+    expect(main?.credentials.map(({ secret }) => secret.reveal())).toEqual(['sk-main', UPSTREAM_SECRET]);
     await expect(
       apply(program, CATALOG.replace('name: main', 'name: other').replace(UPSTREAM_SECRET, '***')),
     ).rejects.toThrow('channel other');

@@ -190,7 +190,7 @@ describe('responses that are kept', () => {
       const channel = relay
         .get(ChannelDirectory)
         .all()
-        .find(({ credentials: [secret] }) => `Bearer ${secret?.reveal()}` === credential);
+        .find(({ credentials: [secret] }) => `Bearer ${secret?.secret.reveal()}` === credential);
       await relay.get(DataSource).query('UPDATE stored_answers SET channel_id = $1', [`${channel?.id}x`]);
       relay.upstream.reset();
       expect((await create({ previous_response_id: ID })).status).toBe(503);
