@@ -14,6 +14,7 @@ import { SumUpUsage20261122130200 } from './20261122130200-sum-up-usage.js';
 import { IndexCallsByKey20261122130300 } from './20261122130300-index-calls-by-key.js';
 import { AddKeySwitches20261122141000 } from './20261122141000-add-key-switches.js';
 import { CreateStoredAnswers20261122141100 } from './20261122141100-create-stored-answers.js';
+import { RecordAttempts20261122200100 } from './20261122200100-record-attempts.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -31,4 +32,5 @@ export const migrations = [
   IndexCallsByKey20261122130300,
   AddKeySwitches20261122141000,
   CreateStoredAnswers20261122141100,
+  RecordAttempts20261122200100,
 ];

@@ -1,28 +1,57 @@
+import type { ProtocolId } from '../call/index.js';
 import { monotonicMs } from '../shared/index.js';
 import type { AttemptRow } from './call-row.js';
+
+/** Enough to tell failures apart; some upstreams send pages of text. */
+const MAX_REASON_CHARACTERS = 300;
+
+/** Where a request goes. */
+export interface AttemptTarget {
+  readonly channel: string;
+  readonly protocol: ProtocolId;
+  readonly upstreamModel: string;
+  /** Which of the channel's credentials, from 1; null when it has none. */
+  readonly credential: number | null;
+}
 
 /** What is recorded of one request to an upstream while it runs. Times in milliseconds from its start. */
 export class AttemptLog {
   private readonly startedMs = monotonicMs();
+  private connectMs: number | null = null;
   private headersMs: number | null = null;
+  private firstByteMs: number | null = null;
   private firstTokenMs: number | null = null;
   private durationMs: number | null = null;
   private status: number | null = null;
   private outcome: string | undefined;
+  private reason = '';
   /** Told when the upstream has begun to answer. */
   onAnswered: (() => void) | undefined;
 
   constructor(
     private readonly call: { readonly id: string; readonly createdAt: number },
     private readonly ordinal: number,
-    readonly channel: string,
-    readonly protocol: string,
-    private readonly upstreamModel: string,
+    private readonly target: AttemptTarget,
+    /** Milliseconds from the call's arrival to here. */
+    private readonly begunMs: number,
   ) {}
+
+  get channel(): string {
+    return this.target.channel;
+  }
+
+  get protocol(): ProtocolId {
+    return this.target.protocol;
+  }
 
   /** The upstream has begun to answer: it has read the prompt, and will charge for it. A refusal is no answer. */
   get answered(): boolean {
     return this.status !== null && this.status >= 200 && this.status < 300;
+  }
+
+  /** There is a connection, and the request goes out on it. */
+  connected(): void {
+    this.connectMs ??= this.elapsed();
   }
 
   headers(status: number): void {
@@ -31,14 +60,24 @@ export class AttemptLog {
     if (this.answered) this.onAnswered?.();
   }
 
+  /** The first byte of the answer's body has come; later ones change nothing. */
+  firstByte(): void {
+    this.firstByteMs ??= this.elapsed();
+  }
+
   firstToken(): void {
     this.firstTokenMs ??= this.elapsed();
   }
 
-  /** `succeeded`, or the kind of error it ended with; the first counts. What is never finished was cancelled. */
-  finish(outcome: string): void {
-    this.outcome ??= outcome;
-    this.durationMs ??= this.elapsed();
+  /**
+   * @param outcome `succeeded`, or the kind of error it ended with; the first counts. What is never finished was cancelled
+   * @param reason why it failed, as a client would be told
+   */
+  finish(outcome: string, reason = ''): void {
+    if (this.outcome !== undefined) return;
+    this.outcome = outcome;
+    this.reason = reason.slice(0, MAX_REASON_CHARACTERS);
+    this.durationMs = this.elapsed();
   }
 
   row(): AttemptRow {
@@ -48,12 +87,17 @@ export class AttemptLog {
       created_at: new Date(this.call.createdAt).toISOString(),
       channel: this.channel,
       protocol: this.protocol,
-      upstream_model: this.upstreamModel,
+      upstream_model: this.target.upstreamModel,
       upstream_status: this.status,
       outcome: this.outcome ?? 'cancelled',
       headers_ms: this.headersMs,
       first_token_ms: this.firstTokenMs,
       duration_ms: this.durationMs ?? this.elapsed(),
+      credential: this.target.credential,
+      reason: this.reason,
+      begun_ms: Math.round(this.begunMs),
+      connect_ms: this.connectMs,
+      first_byte_ms: this.firstByteMs,
     };
   }
 

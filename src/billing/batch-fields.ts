@@ -87,4 +87,9 @@ export const ATTEMPT = [
   'headers_ms',
   'first_token_ms',
   'duration_ms',
+  'credential',
+  'reason',
+  'begun_ms',
+  'connect_ms',
+  'first_byte_ms',
 ] as const satisfies readonly (keyof AttemptRow)[];

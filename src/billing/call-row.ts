@@ -3,7 +3,7 @@ import type { Caller } from '../keys/index.js';
 import type { BillingBasis, CallStatus } from './ending.js';
 import type { PriceSnapshot } from './price-snapshot.js';
 
-/** One request that went to an upstream: a row of `call_attempts`, times in milliseconds. */
+/** One request to an upstream: a row of `call_attempts`. Times in milliseconds from its beginning; null: never came. */
 export interface AttemptRow {
   readonly call_id: string;
   readonly ordinal: number;
@@ -16,6 +16,15 @@ export interface AttemptRow {
   readonly headers_ms: number | null;
   readonly first_token_ms: number | null;
   readonly duration_ms: number;
+  /** Which of the channel's, from 1; null when it has none. */
+  readonly credential: number | null;
+  /** Why it failed, as a client would be told; else empty. */
+  readonly reason: string;
+  /** Since the call began. */
+  readonly begun_ms: number;
+  readonly connect_ms: number | null;
+  /** Of the body. */
+  readonly first_byte_ms: number | null;
 }
 
 /** A finished call as settlement writes it: the columns of `calls`, and what moves the money. Amounts in nanos. */

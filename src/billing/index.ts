@@ -3,7 +3,7 @@
 // module that writes wallets, keys, budgets and calls in one statement.
 // Does not own prices (catalog), balances that people change (wallet), or what is sent to anyone (relay).
 export { accounted } from './accounted.js';
-export { AttemptLog } from './attempt-log.js';
+export { AttemptLog, type AttemptTarget } from './attempt-log.js';
 export { InsufficientQuota } from './billing.errors.js';
 export { BillingModule } from './billing.module.js';
 export { BillingService } from './billing.service.js';

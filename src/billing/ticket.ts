@@ -1,8 +1,8 @@
-import { type Call, type CallSignal, isFinalReport, type ProtocolId, type TokenUsage } from '../call/index.js';
+import { type Call, type CallSignal, isFinalReport, type TokenUsage } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
 import type { CountedTokens } from '../tokens/index.js';
-import { AttemptLog } from './attempt-log.js';
+import { AttemptLog, type AttemptTarget } from './attempt-log.js';
 import { AdmissionUnavailable, SettlementUnavailable } from './billing.errors.js';
 import type { Credit } from './credit.js';
 import type { Ending, Progress } from './ending.js';
@@ -104,8 +104,8 @@ export class Ticket {
   }
 
   /** Puts a request to an upstream on record; its log is the caller's to keep up. What another has said is forgotten. */
-  beginAttempt(channel: { readonly name: string; readonly protocol: ProtocolId }, upstreamModel: string): AttemptLog {
-    const attempt = new AttemptLog(this.call, this.attempts.length + 1, channel.name, channel.protocol, upstreamModel);
+  beginAttempt(target: AttemptTarget): AttemptLog {
+    const attempt = new AttemptLog(this.call, this.attempts.length + 1, target, monotonicMs() - this.startedMs);
     this.usage = undefined;
     this.output.restart();
     attempt.onAnswered = () => this.output.begin(monotonicMs());

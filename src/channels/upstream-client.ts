@@ -11,10 +11,13 @@ import { connectionError } from './upstream.errors.js';
 /** So much is put together and sent in one write; of what is larger so much is handed to a socket at a time. */
 const SLICE_BYTES = 64 * 1024;
 
-/** What comes back from an upstream, in this order: one head, any number of chunks, completion. */
+/** What comes back from an upstream, in this order: a connection, one head, any number of chunks, completion. */
 export type UpstreamPart =
+  | { readonly type: 'connected' }
   | { readonly type: 'head'; readonly status: number; readonly headers: UpstreamHeaders }
   | { readonly type: 'chunk'; readonly bytes: Buffer };
+
+const CONNECTED: UpstreamPart = { type: 'connected' };
 
 /** Requests to upstreams over pooled connections, one pool for each origin and time limit of connecting. */
 @Injectable()
@@ -102,8 +105,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
     // Nobody listened any more before there was a connection to be had.
-    if (this.over) controller.abort(new NobodyListens());
-    else this.detach = this.flow.attach(controller);
+    if (this.over) return controller.abort(new NobodyListens());
+    this.detach = this.flow.attach(controller);
+    this.inCall(() => this.subscriber.next(CONNECTED));
   }
 
   onResponseStart(_: unknown, status: number, headers: UpstreamHeaders): void {

@@ -10,7 +10,7 @@ import {
 import { type Call, type CallSignal, jsonInterests, readJsonFields, type TokenUsage } from '../call/index.js';
 import { CatalogService } from '../catalog/index.js';
 import { type Caller, KeyAuthenticator, RefusedKey } from '../keys/index.js';
-import { type AppError, monotonicMs, newId } from '../shared/index.js';
+import { AppError, monotonicMs, newId } from '../shared/index.js';
 import type { CallScript } from './call-script.js';
 import { type AttemptTimes, PlayedAttempt } from './played-attempt.js';
 
@@ -18,6 +18,11 @@ import { type AttemptTimes, PlayedAttempt } from './played-attempt.js';
 const NO_FIELDS = readJsonFields(Buffer.from('{}'), jsonInterests());
 /** Four bytes are a token, roughly. */
 const BYTES_PER_TOKEN = 4;
+/** When the first attempt of a call begins; how long one takes that fails, and any one to be connected. */
+const ADMITTED_MS = 4;
+const FAILED_MS = 95;
+const CONNECTED_MS = 24;
+const OVERLOADED = new AppError('server_is_overloaded', 'The upstream is overloaded. Try again later.');
 
 /**
  * Takes scripted calls through billing as the relay would: admitted, watched, settled by the same statements. Prices,
@@ -90,21 +95,29 @@ async function answer(ticket: Ticket, script: CallScript): Promise<void> {
   tries.forEach((offer, index) => {
     const last = index === tries.length - 1;
     const status = last ? ending.upstreamStatus : 529;
-    const attempt = new PlayedAttempt(ticket.call, index + 1, offer, timesOf(script, last));
+    const attempt = new PlayedAttempt(ticket.call, index + 1, offer, timesOf(script, index));
     if (status !== null) attempt.headers(status);
-    attempt.finish(last ? (ending.error?.kind ?? 'succeeded') : 'server_is_overloaded');
+    const { kind, message } = last ? (ending.error ?? {}) : OVERLOADED;
+    attempt.finish(kind ?? 'succeeded', message);
     ticket.attempts.push(attempt);
   });
   if (stream && ending.begun) ticket.firstTokenMs = firstTokenMs;
   ticket.note(signalsOf(ticket, script));
 }
 
-function timesOf({ ending, stream, firstTokenMs, durationMs }: CallScript, last: boolean): AttemptTimes {
-  if (!last) return { headersMs: 90, firstTokenMs: null, durationMs: 95 };
+function timesOf({ ending, tries, stream, firstTokenMs, durationMs }: CallScript, index: number): AttemptTimes {
+  const begunMs = ADMITTED_MS + index * FAILED_MS;
+  const answered = { begunMs, connectMs: CONNECTED_MS };
+  if (index < tries.length - 1)
+    return { ...answered, headersMs: 90, firstByteMs: 91, firstTokenMs: null, durationMs: FAILED_MS };
+  const waitedMs = firstTokenMs - begunMs;
+  const headersMs = ending.upstreamStatus === null ? null : Math.round(waitedMs / 2);
   return {
-    headersMs: ending.upstreamStatus === null ? null : Math.round(firstTokenMs / 2),
-    firstTokenMs: stream && ending.begun ? firstTokenMs : null,
-    durationMs,
+    ...answered,
+    headersMs,
+    firstByteMs: headersMs,
+    firstTokenMs: stream && ending.begun ? waitedMs : null,
+    durationMs: durationMs - begunMs,
   };
 }
 

@@ -4,7 +4,11 @@ import type { Offer } from './seed.catalog.js';
 
 /** Milliseconds from the attempt's start; null: never came. */
 export interface AttemptTimes {
+  /** From the call's start. */
+  readonly begunMs: number;
+  readonly connectMs: number | null;
   readonly headersMs: number | null;
+  readonly firstByteMs: number | null;
   readonly firstTokenMs: number | null;
   readonly durationMs: number;
 }
@@ -14,14 +18,21 @@ export class PlayedAttempt extends AttemptLog {
   constructor(
     call: Call,
     ordinal: number,
-    { channel, upstreamModel }: Offer,
+    { channel: { name, protocol }, upstreamModel }: Offer,
     private readonly times: AttemptTimes,
   ) {
-    super(call, ordinal, channel.name, channel.protocol, upstreamModel);
+    super(call, ordinal, { channel: name, protocol, upstreamModel, credential: 1 }, times.begunMs);
   }
 
   override row(): ReturnType<AttemptLog['row']> {
-    const { headersMs, firstTokenMs, durationMs } = this.times;
-    return { ...super.row(), headers_ms: headersMs, first_token_ms: firstTokenMs, duration_ms: durationMs };
+    const { connectMs, headersMs, firstByteMs, firstTokenMs, durationMs } = this.times;
+    return {
+      ...super.row(),
+      connect_ms: connectMs,
+      headers_ms: headersMs,
+      first_byte_ms: firstByteMs,
+      first_token_ms: firstTokenMs,
+      duration_ms: durationMs,
+    };
   }
 }

@@ -19,8 +19,10 @@ export function collected(parts: Observable<UpstreamPart>, patienceMs: number): 
   const chunks: Buffer[] = [];
   const add = (so: CollectedAnswer, part: UpstreamPart): CollectedAnswer => {
     if (part.type === 'head') return { status: part.status, headers: part.headers, chunks };
-    size.add(part.bytes);
-    chunks.push(part.bytes);
+    if (part.type === 'chunk') {
+      size.add(part.bytes);
+      chunks.push(part.bytes);
+    }
     return so;
   };
   const nothing: CollectedAnswer = { status: 0, headers: {}, chunks };

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Observable, defer } from 'rxjs';
+import type { AttemptTarget } from '../billing/index.js';
 import type { Frame } from '../call/index.js';
 import { type Channel, UpstreamClient } from '../channels/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
@@ -35,7 +36,7 @@ export class Exchange {
       const { target, request, translation, losses, stopsSent } = prepared;
       // Also when there are none: those of an attempt that failed are not this one's.
       answer.warnings = losses.header;
-      const attempt = ticket.beginAttempt(channel, target.model);
+      const attempt = ticket.beginAttempt(attemptTarget(channel, target.model));
       answer.begin();
       const limits = timeLimits(channel.timeouts, target.stream, this.timings.preludeMs);
       const context = {
@@ -76,3 +77,10 @@ export class Exchange {
     return this.memory.keeps(keepable) ? frames.pipe(keptFirst((last) => this.memory.keep(keepable, last))) : frames;
   }
 }
+
+const attemptTarget = ({ name, protocol, credentials }: Channel, upstreamModel: string): AttemptTarget => ({
+  channel: name,
+  protocol,
+  upstreamModel,
+  credential: credentials.length > 0 ? 1 : null,
+});

@@ -58,12 +58,16 @@ export interface LaneContext {
 export function lane(context: LaneContext): OperatorFunction<UpstreamPart, Frame> {
   return (parts) =>
     new Observable<Frame>((out) => {
+      const { attempt } = context;
       let sink: AnswerSink | undefined;
       const subscription = parts.subscribe({
         next: (part) => {
-          if (part.type === 'chunk') sink?.chunk(part.bytes);
+          if (part.type === 'chunk') {
+            attempt.firstByte();
+            sink?.chunk(part.bytes);
+          } else if (part.type === 'connected') attempt.connected();
           else {
-            context.attempt.headers(part.status);
+            attempt.headers(part.status);
             try {
               sink = sinkFor(context, part.status, part.headers, out);
             } catch (error) {

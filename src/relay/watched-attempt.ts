@@ -43,7 +43,8 @@ export function watchAttempt({
       const begunMs = monotonicMs();
       let isReported = false;
       const fail = (thrown: unknown): void => {
-        attempt.finish(AppError.from(thrown).kind);
+        const { kind, message } = AppError.from(thrown);
+        attempt.finish(kind, message);
         out.error(thrown);
       };
       const late = (message: string) => (): void => fail(new AppError('timeout', message, { failover: true }));

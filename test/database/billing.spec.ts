@@ -145,6 +145,11 @@ describe('admission and settlement', () => {
       headers_ms: 1,
       first_token_ms: 2,
       duration_ms: 3,
+      credential: 4,
+      reason: 'r2, "quoted"',
+      begun_ms: 5,
+      connect_ms: 6,
+      first_byte_ms: 8,
     };
     await billing.settle([
       finished(other, 0n),

@@ -83,5 +83,10 @@ export const attemptOf = (
   headers_ms: 3,
   first_token_ms: null,
   duration_ms: 9,
+  credential: 1,
+  reason: '',
+  begun_ms: 2,
+  connect_ms: 1,
+  first_byte_ms: 3,
   ...overrides,
 });
