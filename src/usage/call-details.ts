@@ -6,13 +6,20 @@ import type { RecordedCall } from './recorded-call.js';
 /** One request that a call sent to an upstream. Times in milliseconds from its own start; null: never came. */
 export interface CallAttempt {
   readonly ordinal: number;
-  /** For operators alone, as are the model's name there and the status. */
+  /** For operators alone, as are its credential, the model's name there and the status. */
   readonly channel: string;
+  readonly credential: number | null;
   readonly upstreamModel: string;
   readonly upstreamStatus: number | null;
   /** `succeeded`, `cancelled`, or the kind of error. */
   readonly outcome: string;
+  /** Why it failed, as a client would be told; else empty. */
+  readonly reason: string;
+  /** Since the call began; null: from before it was recorded. */
+  readonly begunMs: number | null;
+  readonly connectMs: number | null;
   readonly headersMs: number | null;
+  readonly firstByteMs: number | null;
   readonly firstTokenMs: number | null;
   readonly durationMs: number;
 }
@@ -40,8 +47,9 @@ export interface CallDetails {
 }
 
 const ATTEMPTS = `
-  SELECT ordinal, channel, upstream_model AS "upstreamModel", upstream_status AS "upstreamStatus", outcome,
-         headers_ms AS "headersMs", first_token_ms AS "firstTokenMs", duration_ms AS "durationMs"
+  SELECT ordinal, channel, credential, upstream_model AS "upstreamModel", upstream_status AS "upstreamStatus", outcome,
+         reason, begun_ms AS "begunMs", connect_ms AS "connectMs", headers_ms AS "headersMs",
+         first_byte_ms AS "firstByteMs", first_token_ms AS "firstTokenMs", duration_ms AS "durationMs"
     FROM call_attempts WHERE call_id = $1 AND created_at = $2::timestamptz ORDER BY ordinal`;
 
 const KEY = `

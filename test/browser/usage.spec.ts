@@ -44,6 +44,7 @@ describe('the usage log and the wallet in a browser', () => {
       promptTokens: 9_999_999,
       completionTokens: 1_234_567,
     });
+    await threeAttempts(relay.get(DataSource), failed);
     const visitor = await signedIn(relay, ann.accountId);
     cookies = [...visitor.cookies].map(([name, value]) => ({ name, value, url: relay.url }));
   });
@@ -141,3 +142,19 @@ describe('the usage log and the wallet in a browser', () => {
     await window.close();
   });
 });
+
+/** Of a call that was answered by the third channel: the first one could not be reached, the second one was refused. */
+async function threeAttempts(sql: DataSource, callId: string): Promise<void> {
+  await sql.query(
+    `INSERT INTO call_attempts (call_id, ordinal, created_at, channel, protocol, upstream_model, upstream_status, outcome,
+       reason, credential, begun_ms, connect_ms, headers_ms, first_byte_ms, first_token_ms, duration_ms)
+     SELECT c.id, a.*
+     FROM calls c, LATERAL (VALUES
+       (1, c.created_at, 'a-channel', 'messages', 'their-model', NULL, 'timeout', 'The upstream could not be reached in time.',
+         1, 4, NULL, NULL, NULL, NULL, 300),
+       (2, c.created_at, 'b-channel', 'messages', $2, 400, 'invalid_request', $3, 2, 310, 20, 90, 92, NULL, 93),
+       (3, c.created_at, 'c-channel', 'messages', 'their-model', 200, 'succeeded', '', 1, 410, 0, 100, 130, 250, 480)
+     ) AS a WHERE c.id = $1`,
+    [callId, LONGEST, `${'word '.repeat(30)}${'x'.repeat(150)}`],
+  );
+}

@@ -1,7 +1,8 @@
-import { dialectNames, exactUsd, type Step, shareBar, waterfall } from '../../web/index.js';
+import { dialectNames, shareBar, waterfall } from '../../web/index.js';
 import type { CallAttempt, CallDetails } from '../call-details.js';
 import { RESULT_LABELS, RESULT_TONES } from '../call-result.js';
 import type { RecordedCall } from '../recorded-call.js';
+import { callSteps } from './call-steps.js';
 import { costFormula, multiplierText } from './cost-formula.js';
 import { adviceFor, billingWords, messageWithoutReason } from './error-words.js';
 import { addressOf, type UsageQuery, usageQuery } from './usage-query.js';
@@ -55,7 +56,7 @@ export function callPage(details: CallDetails, now: Date, timeZone: string, asOp
     longContext: longContext(call),
     prices,
     split: split(call),
-    timeline: call.durationMs === null ? undefined : waterfall(steps(call, attempts, asOperator), call.durationMs),
+    timeline: call.durationMs === null ? undefined : waterfall(callSteps(call, attempts, asOperator), call.durationMs),
     attemptNumber: attempts.length,
     channel: asOperator ? call.channel : '',
   };
@@ -100,91 +101,4 @@ function split({ promptTokens, cachedTokens, completionTokens }: RecordedCall) {
     { name: 'Prompt, read from cache', value: cached, class: 'f4' },
     { name: 'Completion', value: completionTokens ?? 0, class: 'f2' },
   ]);
-}
-
-/**
- * The steps of a call on its own scale. When an attempt began is not recorded; it follows from when it ended: the last
- * one with the call, each other one before the next.
- */
-function steps(call: RecordedCall, attempts: readonly CallAttempt[], asOperator: boolean): Step[] {
-  const total = call.durationMs ?? 0;
-  // Nothing was accepted or held, and so nothing is settled.
-  if (call.status === 'refused' && attempts.length === 0)
-    return [{ name: 'Checked: refused', atMs: 0, tookMs: total, tone: 'failed', outcome: call.errorReason, bad: true }];
-  const starts = startsOf(call, attempts);
-  const first = starts[0] ?? total;
-  return [
-    { name: 'Accepted, money held', atMs: 0, tookMs: first, tone: 'ours', outcome: 'key, limits, balance' },
-    ...attempts.flatMap((attempt, index) => attemptSteps(attempt, starts[index] ?? 0, asOperator)),
-    {
-      name: 'Settled',
-      atMs: total,
-      tookMs: null,
-      tone: 'ours',
-      outcome: call.cost === null || call.cost === 0n ? 'not charged' : `charged ${exactUsd(call.cost)}`,
-    },
-  ];
-}
-
-function startsOf({ durationMs, firstTokenMs }: RecordedCall, attempts: readonly CallAttempt[]): number[] {
-  const last = attempts.at(-1);
-  let end = durationMs ?? 0;
-  if (last !== undefined && firstTokenMs !== null && last.firstTokenMs !== null)
-    end = firstTokenMs - last.firstTokenMs + last.durationMs;
-  const starts: number[] = [];
-  for (const { durationMs: took } of attempts.toReversed()) {
-    end = Math.max(0, end - took);
-    starts.unshift(end);
-  }
-  return starts;
-}
-
-function attemptSteps(attempt: CallAttempt, start: number, asOperator: boolean): Step[] {
-  const { ordinal, headersMs, firstTokenMs, durationMs } = attempt;
-  const succeeded = attempt.outcome === 'succeeded';
-  const whole: Step = {
-    name: `Attempt ${ordinal}`,
-    atMs: start,
-    tookMs: durationMs,
-    rank: 'whole',
-    tone: succeeded ? 'stream' : 'failed',
-    outcome: outcomeWords(attempt, asOperator),
-    bad: !succeeded,
-  };
-  if (headersMs === null) return [whole];
-  const begun = firstTokenMs ?? durationMs;
-  return [
-    whole,
-    { name: 'Wait for the answer', atMs: start, tookMs: headersMs, rank: 'part', tone: 'connect', outcome: '' },
-    ...(begun > headersMs && (succeeded || firstTokenMs !== null)
-      ? [
-          {
-            name: firstTokenMs === null ? 'Read the answer' : 'Wait for the first token',
-            atMs: start + headersMs,
-            tookMs: begun - headersMs,
-            rank: 'part',
-            tone: 'wait',
-            outcome: '',
-          } as const,
-        ]
-      : []),
-    ...(firstTokenMs === null
-      ? []
-      : [
-          {
-            name: 'Stream',
-            atMs: start + firstTokenMs,
-            tookMs: durationMs - firstTokenMs,
-            rank: 'part',
-            tone: 'stream',
-            outcome: '',
-          } as const,
-        ]),
-  ];
-}
-
-function outcomeWords({ outcome, upstreamStatus, channel, upstreamModel }: CallAttempt, asOperator: boolean): string {
-  const words = outcome === 'succeeded' ? 'completed' : outcome.replaceAll('_', ' ');
-  if (!asOperator) return words;
-  return [words, upstreamStatus, channel, upstreamModel].filter((part) => part !== null && part !== '').join(', ');
 }

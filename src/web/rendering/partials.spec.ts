@@ -85,7 +85,7 @@ const SAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   steps: { steps: [{ title: EVIL, text: EVIL, done: true }] },
   switcher: { label: EVIL, items: [{ href: '/', label: EVIL, current: true }] },
   'token-split': { ...shareBar(EVIL, [{ name: EVIL, value: 1, class: 'f1' }]) },
-  waterfall: waterfall([{ name: EVIL, atMs: 1, tookMs: 1, tone: 'ours', outcome: EVIL }], 2),
+  waterfall: waterfall([{ name: EVIL, atMs: 1, tookMs: 1, tone: 'ours', outcome: EVIL, reason: EVIL }], 2),
 };
 
 describe('partials', () => {

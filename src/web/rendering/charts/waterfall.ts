@@ -11,6 +11,8 @@ export interface Step {
   readonly tone: 'ours' | 'connect' | 'wait' | 'stream' | 'failed';
   readonly outcome?: string;
   readonly bad?: boolean;
+  /** A sentence beneath it. */
+  readonly reason?: string;
 }
 
 const CLASSES = { ours: 'f5', connect: 'f4', wait: 'f2', stream: 'f1', failed: 'fbad' } as const;
