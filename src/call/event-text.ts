@@ -8,14 +8,18 @@ const MAX_PEEKED_BYTES = 64;
 /** Tokens that so many bytes of an answer are, roughly; every piece counts as one at least. */
 export const outputUnits = (bytes: number): number => Math.ceil(bytes / OUTPUT_BYTES_PER_TOKEN);
 
-/** What an event's data is at first sight: a JSON object, the marker `[DONE]`, something else, or absent. */
+/**
+ * What an event's data is at first sight: a JSON object, the marker `[DONE]`, something else, or absent. An object that
+ * does not end with its brace was cut off, and would break whoever parses it.
+ */
 export function dataKind(event: SseEvent): 'object' | 'done' | 'other' | 'none' {
-  const at = event.dataAt;
+  const { dataAt: at, dataEnd: end, text } = event;
   if (at === -1) return 'none';
-  if (event.text[at] === '{') return 'object';
-  const data = event.text.slice(at, at + MAX_PEEKED_BYTES).trimStart();
-  if (data.startsWith('{')) return 'object';
-  return data.startsWith('[DONE]') ? 'done' : 'other';
+  if (text[at] === '{' && text[end - 1] === '}') return 'object';
+  const data = text.slice(at, Math.min(end, at + MAX_PEEKED_BYTES)).trimStart();
+  if (data.startsWith('[DONE]')) return 'done';
+  const last = text.slice(Math.max(at, end - MAX_PEEKED_BYTES), end).trimEnd();
+  return data.startsWith('{') && last.endsWith('}') ? 'object' : 'other';
 }
 
 /**

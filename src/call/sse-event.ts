@@ -64,6 +64,11 @@ export class SseEvent {
     return this.fields.data[0]?.start ?? -1;
   }
 
+  /** Behind the last character of the data in `text`; -1 when there is none. */
+  get dataEnd(): number {
+    return this.fields.data.at(-1)?.end ?? -1;
+  }
+
   /** True when the event has neither name nor data: comments, `id:` and `retry:` lines, or nothing at all. */
   get isComment(): boolean {
     return this.fields.name === undefined && this.fields.data.length === 0;

@@ -120,8 +120,16 @@ describe('metering Chat Completions streams', () => {
     expect(readings.filter(({ last }) => last)).toHaveLength(1);
   });
 
-  it('skips data that is no JSON (case 19)', () => {
-    expect(pass(`${TEXT[0]}data: oops\n\n${TEXT[1]}`).sent).toBe(`${TEXT[0]}${TEXT[1]}`);
+  it.each(['oops', '{"choices":[{"delta":', '{"choices":\ndata: [{"delta":'])(
+    'skips data that is no JSON, or cut off: %j (case 19)',
+    (data) => {
+      expect(pass(`${TEXT[0]}data: ${data}\n\n${TEXT[1]}`).sent).toBe(`${TEXT[0]}${TEXT[1]}`);
+    },
+  );
+
+  it('lets an object pass that is spread over lines, or has spaces around it (case 12)', () => {
+    const spread = `data:   {"choices":\ndata: [${' '.repeat(100)}]}  \nid: 7\n\n`;
+    expect(pass(`${TEXT[0]}${spread}`).sent).toBe(`${TEXT[0]}${spread}`);
   });
 
   it.each([

@@ -105,6 +105,7 @@ describe('metering Messages streams', () => {
     ['data: {"error":{"message":"Boom","code":500}}\n\n', 'upstream_error'],
     ['event: message_delta\ndata: oops\n\n', 'upstream_error'],
     ['event: message_start\ndata: {oops\n\n', 'upstream_error'],
+    ['event: content_block_delta\ndata: {"type":"content_block_delta","delta":\n\n', 'upstream_error'],
   ])('raises the error in %j', (text, kind) => {
     expect(refusalOf(() => pass(text))).toMatchObject({ kind, details: { failover: true } });
   });

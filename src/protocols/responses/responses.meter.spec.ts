@@ -124,6 +124,7 @@ describe('metering Responses streams', () => {
     ],
     ['data: {"error":{"message":"Boom"}}\n\n', 'upstream_error'],
     ['data: oops\n\n', 'upstream_error'],
+    ['data: {"type":"response.output_text.delta","delta":\n\n', 'upstream_error'],
   ])('raises the error in %j', (text, kind) => {
     expect(refusalOf(() => pass(PRELUDE + text))).toMatchObject({ kind, details: { failover: true } });
   });
