@@ -1,13 +1,6 @@
-import {
-  OVERLOADED,
-  plain,
-  RATE_LIMITED,
-  type Situation,
-  TIMEOUT,
-  TRUNCATED,
-  UPSTREAM_ERROR,
-} from '../support/api-errors.js';
+import { OVERLOADED, RATE_LIMITED, type Situation, TIMEOUT, TRUNCATED, UPSTREAM_ERROR } from '../support/api-errors.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { expectFailedEnding } from '../support/failed-streams.js';
 import { RelayApp, type StoredCall } from '../support/relay-app.js';
 import {
   bytes,
@@ -21,7 +14,6 @@ import {
   eventsIn,
   gate,
   hang,
-  type JsonObject,
   type Script,
   type ScriptedEvent,
   sse,
@@ -93,51 +85,8 @@ describe('errors of an upstream when a stream has begun (case 98, §5.4)', () =>
     return { id: row.id, row, text, before, ending: readEvents(heard.slice(before.length)) };
   }
 
-  /** The words of the one error at the end, without the request's id; no clean end of whatever dialect is near it. */
-  function expectEnding(dialect: Dialect, { id, before, ending }: Failed, situation: Situation): string {
-    if (dialect === 'responses') return expectFailedResponse(before, ending, situation, id);
-    expect(ending).toHaveLength(1);
-    const [{ event, data } = { event: '', data: '' }] = ending;
-    const body = JSON.parse(data) as { error: { message: string } };
-    const { message } = body.error;
-    if (dialect === 'chat-completions') {
-      const [, type, code] = situation.openai;
-      expect(event).toBeUndefined();
-      expect(body).toEqual({ error: { message, type, param: null, code } });
-    } else {
-      expect(event).toBe('error');
-      expect(body).toEqual({ type: 'error', error: { type: situation.messages[1], message }, request_id: id });
-    }
-    return plain(message, id);
-  }
-
-  /** Codex repeats only turns that failed with a code that it knows (§5.5), so all but these few are `server_error`. */
-  const codexCode = ({ openai: [, , code] }: Situation): string =>
-    ['rate_limit_exceeded', 'server_is_overloaded'].includes(code ?? '') ? (code ?? '') : 'server_error';
-
-  function expectFailedResponse(
-    before: string,
-    ending: readonly ReadEvent[],
-    situation: Situation,
-    id: string,
-  ): string {
-    const code = codexCode(situation);
-    const sent = readEvents(before).map(({ data }) => JSON.parse(data) as JsonObject);
-    const created = sent[0]?.['response'] as JsonObject | undefined;
-    expect(ending.map(({ event, data }) => event ?? data)).toEqual(['error', 'response.failed', '[DONE]']);
-    const [error, failed] = ending.slice(0, 2).map(({ data }) => JSON.parse(data) as JsonObject);
-    const { message } = error as { message: string };
-    // Flat for one SDK, nested for Open Responses and another.
-    const nested = { type: situation.openai[1], code, message, param: null };
-    expect(error).toEqual({ type: 'error', sequence_number: sent.length, code, message, param: null, error: nested });
-    expect(failed).toMatchObject({
-      type: 'response.failed',
-      sequence_number: sent.length + 1,
-      response: { object: 'response', status: 'failed', error: { code, message } },
-    });
-    if (created) expect(failed).toMatchObject({ response: { id: created['id'], created_at: created['created_at'] } });
-    return plain(message, id);
-  }
+  const expectEnding = (dialect: Dialect, { before, ...failed }: Failed, situation: Situation): string =>
+    expectFailedEnding(dialect, { ...failed, sent: readEvents(before) }, situation);
 
   describe.each(DIALECTS)('of %s', (dialect) => {
     const events = untilContent(dialect);
