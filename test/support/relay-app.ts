@@ -75,6 +75,8 @@ export class RelayApp {
     readonly upstream: ScriptedUpstream,
     /** As DATABASE_URL names it. */
     readonly databaseUrl: string,
+    /** The relay alone; `close` does so too. */
+    readonly stop: () => Promise<void>,
     readonly close: () => Promise<void>,
   ) {}
 
@@ -108,8 +110,10 @@ export class RelayApp {
     await app.get(Sweeper).start();
     await app.listen(0, '127.0.0.1');
     app.get(ChannelDirectory, { strict: false }).serve();
-    const relay = new RelayApp(app, await app.getUrl(), upstream, database.url, async () => {
-      await app.close();
+    let stopped: Promise<void> | undefined;
+    const stop = (): Promise<void> => (stopped ??= app.close());
+    const relay = new RelayApp(app, await app.getUrl(), upstream, database.url, stop, async () => {
+      await stop();
       await upstream.close();
       await database.drop();
     });

@@ -58,6 +58,13 @@ export class ScriptedUpstream {
     return this.requests.at(-1)?.sent ?? Buffer.alloc(0);
   }
 
+  /** How many clients are connected, whether they ask for something or not. */
+  connections(): Promise<number> {
+    return new Promise((resolve, reject) =>
+      this.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+    );
+  }
+
   /** Answers every request from now on with this script. */
   script(script: Script): void {
     this.#always = script;

@@ -1,0 +1,118 @@
+/** The pieces that the upstreams of the fault matrix answer with. Two channels never say the same word. */
+
+import { setImmediate as turn } from 'node:timers/promises';
+import { prose, tokensIn } from '../support/prose.js';
+import {
+  answerIn,
+  bytes,
+  chatBody,
+  chunkEvery,
+  destroy,
+  type Dialect,
+  eventsIn,
+  head,
+  messagesBody,
+  responsesBody,
+  type Script,
+  type ScriptedEvent,
+  sse,
+  streamHead,
+  waitFor,
+} from '../support/scripted-upstream.js';
+import type { Scene } from './faults.js';
+
+/** Tokens of the prompt, as the upstream counts them. */
+export const PROMPT_TOKENS = 400;
+const ANSWER_TOKENS = 200;
+const BEGUN_TOKENS = 80;
+
+/** What the first channel says, and the second. */
+const WORDS = ['Alpha', ...prose(ANSWER_TOKENS)];
+export const ANSWER = WORDS.join('');
+export const SECOND_ANSWER = `Omega${prose(20).join('')}`;
+/** Up to where an answer is cut off that has begun. */
+export const BEGINNING = WORDS.slice(0, 1 + BEGUN_TOKENS).join('');
+export const large = `Alpha${'x'.repeat(2 * 1024 * 1024)}`;
+
+/** What either channel reports: each call that is answered costs so much, and no other so much. */
+export const USAGE = { prompt: PROMPT_TOKENS, completion: ANSWER_TOKENS };
+export const SECOND_USAGE = { prompt: PROMPT_TOKENS, completion: 20 };
+
+const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody };
+const FINISHED = { text: WORDS, usage: USAGE };
+const JSON_HEAD = { 'content-type': 'application/json' };
+
+export const answerOf =
+  (text: string) =>
+  ({ dialect }: Scene): Script =>
+    answerIn(dialect, { text, usage: USAGE });
+
+export const secondAnswer = (dialect: Dialect): Script =>
+  answerIn(dialect, { text: SECOND_ANSWER, usage: SECOND_USAGE });
+
+export const bytewise = ({ dialect }: Scene): Script => [
+  chunkEvery(1),
+  answerIn(dialect, { text: 'Alpha', usage: USAGE }),
+];
+
+/** The head of an answer, which has been read before anything follows. */
+export const opened = ({ streamed }: Scene): Script => [streamed ? streamHead() : head(200, JSON_HEAD), arrived()];
+
+/** What comes before the first content. */
+export const prelude = ({ dialect }: Scene): Script => [sse(divided(dialect).prelude), arrived()];
+
+/** The head and a part of the answer, which have been read before anything follows. */
+export const begun = (scene: Scene): Script => {
+  const { prelude: first, begun: words } = divided(scene.dialect);
+  const part = scene.streamed ? sse([...first, ...words]) : bytes(wholeParts(scene.dialect)[0]);
+  return [opened(scene), part, arrived()];
+};
+
+/** What is left of an answer behind a part of it. */
+export const rest = ({ dialect, streamed }: Scene, behind: 'prelude' | 'begun'): Script => {
+  const { begun: words, rest: others } = divided(dialect);
+  if (streamed) return sse(behind === 'prelude' ? [...words, ...others] : others);
+  return bytes(behind === 'prelude' ? wholeParts(dialect).join('') : wholeParts(dialect)[1]);
+};
+
+/** No JSON, whether an event of it or a piece of a body. */
+export const garbled = (): Script => bytes('data: {"choices":[{"delta":\n\n');
+
+/** Breaks the connection once all that was sent has been read: a reset would overtake it. */
+export const reset = (how: 'reset' | 'close' = 'reset'): Script => [arrived(), destroy(how)];
+
+/**
+ * Relay and upstream are one process: in each turn of its event loop what has been written is read. A while alone would
+ * not do on a machine that is busy.
+ */
+const arrived = (): Script =>
+  waitFor(async () => {
+    for (let turns = 0; turns < 10; turns += 1) await turn();
+  });
+
+interface Divided {
+  readonly prelude: readonly ScriptedEvent[];
+  readonly begun: readonly ScriptedEvent[];
+  readonly rest: readonly ScriptedEvent[];
+}
+
+const DIVIDED = new Map<Dialect, Divided>();
+
+function divided(dialect: Dialect): Divided {
+  const known = DIVIDED.get(dialect);
+  if (known !== undefined) return known;
+  const events = eventsIn(dialect, { ...FINISHED, includeUsage: true } as object);
+  let tokens = 0;
+  const first = events.findIndex(({ data }) => JSON.stringify(data).includes('Alpha'));
+  const last = 1 + events.findIndex(({ data }) => (tokens += tokensIn(JSON.stringify(data))) >= BEGUN_TOKENS);
+  const parts = { prelude: events.slice(0, first), begun: events.slice(first, last), rest: events.slice(last) };
+  DIVIDED.set(dialect, parts);
+  return parts;
+}
+
+/** An unstreamed answer in two, cut where a stream is. */
+function wholeParts(dialect: Dialect): [string, string] {
+  const body = JSON.stringify(BODIES[dialect](FINISHED));
+  const at = body.indexOf(BEGINNING) + BEGINNING.length;
+  return [body.slice(0, at), body.slice(at)];
+}

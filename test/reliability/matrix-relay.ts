@@ -1,0 +1,118 @@
+/** The relay that the fault matrix asks: for each dialect of an upstream, channels that fail and channels that do not. */
+
+import { DIALECTS, PATHS } from '../support/dialects.js';
+import { deadUrl } from '../support/ports.js';
+import { prose } from '../support/prose.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import type { Dialect, JsonObject, RecordedRequest, Script } from '../support/scripted-upstream.js';
+import type { Pair } from '../support/pairs.js';
+import { PROMPT_TOKENS, secondAnswer } from './fault-scripts.js';
+import type { Fault } from './faults.js';
+
+/** One call of the matrix. */
+export interface Cell extends Omit<Pair, 'model'> {
+  readonly fault: Fault;
+  /** The client wants a stream. */
+  readonly stream: boolean;
+  /** Behind the channel that fails there is one that does not. */
+  readonly isDouble: boolean;
+}
+
+export interface Asked {
+  readonly response: Response;
+  readonly caller: TestCaller;
+  /** What reached the upstream, in order. */
+  readonly requests: readonly RecordedRequest[];
+}
+
+type Kind = 'usual' | NonNullable<Fault['channels']>;
+const KINDS: readonly Kind[] = ['usual', 'hasty', 'dead'];
+
+const modelOf = (kind: Kind, upstream: Dialect, isDouble: boolean): string =>
+  `${kind}-${isDouble ? 'two' : 'one'}-${upstream}`;
+
+/** Of the first channel or the second. */
+export const channelOf = ({ fault, upstream }: Cell, which: 'first' | 'second'): string =>
+  `${which}-${kindOf(fault)}-${upstream}`;
+
+const kindOf = ({ channels }: Fault): Kind => channels ?? 'usual';
+
+const NAMES = KINDS.flatMap((kind) =>
+  DIALECTS.flatMap((dialect) => [true, false].map((isDouble) => modelOf(kind, dialect, isDouble))),
+);
+
+/** Longer than the event loop may stand still, as its timers are counted, and no longer than a test can wait. */
+const HASTY_MS = 1200;
+
+const catalog = (live: string, dead: string): string => `
+models:
+${NAMES.map(
+  (name) =>
+    `  - { name: ${name}, context_window: 200000, max_output_tokens: 64000, prices: [{ input: 1, output: 10 }] }`,
+).join('\n')}
+channels:
+${KINDS.flatMap((kind) =>
+  DIALECTS.flatMap((dialect) => [
+    channel(`first-${kind}-${dialect}`, dialect, kind === 'dead' ? dead : live, [
+      'tier: 1',
+      `models: [${modelOf(kind, dialect, false)}, ${modelOf(kind, dialect, true)}]`,
+      ...(kind === 'hasty' ? [`timeouts: { first_event_ms: ${HASTY_MS}, idle_ms: ${HASTY_MS} }`] : []),
+    ]),
+    channel(`second-${kind}-${dialect}`, dialect, live, [
+      'tier: 2',
+      'headers: { x-second: "yes" }',
+      `models: [${modelOf(kind, dialect, true)}]`,
+    ]),
+  ]),
+).join('\n')}
+`;
+
+const channel = (name: string, dialect: Dialect, url: string, rest: readonly string[]): string =>
+  `  - { name: ${name}, protocol: ${dialect}, base_url: "${url}", credentials: [upstream-secret], ${rest.join(', ')} }`;
+
+export class MatrixRelay {
+  /** What is due for all calls so far at least and at most, in nanos. */
+  readonly due = { least: 0n, most: 0n };
+  private readonly cells: { readonly cell: Cell; readonly requests: RecordedRequest[] }[] = [];
+
+  private constructor(readonly relay: RelayApp) {
+    relay.upstream.script((request) => this.play(request));
+  }
+
+  static async start(): Promise<MatrixRelay> {
+    // So that nothing is let go before its time, however slow the machine is.
+    const relay = await RelayApp.start({ preludeMs: 20_000 });
+    await relay.applyCatalog(catalog(relay.upstream.url, await deadUrl()));
+    return new MatrixRelay(relay);
+  }
+
+  /** Asks what the cell says; the answer is still to be read. */
+  async ask(cell: Cell): Promise<Asked> {
+    const number = this.cells.length;
+    const requests: RecordedRequest[] = [];
+    this.cells.push({ cell, requests });
+    const caller = await this.relay.caller();
+    const { client, upstream, stream, isDouble, fault } = cell;
+    const body = requestOf(client, stream, `cell-${number}${prose(PROMPT_TOKENS - 2).join('')}`);
+    const model = modelOf(kindOf(fault), upstream, isDouble);
+    const response = await this.relay.post(PATHS[client], caller.key, { ...body, model });
+    return { response, caller, requests };
+  }
+
+  /** Many calls run at a time: which one a request belongs to stands in its prompt. */
+  private play(request: RecordedRequest): Script {
+    const number = Number(/cell-(\d+)/.exec(request.body.toString())?.[1]);
+    const { cell, requests } = this.cells[number]!;
+    requests.push(request);
+    const dialect = request.dialect!;
+    if (request.headers['x-second'] === 'yes') return secondAnswer(dialect);
+    return cell.fault.play({ dialect, streamed: request.json['stream'] === true });
+  }
+}
+
+function requestOf(dialect: Dialect, stream: boolean, content: string): JsonObject {
+  if (dialect === 'responses') return { input: content, max_output_tokens: 1000, stream };
+  const messages = [{ role: 'user', content }];
+  if (dialect === 'messages') return { messages, max_tokens: 1000, stream };
+  return { messages, max_completion_tokens: 1000, stream, ...(stream && { stream_options: { include_usage: true } }) };
+}
