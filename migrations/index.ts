@@ -15,6 +15,7 @@ import { IndexCallsByKey20261122130300 } from './20261122130300-index-calls-by-k
 import { AddKeySwitches20261122141000 } from './20261122141000-add-key-switches.js';
 import { CreateStoredAnswers20261122141100 } from './20261122141100-create-stored-answers.js';
 import { RecordAttempts20261122200100 } from './20261122200100-record-attempts.js';
+import { LimitGroups20261122200200 } from './20261122200200-limit-groups.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -33,4 +34,5 @@ export const migrations = [
   AddKeySwitches20261122141000,
   CreateStoredAnswers20261122141100,
   RecordAttempts20261122200100,
+  LimitGroups20261122200200,
 ];

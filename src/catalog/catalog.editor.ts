@@ -1,10 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Notifications, TOPICS } from '../database/index.js';
+import { type Limits, NO_LIMITS, USUALLY_LIMITED, type UsualLimits } from '../limits/index.js';
 import { Clock, newId } from '../shared/index.js';
 import { CatalogRepository, type StoredModel } from './catalog.repository.js';
 import { describeChanges, difference } from './changes.js';
-import { type GroupDefinition, groupFacts, type ModelDefinition, modelFacts, priceFacts } from './definitions.js';
+import {
+  type GroupDefinition,
+  groupDefinitionOf,
+  groupFacts,
+  limitFacts,
+  type ModelDefinition,
+  modelFacts,
+  priceFacts,
+} from './definitions.js';
 import type { PricingDefinition } from './pricing.js';
 import { replaceAll } from './replace-all.js';
 
@@ -17,7 +26,14 @@ interface CatalogDefinitions {
   readonly models: readonly ModelDefinition[];
   /** Prices that begin later and are no part of the definitions, in words: a line each. */
   readonly upcoming: readonly string[];
+  readonly usualLimits: UsualLimits;
 }
+
+const LIMITS_OF: Readonly<Record<keyof UsualLimits, string>> = {
+  key: 'limits of a key',
+  account: 'limits of an account',
+  address: 'limits of an address',
+};
 
 /** Names of everything stored, switched off or not. */
 export interface CatalogNames {
@@ -63,7 +79,12 @@ export class CatalogEditor {
   async definitions(manager: EntityManager): Promise<CatalogDefinitions> {
     const groups = (await this.repository.groups(manager)).filter(({ enabled }) => enabled);
     const models = (await this.repository.models(manager)).filter(({ model }) => model.enabled);
-    return { groups, models: models.flatMap(definitionsOf), upcoming: models.flatMap(describeUpcoming) };
+    return {
+      groups: groups.map(groupDefinitionOf),
+      models: models.flatMap(definitionsOf),
+      upcoming: models.flatMap(describeUpcoming),
+      usualLimits: await this.repository.usualLimits(manager),
+    };
   }
 
   /** Makes each group be as defined. With `prune`, switches off all others but the default one. */
@@ -77,13 +98,35 @@ export class CatalogEditor {
       stored: await this.repository.groups(manager),
       put: async (definition, before) => {
         const subject = `group ${definition.name}`;
-        const lines = difference(subject, before, before && groupFacts(before), groupFacts(definition));
+        const lines = difference(
+          subject,
+          before,
+          before && groupFacts(groupDefinitionOf(before)),
+          groupFacts(definition),
+        );
         if (lines.length > 0) await this.repository.putGroup(definition, manager);
         return lines;
       },
       switchOff: ({ name }) => this.repository.switchOffGroup(name, manager),
       prune: ({ name }) => prune && name !== DEFAULT_GROUP,
     });
+  }
+
+  /** Makes the usual limits of each kind that is named be as defined, whole. With `prune`, lifts those of the others. */
+  async replaceUsualLimits(
+    definitions: Readonly<Partial<UsualLimits>>,
+    prune: boolean,
+    manager: EntityManager,
+  ): Promise<string[]> {
+    const stored = await this.repository.usualLimits(manager);
+    const changes: string[] = [];
+    for (const subject of USUALLY_LIMITED) {
+      const limits: Limits = definitions[subject] ?? (prune ? NO_LIMITS : stored[subject]);
+      const lines = describeChanges(LIMITS_OF[subject], limitFacts(stored[subject]), limitFacts(limits));
+      if (lines.length > 0) await this.repository.putUsualLimits(subject, limits, manager);
+      changes.push(...lines);
+    }
+    return changes;
   }
 
   /** Makes each model be as defined; prices that differ begin at their time. With `prune`, switches off all others. */

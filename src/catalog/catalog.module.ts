@@ -8,9 +8,10 @@ import { GroupEntity } from './group.entity.js';
 import { ModelEntity } from './model.entity.js';
 import { Offer } from './offer.js';
 import { PriceVersionEntity } from './price-version.entity.js';
+import { UsualLimitsEntity } from './usual-limits.entity.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([GroupEntity, ModelEntity, PriceVersionEntity])],
+  imports: [TypeOrmModule.forFeature([GroupEntity, ModelEntity, PriceVersionEntity, UsualLimitsEntity])],
   providers: [CatalogRepository, CatalogReader, CatalogService, CatalogEditor, Offer],
   exports: [CatalogService, CatalogEditor, Offer],
 })

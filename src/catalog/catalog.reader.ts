@@ -1,10 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Clock } from '../shared/index.js';
-import { NO_USUAL_LIMITS } from '../limits/index.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import { CatalogRepository, type StoredModel, type StoredPrices } from './catalog.repository.js';
-import { groupOf, reasons } from './definitions.js';
+import { groupDefinitionOf, groupOf, reasons } from './definitions.js';
 import type { ModelEntity } from './model.entity.js';
 import { parsePricing } from './pricing.js';
 
@@ -33,10 +32,10 @@ export class CatalogReader {
     );
     return {
       version,
-      groups: new Map(groups.map((group) => [group.name, groupOf(group)])),
+      groups: new Map(groups.map((group) => [group.name, groupOf(groupDefinitionOf(group))])),
       models: new Map(models.flatMap((stored) => this.modelOf(stored)).map((model) => [model.name, model])),
       upcoming: upcoming.toSorted((one, other) => one.at - other.at),
-      usualLimits: NO_USUAL_LIMITS,
+      usualLimits: await this.repository.usualLimits(manager),
     };
   }
 

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { limitColumns, type Limits, limitsIn, NO_USUAL_LIMITS, type UsualLimits } from '../limits/index.js';
 import type { GroupDefinition, ModelDefinition } from './definitions.js';
 import { GroupEntity } from './group.entity.js';
 import { ModelEntity } from './model.entity.js';
 import { PriceVersionEntity } from './price-version.entity.js';
+import { UsualLimitsEntity } from './usual-limits.entity.js';
 
 /** A version of a model's prices, and in how many milliseconds it begins; 0 when it has. */
 export type StoredPrices = PriceVersionEntity & { readonly inMs: number };
@@ -58,7 +60,8 @@ export class CatalogRepository {
 
   /** Makes the group be as defined, and switched on. */
   async putGroup(definition: GroupDefinition, manager: EntityManager): Promise<void> {
-    await manager.upsert(GroupEntity, { ...definition, enabled: true }, ['name']);
+    const columns = { ...definition, limits: limitColumns(definition.limits), enabled: true };
+    await manager.upsert(GroupEntity, columns, ['name']);
   }
 
   /** Makes the model be as defined, and switched on; its prices stay as they are. */
@@ -76,6 +79,17 @@ export class CatalogRepository {
        VALUES ($1, $2, greatest(clock_timestamp(), $3::timestamptz), $4)`,
       [id, model, validFrom ?? null, pricing],
     );
+  }
+
+  async usualLimits(manager: EntityManager): Promise<UsualLimits> {
+    const rows = await manager.find(UsualLimitsEntity);
+    const stored = Object.fromEntries(rows.map(({ subject, limits }) => [subject, limitsIn(limits)]));
+    return { ...NO_USUAL_LIMITS, ...stored };
+  }
+
+  /** Makes them be these: what is left out is lifted. */
+  async putUsualLimits(subject: keyof UsualLimits, limits: Limits, manager: EntityManager): Promise<void> {
+    await manager.update(UsualLimitsEntity, { subject }, { limits: limitColumns(limits) });
   }
 
   async switchOffGroup(name: string, manager: EntityManager): Promise<void> {

@@ -1,6 +1,7 @@
-import { NO_LIMITS } from '../limits/index.js';
+import { type Limits, limitsIn, renderLimits } from '../limits/index.js';
 import type { CatalogGroup, CatalogModel, Flags } from './catalog.js';
 import { type Facts, listed, sortedPairs } from './changes.js';
+import type { GroupEntity } from './group.entity.js';
 import { describePricing, formatMultiplier, parseMultiplier, parsePricing, type PricingDefinition } from './pricing.js';
 
 /** A group as the operator defines it. */
@@ -11,6 +12,8 @@ export interface GroupDefinition {
   /** Other multipliers for single models, by name. */
   readonly models: Readonly<Record<string, string>>;
   readonly description: string;
+  /** Of all its calls together. */
+  readonly limits: Limits;
 }
 
 /** A model as the operator defines it. */
@@ -29,6 +32,12 @@ export type ModelDefinition = Pick<
 /** What a model that reasons is taken to think in a second, unless its definition says otherwise. */
 export const USUAL_HIDDEN_TOKENS_PER_SECOND = 150;
 
+/** As the operator defined it. */
+export const groupDefinitionOf = ({ limits, ...columns }: GroupEntity): GroupDefinition => ({
+  ...columns,
+  limits: limitsIn(limits),
+});
+
 export const groupOf = (definition: GroupDefinition): CatalogGroup => ({
   name: definition.name,
   multiplier: parseMultiplier(definition.multiplier),
@@ -36,7 +45,7 @@ export const groupOf = (definition: GroupDefinition): CatalogGroup => ({
     Object.entries(definition.models).map(([model, multiplier]) => [model, parseMultiplier(multiplier)]),
   ),
   description: definition.description,
-  limits: NO_LIMITS,
+  limits: definition.limits,
 });
 
 /** Whether a model thinks before it answers, as its capabilities say. */
@@ -50,7 +59,12 @@ export const groupFacts = (definition: GroupDefinition): Facts => ({
     .map((model) => `${model} × ${formatMultiplier(parseMultiplier(definition.models[model] ?? '1'))}`)
     .join(', '),
   description: definition.description,
+  ...limitFacts(definition.limits),
 });
+
+/** What a change of limits is told by. */
+export const limitFacts = (limits: Limits): Facts =>
+  Object.fromEntries(Object.entries(renderLimits(limits)).map(([name, limit]) => [name, String(limit ?? '')]));
 
 /** What a change of a model is told by; prices stand apart because they have versions. */
 export const modelFacts = (definition: Omit<ModelDefinition, 'pricing' | 'validFrom'>): Facts => ({

@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { LimitColumns } from '../limits/index.js';
 
 @Entity('groups')
 export class GroupEntity {
@@ -15,6 +16,9 @@ export class GroupEntity {
 
   @Column({ type: 'text', default: '' })
   description: string;
+
+  @Column(() => LimitColumns, { prefix: false })
+  limits: LimitColumns;
 
   @Column({ type: 'boolean', default: true })
   enabled: boolean;

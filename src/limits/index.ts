@@ -1,3 +1,15 @@
 // How much may be asked for in a minute and at the same time, by a key, an account, a group or an address, and the counts
 // of it that all processes share. Does not own who has which limits (keys, auth, catalog), nor when they are asked (relay).
-export { LIMITED, type Limited, type Limits, NO_LIMITS, NO_USUAL_LIMITS, type UsualLimits } from './limits.js';
+export { LimitNotPossible } from './limit.errors.js';
+export { LimitColumns, limitColumns, limitsIn } from './limit-columns.js';
+export { describeLimits, LARGEST_LIMIT, renderLimits } from './limit-names.js';
+export {
+  LIMITED,
+  type Limited,
+  type Limits,
+  NO_LIMITS,
+  NO_USUAL_LIMITS,
+  ownElseUsual,
+  USUALLY_LIMITED,
+  type UsualLimits,
+} from './limits.js';

@@ -13,7 +13,13 @@ export const NO_LIMITS: Limits = {};
 export const LIMITED = ['key', 'account', 'group', 'address'] as const;
 export type Limited = (typeof LIMITED)[number];
 
+/** Those of them that have usual limits; each group has its own. */
+export const USUALLY_LIMITED = ['key', 'account', 'address'] as const satisfies readonly Limited[];
+
 /** What everybody of a kind has who has no limits of their own, each limit by itself. */
-export type UsualLimits = Readonly<Record<Exclude<Limited, 'group'>, Limits>>;
+export type UsualLimits = Readonly<Record<(typeof USUALLY_LIMITED)[number], Limits>>;
 
 export const NO_USUAL_LIMITS: UsualLimits = { key: NO_LIMITS, account: NO_LIMITS, address: NO_LIMITS };
+
+/** What holds of two sets of limits: each one's own, else the usual one. */
+export const ownElseUsual = (own: Limits, usual: Limits): Limits => (own === NO_LIMITS ? usual : { ...usual, ...own });

@@ -30,7 +30,10 @@ const UPSTREAM_SECRET = 'sk-upstream-secret-1';
 const CATALOG = `
 groups:
   - { name: default, multiplier: 1 }
-  - { name: saver, multiplier: 0.8, description: Slower channels at a discount }
+  - name: saver
+    multiplier: 0.8
+    description: Slower channels at a discount
+    limits: { requests_per_minute: 600, concurrency: 20 }
 models:
   - name: big
     display_name: Big One
@@ -60,6 +63,13 @@ channels:
     headers: { X-Extra: value }
     flags: { includeUsage: true, maxOutput: 8192, efforts: [low, high] }
   - { name: spare, protocol: chat-completions, base_url: "http://127.0.0.1:9", auth: none, models: [small] }
+`;
+
+/** What belongs to no name, beside it. */
+const USUAL_LIMITS = `
+limits:
+  key: { requests_per_minute: 60, tokens_per_minute: 100000, concurrency: 4 }
+  address: { concurrency: 10 }
 `;
 
 const aFallbackModel: FallbackModel = {
@@ -156,7 +166,9 @@ describe('the catalog', () => {
       multiplier: 800_000n,
       modelMultipliers: new Map(),
       description: 'Slower channels at a discount',
+      limits: { requestsPerMinute: 600, concurrency: 20 },
     });
+    expect(groups.get('default')?.limits).toEqual({});
     expect(models.get('big')).toMatchObject({
       displayName: 'Big One',
       ownedBy: 'acme',
@@ -224,8 +236,12 @@ describe('the catalog', () => {
 
   it('does not change when its own export is applied', async () => {
     const program = await boot();
-    await apply(program, CATALOG);
+    await apply(program, CATALOG + USUAL_LIMITS);
     const text = await exported(program);
+    expect(text).toContain('    limits: { requests_per_minute: 600, concurrency: 20 }\n');
+    expect(text).toContain(
+      '\nlimits:\n  key: { requests_per_minute: 60, tokens_per_minute: 100000, concurrency: 4 }\n  address: { concurrency: 10 }\n',
+    );
     expect(await apply(program, text)).toEqual([]);
     expect(await apply(program, text, true)).toEqual([]);
     expect(await exported(program)).toBe(text);
@@ -251,6 +267,42 @@ describe('the catalog', () => {
     expect(await exported(elsewhere)).toBe(text);
   });
 
+  it('has usual limits that a file replaces by kind, whole, and lifts where it names none, with prune', async () => {
+    const program = await boot();
+    await apply(program, CATALOG);
+    expect(await apply(program, USUAL_LIMITS)).toEqual([
+      'limits of a key: requests_per_minute (none) → 60',
+      'limits of a key: tokens_per_minute (none) → 100000',
+      'limits of a key: concurrency (none) → 4',
+      'limits of an address: concurrency (none) → 10',
+    ]);
+    const usual = async (): Promise<unknown> => {
+      await program.get(CatalogService).reload();
+      return program.get(CatalogService).current().usualLimits;
+    };
+    const ofKey = { requestsPerMinute: 60, tokensPerMinute: 100_000, concurrency: 4 };
+    expect(await usual()).toEqual({ key: ofKey, account: {}, address: { concurrency: 10 } });
+    const before = await version();
+    expect(await apply(program, 'groups: []')).toEqual([]);
+    expect(await version()).toBe(before);
+    expect(await apply(program, 'limits: { key: { concurrency: 8 }, account: { requests_per_minute: 600 } }')).toEqual([
+      'limits of a key: requests_per_minute 60 → (none)',
+      'limits of a key: tokens_per_minute 100000 → (none)',
+      'limits of a key: concurrency 4 → 8',
+      'limits of an account: requests_per_minute (none) → 600',
+    ]);
+    expect(await version()).toBe(before + 1);
+    const limits = { key: { concurrency: 8 }, account: { requestsPerMinute: 600 }, address: { concurrency: 10 } };
+    expect(await usual()).toEqual(limits);
+    expect(await apply(program, 'limits: { key: {}, account: }')).toEqual(['limits of a key: concurrency 8 → (none)']);
+    expect(await apply(program, CATALOG, true)).toEqual([
+      'limits of an account: requests_per_minute 600 → (none)',
+      'limits of an address: concurrency 10 → (none)',
+    ]);
+    expect(await usual()).toEqual({ key: {}, account: {}, address: {} });
+    expect(await exported(program)).not.toContain('\nlimits:');
+  });
+
   it('tells what changed, an entry being replaced whole', async () => {
     const program = await boot();
     await apply(program, CATALOG);
@@ -264,6 +316,8 @@ channels:
     expect(await apply(program, text)).toEqual([
       'group saver: multiplier 0.8 → 0.7',
       'group saver: description Slower channels at a discount → (none)',
+      'group saver: requests_per_minute 600 → (none)',
+      'group saver: concurrency 20 → (none)',
       'model small: display_name small → Small',
       'model small: context_window 8000 → 9000',
       'model small: prices free → input 1, output 2',
@@ -429,7 +483,7 @@ channels:
     await server.get(Notifications).announceServer();
     server.get(ChannelDirectory).serve();
     await expect(apply(await boot(), CATALOG)).rejects.toThrow(
-      "catalog.yaml:24: channels[0].credentials of main name MAIN_KEY, which is not set in the running server's environment",
+      "catalog.yaml:27: channels[0].credentials of main name MAIN_KEY, which is not set in the running server's environment",
     );
     expect(await version()).toBe(1);
   });

@@ -33,6 +33,7 @@ describe('the schema', () => {
       'price_versions',
       'redemption_codes',
       'sessions',
+      'usual_limits',
       'wallets',
     ]);
     const { upQueries } = await sql.driver.createSchemaBuilder().log();

@@ -5,7 +5,7 @@ import { AppError } from '../../shared/index.js';
 import { ChannelEditor } from '../channel.editor.js';
 import type { ChannelEntity, StoredCredential } from '../channel.entity.js';
 import { CredentialVault } from '../credential-vault.js';
-import { channelEntry, groupEntry, modelEntry } from './entries-from-definitions.js';
+import { channelEntry, groupEntry, modelEntry, usualLimitsEntry } from './entries-from-definitions.js';
 import { renderCatalog } from './render-catalog.js';
 
 interface ExportedCatalog {
@@ -30,6 +30,8 @@ export class CatalogExport {
       await this.catalog.definitions(manager),
       await this.channels.stored(manager),
     ]);
+    const limits = usualLimitsEntry(definitions.usualLimits);
+    const usualLimits = Object.keys(limits).length > 0 ? { limits } : {};
     const render = (credential: (stored: StoredCredential, channel: ChannelEntity) => string): string =>
       renderCatalog(definitions.upcoming, {
         groups: definitions.groups.map(groupEntry),
@@ -40,6 +42,7 @@ export class CatalogExport {
             channel.credentials.map((stored) => credential(stored, channel)),
           ),
         ),
+        ...usualLimits,
       });
     return {
       text: render((stored) => ('env' in stored ? `env:${stored.env}` : '***')),

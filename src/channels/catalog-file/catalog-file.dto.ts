@@ -2,6 +2,7 @@ import { Type } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
 import { EFFORTS, USUAL_SERVICE_TIERS } from '../../call/index.js';
 import type { Flags } from '../../catalog/index.js';
+import { LARGEST_LIMIT } from '../../limits/index.js';
 import { AUTH_FORMS, type AuthForm } from '../channel.js';
 import { BaseUrl, Credentials, FlagList, FlagMap, Headers, ModelNames, Query } from './channel-fields.js';
 import {
@@ -34,6 +35,41 @@ const isTool = (name: string): boolean => WORD.test(name);
 const isServiceTier = (name: string): boolean => WORD.test(name) && !USUAL_SERVICE_TIERS.includes(name);
 const ONE_DAY_MS = 86_400_000;
 
+export class LimitsEntry {
+  @Optional()
+  @Whole(1, LARGEST_LIMIT)
+  readonly requests_per_minute?: number | null;
+
+  @Optional()
+  @Whole(1, LARGEST_LIMIT)
+  readonly tokens_per_minute?: number | null;
+
+  @Optional()
+  @Whole(1, LARGEST_LIMIT)
+  readonly concurrency?: number | null;
+}
+
+/** What each has that has none of its own. */
+export class UsualLimitsEntry {
+  @Optional()
+  @Mapping()
+  @ValidateNested()
+  @Type(() => LimitsEntry)
+  readonly key?: LimitsEntry | null;
+
+  @Optional()
+  @Mapping()
+  @ValidateNested()
+  @Type(() => LimitsEntry)
+  readonly account?: LimitsEntry | null;
+
+  @Optional()
+  @Mapping()
+  @ValidateNested()
+  @Type(() => LimitsEntry)
+  readonly address?: LimitsEntry | null;
+}
+
 export class GroupEntry {
   @Name()
   readonly name: string;
@@ -49,6 +85,12 @@ export class GroupEntry {
   @Optional()
   @Text()
   readonly description?: string | null;
+
+  @Optional()
+  @Mapping()
+  @ValidateNested()
+  @Type(() => LimitsEntry)
+  readonly limits?: LimitsEntry | null;
 }
 
 /** Dollars per one million tokens. */
@@ -242,6 +284,12 @@ export class CatalogFileDto {
   @ValidateNested({ each: true })
   @Type(() => ChannelEntry)
   readonly channels?: readonly ChannelEntry[] | null;
+
+  @Optional()
+  @Mapping()
+  @ValidateNested()
+  @Type(() => UsualLimitsEntry)
+  readonly limits?: UsualLimitsEntry | null;
 }
 
 /** Tiers in ascending order, the first from 0. */

@@ -3,7 +3,14 @@ import { CatalogEditor } from '../../catalog/index.js';
 import { Notifications } from '../../database/index.js';
 import { ChannelEditor } from '../channel.editor.js';
 import { missingOnServers } from '../environment-question.js';
-import { channelFrom, groupFrom, modelFrom, type UsualAuth, variableOf } from './definitions-from-entries.js';
+import {
+  channelFrom,
+  groupFrom,
+  modelFrom,
+  type UsualAuth,
+  usualLimitsFrom,
+  variableOf,
+} from './definitions-from-entries.js';
 import type { Fault } from './invalid-catalog.js';
 import { type CatalogFile, readCatalogFile } from './read-catalog-file.js';
 import { referenceFaults } from './references.js';
@@ -27,7 +34,7 @@ export class CatalogImport {
   ) {}
 
   /**
-   * Makes groups, models, prices and channels be as the file says, and tells all processes.
+   * Makes groups, models, prices, channels and limits be as the file says, and tells all processes.
    * Returns one line for each change, none when nothing changed; never a secret.
    * @throws InvalidCatalog, SecretNotKept
    */
@@ -38,7 +45,7 @@ export class CatalogImport {
       const stored = prune ? undefined : await this.catalog.names(manager);
       const faults = referenceFaults(file.entries, { stored, protocols });
       if (faults.length > 0) throw file.refusal(faults);
-      const { groups, models, channels } = file.entries;
+      const { groups, models, channels, limits } = file.entries;
       return [
         ...(await this.catalog.replaceGroups((groups ?? []).map(groupFrom), prune, manager)),
         ...(await this.catalog.replaceModels((models ?? []).map(modelFrom), prune, manager)),
@@ -47,6 +54,7 @@ export class CatalogImport {
           prune,
           manager,
         )),
+        ...(await this.catalog.replaceUsualLimits(usualLimitsFrom(limits ?? {}), prune, manager)),
       ];
     });
   }

@@ -6,10 +6,18 @@ import {
   type TierDefinition,
   USUAL_HIDDEN_TOKENS_PER_SECOND,
 } from '../../catalog/index.js';
+import { type Limits, limitsIn, USUALLY_LIMITED, type UsualLimits } from '../../limits/index.js';
 import { formatUsd, parseUsd, Secret } from '../../shared/index.js';
 import { type ChannelDefinition, type CredentialDefinition, DEFAULT_TIMEOUTS } from '../channel-definition.js';
 import type { AuthForm } from '../channel.js';
-import type { ChannelEntry, GroupEntry, ModelEntry, TierEntry } from './catalog-file.dto.js';
+import type {
+  ChannelEntry,
+  GroupEntry,
+  LimitsEntry,
+  ModelEntry,
+  TierEntry,
+  UsualLimitsEntry,
+} from './catalog-file.dto.js';
 
 // What an entry of the file means: a field that is left out has its documented default.
 
@@ -25,7 +33,21 @@ export const groupFrom = (entry: GroupEntry): GroupDefinition => ({
   multiplier: canonical(entry.multiplier, '1'),
   models: mapValues(entry.models ?? {}, (multiplier) => canonical(multiplier, '1')),
   description: entry.description ?? '',
+  limits: limitsFrom(entry.limits ?? {}),
 });
+
+const limitsFrom = (entry: LimitsEntry): Limits =>
+  limitsIn({
+    requestsPerMinute: entry.requests_per_minute ?? null,
+    tokensPerMinute: entry.tokens_per_minute ?? null,
+    concurrency: entry.concurrency ?? null,
+  });
+
+/** Of those kinds alone that the file names. */
+export const usualLimitsFrom = (entry: UsualLimitsEntry): Readonly<Partial<UsualLimits>> =>
+  Object.fromEntries(
+    USUALLY_LIMITED.flatMap((subject) => (entry[subject] ? [[subject, limitsFrom(entry[subject])] as const] : [])),
+  );
 
 export const modelFrom = (entry: ModelEntry): ModelDefinition => ({
   name: entry.name,

@@ -4,6 +4,7 @@ import {
   type ModelDefinition,
   USUAL_HIDDEN_TOKENS_PER_SECOND,
 } from '../../catalog/index.js';
+import { type Limits, renderLimits, USUALLY_LIMITED, type UsualLimits } from '../../limits/index.js';
 import { formatUsd, parseUsd } from '../../shared/index.js';
 import type { ChannelEntity } from '../channel.entity.js';
 import { Numeral } from './numeral.js';
@@ -12,12 +13,20 @@ import { Numeral } from './numeral.js';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-export const groupEntry = ({ name, multiplier, models, description }: GroupDefinition): Entry => ({
+export const groupEntry = ({ name, multiplier, models, description, limits }: GroupDefinition): Entry => ({
   name,
   multiplier: decimal(multiplier),
   ...given('models', mapped(models, decimal)),
   ...given('description', description),
+  ...given('limits', limitsEntry(limits)),
 });
+
+/** Only of those kinds that have any. */
+export const usualLimitsEntry = (usual: UsualLimits): Entry =>
+  Object.assign({}, ...USUALLY_LIMITED.map((subject) => given(subject, limitsEntry(usual[subject])))) as Entry;
+
+const limitsEntry = (limits: Limits): Entry =>
+  Object.fromEntries(Object.entries(renderLimits(limits)).filter(([, limit]) => limit !== null));
 
 export const modelEntry = (model: ModelDefinition): Entry => ({
   name: model.name,

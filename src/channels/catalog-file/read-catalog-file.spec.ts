@@ -1,7 +1,7 @@
 import { entriesIn, faultsOf } from '../../../test/support/catalog-files.js';
 import type { ChannelDefinition } from '../channel-definition.js';
 import type { ChannelEntry } from './catalog-file.dto.js';
-import { channelFrom, groupFrom, modelFrom } from './definitions-from-entries.js';
+import { channelFrom, groupFrom, modelFrom, usualLimitsFrom } from './definitions-from-entries.js';
 
 const USUAL_AUTH = new Map([
   ['chat-completions', 'bearer'],
@@ -29,7 +29,13 @@ describe('readCatalogFile', () => {
     const file = entriesIn(`
 groups:
   - { name: default, multiplier: 1 }
-  - { name: saver, multiplier: 0.8, description: Slower channels at a discount }
+  - name: saver
+    multiplier: 0.8
+    description: Slower channels at a discount
+    limits: { requests_per_minute: 600, tokens_per_minute: 2000000, concurrency: 20 }
+limits:
+  key: { requests_per_minute: 60 }
+  address: { concurrency: 10 }
 models:
   - name: gpt-5.5
     display_name: GPT-5.5
@@ -64,6 +70,11 @@ channels:
       multiplier: '0.8',
       models: {},
       description: 'Slower channels at a discount',
+      limits: { requestsPerMinute: 600, tokensPerMinute: 2_000_000, concurrency: 20 },
+    });
+    expect(usualLimitsFrom(file.limits ?? {})).toEqual({
+      key: { requestsPerMinute: 60 },
+      address: { concurrency: 10 },
     });
     expect(file.models?.map(modelFrom)).toEqual([
       {
@@ -126,7 +137,7 @@ channels:
       pricing: { free: true, request_fee: '0', effort_multipliers: {}, tiers: [] },
     });
     expect(entriesIn('groups: [{ name: g, description: }]').groups?.map(groupFrom)).toEqual([
-      { name: 'g', multiplier: '1', models: {}, description: '' },
+      { name: 'g', multiplier: '1', models: {}, description: '', limits: {} },
     ]);
   });
 
@@ -254,6 +265,16 @@ channels:
     ['a time limit of nothing', channel('timeouts: { idle_ms: 0 }'), 'timeouts.idle_ms must be a whole number from 1'],
     ['an unknown time limit', channel('timeouts: { idle: 5 }'), 'timeouts.idle is not a field'],
     ['time limits that are no mapping', channel('timeouts: 5'), 'timeouts must be a mapping'],
+    [
+      'a limit of nothing',
+      'groups: [{ name: g, limits: { requests_per_minute: 0 } }]',
+      'groups[0].limits.requests_per_minute must be a whole number from 1',
+    ],
+    ['half a call', 'limits: { key: { concurrency: 1.5 } }', 'limits.key.concurrency must be a whole number from 1'],
+    ['an unknown limit', 'limits: { key: { per_hour: 5 } }', 'limits.key.per_hour is not a field'],
+    ['limits of something else', 'limits: { group: { concurrency: 5 } }', 'limits.group is not a field'],
+    ['a limit that is not of anybody', 'limits: { concurrency: 5 }', 'limits.concurrency is not a field'],
+    ['limits that are no mapping', 'limits: { address: 5 }', 'limits.address must be a mapping'],
     ['a negative weight', channel('weight: -1'), 'weight must be a whole number from 0'],
     ['a model whose name has a blank', channel('').replace('[m]', '[a b]'), 'models must name models without blanks'],
     [

@@ -19,7 +19,7 @@ export interface CatalogFile {
 export function readCatalogFile(text: string, fileName: string): CatalogFile {
   const document = new CatalogDocument(text, fileName);
   if (!isMapping(document.content))
-    throw document.refusal([{ path: '', message: 'must hold at least one of groups, models and channels' }]);
+    throw document.refusal([{ path: '', message: 'must hold at least one of groups, models, channels and limits' }]);
   const entries = plainToInstance(CatalogFileDto, document.content);
   const errors = validateSync(entries, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
   const faults = errors.flatMap((error) => faultsOf(error, ''));

@@ -23,7 +23,7 @@ const NUMERAL: ScalarTag = {
  */
 export function renderCatalog(
   upcoming: readonly string[],
-  catalog: Readonly<Record<string, readonly unknown[]>>,
+  catalog: Readonly<Record<string, readonly unknown[] | Readonly<Record<string, unknown>>>>,
 ): string {
   const document = new Document(catalog, { schema: 'core', customTags: (tags) => [NUMERAL, ...tags] });
   document.commentBefore = [

@@ -1,0 +1,44 @@
+import { LimitNotPossible } from './limit.errors.js';
+import { limitColumns, limitsIn } from './limit-columns.js';
+import { describeLimits, renderLimits } from './limit-names.js';
+import { NO_LIMITS, ownElseUsual } from './limits.js';
+
+describe('limits', () => {
+  it('read as a sentence does, those that there are', () => {
+    expect(describeLimits({})).toBe('');
+    expect(describeLimits({ requestsPerMinute: 1, tokensPerMinute: 100_000 })).toBe(
+      '1 call a minute, 100,000 tokens a minute',
+    );
+    expect(describeLimits({ requestsPerMinute: 60, concurrency: 4 })).toBe('60 calls a minute, 4 at a time');
+    expect(describeLimits({ concurrency: 1 })).toBe('1 at a time');
+  });
+
+  it('are told to programs with null for those that there are not', () => {
+    expect(renderLimits({ concurrency: 4 })).toEqual({
+      requests_per_minute: null,
+      tokens_per_minute: null,
+      concurrency: 4,
+    });
+  });
+
+  it('are stored and read again as what they were', () => {
+    const limits = { requestsPerMinute: 1, tokensPerMinute: 1_000_000_000 };
+    expect(limitsIn(limitColumns(limits))).toEqual(limits);
+    expect(limitsIn(limitColumns({}))).toBe(NO_LIMITS);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN, 1_000_000_001])('cannot be %d', (requestsPerMinute) => {
+    expect(() => limitColumns({ requestsPerMinute })).toThrow(LimitNotPossible);
+    expect(() => limitColumns({ requestsPerMinute })).toThrow('requests_per_minute must be a whole number from 1');
+  });
+
+  it('hold one by one: those of its own, else the usual ones', () => {
+    const usual = { requestsPerMinute: 60, concurrency: 4 };
+    expect(ownElseUsual({ concurrency: 8, tokensPerMinute: 10 }, usual)).toEqual({
+      requestsPerMinute: 60,
+      tokensPerMinute: 10,
+      concurrency: 8,
+    });
+    expect(ownElseUsual(NO_LIMITS, usual)).toBe(usual);
+  });
+});
