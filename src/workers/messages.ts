@@ -1,6 +1,6 @@
-import { isJsonObject } from '../shared/index.js';
+import { isJsonObject, reasonOf } from '../shared/index.js';
 
-/** What workers ask their primary. Everything in it is what JSON can say. */
+/** What a worker asks its primary, or the primary a worker. Everything in it is what JSON can say. */
 export interface Question {
   readonly type: 'question';
   readonly id: number;
@@ -8,7 +8,7 @@ export interface Question {
   readonly payload: unknown;
 }
 
-/** `failed` when the primary knows no answer. */
+/** `failed` when whoever was asked knows no answer. */
 export interface Answer {
   readonly type: 'answer';
   readonly id: number;
@@ -21,3 +21,16 @@ export const isQuestion = (message: unknown): message is Question =>
 
 export const isAnswer = (message: unknown): message is Answer =>
   isJsonObject(message) && message['type'] === 'answer' && typeof message['id'] === 'number';
+
+/** Never rejects: an answerer that fails, or that there is not, is told to whoever asked. */
+export async function replyTo(
+  { id, topic, payload }: Question,
+  answerer: ((payload: unknown) => unknown) | undefined,
+): Promise<Answer> {
+  if (answerer === undefined) return { type: 'answer', id, failed: `Nobody answers on "${topic}".` };
+  try {
+    return { type: 'answer', id, payload: await answerer(payload) };
+  } catch (error) {
+    return { type: 'answer', id, failed: reasonOf(error) };
+  }
+}

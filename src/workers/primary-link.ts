@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import cluster from 'node:cluster';
-import { type Answer, isAnswer, type Question } from './messages.js';
+import { type Answer, isAnswer, isQuestion, type Question, replyTo } from './messages.js';
 
 interface Waiting {
   readonly resolve: (payload: unknown) => void;
@@ -18,6 +18,7 @@ export class NoPrimary extends Error {
 @Injectable()
 export class PrimaryLink implements OnApplicationShutdown {
   private readonly waiting = new Map<number, Waiting>();
+  private readonly answerers = new Map<string, (payload: unknown) => unknown>();
   private lastId = 0;
 
   constructor() {
@@ -45,6 +46,11 @@ export class PrimaryLink implements OnApplicationShutdown {
     });
   }
 
+  /** Answers what the primary asks on a topic (`WorkerLinks.askAll`); an answer may be promised. */
+  answer(topic: string, answerer: (payload: unknown) => unknown): void {
+    this.answerers.set(topic, answerer);
+  }
+
   onApplicationShutdown(): void {
     process.off('message', this.listen).off('disconnect', this.lose);
     this.lose();
@@ -52,11 +58,17 @@ export class PrimaryLink implements OnApplicationShutdown {
 
   private readonly listen = (message: unknown): void => {
     if (isAnswer(message)) this.settle(message.id, (asked) => conclude(asked, message));
+    else if (isQuestion(message)) void this.reply(message);
   };
 
   private readonly lose = (): void => {
     for (const id of this.waiting.keys()) this.settle(id, ({ reject }) => reject(new NoPrimary()));
   };
+
+  private async reply(question: Question): Promise<void> {
+    const answer = await replyTo(question, this.answerers.get(question.topic));
+    if (this.connected) process.send?.(answer, undefined, undefined, () => undefined);
+  }
 
   private settle(id: number, conclusion: (asked: Waiting) => void): void {
     const asked = this.waiting.get(id);

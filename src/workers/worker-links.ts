@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
-import { reasonOf } from '../shared/index.js';
-import { type Answer, isQuestion, type Question } from './messages.js';
+import { within } from '../shared/index.js';
+import { isAnswer, isQuestion, type Question, replyTo } from './messages.js';
 
 /** @param worker the number of who asks, of its own for each process that was started */
 type Answerer = (payload: unknown, worker: number) => unknown;
@@ -9,10 +9,14 @@ type Answerer = (payload: unknown, worker: number) => unknown;
 export class WorkerLinks {
   private readonly answerers = new Map<string, Answerer>();
   private readonly goneListeners: ((worker: number) => void)[] = [];
+  /** By the number of the question, who waits for its answer. */
+  private readonly waiting = new Map<number, (payload: unknown) => void>();
+  private lastId = 0;
 
   constructor() {
     cluster.on('message', (worker, message: unknown) => {
       if (isQuestion(message)) void this.reply(worker, message);
+      else if (isAnswer(message)) this.waiting.get(message.id)?.(message.payload);
     });
     cluster.on('exit', ({ id }) => this.goneListeners.forEach((listener) => listener(id)));
   }
@@ -27,18 +31,36 @@ export class WorkerLinks {
     this.goneListeners.push(listener);
   }
 
-  private async reply(worker: Worker, question: Question): Promise<void> {
-    const answer = await this.answerTo(question, worker.id);
-    if (worker.isConnected()) worker.send(answer, undefined, () => undefined);
+  /**
+   * Asks every worker on a topic that it answers (`PrimaryLink.answer`). Gives by their numbers what came within
+   * `waitMs`: undefined of those that failed, were late or have ended.
+   */
+  async askAll(topic: string, payload: unknown, waitMs: number): Promise<ReadonlyMap<number, unknown>> {
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected() === true);
+    const answers = workers.map(async (worker) => {
+      return worker && ([worker.id, await this.ask(worker, topic, payload, waitMs)] as const);
+    });
+    return new Map((await Promise.all(answers)).filter((answer) => answer !== undefined));
   }
 
-  private async answerTo({ id, topic, payload }: Question, worker: number): Promise<Answer> {
-    const answerer = this.answerers.get(topic);
-    if (answerer === undefined) return { type: 'answer', id, failed: `Nobody answers on "${topic}".` };
+  private async ask(worker: Worker, topic: string, payload: unknown, waitMs: number): Promise<unknown> {
+    const id = (this.lastId += 1);
+    const answered = new Promise<unknown>((resolve) => {
+      this.waiting.set(id, resolve);
+      worker.send({ type: 'question', id, topic, payload } satisfies Question, undefined, (error) => {
+        if (error !== null) resolve(undefined);
+      });
+    });
     try {
-      return { type: 'answer', id, payload: await answerer(payload, worker) };
-    } catch (error) {
-      return { type: 'answer', id, failed: reasonOf(error) };
+      return await within(answered, waitMs);
+    } finally {
+      this.waiting.delete(id);
     }
+  }
+
+  private async reply(worker: Worker, question: Question): Promise<void> {
+    const answerer = this.answerers.get(question.topic);
+    const answer = await replyTo(question, answerer && ((payload) => answerer(payload, worker.id)));
+    if (worker.isConnected()) worker.send(answer, undefined, () => undefined);
   }
 }
