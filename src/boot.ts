@@ -10,6 +10,7 @@ import { configureApp, createAdapter } from './configure-app.js';
 import { DatabaseServer, isDatabaseOutage, Notifications } from './database/index.js';
 import { DEMO_MODEL } from './demo/index.js';
 import { surviveFaults } from './faults.js';
+import { ProcessMetrics } from './monitoring/index.js';
 import { Onboarding } from './onboarding/index.js';
 import { removePidFile, writePidFile } from './pid-file.js';
 import { PinoLogger } from './pino.logger.js';
@@ -38,6 +39,7 @@ export async function boot(config: Config, told: StopRequest): Promise<void> {
 }
 
 async function open(app: NestFastifyApplication, config: Config): Promise<void> {
+  app.get(ProcessMetrics).watch();
   await app.get(Sweeper).start();
   await listen(app, config);
   writePidFile(config.dataDir);

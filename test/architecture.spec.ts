@@ -8,7 +8,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 const LEVELS: readonly (readonly string[])[] = [
   ['shared'],
   ['config', 'call', 'metrics', 'workers'],
-  ['database', 'limits', 'tracing'],
+  ['database', 'limits', 'tracing', 'monitoring'],
   ['web', 'mail'],
   ['auth', 'stored-answers'],
   ['usage', 'tokens'],

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { type Aggregator, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Before every name, so that a dashboard finds all of them. */
 const PREFIX = 'switchboard_';
@@ -17,18 +17,23 @@ export class Metrics {
     return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.registry] });
   }
 
-  /** @param collect called at each look, to set what is not kept up to date otherwise */
+  /**
+   * @param collect called at each look, to set what is not kept up to date otherwise
+   * @param ofWorkers what several processes that serve together have of it; their sum, when absent
+   */
   gauge<Label extends string = never>(
     name: string,
     help: string,
     labelNames: readonly Label[] = [],
     collect?: (gauge: Gauge<Label>) => void | Promise<void>,
+    ofWorkers: Aggregator = 'sum',
   ): Gauge<Label> {
     return new Gauge({
       name: PREFIX + name,
       help,
       labelNames,
       registers: [this.registry],
+      aggregator: ofWorkers,
       ...(collect && {
         collect(this: Gauge<Label>) {
           return collect(this);

@@ -5,6 +5,7 @@ import { RelayApp } from '../support/relay-app.js';
 /** Every address that is no page, and why nobody's visit is looked at there. */
 const OTHERS: Readonly<Record<string, string>> = {
   HealthController: 'probes of machines',
+  MetricsController: 'a token, or this machine',
   AssetsController: 'the same for everybody',
   ModelsController: 'the API: a key',
   HolderController: 'the API: a key',
