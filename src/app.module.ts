@@ -5,6 +5,7 @@ import { DatabaseModule } from './database/index.js';
 import { DemoModule } from './demo/index.js';
 import { ErrorFilter } from './error.filter.js';
 import { HomeModule } from './home/index.js';
+import { MetricsModule } from './metrics/index.js';
 import { MonitoringModule } from './monitoring/index.js';
 import { OnboardingModule } from './onboarding/index.js';
 import * as protocols from './protocols/index.js';
@@ -17,6 +18,7 @@ import { WebModule } from './web/index.js';
   imports: [
     ConfigModule,
     DatabaseModule,
+    MetricsModule,
     MonitoringModule,
     WebModule,
     AuthModule,

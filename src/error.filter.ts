@@ -1,6 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseOutage } from './database/index.js';
+import { Metrics } from './metrics/index.js';
 import { AdapterRegistry, isApiRequest, requestLineOf } from './relay/index.js';
 import { AppError, type ErrorKind } from './shared/index.js';
 import { Detour, ErrorPages } from './web/index.js';
@@ -49,11 +50,15 @@ const PAGE_STATUS: Readonly<Record<ErrorKind, number>> = {
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('Error');
+  private readonly errors;
 
   constructor(
     private readonly adapters: AdapterRegistry,
     private readonly pages: ErrorPages,
-  ) {}
+    metrics: Metrics,
+  ) {
+    this.errors = metrics.counter('errors_total', 'Errors that requests were answered with, by kind.', ['kind', 'to']);
+  }
 
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
@@ -65,6 +70,7 @@ export class ErrorFilter implements ExceptionFilter {
       this.logger.error({ err: thrown, request_id: request.id }, 'A request failed.');
     // The client has left, or a stream has told the failure itself: there is nothing to answer.
     if (reply.sent || reply.raw.destroyed) return;
+    this.errors.inc({ kind: error.kind, to: isApiRequest(request) ? 'program' : 'person' });
     if (request.method === 'HEAD') return void reply.status(PAGE_STATUS[error.kind]).send();
     if (isApiRequest(request)) this.answerProgram(error, request, reply);
     else await this.answerPerson(error, request, reply);

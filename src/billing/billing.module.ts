@@ -1,8 +1,12 @@
 import { Module } from '@nestjs/common';
 import { CatalogModule } from '../catalog/index.js';
 import { KeysModule } from '../keys/index.js';
+import { MetricsModule } from '../metrics/index.js';
 import { BillingRepository } from './billing.repository.js';
 import { BillingService } from './billing.service.js';
+import { CallMetrics } from './call-metrics.js';
+import { CallRecorder } from './call-recorder.js';
+import { MoneyMetrics } from './money-metrics.js';
 import { SettlementQueue } from './settlement-queue.js';
 import { InterruptedCalls } from './sweeper/interrupted-calls.js';
 import { Presence } from './sweeper/presence.js';
@@ -12,10 +16,13 @@ import { Sweeper } from './sweeper/sweeper.js';
 import { ThisProcess } from './sweeper/this-process.js';
 
 @Module({
-  imports: [CatalogModule, KeysModule],
+  imports: [CatalogModule, KeysModule, MetricsModule],
   providers: [
     BillingRepository,
     BillingService,
+    CallMetrics,
+    CallRecorder,
+    MoneyMetrics,
     SettlementQueue,
     InterruptedCalls,
     Presence,

@@ -13,6 +13,7 @@ import type {
 } from './admission.js';
 import { ADMISSION, ATTEMPT, EXTENSION, SETTLEMENT } from './batch-fields.js';
 import type { CallRow } from './call-row.js';
+import { MoneyMetrics } from './money-metrics.js';
 import type { PriceSnapshot } from './price-snapshot.js';
 
 /** The code of PostgreSQL for a row whose key another one has. */
@@ -41,6 +42,7 @@ export class BillingRepository {
   constructor(
     private readonly pools: DatabasePools,
     private readonly clock: Clock,
+    private readonly metrics: MoneyMetrics,
   ) {}
 
   /** One result a request, in order. Runs without waiting for the disk: a hold need not survive a crash of the server. */
@@ -50,12 +52,18 @@ export class BillingRepository {
       ADMISSION,
       batch.map((request) => ({ ...request, snapshot: snapshots.place(request.snapshot) })),
     );
-    const { rows } = await this.pools.admission.query<AdmissionLine>({
-      name: 'admit',
-      text: 'SELECT outcome, hold, free, on_hold, holds, period FROM admit_calls($1, $2)',
-      values: [calls, snapshots.storable],
+    const { rows } = await this.metrics.timed('admit', batch.length, () =>
+      this.pools.admission.query<AdmissionLine>({
+        name: 'admit',
+        text: 'SELECT outcome, hold, free, on_hold, holds, period FROM admit_calls($1, $2)',
+        values: [calls, snapshots.storable],
+      }),
+    );
+    const results = rows.map(({ outcome, hold, ...funds }) => {
+      return { outcome, hold: BigInt(hold ?? 0), ...fundsLeft(funds) };
     });
-    return rows.map(({ outcome, hold, ...funds }) => ({ outcome, hold: BigInt(hold ?? 0), ...fundsLeft(funds) }));
+    this.metrics.admitted(batch, results);
+    return results;
   }
 
   /** Raises the holds of running calls: one result a request, in order. Does not wait for the disk either. */
@@ -70,12 +78,18 @@ export class BillingRepository {
         want,
       })),
     );
-    const { rows } = await this.pools.admission.query<ExtensionLine>({
-      name: 'extend',
-      text: 'SELECT outcome, granted, free, on_hold, holds, period FROM extend_calls($1, $2)',
-      values: [calls, snapshots.storable],
+    const { rows } = await this.metrics.timed('extend', batch.length, () =>
+      this.pools.admission.query<ExtensionLine>({
+        name: 'extend',
+        text: 'SELECT outcome, granted, free, on_hold, holds, period FROM extend_calls($1, $2)',
+        values: [calls, snapshots.storable],
+      }),
+    );
+    const results = rows.map(({ outcome, granted, ...funds }) => {
+      return { outcome, granted: BigInt(granted), ...fundsLeft(funds) };
     });
-    return rows.map(({ outcome, granted, ...funds }) => ({ outcome, granted: BigInt(granted), ...fundsLeft(funds) }));
+    this.metrics.extended(batch, results);
+    return results;
   }
 
   /** What was collected of each call, in order; undefined for one that had been settled before. */
@@ -116,15 +130,21 @@ export class BillingRepository {
     care: 'plain' | 'careful',
   ): Promise<(bigint | undefined)[]> {
     const entry = newId('led', this.clock.now());
-    const { rows } = await this.pools.settlement.query<{ collected: string | null }>({
-      name: 'settle',
-      text: 'SELECT collected FROM settle_calls($1, $2, $3, $4, $5, $6)',
-      // The driver asks for them when it has a connection, which may take as long as all patience.
-      get values() {
-        return [...settlementValues(batch()), entry, care === 'careful'];
-      },
-    });
-    return rows.map(({ collected }) => (collected === null ? undefined : BigInt(collected)));
+    let sent = batch();
+    const { rows } = await this.metrics.timed('settle', sent.length, () =>
+      this.pools.settlement.query<{ collected: string | null }>({
+        name: 'settle',
+        text: 'SELECT collected FROM settle_calls($1, $2, $3, $4, $5, $6)',
+        // The driver asks for them when it has a connection, which may take as long as all patience.
+        get values() {
+          sent = batch();
+          return [...settlementValues(sent), entry, care === 'careful'];
+        },
+      }),
+    );
+    const results = rows.map(({ collected }) => (collected === null ? undefined : BigInt(collected)));
+    this.metrics.settled(sent, results);
+    return results;
   }
 }
 

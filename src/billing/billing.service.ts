@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call } from '../call/index.js';
 import { CatalogService } from '../catalog/index.js';
@@ -14,8 +14,8 @@ import {
   TooManyUnsettled,
 } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
-import { callLine } from './call-line.js';
-import type { CallRow, RefusedCall } from './call-row.js';
+import { CallRecorder } from './call-recorder.js';
+import type { RefusedCall } from './call-row.js';
 import { Credit, type CreditLine } from './credit.js';
 import { finishedRow, refusedRow, sharedRow } from './finished-row.js';
 import type { Ending } from './ending.js';
@@ -23,7 +23,6 @@ import { affordableOutput, creditLine, promptToHold } from './hold.js';
 import { InFlight } from './in-flight.js';
 import { KnownAnswers } from './known-answers.js';
 import { admissionRequest, type BillingPlan, termsOf } from './plan.js';
-import { SettlementQueue } from './settlement-queue.js';
 import { ThisProcess } from './sweeper/this-process.js';
 import { type Admission, type BillingDesk, type Planner, Ticket } from './ticket.js';
 
@@ -33,7 +32,6 @@ const FAILURE_PATIENCE_MS = 1500;
 /** Opens a ticket for each call; admits and settles tickets in batches. */
 @Injectable()
 export class BillingService implements BillingDesk, OnModuleDestroy {
-  private readonly logger = new Logger('Call');
   private readonly admissions: Batcher<AdmissionRequest, AdmissionResult>;
   private readonly extensions: Batcher<ExtensionRequest, ExtensionResult>;
   private readonly admitting = new InFlight();
@@ -42,7 +40,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
 
   constructor(
     repository: BillingRepository,
-    private readonly settlements: SettlementQueue,
+    private readonly recorder: CallRecorder,
     private readonly catalog: CatalogService,
     private readonly keys: KeyAuthenticator,
     private readonly self: ThisProcess,
@@ -65,7 +63,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     await this.admitting.over();
     await nextTurn();
-    this.notSettled = await this.settlements.close();
+    this.notSettled = await this.recorder.close();
   }
 
   open(call: Call, caller: Caller, startedMs: number): Ticket {
@@ -85,12 +83,12 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
    */
   async refuse(refused: RefusedCall, error: AppError): Promise<void> {
     const row = refusedRow(refused, error, sinceMs(refused.startedMs));
-    await this.record(row, error, FAILURE_PATIENCE_MS).catch(() => undefined);
+    await this.recorder.record(row, { error, patienceMs: FAILURE_PATIENCE_MS }).catch(() => undefined);
   }
 
   /** @throws InsufficientQuota, AccountOwes, AdmissionUnavailable, TooManyUnsettled, RefusedKey, or what the plan throws */
   admit(call: Call, caller: Caller, plan: Planner): Promise<Admission> {
-    if (this.settlements.full) return Promise.reject(new TooManyUnsettled());
+    if (this.recorder.full) return Promise.reject(new TooManyUnsettled());
     return this.admitting.add(this.untilAdmitted(call, caller, plan));
   }
 
@@ -103,19 +101,20 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     const { usage } = ticket.progress();
     if (usage !== undefined && ending.status === 'succeeded') this.answers.note(ticket.caller.accountId, usage);
     const row = finishedRow(ticket, ending, sinceMs(ticket.startedMs));
-    if (ending.status === 'succeeded') await this.record(row, undefined);
-    else await this.record(row, ending.error, FAILURE_PATIENCE_MS).catch(() => undefined);
+    if (ending.status === 'succeeded') await this.recorder.record(row, {});
+    else
+      await this.recorder.record(row, { error: ending.error, patienceMs: FAILURE_PATIENCE_MS }).catch(() => undefined);
   }
 
   /** Has a success that waits to be recorded fail, as if its time were over. */
   giveUp({ call }: Ticket): void {
-    this.settlements.giveUp(call.id);
+    this.recorder.giveUp(call.id);
   }
 
   private async settleShared(ticket: Ticket, ending: Ending, sharedWith: string): Promise<void> {
     const row = sharedRow(ticket, ending, sinceMs(ticket.startedMs), sharedWith);
-    if (ending.status === 'succeeded') await this.record(row, undefined);
-    else await this.record(row, undefined, FAILURE_PATIENCE_MS).catch(() => undefined);
+    if (ending.status === 'succeeded') await this.recorder.record(row, {});
+    else await this.recorder.record(row, { patienceMs: FAILURE_PATIENCE_MS }).catch(() => undefined);
   }
 
   private async untilAdmitted(call: Call, caller: Caller, plan: Planner): Promise<Admission> {
@@ -154,15 +153,6 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
 
   private place(request: AdmissionRequest): Promise<AdmissionResult> {
     return this.admissions.submit(request).catch(unavailable);
-  }
-
-  private async record(row: CallRow, error: AppError | undefined, patienceMs?: number): Promise<void> {
-    const settled = this.settlements.settle(row, patienceMs);
-    // Not behind the settlement, which may not come in time.
-    if (error?.kind === 'internal')
-      this.logger.error({ err: error.cause ?? error, request_id: row.id }, 'A call failed.');
-    const collected = await settled;
-    this.logger.log(callLine(row, collected), 'call');
   }
 }
 

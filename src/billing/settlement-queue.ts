@@ -1,7 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Batcher, isOutage } from '../database/index.js';
-import { within } from '../shared/index.js';
+import { Metrics } from '../metrics/index.js';
+import { monotonicMs, within } from '../shared/index.js';
 import { NotSettled, SettlementUnavailable } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import type { CallRow } from './call-row.js';
@@ -24,6 +25,7 @@ const MOST_WAITING = 10_000;
 class Waiting {
   /** Ends the patience of whoever waits for it. */
   giveUp = (): void => undefined;
+  readonly sinceMs = monotonicMs();
   readonly givenUp = new Promise<undefined>((resolve) => (this.giveUp = () => resolve(undefined)));
 
   constructor(public row: CallRow) {}
@@ -46,6 +48,7 @@ export class SettlementQueue {
   constructor(
     private readonly repository: BillingRepository,
     private readonly openCalls: InterruptedCalls,
+    metrics: Metrics,
   ) {
     this.batcher = new Batcher(
       (batch: readonly Waiting[]) => repository.settleLatest(() => batch.map(({ row }) => row)),
@@ -53,6 +56,9 @@ export class SettlementQueue {
         retryAlone: (error) => !isOutage(error),
       },
     );
+    metrics.gauge('unsettled_calls', 'Ended calls that wait to be settled.', [], (gauge) => gauge.set(this.calls.size));
+    const age = 'How long the first of these has waited.';
+    metrics.gauge('unsettled_oldest_seconds', age, [], (gauge) => gauge.set(this.oldestMs / 1000), 'max');
   }
 
   /** Whether so much waits to be settled that no call should be begun. */
@@ -92,6 +98,11 @@ export class SettlementQueue {
     await this.waiting.over();
     clearTimeout(lastTry);
     return this.lost;
+  }
+
+  private get oldestMs(): number {
+    const oldest = this.calls.values().next().value;
+    return oldest === undefined ? 0 : monotonicMs() - oldest.sinceMs;
   }
 
   private untilSettled(call: Waiting): Promise<bigint | undefined> {

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CatalogModule, Offer } from '../catalog/index.js';
+import { MetricsModule } from '../metrics/index.js';
 import { CatalogExport } from './catalog-file/catalog-export.service.js';
 import { CatalogImport } from './catalog-file/catalog-import.service.js';
 import { ChannelDirectory } from './channel.directory.js';
@@ -13,7 +14,7 @@ import { Random } from './random.js';
 import { UpstreamClient } from './upstream-client.js';
 
 @Module({
-  imports: [CatalogModule, TypeOrmModule.forFeature([ChannelEntity])],
+  imports: [CatalogModule, MetricsModule, TypeOrmModule.forFeature([ChannelEntity])],
   providers: [
     ChannelRepository,
     CredentialVault,

@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Observable, type Subscriber } from 'rxjs';
 import { type Dispatcher, Pool, interceptors } from 'undici';
 import type { Flow, SplicedBody, UpstreamHeaders, UpstreamRequest } from '../call/index.js';
+import { Metrics } from '../metrics/index.js';
 import type { Secret } from '../shared/index.js';
 import type { Channel } from './channel.js';
 import { addressOf, headersFor } from './upstream-address.js';
@@ -23,6 +24,16 @@ const CONNECTED: UpstreamPart = { type: 'connected' };
 @Injectable()
 export class UpstreamClient implements OnApplicationShutdown {
   private readonly pools = new Map<string, Dispatcher>();
+
+  /** The same without what is wrapped around them. */
+  private readonly bare: Pool[] = [];
+
+  constructor(metrics: Metrics) {
+    const open = 'Connections to upstreams.';
+    metrics.gauge('upstream_connections', open, [], (gauge) => gauge.set(this.sum(({ connected }) => connected)));
+    const waiting = 'Requests to upstreams that wait for a connection.';
+    metrics.gauge('upstream_waiting', waiting, [], (gauge) => gauge.set(this.sum(({ queued }) => queued)));
+  }
 
   /**
    * Sends the request when subscribed to. Unsubscribing aborts it at once and closes its socket; pausing the flow stops
@@ -63,15 +74,21 @@ export class UpstreamClient implements OnApplicationShutdown {
     const name = `${origin} ${connectMs}`;
     const known = this.pools.get(name);
     if (known !== undefined) return known;
-    const pool = new Pool(origin, {
+    const bare = new Pool(origin, {
       // Leaving must close one socket and touch no other call, hence no shared HTTP/2 connection.
       allowH2: false,
       pipelining: 1,
       connect: { timeout: connectMs },
       keepAliveTimeout: 30_000,
-    }).compose(interceptors.decompress({ skipStatusCodes: [], skipErrorResponses: false }));
+    });
+    const pool = bare.compose(interceptors.decompress({ skipStatusCodes: [], skipErrorResponses: false }));
     this.pools.set(name, pool);
+    this.bare.push(bare);
     return pool;
+  }
+
+  private sum(of: (stats: Pool['stats']) => number): number {
+    return this.bare.reduce((sum, { stats }) => sum + of(stats), 0);
   }
 }
 

@@ -2,9 +2,11 @@ import { Global, Logger, Module, type OnApplicationShutdown } from '@nestjs/comm
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Config } from '../config/index.js';
+import { MetricsModule } from '../metrics/index.js';
 import { within } from '../shared/index.js';
 import { dataSourceOptions, openDataSource } from './data-source.js';
 import { DatabaseHealth } from './database-health.js';
+import { DatabaseMetrics } from './database-metrics.js';
 import { DatabaseServer } from './database-server.js';
 import { Notifications } from './notifications.js';
 import { DatabasePools } from './pools.js';
@@ -44,7 +46,7 @@ const typeOrm = TypeOrmModule.forRootAsync({
  */
 @Global()
 @Module({
-  imports: [DatabaseServerModule, typeOrm],
+  imports: [DatabaseServerModule, typeOrm, MetricsModule],
   providers: [
     {
       provide: DatabasePools,
@@ -61,6 +63,7 @@ const typeOrm = TypeOrmModule.forRootAsync({
       },
     },
     DatabaseHealth,
+    DatabaseMetrics,
   ],
   exports: [DatabasePools, Notifications, DatabaseHealth],
 })

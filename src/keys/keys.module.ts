@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule } from '../auth/index.js';
 import { CatalogModule } from '../catalog/index.js';
+import { MetricsModule } from '../metrics/index.js';
 import { UsageModule } from '../usage/index.js';
 import { WalletModule } from '../wallet/index.js';
 import { WebModule } from '../web/index.js';
@@ -29,7 +30,15 @@ import { StrangerLimits } from './stranger-limits.js';
 import { StrangerLine } from './stranger-line.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKeyEntity]), WebModule, AuthModule, UsageModule, CatalogModule, WalletModule],
+  imports: [
+    TypeOrmModule.forFeature([ApiKeyEntity]),
+    WebModule,
+    AuthModule,
+    UsageModule,
+    CatalogModule,
+    WalletModule,
+    MetricsModule,
+  ],
   controllers: [KeysController, KeyController],
   providers: [
     ApiKeyRepository,

@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { Metrics } from '../metrics/index.js';
 import { StrangerLimits } from './stranger-limits.js';
 import { StrangerLine } from './stranger-line.js';
 
@@ -9,7 +10,7 @@ describe('StrangerLine', () => {
   afterEach(() => jest.useRealTimers());
 
   const aLine = (limits: Partial<StrangerLimits> = {}): StrangerLine =>
-    new StrangerLine({ ...new StrangerLimits(), perSecond: 100, ...limits });
+    new StrangerLine({ ...new StrangerLimits(), perSecond: 100, ...limits }, new Metrics());
 
   /** Strangers who come at once, and what became of each, by the name of who came. */
   const crowd = (line: StrangerLine, address: string, size: number, gone = here): string[] => {

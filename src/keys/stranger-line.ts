@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Metrics } from '../metrics/index.js';
 import { monotonicMs, networkOf } from '../shared/index.js';
 import { StrangerLimits } from './stranger-limits.js';
 
@@ -26,14 +27,30 @@ export class StrangerLine implements OnModuleDestroy {
   private countedMs = -Infinity;
   private ticking: NodeJS.Timeout | undefined;
   private closed = false;
+  private readonly refusals;
 
-  constructor(private readonly limits: StrangerLimits) {}
+  constructor(
+    private readonly limits: StrangerLimits,
+    metrics: Metrics,
+  ) {
+    this.refusals = metrics.counter('strangers_total', 'Requests whose key is none of ours, by what they were told.', [
+      'told',
+    ]);
+    const waiting = 'Such requests that wait for their refusal.';
+    metrics.gauge('strangers_waiting', waiting, [], (gauge) => gauge.set(this.waiting));
+  }
 
   /**
    * Resolves with true when it is this stranger's turn to be refused, with false at once when too many wait already.
    * @param gone whether the stranger has left: then nobody waits for that turn
    */
-  turn(address: string, gone: () => boolean): Promise<boolean> {
+  async turn(address: string, gone: () => boolean): Promise<boolean> {
+    const told = await this.inLine(address, gone);
+    this.refusals.inc({ told: told ? 'invalid_token' : 'rate_limit_exceeded' });
+    return told;
+  }
+
+  private inLine(address: string, gone: () => boolean): Promise<boolean> {
     this.count();
     if (this.waiting === 0 && this.takeTurn()) return Promise.resolve(true);
     const network = networkOf(address);

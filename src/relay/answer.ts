@@ -10,7 +10,8 @@ export interface ReplyFacts {
   readonly tail: StreamTail;
   /** The end of a stream that fails, where the answer has a renderer of its own. */
   failure(error: AppError): Uint8Array | undefined;
-  readonly serverTiming: string | undefined;
+  /** Where the time until now went, for `server-timing`; undefined before an upstream has answered. Asked as the head leaves. */
+  begun(): string | undefined;
 }
 
 /** What the engine and the reply writer share of one call while its answer passes. */
@@ -25,6 +26,8 @@ export class Answer implements ReplyFacts {
   tail: StreamTail = {};
   /** Writes the stream of the attempt that runs, when it is a translated one. */
   renderer: StreamRenderer | undefined;
+  /** Told what the relay itself took, in milliseconds, when the head of an answer leaves. */
+  onBegun: ((relayMs: number) => void) | undefined;
   /** Told when nobody needs the request's body any more: no other channel may be tried, and nothing is to be counted. */
   onBodySpent: (() => void) | undefined;
   private isCommitted = false;
@@ -82,10 +85,13 @@ export class Answer implements ReplyFacts {
    * Where the time until the first byte of an answer went: admission, the upstream, and the relay itself, in
    * milliseconds. Undefined before an upstream has answered.
    */
-  get serverTiming(): string | undefined {
+  begun(): string | undefined {
     const { admitMs = 0, upstreamMs } = this.timing;
     if (upstreamMs === undefined) return undefined;
     const relayMs = Math.max(0, monotonicMs() - this.startedMs - admitMs - upstreamMs);
+    // Of several clients that share it the first is looked at: the others came when it was under way.
+    this.onBegun?.(relayMs);
+    this.onBegun = undefined;
     return `admit;dur=${admitMs.toFixed(1)}, upstream;dur=${upstreamMs.toFixed(1)}, relay;dur=${relayMs.toFixed(1)}`;
   }
 }

@@ -4,6 +4,7 @@ import { BillingModule } from '../billing/index.js';
 import { CatalogModule } from '../catalog/index.js';
 import { ChannelsModule } from '../channels/index.js';
 import { KeysModule } from '../keys/index.js';
+import { MetricsModule } from '../metrics/index.js';
 import { StoredAnswersModule } from '../stored-answers/index.js';
 import { TokensModule } from '../tokens/index.js';
 import { UsageModule } from '../usage/index.js';
@@ -24,6 +25,7 @@ import { ModelsController } from './models.controller.js';
 import { HealthController } from './health.controller.js';
 import { ReasoningSeal } from './reasoning-seal.js';
 import { PromptCounts } from './prompt-counts.js';
+import { RelayMetrics } from './relay-metrics.js';
 import { RelayTimings } from './relay-timings.js';
 import { RelayService } from './relay.service.js';
 import { Replies } from './replies.js';
@@ -40,6 +42,7 @@ import { UsageCounting } from './usage-counting.js';
     StoredAnswersModule,
     CatalogModule,
     KeysModule,
+    MetricsModule,
     ChannelsModule,
     BillingModule,
     TokensModule,
@@ -60,6 +63,7 @@ import { UsageCounting } from './usage-counting.js';
     ModelAccess,
     ReasoningSeal,
     PromptCounts,
+    RelayMetrics,
     RelayService,
     RelayTimings,
     Replies,

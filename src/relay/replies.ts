@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Observable } from 'rxjs';
 import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
 import { Answer, type ReplyFacts } from './answer.js';
+import { RelayMetrics } from './relay-metrics.js';
 import { RelayTimings } from './relay-timings.js';
 import { ReplyWriter } from './reply-writer.js';
 import { RunState } from './run-state.js';
@@ -16,11 +17,14 @@ export class Replies {
     private readonly timings: RelayTimings,
     private readonly state: RunState,
     private readonly memory: SharedMemory,
+    private readonly metrics: RelayMetrics,
   ) {}
 
   /** The answer to a call that has just come, of which nothing is known yet. To be closed, however the call ends. */
   open(callId: string, startedMs: number): Answer {
-    return new Answer(this.state.begin(callId), startedMs);
+    const answer = new Answer(this.state.begin(callId), startedMs);
+    answer.onBegun = (relayMs) => this.metrics.begun(relayMs);
+    return answer;
   }
 
   close(callId: string): void {

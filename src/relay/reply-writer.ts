@@ -117,7 +117,7 @@ export class ReplyWriter {
     if (this.raw.headersSent) return;
     this.reply.hijack();
     this.raw.socket?.setNoDelay(true);
-    const { serverTiming } = this.answer;
+    const serverTiming = this.answer.begun();
     this.raw.writeHead(200, {
       ...(this.reply.getHeaders() as OutgoingHttpHeaders),
       ...(this.call.head.stream ? STREAM_HEADERS : { 'content-type': 'application/json; charset=utf-8' }),

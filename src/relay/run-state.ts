@@ -30,6 +30,11 @@ export class RunState {
     return this.answering.size;
   }
 
+  /** How many calls are running. */
+  get runningCalls(): number {
+    return this.calls.size;
+  }
+
   /** For the server, before it listens. */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => socket.once('close', () => this.idle.delete(socket)));

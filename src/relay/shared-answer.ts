@@ -67,9 +67,7 @@ export class SharedAnswer {
       get headers() {
         return answer.headers;
       },
-      get serverTiming() {
-        return answer.serverTiming;
-      },
+      begun: () => answer.begun(),
     };
     return { facts, frames: new Observable((out) => this.join({ out, flow, frames: 0, bytes: 0 })) };
   }

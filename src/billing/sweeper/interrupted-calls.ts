@@ -5,6 +5,7 @@ import { ProcessDied } from '../billing.errors.js';
 import { BillingRepository } from '../billing.repository.js';
 import type { CallRow, OpenCall } from '../call-row.js';
 import { callLine } from '../call-line.js';
+import { CallMetrics } from '../call-metrics.js';
 import { interruptedRow } from '../finished-row.js';
 
 /** So many calls are read at once. */
@@ -23,6 +24,7 @@ export class InterruptedCalls {
   constructor(
     private readonly pools: DatabasePools,
     private readonly repository: BillingRepository,
+    private readonly metrics: CallMetrics,
   ) {
     this.batcher = new Batcher((batch: readonly CallRow[]) => repository.settle(batch), {
       retryAlone: (error) => !isOutage(error),
@@ -67,8 +69,10 @@ export class InterruptedCalls {
   private async closeOne(call: OpenCall, why: AppError): Promise<boolean> {
     const row = interruptedRow(call, why);
     const collected = await this.batcher.submit(row);
-    if (collected !== undefined) this.logger.log(callLine(row, collected), 'call');
-    return collected !== undefined;
+    if (collected === undefined) return false;
+    this.metrics.count(row);
+    this.logger.log(callLine(row, collected), 'call');
+    return true;
   }
 }
 

@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import { Metrics } from '../metrics/index.js';
+import { Notifications } from './notifications.js';
+import { DatabasePools } from './pools.js';
+
+/** What the connections to the database are watched by. */
+@Injectable()
+export class DatabaseMetrics {
+  constructor(metrics: Metrics, { admission, settlement, general }: DatabasePools, notifications: Notifications) {
+    metrics.gauge(
+      'database_connections',
+      'Connections to the database by pool: open, and idle of these.',
+      ['pool', 'state'],
+      (gauge) => {
+        for (const [pool, { totalCount, idleCount }] of Object.entries({ admission, settlement, general })) {
+          gauge.set({ pool, state: 'open' }, totalCount);
+          gauge.set({ pool, state: 'idle' }, idleCount);
+        }
+      },
+    );
+    metrics.gauge('database_waiting', 'Statements that wait for a connection, by pool.', ['pool'], (gauge) => {
+      for (const [pool, { waitingCount }] of Object.entries({ admission, settlement, general }))
+        gauge.set({ pool }, waitingCount);
+    });
+    metrics.gauge(
+      'database_listening',
+      'Processes that hear of changes at once; others believe what they have read for a second.',
+      [],
+      (gauge) => gauge.set(Number(notifications.connected)),
+    );
+  }
+}

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../config/index.js';
+import { Metrics } from '../metrics/index.js';
+import { BodyBudget } from './body-budget.js';
+import { RunState } from './run-state.js';
+import { SharedMemory } from './shared-memory.js';
+
+/** In seconds: what is above the first few is a relay that is busy, or has read a large body. */
+const ADDED = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
+/** What the engine is watched by while calls run. */
+@Injectable()
+export class RelayMetrics {
+  private readonly added;
+
+  constructor(
+    metrics: Metrics,
+    state: RunState,
+    bodies: BodyBudget,
+    answers: SharedMemory,
+    { bodyMemoryBytes }: Config,
+  ) {
+    this.added = metrics.histogram(
+      'added_latency_seconds',
+      'What the relay itself took until the first byte of an answer, without admission and upstream.',
+      ADDED,
+    );
+    const gauge = (name: string, help: string, value: () => number): void =>
+      void metrics.gauge(name, help, [], (measured) => measured.set(value()));
+    gauge('calls_in_flight', 'Calls that are being read or answered.', () => state.runningCalls);
+    gauge('requests_in_flight', 'Requests of any kind that are being answered.', () => state.running);
+    gauge('body_memory_bytes', 'What the bodies of requests take.', () => bodies.takenBytes);
+    gauge('body_memory_limit_bytes', 'What they may take (BODY_MEMORY_BYTES).', () => bodyMemoryBytes);
+    gauge('shared_answers_bytes', 'What is kept of answers that clients may share.', () => answers.takenBytes);
+  }
+
+  /** The first byte of an answer leaves. */
+  begun(relayMs: number): void {
+    this.added.observe(relayMs / 1000);
+  }
+}
