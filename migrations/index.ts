@@ -16,6 +16,7 @@ import { AddKeySwitches20261122141000 } from './20261122141000-add-key-switches.
 import { CreateStoredAnswers20261122141100 } from './20261122141100-create-stored-answers.js';
 import { RecordAttempts20261122200100 } from './20261122200100-record-attempts.js';
 import { LimitGroups20261122200200 } from './20261122200200-limit-groups.js';
+import { LimitKeys20261122200210 } from './20261122200210-limit-keys.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -35,4 +36,5 @@ export const migrations = [
   CreateStoredAnswers20261122141100,
   RecordAttempts20261122200100,
   LimitGroups20261122200200,
+  LimitKeys20261122200210,
 ];

@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { LimitColumns } from '../limits/index.js';
 import type { AccountRole, AccountState } from './account.js';
 
 @Entity('accounts')
@@ -27,6 +28,10 @@ export class AccountEntity {
 
   @Column('text', { name: 'time_zone', default: 'UTC' })
   readonly timeZone: string;
+
+  /** Of all its keys together. */
+  @Column(() => LimitColumns, { prefix: false })
+  readonly limits: LimitColumns;
 
   @Column('timestamptz', { name: 'verified_at', nullable: true })
   readonly verifiedAt: Date | null;

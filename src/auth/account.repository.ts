@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import type { LimitColumns } from '../limits/index.js';
 import { AccountEntity } from './account.entity.js';
 import type { AccountState } from './account.js';
 
@@ -54,6 +55,10 @@ export class AccountRepository {
   /** Oldest first. */
   list(): Promise<readonly AccountEntity[]> {
     return this.dataSource.getRepository(AccountEntity).find({ order: { id: 'ASC' } });
+  }
+
+  async setLimits(id: string, limits: LimitColumns, manager: EntityManager): Promise<void> {
+    await manager.update(AccountEntity, { id }, { limits });
   }
 
   async setState(id: string, state: AccountState, manager: EntityManager): Promise<void> {

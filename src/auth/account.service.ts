@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Notifications, TOPICS } from '../database/index.js';
+import { changedLimits, limitColumns, type Limits, type LimitsChange, limitsIn } from '../limits/index.js';
 import { Clock, newId, type Secret } from '../shared/index.js';
 import { AccountExists, AccountGone, AccountNotFound, InvalidAccount } from './account.errors.js';
 import { AccountRepository, type NewAccountRow } from './account.repository.js';
@@ -126,6 +127,22 @@ export class AccountService {
   /** Refuses all its keys from now on, in every process. @throws AccountNotFound, InvalidAccount */
   disable(email: string): Promise<void> {
     return this.setState(email, 'disabled');
+  }
+
+  /**
+   * Changes its own limits, all that are named or none, in every process; returns those that it has then.
+   * @throws LimitNotPossible, AccountNotFound, InvalidAccount
+   */
+  async setLimits(email: string, change: LimitsChange): Promise<Limits> {
+    const { id } = await this.get(email);
+    return this.accounts.transaction(async (manager) => {
+      const row = await this.accounts.lock(id, manager);
+      if (!row) throw new AccountGone();
+      const limits = changedLimits(limitsIn(row.limits), change);
+      await this.accounts.setLimits(id, limitColumns(limits), manager);
+      await this.notifications.publish(TOPICS.account, { id }, manager);
+      return limits;
+    });
   }
 
   /** Whether any account exists. */

@@ -1,3 +1,4 @@
+import { type Limits, limitsIn } from '../limits/index.js';
 import type { Secret } from '../shared/index.js';
 import type { AccountEntity } from './account.entity.js';
 
@@ -14,6 +15,8 @@ export interface Account {
   readonly state: AccountState;
   /** The group that calls are billed under unless the key names another; undefined: `default`. */
   readonly groupName: string | undefined;
+  /** Its own, of all its keys together; what it lacks is as usual. */
+  readonly limits: Limits;
   /** When the address was shown to be theirs; undefined: not yet. */
   readonly verifiedAt: Date | undefined;
   readonly createdAt: Date;
@@ -48,6 +51,7 @@ export const accountOf = (row: AccountEntity): Account => ({
   role: row.role,
   state: row.state,
   groupName: row.groupName ?? undefined,
+  limits: limitsIn(row.limits),
   verifiedAt: row.verifiedAt ?? undefined,
   createdAt: row.createdAt,
 });

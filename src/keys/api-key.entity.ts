@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { nanosColumn } from '../database/index.js';
+import { LimitColumns } from '../limits/index.js';
 import type { Nanos } from '../shared/index.js';
 import type { KeyState } from './caller.js';
 
@@ -52,6 +53,13 @@ export class ApiKeyEntity {
 
   @Column({ ...nanosColumn, name: 'monthly_budget', nullable: true })
   readonly monthlyBudget: Nanos | null;
+
+  @Column(() => LimitColumns, { prefix: false })
+  readonly limits: LimitColumns;
+
+  /** Addresses and ranges that it may be used from; null: anywhere. */
+  @Column('text', { array: true, nullable: true })
+  readonly networks: readonly string[] | null;
 
   /** Calls that would lose something on their way into another dialect are refused. */
   @Column('boolean', { default: false })

@@ -24,13 +24,33 @@ export class TooManyStrangers extends AppError {
   }
 }
 
-/** A key that we issued but do not accept now. The caller is known, so the refusal can be put on their record. */
-export class RefusedKey extends AppError {
+/** The key is one that we issued, and it is refused. The caller is known, so the refusal can be put on their record. */
+export abstract class RefusedCaller extends AppError {
   constructor(
-    reason: string,
+    kind: 'invalid_token' | 'permission_denied',
+    message: string,
     readonly caller: Caller,
   ) {
-    super('invalid_token', `Invalid token: ${reason}`);
+    super(kind, message);
+  }
+}
+
+/** It is not accepted now, from anybody. */
+export class RefusedKey extends RefusedCaller {
+  constructor(reason: string, caller: Caller) {
+    super('invalid_token', `Invalid token: ${reason}`, caller);
+  }
+}
+
+/** It is not accepted from there. From where it would be is not for whoever has come by the secret to learn. */
+export class RefusedAddress extends RefusedCaller {
+  constructor(address: string, caller: Caller) {
+    const ip = address === '' ? 'from which this request comes' : address;
+    super(
+      'permission_denied',
+      `The IP ${ip} is not allowed for this key. Call from one of the key's networks, or add this one on its page.`,
+      caller,
+    );
   }
 }
 
@@ -129,6 +149,22 @@ export class BudgetNotPossible extends AppError {
 
   constructor(name: BudgetName, message: string) {
     super('invalid_request', message, { param: name });
+  }
+}
+
+export class NetworksNotPossible extends AppError {
+  static misread(text: string): NetworksNotPossible {
+    return new NetworksNotPossible(
+      `“${text}” is no network. Write addresses and ranges such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32.`,
+    );
+  }
+
+  static tooMany(most: number): NetworksNotPossible {
+    return new NetworksNotPossible(`A key has at most ${most} networks. Put some of them into one range.`);
+  }
+
+  constructor(message: string) {
+    super('invalid_request', message, { param: 'networks' });
   }
 }
 

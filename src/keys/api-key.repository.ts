@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { type LimitColumns, type Limits, limitsIn } from '../limits/index.js';
 import { type Nanos, nanos } from '../shared/index.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import type { KeyReference } from './api-key.js';
@@ -10,7 +11,10 @@ import type { SettingsRow } from './key-settings.js';
 export type NewApiKeyRow = Pick<ApiKeyEntity, 'id' | 'accountId' | 'secretHash' | 'hint'> & SettingsRow;
 
 type KeyColumns = Partial<
-  Pick<ApiKeyEntity, 'name' | 'groupName' | 'models' | 'expiresAt' | 'quota' | 'strict' | 'neverStores'>
+  Pick<
+    ApiKeyEntity,
+    'name' | 'groupName' | 'models' | 'expiresAt' | 'quota' | 'limits' | 'networks' | 'strict' | 'neverStores'
+  >
 >;
 
 interface DescribedKey {
@@ -21,13 +25,17 @@ interface DescribedKey {
   readonly quota: Nanos | undefined;
   readonly used: Nanos;
   readonly held: Nanos;
+  readonly limits: Limits;
 }
 
-type DescribedRow = Record<'accountId' | 'name' | 'group' | 'used' | 'held', string> & { quota: string | null };
+type DescribedRow = Record<'accountId' | 'name' | 'group' | 'used' | 'held', string> & {
+  quota: string | null;
+} & LimitColumns;
 
 const DESCRIBE = `
   SELECT k.account_id AS "accountId", k.name, coalesce(k.group_name, a.group_name, 'default') AS "group",
-         k.quota, k.used, k.held
+         k.quota, k.used, k.held,
+         k.requests_per_minute AS "requestsPerMinute", k.tokens_per_minute AS "tokensPerMinute", k.concurrency
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
    WHERE k.id = $1`;
 
@@ -48,7 +56,7 @@ export class ApiKeyRepository {
       .createQueryBuilder()
       .insert()
       .into(ApiKeyEntity)
-      .values({ ...key, models: key.models && [...key.models] });
+      .values({ ...key, models: writable(key.models), networks: writable(key.networks) });
     const { raw } = await insert.orIgnore().returning('id').execute();
     return (raw as unknown[]).length === 1;
   }
@@ -66,8 +74,9 @@ export class ApiKeyRepository {
   async describe(id: string): Promise<DescribedKey | undefined> {
     const [row] = await this.dataSource.query<DescribedRow[]>(DESCRIBE, [id]);
     if (!row) return undefined;
-    const { quota, used, held, ...names } = row;
-    return { ...names, quota: quota === null ? undefined : money(quota), used: money(used), held: money(held) };
+    const { accountId, name, group, quota, used, held } = row;
+    const amounts = { quota: quota === null ? undefined : money(quota), used: money(used), held: money(held) };
+    return { accountId, name, group, ...amounts, limits: limitsIn(row) };
   }
 
   /** Held until the transaction ends; calls under this key wait that long for their admission. */
@@ -82,8 +91,15 @@ export class ApiKeyRepository {
 
   /** Any of its settings but the budgets, which have rows of their own. */
   async update(id: string, columns: KeyColumns, manager: EntityManager): Promise<void> {
-    const { models, ...others } = columns;
-    const changed = models === undefined ? others : { ...others, models: models && [...models] };
+    const { models, networks, ...others } = columns;
+    const changed = {
+      ...others,
+      ...(models !== undefined && { models: writable(models) }),
+      ...(networks !== undefined && { networks: writable(networks) }),
+    };
     await manager.update(ApiKeyEntity, { id }, { ...changed, version: () => 'version + 1' });
   }
 }
+
+/** As TypeORM's types want lists. */
+const writable = (list: readonly string[] | null): string[] | null => list && [...list];

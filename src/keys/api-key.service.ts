@@ -1,11 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import type { LimitsChange } from '../limits/index.js';
 import { Clock, type Nanos, newId, Secret } from '../shared/index.js';
 import { WalletService } from '../wallet/index.js';
 import { KeyNotFound, SecretNotImportable } from './api-key.errors.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 import { generateSecret, hashSecret, hintOf, isImportable } from './api-key.secret.js';
-import { type ApiKey, apiKeyOf, type CreatedApiKey, type KeyDescription, type NewApiKey } from './api-key.js';
+import {
+  type ApiKey,
+  apiKeyOf,
+  type CreatedApiKey,
+  type KeyDescription,
+  type KeyLimits,
+  type NewApiKey,
+} from './api-key.js';
 import { type BudgetChange, NO_BUDGETS } from './key-budgets.js';
 import { KeyBudgetsRepository } from './key-budgets.repository.js';
 import { KeyChanges } from './key-changes.js';
@@ -25,7 +33,7 @@ export class ApiKeyService {
   /**
    * Makes a key. The secret is returned once and kept nowhere.
    * @param manager the transaction to do it in; one of its own when absent
-   * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible
+   * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible, LimitNotPossible, NetworksNotPossible
    */
   create(key: NewApiKey, manager?: EntityManager): Promise<CreatedApiKey> {
     return this.store(key, generateSecret(), manager);
@@ -77,6 +85,14 @@ export class ApiKeyService {
    */
   setBudgets(id: string, change: BudgetChange): Promise<void> {
     return this.changes.setBudgets(id, change);
+  }
+
+  /**
+   * Sets or lifts limits, all that are named or none; what is undefined stays. Networks are replaced whole, by none: anywhere.
+   * @throws LimitNotPossible, NetworksNotPossible
+   */
+  setLimits(id: string, change: LimitsChange, networks?: readonly string[]): Promise<KeyLimits> {
+    return this.changes.setLimits(id, change, networks);
   }
 
   /** @throws KeyNotFound */

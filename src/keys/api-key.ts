@@ -1,3 +1,4 @@
+import { type Limits, limitsIn } from '../limits/index.js';
 import type { Nanos, Secret } from '../shared/index.js';
 import type { WalletBalance } from '../wallet/index.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
@@ -23,6 +24,10 @@ export interface KeySettings {
   readonly groupName?: string | undefined;
   readonly models?: readonly string[] | undefined;
   readonly expiresAt?: Date | undefined;
+  /** Its own; what it lacks is as usual. */
+  readonly limits?: Limits;
+  /** Addresses and ranges that it may be used from (`203.0.113.0/24`, `2001:db8::1`); anywhere when left out or empty. */
+  readonly networks?: readonly string[] | undefined;
   /** A call that would lose something on its way into another dialect is refused, instead of warned about. */
   readonly strict?: boolean;
   /** No answer is kept: a call that asks for that, or leans on one that was kept, is refused. */
@@ -55,10 +60,16 @@ export interface ApiKey {
   readonly models: readonly string[] | undefined;
   readonly expiresAt: Date | undefined;
   /** As in `KeySettings`. */
+  readonly limits: Limits;
+  /** At least one, or undefined. */
+  readonly networks: readonly string[] | undefined;
   readonly strict: boolean;
   readonly neverStores: boolean;
   readonly createdAt: Date;
 }
+
+/** How fast and from where a key may be used. */
+export type KeyLimits = Pick<ApiKey, 'limits' | 'networks'>;
 
 /** What a key's holder may know of it: `GET /v1/key`. */
 export interface KeyDescription {
@@ -68,6 +79,8 @@ export interface KeyDescription {
   readonly used: Nanos;
   readonly held: Nanos;
   readonly budgets: KeyBudgets;
+  /** Its own. */
+  readonly limits: Limits;
   readonly wallet: WalletBalance;
 }
 
@@ -83,6 +96,8 @@ export const apiKeyOf = (row: ApiKeyEntity, budgets: KeyBudgets): ApiKey => ({
   groupName: row.groupName ?? undefined,
   models: row.models ?? undefined,
   expiresAt: row.expiresAt ?? undefined,
+  limits: limitsIn(row.limits),
+  networks: row.networks ?? undefined,
   strict: row.strict,
   neverStores: row.neverStores,
   createdAt: row.createdAt,

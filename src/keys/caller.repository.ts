@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { AccountState } from '../auth/index.js';
 import { DatabasePools } from '../database/index.js';
-import { NO_LIMITS } from '../limits/index.js';
+import { limitsIn } from '../limits/index.js';
 import type { Caller, KeyState } from './caller.js';
+import { Networks } from './networks.js';
 
 /** Everything that every call must know of its key, in one row. */
 const SELECT_CALLERS = `
   SELECT k.id, k.name, k.state, k.version, k.expires_at, k.account_id, k.models, k.strict, k.never_stores, k.secret_hash,
-         a.state AS account_state, coalesce(k.group_name, a.group_name, 'default') AS group_name
+         k.networks, k.requests_per_minute, k.tokens_per_minute, k.concurrency,
+         a.requests_per_minute AS account_requests_per_minute, a.tokens_per_minute AS account_tokens_per_minute,
+         a.concurrency AS account_concurrency, a.state AS account_state, coalesce(k.group_name, a.group_name, 'default') AS group_name
     FROM api_keys k JOIN accounts a ON a.id = k.account_id`;
 
 interface Row {
@@ -21,6 +24,13 @@ interface Row {
   readonly strict: boolean;
   readonly never_stores: boolean;
   readonly secret_hash: Buffer;
+  readonly networks: readonly string[] | null;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly concurrency: number | null;
+  readonly account_requests_per_minute: number | null;
+  readonly account_tokens_per_minute: number | null;
+  readonly account_concurrency: number | null;
   readonly account_state: AccountState;
   readonly group_name: string;
 }
@@ -57,6 +67,15 @@ const callerOf = (row: Row): Caller => ({
   models: row.models === null ? undefined : new Set(row.models),
   strict: row.strict,
   storesAnswers: !row.never_stores,
-  keyLimits: NO_LIMITS,
-  accountLimits: NO_LIMITS,
+  networks: row.networks === null ? undefined : new Networks(row.networks),
+  keyLimits: limitsIn({
+    requestsPerMinute: row.requests_per_minute,
+    tokensPerMinute: row.tokens_per_minute,
+    concurrency: row.concurrency,
+  }),
+  accountLimits: limitsIn({
+    requestsPerMinute: row.account_requests_per_minute,
+    tokensPerMinute: row.account_tokens_per_minute,
+    concurrency: row.account_concurrency,
+  }),
 });

@@ -1,5 +1,6 @@
 import type { AccountState } from '../auth/index.js';
 import type { Limits } from '../limits/index.js';
+import type { Networks } from './networks.js';
 
 /** A deleted key keeps its row: whoever still sends it is told so, and it can never be issued again. */
 export type KeyState = 'enabled' | 'disabled' | 'deleted';
@@ -23,6 +24,8 @@ export interface Caller {
   readonly strict: boolean;
   /** Whether answers may be kept for clients that ask for it. */
   readonly storesAnswers: boolean;
+  /** Where the key may be used; undefined: anywhere. */
+  readonly networks: Networks | undefined;
   /** The key's own, and the account's own; where they have none, the catalog's usual ones hold. */
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;

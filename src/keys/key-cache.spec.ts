@@ -13,6 +13,7 @@ const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
   models: undefined,
   strict: false,
   storesAnswers: true,
+  networks: undefined,
   keyLimits: {},
   accountLimits: {},
   ...overrides,

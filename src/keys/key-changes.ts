@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Notifications, TOPICS } from '../database/index.js';
+import { changedLimits, limitColumns, type LimitsChange, limitsIn } from '../limits/index.js';
 import { MAX_AMOUNT, type Nanos, nanos } from '../shared/index.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import {
@@ -12,11 +13,11 @@ import {
   SecretAlreadyKnown,
 } from './api-key.errors.js';
 import { ApiKeyRepository, type NewApiKeyRow } from './api-key.repository.js';
-import type { KeyReference, KeySettings } from './api-key.js';
+import type { KeyLimits, KeyReference, KeySettings } from './api-key.js';
 import type { KeyState } from './caller.js';
 import { BUDGET_NAMES, type BudgetChange, type BudgetName } from './key-budgets.js';
 import { KeyBudgetsRepository } from './key-budgets.repository.js';
-import { possibleBudget, rowOf } from './key-settings.js';
+import { possibleBudget, possibleNetworks, rowOf } from './key-settings.js';
 
 /**
  * New keys, and changes of a key: each one transaction on its locked row, which raises its version and reaches all
@@ -64,10 +65,23 @@ export class KeyChanges {
   }
 
   /**
+   * Changes limits, all that are named or none, and the networks when they are given.
+   * @throws LimitNotPossible, NetworksNotPossible
+   */
+  setLimits(key: KeyReference, change: LimitsChange, networks: readonly string[] | undefined): Promise<KeyLimits> {
+    return this.run(key, async (row, manager) => {
+      const limits = changedLimits(limitsIn(row.limits), change);
+      const places = networks === undefined ? row.networks : possibleNetworks(networks);
+      await this.keys.update(row.id, { limits: limitColumns(limits), networks: places }, manager);
+      return { limits, networks: places ?? undefined };
+    });
+  }
+
+  /**
    * Makes the key's settings be these: what they leave out is lifted.
    * @param version of the key that they were made from
    * @throws KeyChangedMeanwhile when the key has another version by now, and nothing is overwritten
-   * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible
+   * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible, LimitNotPossible, NetworksNotPossible
    */
   setAll(key: KeyReference, version: number, settings: KeySettings): Promise<void> {
     return this.run(key, async (row, manager) => {

@@ -1,8 +1,10 @@
+import { limitColumns, NO_LIMITS } from '../limits/index.js';
 import { MAX_AMOUNT, type Nanos } from '../shared/index.js';
 import { BudgetNotPossible, InvalidKeyName, QuotaNotPossible } from './api-key.errors.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import type { KeySettings } from './api-key.js';
 import type { BudgetName } from './key-budgets.js';
+import { networksOf } from './networks.js';
 
 /** What people set of a key, as its row has it. */
 export type SettingsRow = Pick<
@@ -15,16 +17,18 @@ export type SettingsRow = Pick<
   | 'dailyBudget'
   | 'weeklyBudget'
   | 'monthlyBudget'
+  | 'limits'
+  | 'networks'
   | 'strict'
   | 'neverStores'
 >;
 
 /**
  * Settings as a key's row has them.
- * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible
+ * @throws InvalidKeyName, QuotaNotPossible, BudgetNotPossible, LimitNotPossible, NetworksNotPossible
  */
 export function rowOf(settings: KeySettings): SettingsRow {
-  const { name, groupName, models, expiresAt, quota, budgets, strict, neverStores } = settings;
+  const { name, groupName, models, expiresAt, quota, budgets, limits, networks, strict, neverStores } = settings;
   const trimmed = name.trim();
   if (!/^[^\p{Cc}]{1,100}$/u.test(trimmed)) throw new InvalidKeyName();
   return {
@@ -36,9 +40,17 @@ export function rowOf(settings: KeySettings): SettingsRow {
     dailyBudget: possibleBudget('daily', budgets?.daily ?? null),
     weeklyBudget: possibleBudget('weekly', budgets?.weekly ?? null),
     monthlyBudget: possibleBudget('monthly', budgets?.monthly ?? null),
+    limits: limitColumns(limits ?? NO_LIMITS),
+    networks: possibleNetworks(networks ?? []),
     strict: strict ?? false,
     neverStores: neverStores ?? false,
   };
+}
+
+/** Null: anywhere. @throws NetworksNotPossible */
+export function possibleNetworks(networks: readonly string[]): readonly string[] | null {
+  const found = networksOf(networks);
+  return found.length === 0 ? null : found;
 }
 
 /** @throws QuotaNotPossible when no quota can be that */

@@ -18,6 +18,10 @@ export interface OwnKeyRow {
   readonly expiresAt: Date | null;
   readonly strict: boolean;
   readonly neverStores: boolean;
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
+  readonly concurrency: number | null;
+  readonly networks: readonly string[] | null;
   readonly quota: Nanos | null;
   readonly used: Nanos;
   readonly held: Nanos;
@@ -36,7 +40,9 @@ const SELECT = (filter: string, order: string): string => `
            (SELECT max(o.created_at) FROM open_calls o WHERE o.account_id = $1 AND o.key_id = k.id)) AS "lastUsedAt"
     FROM (
       SELECT k.id, k.name, k.state, k.hint, k.version, k.group_name AS "groupName", g."group", k.models,
-             k.expires_at AS "expiresAt", k.strict, k.never_stores AS "neverStores", k.quota, k.used, k.held, k.created_at AS "createdAt", s.conditions
+             k.expires_at AS "expiresAt", k.strict, k.never_stores AS "neverStores", k.quota, k.used, k.held,
+             k.requests_per_minute AS "requestsPerMinute", k.tokens_per_minute AS "tokensPerMinute", k.concurrency, k.networks,
+             k.created_at AS "createdAt", s.conditions
         FROM api_keys k
         JOIN accounts a ON a.id = k.account_id
        CROSS JOIN LATERAL (SELECT coalesce(k.group_name, a.group_name, 'default') AS "group") g

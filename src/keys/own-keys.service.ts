@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Throttle, TooManyTries } from '../auth/index.js';
 import { groupOfViewer, Offer } from '../catalog/index.js';
+import { limitsIn } from '../limits/index.js';
 import type { Nanos } from '../shared/index.js';
 import type { Visitor } from '../web/index.js';
 import { GroupNotOffered, KeyNotFound, KeysMadeTooFast, ModelNotOffered, TooManyKeys } from './api-key.errors.js';
@@ -66,7 +67,8 @@ export class OwnKeys {
 
   /**
    * @throws GroupNotOffered, ModelNotOffered when the owner could not call what the key is for
-   * @throws TooManyKeys, KeysMadeTooFast, InvalidKeyName, QuotaNotPossible, BudgetNotPossible
+   * @throws TooManyKeys, KeysMadeTooFast, InvalidKeyName, QuotaNotPossible, BudgetNotPossible, LimitNotPossible
+   * @throws NetworksNotPossible
    */
   async create(owner: Owner, settings: KeySettings): Promise<CreatedApiKey> {
     this.checkOffered(owner, settings, undefined);
@@ -80,7 +82,7 @@ export class OwnKeys {
    */
   async createLike(accountId: string, like: OwnKey, name: string, now: Date): Promise<CreatedApiKey> {
     await this.checkRoom(accountId);
-    const { groupName, models, quota, budgets, expiresAt, strict, neverStores } = like;
+    const { groupName, models, quota, budgets, expiresAt, limits, networks, strict, neverStores } = like;
     const { daily, weekly, monthly } = budgets;
     return this.keys.create({
       accountId,
@@ -90,6 +92,8 @@ export class OwnKeys {
       quota,
       budgets: { daily: daily?.limit, weekly: weekly?.limit, monthly: monthly?.limit },
       expiresAt: expiresAt !== undefined && expiresAt > now ? expiresAt : undefined,
+      limits,
+      networks,
       strict,
       neverStores,
     });
@@ -155,6 +159,8 @@ export class OwnKeys {
       groupName: row.groupName ?? undefined,
       models: row.models ?? undefined,
       expiresAt: row.expiresAt ?? undefined,
+      limits: limitsIn(row),
+      networks: row.networks ?? undefined,
       lastUsedAt: row.lastUsedAt ?? undefined,
     }));
   }

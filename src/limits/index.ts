@@ -4,9 +4,11 @@ export { LimitNotPossible } from './limit.errors.js';
 export { LimitColumns, limitColumns, limitsIn } from './limit-columns.js';
 export { describeLimits, LARGEST_LIMIT, renderLimits } from './limit-names.js';
 export {
+  changedLimits,
   LIMITED,
   type Limited,
   type Limits,
+  type LimitsChange,
   NO_LIMITS,
   NO_USUAL_LIMITS,
   ownElseUsual,

@@ -1,7 +1,7 @@
 import { LimitNotPossible } from './limit.errors.js';
 import { limitColumns, limitsIn } from './limit-columns.js';
 import { describeLimits, renderLimits } from './limit-names.js';
-import { NO_LIMITS, ownElseUsual } from './limits.js';
+import { changedLimits, NO_LIMITS, ownElseUsual } from './limits.js';
 
 describe('limits', () => {
   it('read as a sentence does, those that there are', () => {
@@ -30,6 +30,15 @@ describe('limits', () => {
   it.each([0, -1, 1.5, Number.NaN, 1_000_000_001])('cannot be %d', (requestsPerMinute) => {
     expect(() => limitColumns({ requestsPerMinute })).toThrow(LimitNotPossible);
     expect(() => limitColumns({ requestsPerMinute })).toThrow('requests_per_minute must be a whole number from 1');
+  });
+
+  it('are changed one by one: null lifts one, and what is not named stays', () => {
+    const limits = { requestsPerMinute: 60, concurrency: 4 };
+    expect(changedLimits(limits, { requestsPerMinute: null, tokensPerMinute: 10, concurrency: undefined })).toEqual({
+      tokensPerMinute: 10,
+      concurrency: 4,
+    });
+    expect(changedLimits(limits, { requestsPerMinute: null, concurrency: null })).toBe(NO_LIMITS);
   });
 
   it('hold one by one: those of its own, else the usual ones', () => {

@@ -9,6 +9,17 @@ export interface Limits {
 
 export const NO_LIMITS: Limits = {};
 
+/** What limits are to be: null lifts one, undefined leaves it as it is. */
+export type LimitsChange = { readonly [Name in keyof Limits]?: number | null | undefined };
+
+export function changedLimits(limits: Limits, change: LimitsChange): Limits {
+  const changed = Object.entries({ ...limits, ...defined(change) }).filter(([, limit]) => limit !== null);
+  return changed.length === 0 ? NO_LIMITS : (Object.fromEntries(changed) as Limits);
+}
+
+const defined = (change: LimitsChange): LimitsChange =>
+  Object.fromEntries(Object.entries(change).filter(([, limit]) => limit !== undefined));
+
 /** Whom limits are set for. */
 export const LIMITED = ['key', 'account', 'group', 'address'] as const;
 export type Limited = (typeof LIMITED)[number];

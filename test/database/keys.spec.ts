@@ -9,10 +9,12 @@ import {
   KeyIsDeleted,
   KeyNotFound,
   KeysModule,
+  NetworksNotPossible,
   QuotaNotPossible,
   SecretAlreadyKnown,
   SecretNotImportable,
 } from '../../src/keys/index.js';
+import { LimitNotPossible } from '../../src/limits/index.js';
 import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
 import { parseUsd, Secret } from '../../src/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
@@ -72,6 +74,7 @@ describe('API keys', () => {
       models: undefined,
       strict: false,
       storesAnswers: true,
+      networks: undefined,
       keyLimits: {},
       accountLimits: {},
     });
@@ -94,6 +97,49 @@ describe('API keys', () => {
       { name: 'strict', strict: true, neverStores: false },
       { name: 'silent', strict: false, neverStores: true },
     ]);
+  });
+
+  it('tell their caller how much they and their account may ask for, and from where', async () => {
+    const limits = { requestsPerMinute: 60, tokensPerMinute: 100_000, concurrency: 4 };
+    const networks = ['203.0.113.0/24', '2001:db8::1'];
+    const { id, secret } = await keys.create({ accountId, name: 'limited', limits, networks });
+    const caller = await directory.find(secret.reveal());
+    expect(caller).toMatchObject({ keyLimits: limits, accountLimits: {} });
+    expect(['203.0.113.9', '2001:db8::1', '198.51.100.1'].map((ip) => caller?.networks?.includes(ip))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    await expect(keys.list(accountId)).resolves.toMatchObject([{ limits, networks }]);
+    await app.get(AccountService).setLimits('ann@example.com', { concurrency: 8 });
+    await expect(keys.setLimits(id, { concurrency: null, tokensPerMinute: 5 })).resolves.toEqual({
+      limits: { requestsPerMinute: 60, tokensPerMinute: 5 },
+      networks,
+    });
+    await eventually(
+      async () =>
+        expect(await directory.find(secret.reveal())).toMatchObject({
+          keyVersion: 2,
+          keyLimits: { requestsPerMinute: 60, tokensPerMinute: 5 },
+          accountLimits: { concurrency: 8 },
+        }),
+      1000,
+    );
+    await keys.setLimits(id, { requestsPerMinute: null, tokensPerMinute: null }, []);
+    await expect(directory.reload(id)).resolves.toMatchObject({ keyVersion: 3, networks: undefined, keyLimits: {} });
+  });
+
+  it('are refused limits and networks that are none', async () => {
+    const { id } = await keys.create({ accountId, name: 'key' });
+    await expect(keys.setLimits(id, { concurrency: 0 })).rejects.toThrow(LimitNotPossible);
+    await expect(keys.setLimits(id, {}, ['office'])).rejects.toThrow(NetworksNotPossible);
+    await expect(keys.create({ accountId, name: 'key', networks: ['10.0.0.0/40'] })).rejects.toThrow(
+      '“10.0.0.0/40” is no network.',
+    );
+    await expect(keys.create({ accountId, name: 'key', limits: { requestsPerMinute: 1.5 } })).rejects.toThrow(
+      LimitNotPossible,
+    );
+    await expect(directory.reload(id)).resolves.toMatchObject({ keyVersion: 1 });
   });
 
   it('are told apart in headers that show several: the secret is that of the caller', async () => {
@@ -183,6 +229,7 @@ describe('API keys', () => {
       used: 7n,
       held: 5n,
       budgets: { daily: undefined, weekly: undefined, monthly: undefined },
+      limits: {},
       wallet: { balance: 3_000_000_000n, held: 5n, holds: 1, owed: 0n },
     });
     await expect(keys.describe('key_none')).rejects.toThrow(KeyNotFound);

@@ -226,6 +226,8 @@ describe("an account's own keys", () => {
       expiresAt: daysAgo(-30),
       quota: parseUsd('20'),
       budgets: { daily: parseUsd('1'), monthly: parseUsd('5') },
+      limits: { requestsPerMinute: 60, concurrency: 4 },
+      networks: ['203.0.113.0/24', '2001:db8::1'],
       strict: true,
       neverStores: true,
     };
@@ -250,9 +252,11 @@ describe("an account's own keys", () => {
         expiresAt: undefined,
         quota: undefined,
         budgets: { daily: undefined, weekly: undefined, monthly: undefined },
+        networks: undefined,
         strict: false,
         neverStores: false,
       });
+      expect((await keys.get(of(id))).limits).toEqual({});
     });
 
     it('so that every process reads them anew', async () => {

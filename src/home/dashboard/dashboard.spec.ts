@@ -22,6 +22,8 @@ const aKey = (overrides: Partial<OwnKey> = {}): OwnKey => ({
   groupName: undefined,
   models: undefined,
   expiresAt: undefined,
+  limits: {},
+  networks: undefined,
   strict: false,
   neverStores: false,
   createdAt: NOW,
