@@ -29,6 +29,14 @@ export interface OutsideContent {
   readonly previousResponseId: string | undefined;
 }
 
+/** What a body says of the calls that it belongs to; absent, what it does not say. Never more than a hint. */
+export interface CallAffinity {
+  /** Calls with the same one begin with the same prompt, or lie in the same place. */
+  readonly cache?: string | undefined;
+  /** Whoever, or whatever session, the client calls for. */
+  readonly user?: string | undefined;
+}
+
 /** What is read from a body at once and cheaply; everything the engine needs to admit and route the call. */
 export interface CallHead {
   readonly model: string;
@@ -42,6 +50,8 @@ export interface CallHead {
   readonly serviceTier?: string | undefined;
   /** Whether the client wants its answer kept; absent when it leaves that to the dialect. */
   readonly store?: boolean | undefined;
+  /** There when the body says something of the kind. */
+  readonly affinity?: CallAffinity | undefined;
   /** There when the prompt is more than the body. */
   readonly outside?: OutsideContent | undefined;
   readonly size: BodySize;

@@ -1,4 +1,4 @@
-import type { OutsideContent } from './call.js';
+import type { CallAffinity, OutsideContent } from './call.js';
 import type { JsonFields } from './json-fields.js';
 
 // Members that mean the same in several dialects, each of which must have them among its interests.
@@ -20,3 +20,12 @@ const UNKNOWN_CONTENT: OutsideContent = { previousResponseId: undefined };
 /** What the prompt leans on, in a dialect that names it inside of messages only. */
 export const outsideIn = (fields: JsonFields): OutsideContent | undefined =>
   fields.leansOutside ? UNKNOWN_CONTENT : undefined;
+
+/** What both dialects of OpenAI have: calls with one key are to find each other's prompts in a cache. */
+export const PROMPT_CACHE_KEY = 'prompt_cache_key';
+
+/** @param path of the member that tells calls of one cache, for dialects that have one */
+export function cacheAffinityIn(fields: JsonFields, path: string): CallAffinity | undefined {
+  const cache = fields.hint(path);
+  return cache === undefined ? undefined : { cache };
+}

@@ -4,9 +4,19 @@
 export { readAnswerFields } from './answer-fields.js';
 export type { AnswerStorage, GivenAnswer, KeptAnswer, KeptAnswers, NamedAnswers } from './answer-storage.js';
 export { EFFORTS, NO_TOKENS, USUAL_SERVICE_TIERS } from './call.js';
-export type { BodySize, Call, CallBody, CallHead, Effort, OutsideContent, ProtocolId, TokenUsage } from './call.js';
+export type {
+  BodySize,
+  Call,
+  CallAffinity,
+  CallBody,
+  CallHead,
+  Effort,
+  OutsideContent,
+  ProtocolId,
+  TokenUsage,
+} from './call.js';
 export { classifyInnerError, classifyUpstream } from './classify-upstream.js';
-export { outsideIn, refuseBackground, serviceTierIn } from './common-fields.js';
+export { cacheAffinityIn, outsideIn, PROMPT_CACHE_KEY, refuseBackground, serviceTierIn } from './common-fields.js';
 export { errorHeaders, messageWithId } from './error-headers.js';
 export { dataKind, eventTypeReader, outputUnits, parseData } from './event-text.js';
 export { Flow } from './flow.js';

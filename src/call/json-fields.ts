@@ -20,6 +20,8 @@ interface StringRange {
 /** How many times longer a text is in a document when each of its characters is written as an escape. */
 const WITH_ESCAPES = 6;
 const QUOTES_BYTES = 2;
+/** Names of conversations and users are shorter, JSON among them. */
+const MAX_HINT_BYTES = 1024;
 
 /**
  * Reads where the interpreted members of a JSON object are, in one pass that checks the document's grammar and decodes
@@ -117,6 +119,14 @@ export class JsonFields {
     const value = field.end - field.start > QUOTES_BYTES + WITH_ESCAPES * maxLength ? undefined : this.value(path);
     if (typeof value === 'string' && value.length <= maxLength) return value;
     throw this.refusal(path, 'invalid_value', `must not be longer than ${maxLength} characters`);
+  }
+
+  /** The member's text, where it is no fault that there is none: undefined then, and when it is empty or long. */
+  hint(path: string): string | undefined {
+    const field = this.field(path);
+    if (field?.kind !== 'string' || field.end - field.start > MAX_HINT_BYTES) return undefined;
+    const value = this.value(path);
+    return typeof value === 'string' && value !== '' ? value : undefined;
   }
 
   optionalBoolean(path: string): boolean | undefined {

@@ -5,6 +5,7 @@ import {
   outsideIn,
   refuseBackground,
   serviceTierIn,
+  type CallAffinity,
   type CallHead,
   type Effort,
   type HeadReader,
@@ -18,6 +19,8 @@ export const MESSAGES = 'messages';
 export const FORWARDED_HEADERS = ['anthropic-beta'] as const;
 
 export const THINKING_BUDGET = 'thinking.budget_tokens';
+/** Agents put their session into it. */
+const USER = 'metadata.user_id';
 const INTERESTS = jsonInterests(
   'model',
   'messages',
@@ -28,6 +31,7 @@ const INTERESTS = jsonInterests(
   'output_config.effort',
   'thinking.type',
   THINKING_BUDGET,
+  USER,
 );
 
 export const messagesHeadReader = (): HeadReader => headReader(INTERESTS, headOf);
@@ -46,6 +50,7 @@ function headOf(fields: JsonFields): CallHead {
     answers: 1,
     effort: fields.optionalString('output_config.effort', { maxLength: 64 }) ?? effortOfThinking(fields),
     serviceTier: serviceTierIn(fields),
+    affinity: userIn(fields),
     outside: outsideIn(fields),
     size: fields.size,
     fields,
@@ -62,4 +67,9 @@ function effortOfThinking(fields: JsonFields): Effort | undefined {
   if (fields.optionalString('thinking.type', { maxLength: 64 }) === 'disabled') return 'none';
   const budget = thinkingBudget(fields);
   return budget === undefined ? undefined : effortOfBudget(budget);
+}
+
+function userIn(fields: JsonFields): CallAffinity | undefined {
+  const user = fields.hint(USER);
+  return user === undefined ? undefined : { user };
 }

@@ -1,9 +1,12 @@
 import {
+  cacheAffinityIn,
   headReader,
   jsonInterests,
   outsideIn,
+  PROMPT_CACHE_KEY,
   refuseBackground,
   serviceTierIn,
+  type CallAffinity,
   type CallHead,
   type HeadReader,
   type JsonFields,
@@ -22,12 +25,17 @@ export const MIN_OUTPUT_TOKENS = 16;
 const PREVIOUS_RESPONSE = 'previous_response_id';
 /** Of a response; longer than those of any vendor. An answer is found again by whoever continues it up to here. */
 export const MAX_ID_LENGTH = 1024;
+/** By its id, or an object with it. */
+const CONVERSATION = 'conversation';
+const CONVERSATION_ID = 'conversation.id';
 const INTERESTS = jsonInterests(
   'model',
   'input',
   'prompt',
   PREVIOUS_RESPONSE,
-  'conversation',
+  CONVERSATION,
+  CONVERSATION_ID,
+  PROMPT_CACHE_KEY,
   'stream',
   'background',
   'store',
@@ -36,7 +44,7 @@ const INTERESTS = jsonInterests(
   OUTPUT_LIMIT,
 );
 /** What can stand for an input: it lies with the upstream already. */
-const STORED_INPUTS = ['prompt', PREVIOUS_RESPONSE, 'conversation'] as const;
+const STORED_INPUTS = ['prompt', PREVIOUS_RESPONSE, CONVERSATION] as const;
 
 export const responsesHeadReader = (): HeadReader => headReader(INTERESTS, headOf);
 
@@ -55,6 +63,7 @@ function headOf(fields: JsonFields): CallHead {
     effort: fields.optionalString('reasoning.effort', { maxLength: 64 }),
     serviceTier: serviceTierIn(fields),
     store: fields.optionalBoolean('store'),
+    affinity: affinityIn(fields),
     outside: leansOn(fields),
     size: fields.size,
     fields,
@@ -64,6 +73,12 @@ function headOf(fields: JsonFields): CallHead {
 /** A response before it, while nothing else is, may be one whose tokens are known. */
 function leansOn(fields: JsonFields): OutsideContent | undefined {
   const previousResponseId = fields.optionalString(PREVIOUS_RESPONSE, { maxLength: MAX_ID_LENGTH });
-  if (fields.has('conversation') || fields.has('prompt')) return { previousResponseId: undefined };
+  if (fields.has(CONVERSATION) || fields.has('prompt')) return { previousResponseId: undefined };
   return outsideIn(fields) ?? (previousResponseId === undefined ? undefined : { previousResponseId });
 }
+
+/** A conversation lies with one upstream, and is what its calls begin with. */
+const affinityIn = (fields: JsonFields): CallAffinity | undefined =>
+  cacheAffinityIn(fields, CONVERSATION) ??
+  cacheAffinityIn(fields, CONVERSATION_ID) ??
+  cacheAffinityIn(fields, PROMPT_CACHE_KEY);
