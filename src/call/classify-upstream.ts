@@ -106,8 +106,10 @@ const isWord = (value: unknown): value is string => typeof value === 'string' &&
 const failed = (kind: ErrorKind, message: string, details: ErrorDetails): AppError =>
   new AppError(kind, message, { ...details, failover: true });
 
-const outOfMoney = (upstreamStatus: number): AppError =>
-  failed('server_is_overloaded', 'No upstream can take this request at present. Try again later.', { upstreamStatus });
+function outOfMoney(upstreamStatus: number): AppError {
+  const message = 'No upstream can take this request at present. Try again later.';
+  return failed('server_is_overloaded', message, { upstreamStatus, outOfMoney: true });
+}
 
 const badCredential = (upstreamStatus: number): AppError =>
   failed('upstream_auth', "The upstream refused the relay's credential. Tell the operator.", { upstreamStatus });

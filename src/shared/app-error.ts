@@ -43,6 +43,8 @@ export interface ErrorDetails {
   readonly shouldRetry?: boolean;
   /** True when another channel may answer the same call: set by whoever classified an upstream's failure. */
   readonly failover?: boolean;
+  /** True when the relay's account at the upstream has none left. Never shown to the client. */
+  readonly outOfMoney?: boolean;
   /** HTTP status of the upstream that failed, for the attempt's record. Never shown to the client. */
   readonly upstreamStatus?: number;
 }

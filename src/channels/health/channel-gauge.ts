@@ -1,0 +1,16 @@
+import { Injectable } from '@nestjs/common';
+import { Metrics } from '../../metrics/index.js';
+import { ChannelDirectory } from '../channel.directory.js';
+import { ChannelHealth } from './channel-health.js';
+
+/** Shows operators which channels are called. */
+@Injectable()
+export class ChannelGauge {
+  constructor(metrics: Metrics, directory: ChannelDirectory, health: ChannelHealth) {
+    const help = 'Whether calls go to the channel: 0 while it, or every credential of it, rests or is missing.';
+    metrics.gauge('channel_up', help, ['channel'], (gauge) => {
+      gauge.reset();
+      for (const channel of directory.all()) gauge.set({ channel: channel.name }, health.isUp(channel) ? 1 : 0);
+    });
+  }
+}
