@@ -14,6 +14,8 @@ import { SumUpUsage20261122130200 } from './20261122130200-sum-up-usage.js';
 import { IndexCallsByKey20261122130300 } from './20261122130300-index-calls-by-key.js';
 import { AddKeySwitches20261122141000 } from './20261122141000-add-key-switches.js';
 import { CreateStoredAnswers20261122141100 } from './20261122141100-create-stored-answers.js';
+import { CreateChannelRests20261122200000 } from './20261122200000-create-channel-rests.js';
+import { NoteCredentialsOfAnswers20261122200010 } from './20261122200010-note-credentials-of-answers.js';
 import { RecordAttempts20261122200100 } from './20261122200100-record-attempts.js';
 import { LimitGroups20261122200200 } from './20261122200200-limit-groups.js';
 import { LimitKeys20261122200210 } from './20261122200210-limit-keys.js';
@@ -34,6 +36,8 @@ export const migrations = [
   IndexCallsByKey20261122130300,
   AddKeySwitches20261122141000,
   CreateStoredAnswers20261122141100,
+  CreateChannelRests20261122200000,
+  NoteCredentialsOfAnswers20261122200010,
   RecordAttempts20261122200100,
   LimitGroups20261122200200,
   LimitKeys20261122200210,

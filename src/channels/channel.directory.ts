@@ -10,8 +10,6 @@ import { familyOf } from './channel-family.js';
 import { ChannelSnapshot } from './channel-snapshot.js';
 import { CredentialReader } from './credential-reader.js';
 import { answerEnvironmentQuestions } from './environment-question.js';
-import { Random } from './random.js';
-import { weightedOrder } from './weighted-order.js';
 
 /** A channel that is not stored. It serves every group. */
 export type FallbackChannel = Omit<Channel, 'groups'>;
@@ -31,6 +29,8 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
   private withFallback = NO_CHANNELS;
   private fallback: Fallback | undefined;
   private groups: readonly string[] = [];
+  /** Undefined until somebody says it: channels of every dialect are believed. */
+  private spoken: ReadonlySet<ProtocolId> | undefined;
   private serves = false;
   /** What was complained of already, so that a reload does not say it again. */
   private complaints: ReadonlySet<string> = new Set();
@@ -40,7 +40,6 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
     private readonly repository: ChannelRepository,
     private readonly reader: CredentialReader,
     private readonly notifications: Notifications,
-    private readonly random: Random,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -75,9 +74,9 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
     return this.current().serving(group, model).some(translates);
   }
 
-  /** The usable channels of the group that serve the model, in the order to try them: by tier, then by chance. */
-  candidates(group: string, model: string): readonly Channel[] {
-    return weightedOrder(this.current().serving(group, model), this.random);
+  /** The usable channels of the group that serve the model, in no order. Whom to ask of them: `ChannelSelection`. */
+  serving(group: string, model: string): readonly Channel[] {
+    return this.current().serving(group, model);
   }
 
   /** Every channel that is switched on, by name; those with an `unavailableReason` too. */
@@ -96,6 +95,13 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
    */
   offerFallback(channels: readonly FallbackChannel[], active: () => boolean): void {
     this.fallback = { channels, active };
+    this.extend();
+  }
+
+  /** The dialects that upstreams can be spoken to in. A channel of another one, stored by whatever means, is out. */
+  speaks(protocols: ReadonlySet<ProtocolId>): void {
+    this.spoken = protocols;
+    this.stored = new ChannelSnapshot(this.stored.all.map((channel) => this.understood(channel)));
     this.extend();
   }
 
@@ -120,13 +126,19 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
 
   private channelOf(entity: ChannelEntity): Channel {
     const { enabled: _, createdAt: __, ...columns } = entity;
-    return {
+    return this.understood({
       ...columns,
       models: new Map(Object.entries(entity.models)),
       maxConcurrency: entity.maxConcurrency ?? undefined,
       family: familyOf(entity),
       ...this.reader.read(entity),
-    };
+    });
+  }
+
+  private understood(channel: Channel): Channel {
+    const { protocol, unavailableReason } = channel;
+    if (unavailableReason !== undefined || this.spoken?.has(protocol) !== false) return channel;
+    return { ...channel, unavailableReason: `its protocol "${protocol}" is not one that this program speaks` };
   }
 
   private complain(): void {

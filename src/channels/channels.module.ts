@@ -10,7 +10,14 @@ import { ChannelEntity } from './channel.entity.js';
 import { ChannelRepository } from './channel.repository.js';
 import { CredentialReader } from './credential-reader.js';
 import { CredentialVault } from './credential-vault.js';
+import { ChannelGauge } from './health/channel-gauge.js';
+import { ChannelHealth } from './health/channel-health.js';
+import { HealthLimits } from './health/health-limits.js';
+import { RestRepository } from './health/rest.repository.js';
+import { SharedRests } from './health/shared-rests.js';
 import { Random } from './random.js';
+import { ChannelLoad } from './selection/channel-load.js';
+import { ChannelSelection } from './selection/channel-selection.js';
 import { UpstreamClient } from './upstream-client.js';
 
 @Module({
@@ -21,12 +28,19 @@ import { UpstreamClient } from './upstream-client.js';
     CredentialReader,
     Random,
     ChannelDirectory,
+    HealthLimits,
+    RestRepository,
+    SharedRests,
+    ChannelHealth,
+    ChannelGauge,
+    ChannelLoad,
+    ChannelSelection,
     ChannelEditor,
     CatalogImport,
     CatalogExport,
     UpstreamClient,
   ],
-  exports: [ChannelDirectory, UpstreamClient, CatalogImport, CatalogExport],
+  exports: [ChannelDirectory, ChannelSelection, Random, UpstreamClient, CatalogImport, CatalogExport],
 })
 export class ChannelsModule {
   constructor(offer: Offer, directory: ChannelDirectory) {

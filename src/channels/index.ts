@@ -1,6 +1,6 @@
-// Owns accounts at upstreams: address, credentials (sealed in the database), which channels can answer a call and in
-// which order, the HTTP client to them, and the catalog file that describes them together with models and groups.
-// Does not own what is said to an upstream (protocols), nor trying the next channel (relay).
+// Owns accounts at upstreams: address, credentials (sealed in the database), their health, which of them a call asks
+// (selection/), the HTTP client to them, and the catalog file that describes them together with models and groups.
+// Does not own what is said to an upstream (protocols), nor when another one is asked (relay).
 export { type Channel, type ChannelCredential, type ChannelTimeouts, takesCalls } from './channel.js';
 export { ChannelDirectory, type FallbackChannel } from './channel.directory.js';
 export { DEFAULT_TIMEOUTS } from './channel-definition.js';
@@ -8,4 +8,11 @@ export { ChannelsModule } from './channels.module.js';
 export { CatalogExport } from './catalog-file/catalog-export.service.js';
 export { CatalogImport } from './catalog-file/catalog-import.service.js';
 export { InvalidCatalog } from './catalog-file/invalid-catalog.js';
+export { HealthLimits } from './health/health-limits.js';
+export { Random } from './random.js';
+export type { Assignment } from './selection/assignment.js';
+export type { CallSelection, Maker, Wanted } from './selection/call-selection.js';
+export { ChannelSelection } from './selection/channel-selection.js';
+export { NoChannel } from './selection/shortage.js';
+export { type Affinity, affinityOf } from './selection/weighted-draw.js';
 export { UpstreamClient, type UpstreamPart } from './upstream-client.js';

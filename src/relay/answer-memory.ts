@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type Call, type NamedAnswers, type ProtocolAdapter, type TreeObject, writeJson } from '../call/index.js';
-import type { Channel } from '../channels/index.js';
+import type { Maker } from '../channels/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { reasonOf, within } from '../shared/index.js';
 import { type AnswerOwner, StoredAnswers } from '../stored-answers/index.js';
@@ -16,7 +16,7 @@ interface Keepable {
   readonly caller: Caller;
   /** Who words the answer. */
   readonly protocol: ProtocolAdapter;
-  readonly channel: Pick<Channel, 'id'>;
+  readonly maker: Maker;
   /** The request with everything in it that it named; undefined when the channel keeps the answer itself. */
   readonly request: TreeObject | undefined;
 }
@@ -52,7 +52,7 @@ export class AnswerMemory {
   }
 
   /** Whether the answer is to be kept, or remembered as one that its channel keeps. */
-  keeps({ call, caller, protocol }: Omit<Keepable, 'channel' | 'request'>): boolean {
+  keeps({ call, caller, protocol }: Omit<Keepable, 'maker' | 'request'>): boolean {
     const wanted = protocol.storage !== undefined && protocol.id === call.protocol && call.head.store !== false;
     return wanted && caller.storesAnswers;
   }
@@ -83,14 +83,14 @@ export class AnswerMemory {
     return new Recollection(asked, request, { answer, ofItems, isKnown });
   }
 
-  private async write({ call, caller, protocol, channel, request }: Keepable, last: Uint8Array): Promise<void> {
+  private async write({ call, caller, protocol, maker, request }: Keepable, last: Uint8Array): Promise<void> {
     const { storage } = protocol;
     const given = storage?.answerIn(last);
     if (storage === undefined || given === undefined) return;
     const content = request && { input: writeJson(storage.inputOf(request)), response: given.text() };
     const { id, itemIds } = given;
     const owner = await this.ownerOf(call, caller);
-    await this.answers.keep(owner, { id, itemIds, callId: call.id, channelId: channel.id, content });
+    await this.answers.keep(owner, { id, itemIds, callId: call.id, ...maker, content });
   }
 
   private async ownerOf({ request }: Call, caller: Caller): Promise<AnswerOwner> {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Observable, defer } from 'rxjs';
 import type { AttemptTarget } from '../billing/index.js';
 import type { Frame } from '../call/index.js';
-import { type Channel, UpstreamClient } from '../channels/index.js';
+import { type Assignment, UpstreamClient } from '../channels/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { AnswerMemory } from './answer-memory.js';
 import type { RunningCall } from './attempts.js';
@@ -26,19 +26,24 @@ export class Exchange {
     private readonly memory: AnswerMemory,
   ) {}
 
-  /** Cold. @param translator reads the request, where the upstream's dialect or the form of its answer is another one */
-  frames(running: RunningCall, channel: Channel, translator: Translator): Observable<Frame> {
+  /**
+   * Cold.
+   * @param translator reads the request, where the upstream's dialect or the form of its answer is another one
+   * @param totalMs all that it may take
+   */
+  frames(running: RunningCall, assignment: Assignment, translator: Translator, totalMs: number): Observable<Frame> {
     return defer(() => {
       const { ticket, answer } = running;
+      const { channel, credential } = assignment;
       const { call } = ticket;
       const adapter = this.adapters.upstream(channel.protocol);
       const prepared = prepareRequest(running, channel, adapter, translator);
       const { target, request, translation, losses, stopsSent } = prepared;
       // Also when there are none: those of an attempt that failed are not this one's.
       answer.warnings = losses.header;
-      const attempt = ticket.beginAttempt(attemptTarget(channel, target.model));
+      const attempt = ticket.beginAttempt(attemptTarget(assignment, target.model));
       answer.begin();
-      const limits = timeLimits(channel.timeouts, target.stream, this.timings.preludeMs);
+      const limits = timeLimits({ ...channel.timeouts, totalMs }, target.stream, this.timings.preludeMs);
       const context = {
         call,
         adapter,
@@ -60,27 +65,27 @@ export class Exchange {
         if (target.stream && isWhole) this.counting.learn(channel, target.model, isReported);
       };
       const frames = this.client
-        .open(channel, channel.credentials[0]?.secret, request, answer.flow)
+        .open(channel, credential?.secret, request, answer.flow)
         .pipe(lane(context), watchAttempt({ attempt, answer, ...limits, onFinished }));
-      return this.kept(frames, running, channel, translation);
+      return this.kept(frames, running, assignment, translation);
     });
   }
 
   private kept(
     frames: Observable<Frame>,
     { ticket: { call }, admission, protocol }: RunningCall,
-    channel: Channel,
+    { channel, credential }: Assignment,
     translation: Translation | undefined,
   ): Observable<Frame> {
     const { caller } = admission.plan;
-    const keepable = { call, caller, protocol, channel, request: translation?.request };
+    const maker = { channelId: channel.id, credentialId: credential?.id ?? null };
+    const keepable = { call, caller, protocol, maker, request: translation?.request };
     return this.memory.keeps(keepable) ? frames.pipe(keptFirst((last) => this.memory.keep(keepable, last))) : frames;
   }
 }
 
-const attemptTarget = ({ name, protocol, credentials }: Channel, upstreamModel: string): AttemptTarget => ({
-  channel: name,
-  protocol,
-  upstreamModel,
-  credential: credentials.length > 0 ? 1 : null,
-});
+function attemptTarget({ channel, credential }: Assignment, upstreamModel: string): AttemptTarget {
+  const { name, protocol, credentials } = channel;
+  const ordinal = credential === undefined ? null : credentials.indexOf(credential) + 1;
+  return { channel: name, protocol, upstreamModel, credential: ordinal };
+}

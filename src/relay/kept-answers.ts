@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Flow, NO_BYTES, SplicedBody } from '../call/index.js';
-import { type Channel, ChannelDirectory, UpstreamClient } from '../channels/index.js';
+import { type Channel, type ChannelCredential, ChannelDirectory, UpstreamClient } from '../channels/index.js';
 import { KeyAuthenticator } from '../keys/index.js';
 import { AppError } from '../shared/index.js';
 import { type StoredAnswer, StoredAnswers } from '../stored-answers/index.js';
@@ -50,15 +50,20 @@ export class KeptAnswers {
    * What the channel says of an answer that it keeps, as JSON text.
    * @throws AppError unavailable when there is no such channel any more; as the channel's dialect classifies its refusals
    */
-  async ask({ channelId }: StoredAnswer, question: Question): Promise<string> {
+  async ask({ channelId, credentialId }: StoredAnswer, question: Question): Promise<string> {
     const channel = this.channels.all().find(({ id }) => id === channelId);
     if (channel === undefined || channel.unavailableReason !== undefined) throw new KeeperIsOut();
-    return this.exchange(channel, question);
+    const { credentials } = channel;
+    return this.exchange(channel, credentials.find(({ id }) => id === credentialId) ?? credentials[0], question);
   }
 
-  private async exchange(channel: Channel, { method, path, query = '' }: Question): Promise<string> {
+  private async exchange(
+    channel: Channel,
+    credential: ChannelCredential | undefined,
+    { method, path, query = '' }: Question,
+  ): Promise<string> {
     const request = { method, path, query, headers: { accept: 'application/json' }, body: NO_BODY };
-    const parts = this.client.open(channel, channel.credentials[0]?.secret, request, new Flow());
+    const parts = this.client.open(channel, credential?.secret, request, new Flow());
     const answer = await collected(parts, PATIENCE_MS);
     const { status, headers, chunks } = answer;
     if (status >= 200 && status < 300) return Buffer.concat(chunks).toString('utf8');

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { type BillingPlan, requirePricedTier } from '../billing/index.js';
 import type { Call, ListedModel, ProtocolId } from '../call/index.js';
 import { CatalogService, Offer } from '../catalog/index.js';
-import { type Channel, ChannelDirectory, takesCalls } from '../channels/index.js';
+import { ChannelDirectory, NoChannel, takesCalls } from '../channels/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError } from '../shared/index.js';
 
-/** Which models a caller may use, and which channels can answer. */
+/** Which models a caller may use. */
 @Injectable()
 export class ModelAccess {
   constructor(
@@ -40,20 +40,11 @@ export class ModelAccess {
     return { group, model };
   }
 
-  /** The one to try first in front. Within a tier, where nothing can be lost comes first: the client's own dialect. */
-  candidates(protocol: ProtocolId, group: string, model: string): readonly Channel[] {
-    const isForeign = (channel: Channel): number => Number(channel.protocol !== protocol);
-    return this.channels
-      .candidates(group, model)
-      .filter((channel) => takesCalls(channel, protocol))
-      .toSorted((one, other) => one.tier - other.tier || isForeign(one) - isForeign(other));
-  }
-
   private requireChannel(protocol: ProtocolId, group: string, model: string): void {
-    const channels = this.channels.candidates(group, model);
+    const channels = this.channels.serving(group, model);
     if (channels.some((channel) => takesCalls(channel, protocol))) return;
     const [channel] = channels;
-    if (channel === undefined) throw noChannel(model);
+    if (channel === undefined) throw NoChannel.for(model);
     throw new AppError(
       'invalid_request',
       `The model "${model}" cannot be called through this endpoint: its channels take calls in ${channel.protocol} only.`,
@@ -77,13 +68,6 @@ export class ModelAccess {
     return model;
   }
 }
-
-export const noChannel = (model: string): AppError =>
-  new AppError(
-    'server_is_overloaded',
-    `No channel can serve the model "${model}" at present. Try again in a few seconds, or ask the operator.`,
-    { retryAfterSeconds: 10 },
-  );
 
 const unknownModel = (name: string, where = ''): AppError =>
   new AppError(

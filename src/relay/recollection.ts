@@ -1,5 +1,5 @@
 import { type JsonTree, type KeptAnswer, parseJsonTree, type ProtocolAdapter, type TreeObject } from '../call/index.js';
-import type { Channel } from '../channels/index.js';
+import type { Channel, Maker } from '../channels/index.js';
 import type { StoredAnswer } from '../stored-answers/index.js';
 
 /** What was found of the answers that a request names. */
@@ -26,11 +26,24 @@ export class Recollection {
    * client's dialect, since the names mean nothing to it. Names that are not known here may be known to such a one.
    */
   admits({ id, protocol }: Pick<Channel, 'id' | 'protocol'>): boolean {
-    const { answer, ofItems, isKnown } = this.found;
-    const kept = [answer, ...ofItems.values()].filter((one) => one !== undefined);
-    const elsewhere = kept.find(({ content }) => content === undefined);
-    if (elsewhere !== undefined) return elsewhere.channelId === id;
-    return !isKnown || protocol !== this.asked.id;
+    const { keeper } = this;
+    if (keeper !== undefined) return keeper.channelId === id;
+    return !this.found.isKnown || protocol !== this.asked.id;
+  }
+
+  /** Who alone knows what is named; undefined when nobody does, or it is kept here. */
+  get keeper(): Maker | undefined {
+    return this.answers.find(({ content }) => content === undefined);
+  }
+
+  /** Who answered last of what is named: what is asked now begins with what that one was asked. */
+  get maker(): Maker | undefined {
+    return this.answers.at(0);
+  }
+
+  /** The one that the request continues comes first. */
+  private get answers(): readonly StoredAnswer[] {
+    return [this.found.answer, ...this.found.ofItems.values()].filter((one) => one !== undefined);
   }
 
   /**

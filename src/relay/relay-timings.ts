@@ -9,6 +9,11 @@ export class RelayTimings {
   readonly preludeMs: number = 500;
   /** After the event that ends an answer, so long for a closing marker and the end of the upstream's body. */
   readonly lingerMs: number = 1000;
+  /** Before another upstream is asked, for a fault that may pass: by chance up to so long, twice as long each time. */
+  readonly backOffMs: number = 100;
+  readonly longestBackOffMs: number = 1000;
+  /** So long after a call came no other upstream is asked for it: SDKs give up after 10 minutes, and try again. */
+  readonly lastAttemptMs: number = 570_000;
   /** A body must arrive within this time, or at `bodyBytesPerSecond` in each such time. */
   readonly bodyMs: number = 60_000;
   readonly bodyBytesPerSecond: number = 10_000;

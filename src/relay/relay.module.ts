@@ -17,6 +17,7 @@ import { BodyBudget } from './body-budget.js';
 import { CallGuard } from './call.guard.js';
 import { ChannelProbe } from './channel-probe.js';
 import { Exchange } from './exchange.js';
+import { Failover } from './failover.js';
 import { DialectChoices } from './dialect-choices.js';
 import { KeptAnswers } from './kept-answers.js';
 import { ModelAccess } from './model-access.js';
@@ -34,6 +35,7 @@ import { SharedMemory } from './shared-memory.js';
 import { StrayController, StrayGuard } from './stray.controller.js';
 import { Translations } from './translations.js';
 import { Turns } from './turns.js';
+import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
 import { UsageCounting } from './usage-counting.js';
 
 @Module({
@@ -58,6 +60,7 @@ import { UsageCounting } from './usage-counting.js';
     CallGuard,
     ChannelProbe,
     Exchange,
+    Failover,
     DialectChoices,
     KeptAnswers,
     ModelAccess,
@@ -72,6 +75,7 @@ import { UsageCounting } from './usage-counting.js';
     StrayGuard,
     Translations,
     Turns,
+    UpstreamPromptCounts,
     UsageCounting,
   ],
   exports: [

@@ -18,6 +18,8 @@ export interface AnswerContent {
 interface Answer {
   readonly id: string;
   readonly channelId: string;
+  /** Of the channel; null: it was made without any, or before this was noted. */
+  readonly credentialId: string | null;
   /** Undefined: the channel keeps it. */
   readonly content: AnswerContent | undefined;
 }

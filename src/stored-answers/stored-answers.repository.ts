@@ -6,20 +6,21 @@ import type { AnswerOwner, NewAnswer } from './stored-answer.js';
 export interface StoredAnswerRow {
   readonly id: string;
   readonly channelId: string;
+  readonly credentialId: string | null;
   readonly expiresAt: Date;
   readonly sealed: Buffer | null;
 }
 
 export type NewAnswerRow = Omit<NewAnswer, 'content'> &
-  Omit<StoredAnswerRow, 'id' | 'channelId'> & { readonly createdAt: Date };
+  Omit<StoredAnswerRow, 'id' | 'channelId' | 'credentialId'> & { readonly createdAt: Date };
 
 type Owner = Pick<AnswerOwner, 'keyId' | 'accountId'>;
 
 /** Nothing for a key that was deleted or keeps nothing, whatever the process knew of it when the call began. */
 const INSERT = (lock: '' | 'FOR SHARE'): string => `
   WITH kept AS (
-    INSERT INTO stored_answers (key_id, id, account_id, call_id, channel_id, created_at, expires_at, sealed)
-    SELECT id, $2, $3, $4, $5, $6, $7, $8
+    INSERT INTO stored_answers (key_id, id, account_id, call_id, channel_id, created_at, expires_at, sealed, credential_id)
+    SELECT id, $2, $3, $4, $5, $6, $7, $8, $10
       FROM api_keys WHERE id = $1 AND state <> 'deleted' AND NOT never_stores
        -- The end of an answer waits for this: what a crash of the server takes is not found later.
        AND set_config('synchronous_commit', 'off', true) = 'off' ${lock}
@@ -35,7 +36,7 @@ const INSERT_ORIGIN = INSERT('');
 /** Nobody deletes the key meanwhile, who would not see the new row; but calls that are admitted under it wait as long. */
 const INSERT_SEALED = INSERT('FOR SHARE');
 
-const COLUMNS = `a.id, a.channel_id AS "channelId", a.expires_at AS "expiresAt", a.sealed`;
+const COLUMNS = `a.id, a.channel_id AS "channelId", a.credential_id AS "credentialId", a.expires_at AS "expiresAt", a.sealed`;
 
 const FIND = `SELECT ${COLUMNS} FROM stored_answers a WHERE a.key_id = $1 AND a.id = $2 AND a.expires_at > $3`;
 
@@ -64,8 +65,8 @@ export class StoredAnswersRepository {
 
   /** False, and nothing is written, when the key keeps nothing or has an answer of that id. */
   async insert({ keyId, accountId }: Owner, row: NewAnswerRow): Promise<boolean> {
-    const { id, callId, channelId, createdAt, expiresAt, sealed, itemIds } = row;
-    const values = [keyId, id, accountId, callId, channelId, createdAt, expiresAt, sealed, itemIds];
+    const { id, callId, channelId, credentialId, createdAt, expiresAt, sealed, itemIds } = row;
+    const values = [keyId, id, accountId, callId, channelId, createdAt, expiresAt, sealed, itemIds, credentialId];
     return (await this.dataSource.query<unknown[]>(sealed === null ? INSERT_ORIGIN : INSERT_SEALED, values)).length > 0;
   }
 

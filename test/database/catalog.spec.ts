@@ -191,7 +191,7 @@ describe('the catalog', () => {
     await apply(program, CATALOG);
     const directory = program.get(ChannelDirectory);
     await program.get(CatalogService).reload();
-    const [main] = directory.candidates('saver', 'big');
+    const [main] = directory.serving('saver', 'big');
     expect(main).toMatchObject({
       id: expect.stringMatching(/^chn_/),
       name: 'main',
@@ -212,7 +212,7 @@ describe('the catalog', () => {
       unavailableReason: undefined,
     });
     expect(main?.credentials.map(({ secret }) => secret.reveal())).toEqual(['sk-main', UPSTREAM_SECRET]);
-    expect(directory.candidates('default', 'small').map(({ name }) => name)).toEqual(['spare', 'main']);
+    expect(directory.serving('default', 'small').map(({ name }) => name)).toEqual(['main', 'spare']);
     expect(served(directory, 'saver')).toEqual(['big', 'small']);
     expect(served(directory, 'default')).toEqual(['big', 'small']);
     expect(served(directory, 'nobody')).toEqual([]);
@@ -347,7 +347,7 @@ channels:
     await apply(program, CATALOG);
     await apply(program, CATALOG.replace(UPSTREAM_SECRET, '***').replace('weight: 50', 'weight: 60'));
     await program.get(CatalogService).reload();
-    const [main] = program.get(ChannelDirectory).candidates('saver', 'big');
+    const [main] = program.get(ChannelDirectory).serving('saver', 'big');
     expect(main?.weight).toBe(60);
     expect(main?.credentials.map(({ secret }) => secret.reveal())).toEqual(['sk-main', UPSTREAM_SECRET]);
     await expect(
@@ -445,7 +445,7 @@ channels:
     const [here, there] = [await boot(), await boot()];
     await apply(here, CATALOG);
     await eventually(() => expect(there.get(CatalogService).current().models.has('big')).toBe(true), 1000);
-    expect(there.get(ChannelDirectory).candidates('saver', 'big')).toHaveLength(1);
+    expect(there.get(ChannelDirectory).serving('saver', 'big')).toHaveLength(1);
     expect(there.get(CatalogService).current().version).toBe(BigInt(await version()));
   });
 
@@ -499,7 +499,7 @@ channels:
     await apply(await boot(), CATALOG);
     const without = await boot({});
     const directory = without.get(ChannelDirectory);
-    expect(directory.candidates('saver', 'big')).toEqual([]);
+    expect(directory.serving('saver', 'big')).toEqual([]);
     expect(served(directory, 'saver')).toEqual([]);
     expect(directory.all().find(({ name }) => name === 'main')).toMatchObject({
       credentials: [],
@@ -534,12 +534,12 @@ channels:
     await apply(program, 'groups: [{ name: saver }]');
     await catalog.reload();
     expect(catalog.current().models.get('demo')?.groups).toEqual(['default', 'saver']);
-    expect(directory.candidates('saver', 'demo').map(({ name }) => name)).toEqual(['demo']);
+    expect(directory.serving('saver', 'demo').map(({ name }) => name)).toEqual(['demo']);
     expect(directory.hasStored).toBe(false);
     await apply(program, CATALOG);
     await catalog.reload();
     expect(catalog.current().models.has('demo')).toBe(false);
-    expect(directory.candidates('saver', 'demo')).toEqual([]);
+    expect(directory.serving('saver', 'demo')).toEqual([]);
   });
 
   it('can be each of the examples, and all of them together', async () => {

@@ -34,6 +34,7 @@ const anAnswer = (id: string, overrides: Partial<NewAnswer> = {}): NewAnswer => 
   id,
   callId: id.replace('resp', 'req'),
   channelId: 'chn_1',
+  credentialId: null,
   itemIds: [`msg_of_${id}`],
   content: { input: JSON.stringify([MARKER]), response: JSON.stringify({ id }) },
   ...overrides,
@@ -225,6 +226,7 @@ describe('stored answers', () => {
       await expect(answers.find(ann, 'resp_1')).resolves.toEqual({
         id: 'resp_1',
         channelId: 'chn_1',
+        credentialId: null,
         content: undefined,
         expiresAt: until,
       });

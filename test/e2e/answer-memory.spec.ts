@@ -58,7 +58,12 @@ describe('the memory of answers', () => {
   /** Has an answer kept that a channel gave to this request; gives the answer. */
   const keep = async (request: TreeObject, id: string, { id: channel } = FOREIGN, isHere = true) => {
     const body = responsesBody({ id, text: `answer ${id}` });
-    const keepable = { call: call(request), caller, protocol: responses, channel: { id: channel } };
+    const keepable = {
+      call: call(request),
+      caller,
+      protocol: responses,
+      maker: { channelId: channel, credentialId: null },
+    };
     await memory.keep({ ...keepable, request: isHere ? request : undefined }, Buffer.from(JSON.stringify(body)));
     return body['output'] as readonly { readonly id: string }[];
   };
@@ -133,8 +138,10 @@ describe('the memory of answers', () => {
     expect([keeps({}, silent), keeps({}, caller, chat)]).toEqual([false, false]);
   });
 
+  const NOBODY = { channelId: 'chn_nobody', credentialId: null };
+
   it('does not fail when an answer cannot be kept, or is none', async () => {
-    const keepable = { call: call({ input: 'a' }), caller, protocol: responses, channel: FOREIGN, request: {} };
+    const keepable = { call: call({ input: 'a' }), caller, protocol: responses, maker: NOBODY, request: {} };
     await expect(memory.keep(keepable, Buffer.from('data: [DONE]\n\n'))).resolves.toBeUndefined();
     const stranger = {
       ...keepable,

@@ -29,10 +29,10 @@ const PATIENT = { preludeMs: 20_000 };
 /** So short that a client gets something before the first channel has answered. */
 const HASTY = { preludeMs: 100, keepAliveMs: 150 };
 
-/** `two` has two channels, one behind the other; `half-dead` as well, the first where nobody listens; `four` has four. */
+/** `two` has two channels, one behind the other; `half-dead` as well, the first where nobody listens; `five` has five. */
 const tiers = (baseUrl: string, nobodysUrl: string): string => `
 models:
-${['two', 'half-dead', 'four']
+${['two', 'half-dead', 'five']
   .map(
     (name) => `
   - { name: ${name}, context_window: 200000, max_output_tokens: 64000, groups: [default],
@@ -41,10 +41,11 @@ ${['two', 'half-dead', 'four']
   .join('')}
 channels:
 ${DIALECTS.flatMap((protocol) => [
-  channel(protocol, 'first', 1, baseUrl, 'two: first-name, four: a'),
-  channel(protocol, 'second', 2, baseUrl, 'two: second-name, half-dead: second-name, four: b'),
-  channel(protocol, 'third', 3, baseUrl, 'four: c'),
-  channel(protocol, 'fourth', 4, baseUrl, 'four: d'),
+  channel(protocol, 'first', 1, baseUrl, 'two: first-name, five: a'),
+  channel(protocol, 'second', 2, baseUrl, 'two: second-name, half-dead: second-name, five: b'),
+  channel(protocol, 'third', 3, baseUrl, 'five: c'),
+  channel(protocol, 'fourth', 4, baseUrl, 'five: d'),
+  channel(protocol, 'fifth', 5, baseUrl, 'five: e'),
   channel(protocol, 'dead', 1, nobodysUrl, 'half-dead: first-name'),
 ]).join('\n')}
 `;
@@ -190,10 +191,10 @@ describe('failover to another channel', () => {
     });
 
     it('tries few channels, because clients try again themselves', async () => {
-      const failing = Array.from({ length: 4 }, () => errorAnswer(dialect, 500));
-      const { response, row } = await call(dialect, failing, { model: 'four' });
+      const failing = Array.from({ length: 5 }, () => errorAnswer(dialect, 500));
+      const { response, row } = await call(dialect, failing, { model: 'five' });
       await expectError(dialect, response, UPSTREAM_ERROR);
-      expect(row['attempts']).toBe(3);
+      expect(row['attempts']).toBe(4);
       expect(relay.upstream.requests).toHaveLength(Number(row['attempts']));
     });
 

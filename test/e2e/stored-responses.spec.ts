@@ -58,6 +58,7 @@ describe('responses that are kept', () => {
         id: ID,
         callId: newId('req', Date.now()),
         channelId: 'chn_foreign',
+        credentialId: null,
         itemIds: ['msg_1'],
         content: { input: JSON.stringify(INPUT), response: JSON.stringify(RESPONSE) },
       },

@@ -100,12 +100,17 @@ describe('the pages of the usage log', () => {
   it('say until when an answer is kept, to its account alone, and delete it at once', async () => {
     const id = await row(ann, 1);
     const { accountId, keyId, key } = ann;
-    const kept = await relay
-      .get(StoredAnswers)
-      .keep(
-        { accountId, keyId, secret: new Secret(key) },
-        { id: 'resp_1', callId: id, channelId: 'chn_1', itemIds: [], content: { input: '[]', response: '{}' } },
-      );
+    const kept = await relay.get(StoredAnswers).keep(
+      { accountId, keyId, secret: new Secret(key) },
+      {
+        id: 'resp_1',
+        callId: id,
+        channelId: 'chn_1',
+        credentialId: null,
+        itemIds: [],
+        content: { input: '[]', response: '{}' },
+      },
+    );
     const trace = await page(`${LOG}/${id}`);
     expect(trace).toMatch(new RegExp(`This answer is kept until <time datetime="${kept?.toISOString()}"`));
     expect(trace).not.toContain('Bodies are not stored');

@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { AppModule } from '../../src/app.module.js';
 import { Sweeper } from '../../src/billing/index.js';
 import { CatalogService } from '../../src/catalog/index.js';
-import { CatalogImport, ChannelDirectory } from '../../src/channels/index.js';
+import { CatalogImport, ChannelDirectory, HealthLimits } from '../../src/channels/index.js';
 import { Config } from '../../src/config/index.js';
 import { configureApp, type ConnectionTimes, createAdapter } from '../../src/configure-app.js';
 import { ApiKeyService } from '../../src/keys/index.js';
@@ -66,6 +66,9 @@ ${['chat-completions', 'messages', 'responses']
   .join('')}
 `;
 
+/** Channels are called whatever they did before: what a test has one do is not to be felt by the next. */
+const HEALTH_OFF = { leastOutcomes: Infinity, refusedMs: 0, longestRateLimitMs: 0 };
+
 /** The whole application on a database of its own, with a scripted upstream behind all three dialects. */
 export class RelayApp {
   private constructor(
@@ -80,10 +83,12 @@ export class RelayApp {
     readonly close: () => Promise<void>,
   ) {}
 
+  /** @param health `{}`: as it is in earnest */
   static async start(
     timings: Partial<RelayTimings> = {},
     environment: Record<string, string> = {},
     connections?: ConnectionTimes,
+    health: Partial<HealthLimits> = HEALTH_OFF,
   ): Promise<RelayApp> {
     const [database, upstream] = await Promise.all([freshDatabase(), ScriptedUpstream.start()]);
     const config = Config.fromEnvironment({
@@ -99,6 +104,8 @@ export class RelayApp {
       .useValue(config)
       .overrideProvider(RelayTimings)
       .useValue({ ...new RelayTimings(), ...timings })
+      .overrideProvider(HealthLimits)
+      .useValue({ ...new HealthLimits(), ...health })
       .overrideProvider(TokenThread)
       .useValue(builtTokenThread())
       .compile();

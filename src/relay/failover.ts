@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { catchError, type Observable, switchMap, throwError, timer } from 'rxjs';
+import type { Frame } from '../call/index.js';
+import { type Assignment, type CallSelection, NoChannel, Random } from '../channels/index.js';
+import { AppError, monotonicMs } from '../shared/index.js';
+import { assigned } from './assigned.js';
+import type { RunningCall } from './attempts.js';
+import { Exchange } from './exchange.js';
+import { NotForThisChannel } from './prepared-request.js';
+import { RelayTimings } from './relay-timings.js';
+import type { Translator } from './translations.js';
+
+/** More upstreams than this are not asked for one call: clients try again themselves. */
+const MAX_ATTEMPTS = 4;
+
+/** A call on its way to an answer. */
+interface Course {
+  readonly running: RunningCall;
+  readonly selection: CallSelection;
+  readonly translator: Translator;
+  /** When the call must have its answer, by the monotonic clock. */
+  readonly deadlineMs: number;
+}
+
+/** What has been tried so far. */
+interface Past {
+  /** Requests that upstreams have been sent. */
+  readonly asked: number;
+  /** Why the last of them did not answer. */
+  readonly failure?: AppError;
+  /** Why a channel was not asked though it is there. */
+  readonly unfit?: AppError;
+}
+
+/** Asks one upstream after the other, until one answers, nobody is left, or it is too late. */
+@Injectable()
+export class Failover {
+  constructor(
+    private readonly exchange: Exchange,
+    private readonly timings: RelayTimings,
+    private readonly random: Random,
+  ) {}
+
+  /**
+   * Cold. Another upstream is asked only while nothing of an answer has been let go. All of it has one limit of time, that
+   * of the most patient of the channels, and no request begins when SDKs have given up waiting.
+   */
+  frames(running: RunningCall, selection: CallSelection, translator: Translator): Observable<Frame> {
+    const deadlineMs = running.answer.startedMs + selection.longestTotalMs;
+    return this.attempt({ running, selection, translator, deadlineMs }, { asked: 0 });
+  }
+
+  private attempt(course: Course, past: Past): Observable<Frame> {
+    const { running, selection, translator, deadlineMs } = course;
+    const draw = (): Assignment | Promise<Assignment> => selection.next();
+    const use = (assignment: Assignment): Observable<Frame> => {
+      const { totalMs } = assignment.channel.timeouts;
+      const ask = (): Observable<Frame> => {
+        const leftMs = past.asked === 0 ? totalMs : Math.min(totalMs, deadlineMs - monotonicMs());
+        return this.exchange.frames(running, assignment, translator, leftMs);
+      };
+      const backOffMs = this.backOffMs(past);
+      return backOffMs > 0 ? timer(backOffMs).pipe(switchMap(ask)) : ask();
+    };
+    const isCutShort = ({ kind }: AppError): boolean =>
+      kind === 'timeout' && past.asked > 0 && monotonicMs() >= deadlineMs;
+    return assigned(draw, use, isCutShort).pipe(catchError((thrown: unknown) => this.after(course, past, thrown)));
+  }
+
+  private after(course: Course, past: Past, thrown: unknown): Observable<Frame> {
+    if (thrown instanceof NoChannel) return throwError(() => whatToSay(past, thrown));
+    if (thrown instanceof NotForThisChannel) return this.attempt(course, { ...past, unfit: thrown.reason });
+    const failure = AppError.from(thrown);
+    const asked = past.asked + 1;
+    const mayAnother = failure.details.failover === true && !course.running.answer.committed;
+    if (!mayAnother || asked >= MAX_ATTEMPTS || this.isLate(course)) return throwError(() => failure);
+    return this.attempt(course, { ...past, asked, failure });
+  }
+
+  private isLate({ running, deadlineMs }: Course): boolean {
+    const lastMs = running.answer.startedMs + this.timings.lastAttemptMs;
+    return monotonicMs() >= Math.min(lastMs, deadlineMs);
+  }
+
+  /** Full jitter. What a rate limit or a bad credential refused at once, another one can answer at once. */
+  private backOffMs({ asked, failure }: Past): number {
+    if (failure === undefined || failure.kind === 'rate_limit_exceeded' || failure.kind === 'upstream_auth') return 0;
+    const { backOffMs, longestBackOffMs } = this.timings;
+    return Math.floor(this.random.next() * Math.min(backOffMs * 2 ** (asked - 1), longestBackOffMs));
+  }
+}
+
+/** One that was asked and failed, or one that rests, may answer when the client tries again; one that is unfit will not. */
+function whatToSay({ failure, unfit }: Past, none: NoChannel): AppError {
+  if (failure !== undefined) return failure;
+  return none.isExhausted && unfit !== undefined ? unfit : none;
+}

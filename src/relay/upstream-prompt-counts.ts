@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import { type Call, Flow, type PromptQuestion, UpstreamRefusal } from '../call/index.js';
+import { type Assignment, ChannelSelection, NoChannel, UpstreamClient } from '../channels/index.js';
+import type { Caller } from '../keys/index.js';
+import { isJsonObject, type JsonObject } from '../shared/index.js';
+import { AdapterRegistry } from './adapter.registry.js';
+import { affinityOfCall } from './affinity.js';
+import { collected, jsonOf } from './collected-answer.js';
+
+/** Clients ask in passing, two dozen times at once: better a count of our own than a late one. */
+const PATIENCE_MS = 5_000;
+
+interface Asker {
+  readonly group: string;
+  readonly model: string;
+  readonly caller: Caller;
+}
+
+/** Asks an upstream of the client's own dialect how many tokens a prompt has. */
+@Injectable()
+export class UpstreamPromptCounts {
+  constructor(
+    private readonly channels: ChannelSelection,
+    private readonly adapters: AdapterRegistry,
+    private readonly client: UpstreamClient,
+  ) {}
+
+  /**
+   * Undefined when there is none to ask, or it does not know the question, or fails.
+   * @throws AppError when it refuses the request itself
+   */
+  async ask(question: PromptQuestion, call: Call, asker: Asker): Promise<JsonObject | undefined> {
+    const assignment = await this.assignmentFor(question, call, asker);
+    if (assignment === undefined) return undefined;
+    try {
+      return await this.exchange(question, call, assignment);
+    } finally {
+      // It is no call: what comes of it says little of how calls are answered.
+      assignment.release();
+    }
+  }
+
+  private async assignmentFor(
+    { protocol: dialect }: PromptQuestion,
+    call: Call,
+    { group, model, caller }: Asker,
+  ): Promise<Assignment | undefined> {
+    const affinity = affinityOfCall(call, caller);
+    const admits = ({ protocol }: { readonly protocol: string }): boolean => protocol === dialect;
+    try {
+      return await this.channels.for({ group, model, protocol: dialect, affinity, admits, mayProbe: false }).next();
+    } catch (error) {
+      if (error instanceof NoChannel) return undefined;
+      throw error;
+    }
+  }
+
+  private async exchange(
+    question: PromptQuestion,
+    call: Call,
+    { channel, credential }: Assignment,
+  ): Promise<JsonObject | undefined> {
+    const upstreamModel = channel.models.get(call.head.model)?.[0] ?? call.head.model;
+    const request = question.requestFor(call, upstreamModel);
+    const parts = this.client.open(channel, credential?.secret, request, new Flow());
+    const answer = await collected(parts, PATIENCE_MS).catch(() => undefined);
+    if (answer === undefined) return undefined;
+    const { status, headers } = answer;
+    const body = jsonOf(answer);
+    if (status >= 200 && status < 300) return isJsonObject(body) && question.isAnswer(body) ? body : undefined;
+    const error = this.adapters.upstream(channel.protocol).classifyError(status, headers, body);
+    // Of an unknown address nobody can be told more than that.
+    if (error instanceof UpstreamRefusal && status !== 404) throw error;
+    return undefined;
+  }
+}

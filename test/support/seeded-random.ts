@@ -1,0 +1,13 @@
+import { Random } from '../../src/channels/random.js';
+
+/** Chance that is the same in every run: a linear congruential generator. */
+export class SeededRandom extends Random {
+  constructor(private state: number) {
+    super();
+  }
+
+  override next(): number {
+    this.state = (this.state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return this.state / 2 ** 32;
+  }
+}
