@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import type { ProtocolAdapter, ProtocolId, RequestLine, UpstreamAdapter } from '../call/index.js';
+import { ChannelDirectory } from '../channels/index.js';
 import { Protocol, Upstream } from './protocol.decorator.js';
 
 /** Words what no dialect claims: most clients read this shape. */
@@ -13,12 +14,16 @@ export class AdapterRegistry implements OnModuleInit {
   private protocols: ReadonlyMap<ProtocolId, ProtocolAdapter> = new Map();
   private upstreams: ReadonlyMap<ProtocolId, UpstreamAdapter> = new Map();
 
-  constructor(private readonly discovery: DiscoveryService) {}
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly channels: ChannelDirectory,
+  ) {}
 
   /** @throws Error when two adapters of a side have the same id, or none words what no dialect claims */
   onModuleInit(): void {
     this.protocols = this.collect<ProtocolAdapter>('client', Protocol);
     this.upstreams = this.collect<UpstreamAdapter>('upstream', Upstream);
+    this.channels.speaks(new Set(this.upstreams.keys()));
     this.logger.log(
       `Clients speak ${[...this.protocols.keys()].join(', ')}; upstreams speak ${[...this.upstreams.keys()].join(', ')}.`,
     );
