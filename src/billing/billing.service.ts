@@ -86,7 +86,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     await this.recorder.record(row, { error, patienceMs: FAILURE_PATIENCE_MS }).catch(() => undefined);
   }
 
-  /** @throws InsufficientQuota, AccountOwes, AdmissionUnavailable, TooManyUnsettled, RefusedKey, or what the plan throws */
+  /** @throws InsufficientQuota, AccountOwes, AdmissionUnavailable, TooManyUnsettled, RefusedKey, RefusedAddress, or what the plan throws */
   admit(call: Call, caller: Caller, plan: Planner): Promise<Admission> {
     if (this.recorder.full) return Promise.reject(new TooManyUnsettled());
     return this.admitting.add(this.untilAdmitted(call, caller, plan));
@@ -136,7 +136,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
       if (outcome === 'owed') throw new AccountOwes(result);
       // The key or the catalog has changed since this process read it: read both anew, once.
       if (attempt > 1) throw new AdmissionOutdated();
-      const [renewed] = await Promise.all([this.keys.renew(caller), this.catalog.reload().catch(unavailable)]);
+      const [renewed] = await Promise.all([this.keys.renew(caller, call.ip), this.catalog.reload().catch(unavailable)]);
       current = this.continued(call, plan(renewed));
     }
   }

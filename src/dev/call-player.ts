@@ -57,7 +57,7 @@ export class CallPlayer {
 
   /** A call with a key that is not accepted any more, refused for the reason that a client is given. */
   async playRefused(call: Pick<RefusedCall, 'createdAt' | 'protocol' | 'ip'>, caller: Caller): Promise<void> {
-    const error = await this.keys.renew(caller).catch((thrown: unknown) => thrown);
+    const error = await this.keys.renew(caller, call.ip).catch((thrown: unknown) => thrown);
     if (!(error instanceof RefusedKey)) throw new TypeError(`The key "${caller.keyName}" is not refused.`);
     const id = newId('req', call.createdAt);
     await this.billing.refuse({ ...call, id, caller, startedMs: monotonicMs() }, error);

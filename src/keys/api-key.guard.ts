@@ -26,7 +26,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     }
   }
 
-  /** @throws InvalidToken or RefusedKey in place of Nest's plain 401, so that the answer names the fault */
+  /** @throws InvalidToken, RefusedKey or RefusedAddress in place of Nest's plain 401, so that the answer names the fault */
   override handleRequest<T = Caller>(error: unknown, caller: T | false, _info: unknown, context: ExecutionContext): T {
     if (error) throw error;
     if (caller) return caller;

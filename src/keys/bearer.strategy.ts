@@ -10,6 +10,8 @@ import { KeyAuthenticator } from './key-authenticator.js';
 interface HeaderView {
   readonly headers: { readonly authorization?: string };
   readonly credentials: Credentials;
+  /** Whom it comes from; empty when that is gone already. */
+  readonly address: string;
 }
 
 /** passport's bearer strategy over all headers that can carry a key. */
@@ -21,15 +23,18 @@ export class BearerStrategy extends PassportStrategy(Strategy) {
 
   override authenticate(request: unknown): void {
     const { headers, raw } = request as FastifyRequest;
+    // The framework's types do not know that a client may be gone already.
+    const { ip = '' } = request as { readonly ip?: string };
     const credentials = readCredentials(headers, raw.rawHeaders);
     const [first] = credentials.candidates;
-    const view: HeaderView = { headers: first === undefined ? {} : { authorization: `Bearer ${first}` }, credentials };
+    const bearer = first === undefined ? {} : { authorization: `Bearer ${first}` };
+    const view: HeaderView = { headers: bearer, credentials, address: ip };
     // Typed for Express; the strategy reads no more than headers, body and query, and hands the view to `validate`.
     super.authenticate(view as never);
   }
 
   /** Called by the strategy once it found a key; the others that were sent are in the view. */
-  validate({ credentials }: HeaderView): Promise<Caller> {
-    return this.authenticator.authenticate(credentials);
+  validate({ credentials, address }: HeaderView): Promise<Caller> {
+    return this.authenticator.authenticate(credentials, address);
   }
 }

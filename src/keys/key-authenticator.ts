@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Clock, Secret } from '../shared/index.js';
-import { InvalidToken, RefusedKey } from './api-key.errors.js';
+import { InvalidToken, RefusedAddress, RefusedKey } from './api-key.errors.js';
 import type { Caller } from './caller.js';
 import { type Credentials, readCredentials } from './credentials.js';
 import { KeyDirectory } from './key-directory.js';
@@ -16,26 +16,28 @@ export class KeyAuthenticator {
 
   /**
    * The caller behind the first key that we issued; a carrier that cannot be read does not spoil one that can.
+   * @param address whom the request comes from
    * @throws RefusedKey when that key or its account may not be used now
+   * @throws RefusedAddress when the key may not be used from there
    * @throws InvalidToken when we issued none of them, or none was sent
    * @throws AppError `unavailable` when the database does not answer
    */
-  async authenticate({ candidates, fault }: Credentials): Promise<Caller> {
+  async authenticate({ candidates, fault }: Credentials, address: string): Promise<Caller> {
     for (const secret of candidates) {
       const caller = await this.directory.find(secret);
-      if (caller) return this.accept(caller);
+      if (caller) return this.accept(caller, address);
     }
     throw new InvalidToken(fault);
   }
 
   /**
    * The caller as its row says now, for whoever found it outdated.
-   * @throws RefusedKey when the key or its account may not be used any more
+   * @throws RefusedKey, RefusedAddress when the key or its account may not be used any more, or not from this address
    */
-  async renew({ keyId }: Caller): Promise<Caller> {
+  async renew({ keyId }: Caller, address: string): Promise<Caller> {
     const caller = await this.directory.reload(keyId);
     if (caller === undefined) throw new InvalidToken('this key is not known here any more.');
-    return this.accept(caller);
+    return this.accept(caller, address);
   }
 
   /**
@@ -48,8 +50,8 @@ export class KeyAuthenticator {
     throw new InvalidToken();
   }
 
-  private accept(caller: Caller): Caller {
-    const { keyState, accountState, expiresAt } = caller;
+  private accept(caller: Caller, address: string): Caller {
+    const { keyState, accountState, expiresAt, networks } = caller;
     if (keyState === 'deleted') throw new RefusedKey('this key was deleted. Use another one.', caller);
     if (keyState === 'disabled')
       throw new RefusedKey('this key is disabled. Enable it again or use another one.', caller);
@@ -57,6 +59,7 @@ export class KeyAuthenticator {
       throw new RefusedKey('the account of this key is disabled. Ask the operator.', caller);
     if (expiresAt !== undefined && expiresAt <= this.clock.now())
       throw new RefusedKey(`this key expired at ${new Date(expiresAt).toISOString()}. Use another one.`, caller);
+    if (networks?.includes(address) === false) throw new RefusedAddress(address, caller);
     return caller;
   }
 }

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, UseGuards, applyDecorators } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { BillingService } from '../billing/index.js';
-import { ApiKeyGuard, type Caller, RefusedKey } from '../keys/index.js';
+import { ApiKeyGuard, type Caller, RefusedCaller } from '../keys/index.js';
 import { AppError } from '../shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { NoMoreCalls } from './relay.errors.js';
@@ -28,7 +28,7 @@ export class CallGuard implements CanActivate {
       if (this.state.draining) throw new NoMoreCalls();
       return accepted;
     } catch (error) {
-      if (error instanceof RefusedKey) await this.record(request, error.caller, error);
+      if (error instanceof RefusedCaller) await this.record(request, error.caller, error);
       else if (error instanceof NoMoreCalls) await this.record(request, callerOf(request), error);
       throw error;
     }

@@ -11,6 +11,7 @@ import {
   KeysModule,
   NetworksNotPossible,
   QuotaNotPossible,
+  RefusedAddress,
   SecretAlreadyKnown,
   SecretNotImportable,
 } from '../../src/keys/index.js';
@@ -140,6 +141,17 @@ describe('API keys', () => {
       LimitNotPossible,
     );
     await expect(directory.reload(id)).resolves.toMatchObject({ keyVersion: 1 });
+  });
+
+  it('are looked at again, with the address, when their caller is outdated', async () => {
+    const { id, secret } = await keys.create({ accountId, name: 'key' });
+    const authenticator = app.get(KeyAuthenticator);
+    const credentials = { candidates: [secret.reveal()], fault: undefined };
+    const caller = await authenticator.authenticate(credentials, '198.51.100.1');
+    await keys.setLimits(id, {}, ['203.0.113.0/24']);
+    await expect(authenticator.renew(caller, '198.51.100.1')).rejects.toThrow(RefusedAddress);
+    await expect(authenticator.renew(caller, '203.0.113.1')).resolves.toMatchObject({ keyId: id });
+    await expect(authenticator.authenticate(credentials, '')).rejects.toThrow('The IP from which this request comes');
   });
 
   it('are told apart in headers that show several: the secret is that of the caller', async () => {
