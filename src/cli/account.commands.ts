@@ -1,10 +1,13 @@
 import type { Command } from 'commander';
 import { type Account, AccountService } from '../auth/index.js';
+import { renderLimits } from '../limits/index.js';
 import { Onboarding } from '../onboarding/index.js';
 import { type Nanos, Secret } from '../shared/index.js';
 import { type WalletBalance, WalletService } from '../wallet/index.js';
 import { accountImportCommand } from './account-import.command.js';
+import { accountLimitsCommand } from './account-limits.command.js';
 import { amountArgument } from './arguments.js';
+import { limitsText } from './limit-options.js';
 import { printJson, printLine, printTable } from './output.js';
 import { type WalletJson, walletJson, walletText } from './wallet.output.js';
 import type { WithApp } from './with-app.js';
@@ -61,6 +64,7 @@ export function accountCommands(program: Command, withApp: WithApp): void {
     .option('--json', 'print one JSON object')
     .action((options: { readonly json?: true }) => list(options, withApp));
   accountImportCommand(account, withApp);
+  accountLimitsCommand(account, withApp);
   stateCommand(account, 'disable', 'refuse all its keys from now on', withApp);
   stateCommand(account, 'enable', 'accept its keys again', withApp);
 }
@@ -120,8 +124,9 @@ async function list({ json }: { readonly json?: true }, withApp: WithApp): Promi
     `$${entry.owed_usd}`,
     entry.group ?? '-',
     entry.id,
+    limitsText(entry.limits),
   ]);
-  printTable([['EMAIL', 'STATE', 'BALANCE', 'ON HOLD', 'OWED', 'GROUP', 'ID'], ...cells]);
+  printTable([['EMAIL', 'STATE', 'BALANCE', 'ON HOLD', 'OWED', 'GROUP', 'ID', 'LIMITS'], ...cells]);
 }
 
 interface ListedAccount extends WalletJson {
@@ -129,6 +134,7 @@ interface ListedAccount extends WalletJson {
   readonly email: string;
   readonly state: string;
   readonly group: string | null;
+  readonly limits: ReturnType<typeof renderLimits>;
 }
 
 const listedAccount = (account: Account, wallet: WalletBalance | undefined): ListedAccount => ({
@@ -137,4 +143,5 @@ const listedAccount = (account: Account, wallet: WalletBalance | undefined): Lis
   state: account.state,
   ...walletJson(wallet),
   group: account.groupName ?? null,
+  limits: renderLimits(account.limits),
 });

@@ -1,5 +1,13 @@
 import { InvalidArgumentError } from 'commander';
-import { amountArgument, countArgument, limitArgument, listArgument, timeArgument } from './arguments.js';
+import {
+  amountArgument,
+  countArgument,
+  countOrNoneArgument,
+  limitArgument,
+  listArgument,
+  networksArgument,
+  timeArgument,
+} from './arguments.js';
 
 describe('amountArgument', () => {
   it('reads plain dollars, negative ones too, to the nano-dollar', () => {
@@ -30,6 +38,21 @@ describe('countArgument', () => {
 
   it.each(['', '0', '-1', '1.5', '1e3', 'ten', '007', '9999999999'])('refuses %j', (text) => {
     expect(() => countArgument(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('countOrNoneArgument', () => {
+  it('reads whole numbers, and none for no limit', () => {
+    expect(['5', 'none'].map(countOrNoneArgument)).toEqual([5, 'none']);
+    expect(() => countOrNoneArgument('0')).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('networksArgument', () => {
+  it('reads networks separated by commas, and any for no such limit', () => {
+    expect(networksArgument('203.0.113.0/24, 2001:db8::1')).toEqual(['203.0.113.0/24', '2001:db8::1']);
+    expect(networksArgument('any')).toEqual([]);
+    expect(() => networksArgument(',')).toThrow(InvalidArgumentError);
   });
 });
 

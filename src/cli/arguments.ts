@@ -23,6 +23,16 @@ export function countArgument(text: string): number {
   return Number(text);
 }
 
+/** A whole number from 1 on, or `none` for no limit at all. */
+export function countOrNoneArgument(text: string): number | 'none' {
+  return text === 'none' ? text : countArgument(text);
+}
+
+/** Addresses and ranges separated by commas; `any` is none of them. Whether they are any is known to whoever stores them. */
+export function networksArgument(text: string): readonly string[] {
+  return text === 'any' ? [] : listArgument(text);
+}
+
 /** An ISO date or time, UTC where it names no zone. */
 export function timeArgument(text: string): Date {
   const time = parseTime(text);

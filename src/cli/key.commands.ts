@@ -3,12 +3,14 @@ import { AccountService } from '../auth/index.js';
 import { ApiKeyService, type NewApiKey, renderBudgets } from '../keys/index.js';
 import { formatUsd, type Nanos } from '../shared/index.js';
 import { amountArgument, limitArgument, listArgument, timeArgument } from './arguments.js';
+import { keyLimitsCommand } from './key-limits.command.js';
 import { budgetsText, keyTable, listedKey } from './key.output.js';
+import { newLimits, type NewLimitOptions, withNetworks, withNewLimits } from './limit-options.js';
 import { printJson, printLine, printTable } from './output.js';
 import { readSecret } from './secret-input.js';
 import type { WithApp } from './with-app.js';
 
-interface KeyOptions {
+interface KeyOptions extends NewLimitOptions {
   readonly email: string;
   readonly name: string;
   readonly quota?: Nanos;
@@ -18,6 +20,7 @@ interface KeyOptions {
   readonly group?: string;
   readonly models?: readonly string[];
   readonly expires?: Date;
+  readonly networks?: readonly string[];
   readonly strict?: true;
   readonly store?: 'never';
   readonly json?: true;
@@ -64,6 +67,7 @@ export function keyCommands(program: Command, withApp: WithApp): void {
       addQuota(options, withApp),
     );
   budgetCommand(key, withApp);
+  keyLimitsCommand(key, withApp);
 }
 
 function budgetCommand(key: Command, withApp: WithApp): void {
@@ -84,19 +88,22 @@ function budgetCommand(key: Command, withApp: WithApp): void {
 }
 
 const withKeyOptions = (command: Command): Command =>
-  command
-    .requiredOption('--email <address>', 'e-mail address of the account')
-    .requiredOption('--name <name>', 'what it is called')
-    .option('--quota <usd>', 'the most it may spend in all; unlimited when left out', amountArgument)
-    .option('--daily <usd>', 'the most it may spend a day (UTC)', amountArgument)
-    .option('--weekly <usd>', 'the most it may spend a week, from Monday on (UTC)', amountArgument)
-    .option('--monthly <usd>', 'the most it may spend a month (UTC)', amountArgument)
+  withNetworks(withNewLimits(withMoneyOptions(command)))
     .option('--group <name>', "group that its calls are billed under, in place of the account's")
     .option('--models <names>', 'the only models it may use, separated by commas', listArgument)
     .option('--expires <time>', 'ISO time from which on it is refused', timeArgument)
     .option('--strict', 'refuse calls that would lose something on their way to an upstream of another API')
     .addOption(new Option('--store <when>', 'never: refuse calls that want their answer kept').choices(['never']))
     .option('--json', 'print one JSON object');
+
+const withMoneyOptions = (command: Command): Command =>
+  command
+    .requiredOption('--email <address>', 'e-mail address of the account')
+    .requiredOption('--name <name>', 'what it is called')
+    .option('--quota <usd>', 'the most it may spend in all; unlimited when left out', amountArgument)
+    .option('--daily <usd>', 'the most it may spend a day (UTC)', amountArgument)
+    .option('--weekly <usd>', 'the most it may spend a week, from Monday on (UTC)', amountArgument)
+    .option('--monthly <usd>', 'the most it may spend a month (UTC)', amountArgument);
 
 function stateCommand(key: Command, verb: Verb, description: string, withApp: WithApp): void {
   const state = verb === 'delete' ? 'deleted' : `${verb}d`;
@@ -116,7 +123,20 @@ function newKey(options: KeyOptions, accountId: string): NewApiKey {
   const { name, quota, daily, weekly, monthly, group, models, expires, strict = false, store } = options;
   const budgets = { daily, weekly, monthly };
   const neverStores = store === 'never';
-  return { accountId, name, quota, budgets, groupName: group, models, expiresAt: expires, strict, neverStores };
+  const [limits, networks] = [newLimits(options), options.networks];
+  const switches = { strict, neverStores };
+  return {
+    accountId,
+    name,
+    quota,
+    budgets,
+    groupName: group,
+    models,
+    expiresAt: expires,
+    limits,
+    networks,
+    ...switches,
+  };
 }
 
 async function create(options: KeyOptions, withApp: WithApp): Promise<void> {

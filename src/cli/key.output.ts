@@ -1,5 +1,7 @@
 import { type ApiKey, renderBudgets } from '../keys/index.js';
+import { renderLimits } from '../limits/index.js';
 import { formatUsd } from '../shared/index.js';
+import { limitsText } from './limit-options.js';
 
 type RenderedBudgets = ReturnType<typeof renderBudgets>;
 
@@ -17,6 +19,9 @@ interface ListedKey {
   readonly expires_at: string | null;
   readonly strict: boolean;
   readonly never_stores: boolean;
+  readonly limits: ReturnType<typeof renderLimits>;
+  /** Empty: anywhere. */
+  readonly networks: readonly string[];
 }
 
 export const listedKey = (key: ApiKey): ListedKey => ({
@@ -32,6 +37,8 @@ export const listedKey = (key: ApiKey): ListedKey => ({
   expires_at: key.expiresAt?.toISOString() ?? null,
   strict: key.strict,
   never_stores: key.neverStores,
+  limits: renderLimits(key.limits),
+  networks: key.networks ?? [],
 });
 
 const dollars = (amount: string | null): string => (amount === null ? 'unlimited' : `$${amount}`);
@@ -44,9 +51,11 @@ export function budgetsText(budgets: RenderedBudgets): string {
   return texts.join(', ') || '-';
 }
 
+export const networksText = (networks: readonly string[]): string => networks.join(', ') || '-';
+
 /** The same for people. */
 export const keyTable = (keys: readonly ListedKey[]): readonly (readonly string[])[] => [
-  ['KEY', 'NAME', 'STATE', 'QUOTA', 'USED', 'ON HOLD', 'BUDGETS', 'GROUP', 'EXPIRES', 'ID'],
+  ['KEY', 'NAME', 'STATE', 'QUOTA', 'USED', 'ON HOLD', 'BUDGETS', 'GROUP', 'EXPIRES', 'ID', 'LIMITS', 'NETWORKS'],
   ...keys.map((key) => [
     key.hint,
     key.name,
@@ -58,5 +67,7 @@ export const keyTable = (keys: readonly ListedKey[]): readonly (readonly string[
     key.group ?? '-',
     key.expires_at ?? '-',
     key.id,
+    limitsText(key.limits),
+    networksText(key.networks),
   ]),
 ];

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { json, switchboard } from '../support/command-line.js';
 import { freshDatabase, type TestDatabase, withDatabase } from '../support/database.js';
 
+const NONE = { requests_per_minute: null, tokens_per_minute: null, concurrency: null };
 const ANN = ['--email', 'ann@example.com'];
 
 describe("the operator's command line", () => {
@@ -81,6 +82,7 @@ describe("the operator's command line", () => {
           held_usd: '0',
           owed_usd: '0',
           group: 'saver',
+          limits: NONE,
         },
       ],
     });
@@ -154,6 +156,10 @@ describe("the operator's command line", () => {
     [['key', 'create', ...ANN, '--name', 'k', '--store', 'always']],
     [['key', 'budget', '--id', 'key_1']],
     [['key', 'budget', '--id', 'key_1', '--daily', 'unlimited']],
+    [['key', 'limits', '--id', 'key_1']],
+    [['key', 'limits', '--id', 'key_1', '--rpm', '0']],
+    [['key', 'create', ...ANN, '--name', 'k', '--concurrency', 'none']],
+    [['account', 'limits', ...ANN]],
     [['redemption', 'create', '--amount', '5']],
     [['redemption', 'create', '--amount', '5', '--count', '0']],
     [['redemption', 'redeem', ...ANN]],
@@ -167,7 +173,7 @@ describe("the operator's command line", () => {
   it('shows help on stdout with exit 0', async () => {
     const { code, stdout } = await switchboard('key', '--help');
     expect(code).toBe(0);
-    for (const command of ['create', 'import', 'list', 'disable', 'enable', 'delete', 'quota', 'budget'])
+    for (const command of ['create', 'import', 'list', 'disable', 'enable', 'delete', 'quota', 'budget', 'limits'])
       expect(stdout).toContain(command);
   });
 
@@ -227,6 +233,8 @@ describe("the operator's command line", () => {
       expires_at: '2030-01-01T00:00:00.000Z',
       strict: false,
       never_stores: false,
+      limits: NONE,
+      networks: [],
     });
     const plain = { name: 'plain', state: 'enabled', quota_usd: null, group: null, expires_at: null };
     expect(keys[1]).toMatchObject({ ...plain, strict: true, never_stores: true });
@@ -235,6 +243,42 @@ describe("the operator's command line", () => {
     await expect(switchboard('key', 'enable', ...idOption)).resolves.toMatchObject({ code: 1 });
     const { stdout } = await switchboard('key', 'list', ...ANN);
     expect(stdout).toMatch(/ci\s+deleted\s+\$6\.5/);
+  });
+
+  it('limits what keys and accounts may ask for, and from where', async () => {
+    await switchboard('account', 'create', ...ANN);
+    const made = ['--rpm', '60', '--tpm', '100000', '--networks', '203.0.113.0/24, 2001:db8::1'];
+    const { id } = await json('key', 'create', ...ANN, '--name', 'limited', ...made);
+    const limits = (...options: string[]) => switchboard('key', 'limits', '--id', String(id), ...options);
+    const networks = ['203.0.113.0/24', '2001:db8::1'];
+    expect(await json('key', 'list', ...ANN)).toMatchObject({
+      keys: [{ limits: { requests_per_minute: 60, tokens_per_minute: 100_000, concurrency: null }, networks }],
+    });
+    expect((await limits('--rpm', 'none', '--concurrency', '4')).stdout).toBe(
+      'limits: 100,000 tokens a minute, 4 at a time\nnetworks: 203.0.113.0/24, 2001:db8::1\n',
+    );
+    expect((await switchboard('key', 'list', ...ANN)).stdout).toMatch(
+      /limited .* key_\w+ +100,000 tokens a minute, 4 at a time +203\.0\.113\.0\/24, 2001:db8::1\n/,
+    );
+    expect((await limits('--clear', '--concurrency', '2')).stdout).toContain('limits: 2 at a time\n');
+    expect((await limits('--networks', 'any')).stdout).toBe('limits: 2 at a time\nnetworks: -\n');
+    expect(await json('key', 'limits', '--id', String(id), '--clear')).toEqual({ id, limits: NONE, networks: [] });
+    expect(await limits('--networks', 'office')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('“office” is no network. Write addresses and ranges') as string,
+    });
+
+    const account = (...options: string[]) => switchboard('account', 'limits', ...ANN, ...options);
+    expect(await account('--rpm', '600')).toEqual({ code: 0, stdout: 'limits: 600 calls a minute\n', stderr: '' });
+    expect(await json('account', 'limits', ...ANN, '--tpm', '9')).toEqual({
+      email: 'ann@example.com',
+      limits: { requests_per_minute: 600, tokens_per_minute: 9, concurrency: null },
+    });
+    expect((await switchboard('account', 'list')).stdout).toMatch(/acc_\w+ +600 calls a minute, 9 tokens a minute\n/);
+    expect((await account('--clear')).stdout).toBe('limits: -\n');
+    expect(await json('account', 'list')).toMatchObject({ accounts: [{ limits: NONE }] });
+    expect(await switchboard('account', 'limits', '--email', 'bob@example.com', '--clear')).toMatchObject({ code: 1 });
   });
 
   it('takes over a secret from stdin, without its line end, once', async () => {
