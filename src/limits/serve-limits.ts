@@ -1,0 +1,35 @@
+import { Clock } from '../shared/index.js';
+import type { WorkerLinks } from '../workers/index.js';
+import type { Return, Taking } from './counts.js';
+import { GIVE_BACK_TOPIC, PROBE_TOPIC, TAKE_TOPIC } from './limit-topics.js';
+import { MemoryCounts } from './memory-counts.js';
+
+/** Has the primary process count for all its workers. The places of a worker that ends, however it does, are free again. */
+export function serveLimits(
+  links: Pick<WorkerLinks, 'answer' | 'onGone'>,
+  counts = new MemoryCounts(new Clock()),
+): void {
+  /** What each worker has places for. */
+  const held = new Map<number, Map<string, Return>>();
+  links.answer(PROBE_TOPIC, () => true);
+  links.answer(TAKE_TOPIC, (payload, worker) => {
+    const taking = payload as Taking;
+    const decision = counts.decide(taking);
+    if (decision.refusal === undefined && taking.places.length > 0) {
+      const places = taking.places.map(({ key }) => key);
+      const ofWorker = held.get(worker) ?? new Map<string, Return>();
+      held.set(worker, ofWorker.set(taking.id, { id: taking.id, places, corrections: [] }));
+    }
+    return decision;
+  });
+  links.answer(GIVE_BACK_TOPIC, (payload, worker) => {
+    const back = payload as Return;
+    held.get(worker)?.delete(back.id);
+    counts.giveBack(back);
+    return true;
+  });
+  links.onGone((worker) => {
+    for (const back of held.get(worker)?.values() ?? []) counts.giveBack(back);
+    held.delete(worker);
+  });
+}
