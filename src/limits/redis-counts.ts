@@ -1,0 +1,95 @@
+import type { Counted, Decision, Place, Return, SharedCounts, Taking } from './counts.js';
+import type { LimitTimings } from './limit-timings.js';
+import type { RedisLink } from './redis-link.js';
+import { GIVE_BACK, PROBE, RENEW, TAKE } from './redis-scripts.js';
+
+/** So many places are renewed at once: a script keeps everybody else waiting. */
+const RENEWED_AT_ONCE = 500;
+/** What a taking's answer says of each count. */
+const NUMBERS_PER_COUNT = 3;
+
+/**
+ * The counts of all processes, in Redis: one script decides each taking, by the server's time. Places are leases, which a
+ * process renews as long as it lives: those of one that was killed are free again soon.
+ */
+export class RedisCounts implements SharedCounts {
+  readonly name = 'Redis';
+  /** What this process has places for, with their keys. */
+  private readonly leases = new Map<string, readonly string[]>();
+  private renewing: NodeJS.Timeout | undefined;
+
+  /** @param keyOf what a count or place is called there: nobody who looks into Redis learns whose it is */
+  constructor(
+    private readonly link: RedisLink,
+    private readonly keyOf: (key: string) => string,
+    private readonly timings: LimitTimings,
+  ) {}
+
+  get onLost(): ((reason: unknown) => void) | undefined {
+    return this.link.onLost;
+  }
+
+  set onLost(listener: ((reason: unknown) => void) | undefined) {
+    this.link.onLost = listener;
+  }
+
+  async open(): Promise<void> {
+    this.renewing ??= setInterval(() => void this.renew().catch(() => undefined), this.timings.renewMs).unref();
+    await this.link.open();
+    await this.probe();
+  }
+
+  async probe(): Promise<void> {
+    await this.link.load();
+    await this.link.run(PROBE, [this.keyOf('probe')], []);
+    // A server that has lost everything is told at once what runs.
+    await this.renew();
+  }
+
+  async take({ id, counts, places }: Taking): Promise<Decision> {
+    const limits = counts.flatMap(({ windowMs, limit, amount }) => [windowMs, limit, amount]);
+    const args = [id, this.timings.leaseMs, counts.length, ...limits, ...places.map(({ limit }) => limit)];
+    const told = (await this.link.run(TAKE, this.keysOf(counts, places), args)) as readonly number[];
+    const decision = decisionOf(told, counts.length);
+    if (decision.refusal === undefined && places.length > 0) this.leases.set(id, this.keysOf([], places));
+    return decision;
+  }
+
+  giveBack({ id, places, corrections }: Return): void {
+    this.leases.delete(id);
+    if (places.length === 0 && corrections.length === 0) return;
+    const keys = [...corrections.map(({ key }) => key), ...places].map(this.keyOf);
+    const args = corrections.flatMap(({ windowMs, window, amount }) => [windowMs, window, amount]);
+    // Without a connection the lease runs out by itself.
+    this.link.run(GIVE_BACK, keys, [id, corrections.length, ...args]).catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.renewing);
+    await this.link.close(this.timings.patienceMs);
+  }
+
+  private async renew(): Promise<void> {
+    const held = Array.from(this.leases, ([id, keys]) => keys.map((key) => ({ id, key }))).flat();
+    for (let start = 0; start < held.length; start += RENEWED_AT_ONCE) {
+      // Those that were given back meanwhile are not taken again.
+      const batch = held.slice(start, start + RENEWED_AT_ONCE).filter(({ id }) => this.leases.has(id));
+      const keys = batch.map(({ key }) => key);
+      const ids = batch.map(({ id }) => id);
+      if (batch.length > 0) await this.link.run(RENEW, keys, [this.timings.leaseMs, ...ids]);
+    }
+  }
+
+  private keysOf(counts: readonly Counted[], places: readonly Place[]): string[] {
+    return [...counts, ...places].map(({ key }) => this.keyOf(key));
+  }
+}
+
+function decisionOf([which = 0, waitMs = 0, ...numbers]: readonly number[], counts: number): Decision {
+  const standings = Array.from({ length: counts }, (_, index) => {
+    const [used = 0, resetMs = 0, window = 0] = numbers.slice(index * NUMBERS_PER_COUNT);
+    return { used, resetMs, window };
+  });
+  if (which === 0) return { refusal: undefined, standings };
+  return { refusal: { which: which - 1, waitMs: waitMs < 0 ? undefined : waitMs }, standings };
+}
