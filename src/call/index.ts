@@ -25,6 +25,7 @@ export { Interruption } from './interruption.js';
 export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
 export { jsonInterests } from './json-interests.js';
 export { splice, SplicedBody, type JsonEdit } from './json-splice.js';
+export type { LimitStanding, LimitStandings } from './limit-standings.js';
 export { MemberFinder } from './member-finder.js';
 export {
   HIDDEN,
@@ -39,6 +40,7 @@ export {
 export { pageOf, renderListedModel, renderModelPage } from './model-page.js';
 export { openAiErrorBody, renderOpenAiError } from './openai-errors.js';
 export { openAiFormat, openAiSchema } from './openai-format.js';
+export { renderOpenAiLimits } from './openai-limits.js';
 export type { ListedModel, ProtocolAdapter, RenderedError, StreamTail } from './protocol-adapter.js';
 export type { PromptQuestion } from './prompt-question.js';
 export { headerOf, type RequestLine } from './request-line.js';

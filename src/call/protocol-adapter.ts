@@ -2,6 +2,7 @@ import type { AppError, JsonObject } from '../shared/index.js';
 import type { AnswerStorage } from './answer-storage.js';
 import type { Call, ProtocolId } from './call.js';
 import type { HeadReader } from './head-reader.js';
+import type { LimitStandings } from './limit-standings.js';
 import type { RequestLine } from './request-line.js';
 import type { SseEvent } from './sse-event.js';
 import type { ParseContext, RenderContext, StreamRenderer } from './translation/adapter-contexts.js';
@@ -61,6 +62,8 @@ export interface ProtocolAdapter {
   /** There when clients of this dialect can have answers kept. */
   readonly storage?: AnswerStorage;
   renderError(error: AppError, requestId: string): RenderedError;
+  /** Headers that say how much is left of our own limits; none where there are none. */
+  renderLimits(standings: LimitStandings): Readonly<Record<string, string>>;
   /** The bytes that end a stream which failed after it began: never a normal end. */
   renderStreamError(call: Call, error: AppError, tail: StreamTail): Uint8Array;
   /** What keeps an idle stream alive; `begun` when an event of the answer has been written. */

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { describeAnswers } from './answers.js';
 import { DIALECTS_UNDER_TEST } from './dialects.js';
 import { describeErrors } from './errors.js';
+import { describeLimits } from './limits.js';
 import { describeRequests } from './requests.js';
 
 const PROTOCOLS = resolve(import.meta.dirname, '../../src/protocols');
@@ -19,6 +20,9 @@ describe.each(Object.entries(DIALECTS_UNDER_TEST))('%s', (_, dialect) => {
   });
   describe('errors', () => {
     describeErrors(dialect);
+  });
+  describe('limits', () => {
+    describeLimits(dialect);
   });
   describe('requests', () => {
     describeRequests(dialect);

@@ -5,10 +5,12 @@ import {
   renderListedModel,
   renderModelPage,
   renderOpenAiError,
+  renderOpenAiLimits,
   type Call,
   type CallContent,
   type CallResult,
   type HeadReader,
+  type LimitStandings,
   type ListedModel,
   type ParseContext,
   type ProtocolAdapter,
@@ -60,6 +62,10 @@ export class ChatCompletionsProtocol implements ProtocolAdapter {
 
   renderError(error: AppError, requestId: string): RenderedError {
     return renderOpenAiError(error, requestId);
+  }
+
+  renderLimits(standings: LimitStandings): Record<string, string> {
+    return renderOpenAiLimits(standings);
   }
 
   renderStreamError(call: Call, error: AppError): Uint8Array {

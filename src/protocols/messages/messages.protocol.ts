@@ -9,6 +9,7 @@ import {
   type CallContent,
   type CallResult,
   type HeadReader,
+  type LimitStandings,
   type ListedModel,
   type ParseContext,
   type ProtocolAdapter,
@@ -23,6 +24,7 @@ import type { AppError, JsonObject } from '../../shared/index.js';
 import { renderMessagesResponse } from './messages.answer.js';
 import { renderMessagesError, renderMessagesErrorEvent } from './messages.errors.js';
 import { FORWARDED_HEADERS, MESSAGES, messagesHeadReader } from './messages.head.js';
+import { renderMessagesLimits } from './messages.limits.js';
 import { MessagesRenderer } from './messages.renderer.js';
 import { parseMessagesRequest, RAW_MEMBERS } from './messages.request.js';
 import { VERSION_HEADERS, versionHeaderOf } from './messages.version.js';
@@ -66,6 +68,10 @@ export class MessagesProtocol implements ProtocolAdapter {
 
   renderError(error: AppError, requestId: string): RenderedError {
     return renderMessagesError(error, requestId);
+  }
+
+  renderLimits(standings: LimitStandings): Record<string, string> {
+    return renderMessagesLimits(standings);
   }
 
   renderStreamError(call: Call, error: AppError): Uint8Array {
