@@ -15,3 +15,9 @@ export {
   USUALLY_LIMITED,
   type UsualLimits,
 } from './limits.js';
+export { CallCounts } from './call-counts.js';
+export { LimitsModule } from './limits.module.js';
+export { RateLimited } from './rate-limited.js';
+export { type Permit, RateLimiter } from './rate-limiter.js';
+export { serveLimits } from './serve-limits.js';
+export { type Demand, isUnlimited, type Subject } from './subject.js';

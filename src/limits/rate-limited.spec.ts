@@ -1,0 +1,50 @@
+import { type Exceeded, RateLimited } from './rate-limited.js';
+
+const exceeded = (overrides: Partial<Exceeded>): Exceeded => ({
+  subject: { kind: 'key', name: 'laptop' },
+  limit: 'requests',
+  allowed: 60,
+  used: 60,
+  needed: 1,
+  ...overrides,
+});
+const errorOf = (overrides: Partial<Exceeded>, waitMs: number | undefined = 2100): RateLimited =>
+  new RateLimited(exceeded(overrides), waitMs, {});
+
+describe('RateLimited', () => {
+  it.each([
+    [{}, 'the key “laptop” may make 60 requests a minute.'],
+    [{ subject: { kind: 'account', name: '' }, allowed: 1 }, 'your account may make 1 request a minute.'],
+    [
+      { limit: 'tokens', allowed: 1000, used: 900, needed: 200, subject: { kind: 'group', name: 'saver' } },
+      'the group “saver”, with everybody in it, may use 1000 tokens a minute; 900 are used and this call needs about 200.',
+    ],
+    [
+      { limit: 'concurrency', allowed: 4, subject: { kind: 'address', name: '' } },
+      'your address may run 4 calls at the same time.',
+    ],
+  ] as const)('says which limit, whose, and when to try again: %#', (overrides, rule) => {
+    const error = errorOf(overrides);
+    expect(error.message).toBe(`Rate limit reached: ${rule} Please try again in 3s.`);
+    expect([error.kind, error.details]).toEqual(['rate_limit_exceeded', { retryAfterSeconds: 3 }]);
+  });
+
+  it.each([
+    [1, 1],
+    [1000, 1],
+    [1001, 2],
+    [59_999, 60],
+    [200_000, 60],
+  ])('tells a wait of %d ms as %d s', (waitMs, seconds) => {
+    const error = errorOf({}, waitMs);
+    expect(error.details.retryAfterSeconds).toBe(seconds);
+    // What Codex looks for.
+    expect(/try again in (\d+)s/i.exec(error.message)?.[1]).toBe(String(seconds));
+  });
+
+  it('sends nobody back who asks for more than the limit', () => {
+    const error = new RateLimited(exceeded({ limit: 'tokens', allowed: 100, used: 0, needed: 200 }), undefined, {});
+    expect(error.details.shouldRetry).toBe(false);
+    expect(error.message).toMatch(/It is more than the limit ever allows\.$/);
+  });
+});
