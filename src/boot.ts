@@ -11,6 +11,7 @@ import { DatabaseServer, isDatabaseOutage, Notifications } from './database/inde
 import { DEMO_MODEL } from './demo/index.js';
 import { surviveFaults } from './faults.js';
 import { ProcessMetrics } from './monitoring/index.js';
+import { CallCounts } from './limits/index.js';
 import { Onboarding } from './onboarding/index.js';
 import { removePidFile, writePidFile } from './pid-file.js';
 import { PinoLogger } from './pino.logger.js';
@@ -41,6 +42,7 @@ export async function boot(config: Config, told: StopRequest): Promise<void> {
 async function open(app: NestFastifyApplication, config: Config): Promise<void> {
   app.get(ProcessMetrics).watch();
   await app.get(Sweeper).start();
+  app.get(CallCounts).open();
   await listen(app, config);
   writePidFile(config.dataDir);
   surviveFaults(app);

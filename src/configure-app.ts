@@ -18,14 +18,30 @@ import { AppError, newId } from './shared/index.js';
 import { answerBeforeBodies } from './unread-body.js';
 import { readFormBodies } from './web/index.js';
 
+const TOLD_HEADERS = [
+  'request-id',
+  'x-request-id',
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+  'x-relay-warnings',
+  'x-relay-output-limit',
+  'x-relay-shared-with',
+];
+const LIMIT_HEADERS = ['limit', 'remaining', 'reset'].flatMap((what) => [
+  `x-ratelimit-${what}-requests`,
+  `x-ratelimit-${what}-tokens`,
+  `anthropic-ratelimit-requests-${what}`,
+  `anthropic-ratelimit-tokens-${what}`,
+]);
+
 /** What a page of another site may send to the API and see of its answers; told to whoever names such a site. The API
  * never looks at cookies. */
 const CROSS_ORIGIN = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
   'access-control-allow-headers': '*, authorization',
-  'access-control-expose-headers':
-    'request-id, x-request-id, retry-after, retry-after-ms, x-should-retry, x-relay-warnings, x-relay-output-limit, x-relay-shared-with',
+  'access-control-expose-headers': [...TOLD_HEADERS, ...LIMIT_HEADERS].join(', '),
   'access-control-max-age': '86400',
 } as const;
 

@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseOutage } from './database/index.js';
 import { Metrics } from './metrics/index.js';
+import { RateLimited } from './limits/index.js';
 import { AdapterRegistry, isApiRequest, requestLineOf } from './relay/index.js';
 import { AppError, type ErrorKind } from './shared/index.js';
 import { Detour, ErrorPages } from './web/index.js';
@@ -77,7 +78,9 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private answerProgram(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
-    const { status, headers, body } = this.adapters.claimant(requestLineOf(request)).renderError(error, request.id);
+    const protocol = this.adapters.claimant(requestLineOf(request));
+    const { status, headers, body } = protocol.renderError(error, request.id);
+    if (error instanceof RateLimited) void reply.headers(protocol.renderLimits(error.standings));
     void reply.status(status).headers(headers).type('application/json; charset=utf-8').send(body);
   }
 

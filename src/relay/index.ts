@@ -9,6 +9,7 @@ export { DialectChoices } from './dialect-choices.js';
 export { KeptAnswers } from './kept-answers.js';
 export { usualForm } from './path-forms.js';
 export { PromptCounts } from './prompt-counts.js';
+export { PromptRoute } from './prompt-route.js';
 export { Protocol, Upstream } from './protocol.decorator.js';
 export { RelayModule } from './relay.module.js';
 export { RelayService } from './relay.service.js';

@@ -5,16 +5,19 @@ import { CatalogModule } from '../catalog/index.js';
 import { ChannelsModule } from '../channels/index.js';
 import { KeysModule } from '../keys/index.js';
 import { MetricsModule } from '../metrics/index.js';
+import { LimitsModule } from '../limits/index.js';
 import { StoredAnswersModule } from '../stored-answers/index.js';
 import { TokensModule } from '../tokens/index.js';
 import { UsageModule } from '../usage/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
+import { Admissions } from './admissions.js';
 import { AnswerMemory } from './answer-memory.js';
 import { Attempts } from './attempts.js';
 import { BareAddressController } from './bare-address.controller.js';
 import { Bodies } from './bodies.js';
 import { BodyBudget } from './body-budget.js';
 import { CallGuard } from './call.guard.js';
+import { CallLimits } from './call-limits.js';
 import { ChannelProbe } from './channel-probe.js';
 import { Exchange } from './exchange.js';
 import { Failover } from './failover.js';
@@ -27,6 +30,7 @@ import { HealthController } from './health.controller.js';
 import { ReasoningSeal } from './reasoning-seal.js';
 import { PromptCounts } from './prompt-counts.js';
 import { RelayMetrics } from './relay-metrics.js';
+import { RequestLimitGuard } from './prompt-route.js';
 import { RelayTimings } from './relay-timings.js';
 import { RelayService } from './relay.service.js';
 import { Replies } from './replies.js';
@@ -45,6 +49,7 @@ import { UsageCounting } from './usage-counting.js';
     CatalogModule,
     KeysModule,
     MetricsModule,
+    LimitsModule,
     ChannelsModule,
     BillingModule,
     TokensModule,
@@ -53,11 +58,13 @@ import { UsageCounting } from './usage-counting.js';
   controllers: [ModelsController, HolderController, BareAddressController, HealthController, StrayController],
   providers: [
     AdapterRegistry,
+    Admissions,
     AnswerMemory,
     Attempts,
     Bodies,
     BodyBudget,
     CallGuard,
+    CallLimits,
     ChannelProbe,
     Exchange,
     Failover,
@@ -65,6 +72,7 @@ import { UsageCounting } from './usage-counting.js';
     KeptAnswers,
     ModelAccess,
     ReasoningSeal,
+    RequestLimitGuard,
     PromptCounts,
     RelayMetrics,
     RelayService,
@@ -82,6 +90,7 @@ import { UsageCounting } from './usage-counting.js';
     AdapterRegistry,
     BillingModule,
     CallGuard,
+    CallLimits,
     ChannelProbe,
     DialectChoices,
     KeptAnswers,

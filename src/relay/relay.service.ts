@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Observable, defer, from, switchMap } from 'rxjs';
-import { accounted, BillingService } from '../billing/index.js';
+import { type Observable, defer } from 'rxjs';
+import { accounted, type Admission, BillingService } from '../billing/index.js';
 import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError } from '../shared/index.js';
+import { Admissions } from './admissions.js';
 import type { Answer } from './answer.js';
 import { Attempts } from './attempts.js';
 import { Bodies } from './bodies.js';
 import { asAddressed, type DialectChoice } from './dialect-choices.js';
 import type { HeldBody } from './held-body.js';
 import { fingerprintOf, idempotencyKeyOf } from './idempotency-key.js';
-import { ModelAccess } from './model-access.js';
 import { Replies } from './replies.js';
 import { arrivalOf, callerOf, requestLineOf } from './request-facts.js';
 import type { SharedAnswer } from './shared-answer.js';
@@ -43,7 +43,7 @@ export class RelayService {
   constructor(
     private readonly bodies: Bodies,
     private readonly billing: BillingService,
-    private readonly models: ModelAccess,
+    private readonly admissions: Admissions,
     private readonly attempts: Attempts,
     private readonly replies: Replies,
   ) {}
@@ -75,17 +75,15 @@ export class RelayService {
   run(call: Call, protocol: ProtocolAdapter, caller: Caller, answer: Answer): Observable<Frame> {
     return defer(() => {
       const ticket = this.billing.open(call, caller, answer.startedMs);
-      return from(ticket.admit((current) => this.models.plan(call, current))).pipe(
-        switchMap((admission) => {
-          const { outputLimit } = admission;
-          answer.timing.admitMs = ticket.admitMs;
-          if (outputLimit !== undefined) answer.headers['x-relay-output-limit'] = String(outputLimit);
-          // A hold that was being placed is waited for; then the call goes no further.
-          if (answer.interruption.error !== undefined) throw answer.interruption.error;
-          return this.attempts.frames({ ticket, admission, answer, protocol });
-        }),
-        accounted(ticket, answer),
-      );
+      const answered = (admission: Admission): Observable<Frame> => {
+        const { outputLimit } = admission;
+        answer.timing.admitMs = ticket.admitMs;
+        if (outputLimit !== undefined) answer.headers['x-relay-output-limit'] = String(outputLimit);
+        // A hold that was being placed is waited for; then the call goes no further.
+        if (answer.interruption.error !== undefined) throw answer.interruption.error;
+        return this.attempts.frames({ ticket, admission, answer, protocol });
+      };
+      return this.admissions.during(ticket, answer, protocol, answered).pipe(accounted(ticket, answer));
     });
   }
 
@@ -136,6 +134,7 @@ export class RelayService {
       if (key === undefined) return undefined;
       const fingerprint = await fingerprintOf(call.request, asked.forwardedHeaders, body.bytes);
       const name = `${caller.keyId} ${key}`;
+      if (this.shared.find(name, fingerprint) !== undefined) await this.admissions.countRepetition(call, caller);
       // Nothing is waited for from here on: of two requests that come at once, the other finds this one.
       const other = this.shared.find(name, fingerprint);
       if (other !== undefined) return { answer: other, isGuest: true };

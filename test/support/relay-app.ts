@@ -8,6 +8,7 @@ import { CatalogImport, ChannelDirectory, HealthLimits } from '../../src/channel
 import { Config } from '../../src/config/index.js';
 import { configureApp, type ConnectionTimes, createAdapter } from '../../src/configure-app.js';
 import { ApiKeyService } from '../../src/keys/index.js';
+import { CallCounts } from '../../src/limits/index.js';
 import { Onboarding } from '../../src/onboarding/index.js';
 import { AdapterRegistry, RelayTimings } from '../../src/relay/index.js';
 import { formatUsd, parseUsd } from '../../src/shared/index.js';
@@ -115,6 +116,7 @@ export class RelayApp {
     });
     configureApp(app);
     await app.get(Sweeper).start();
+    app.get(CallCounts, { strict: false }).open();
     await app.listen(0, '127.0.0.1');
     app.get(ChannelDirectory, { strict: false }).serve();
     let stopped: Promise<void> | undefined;

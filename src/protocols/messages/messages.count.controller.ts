@@ -1,12 +1,11 @@
-import { Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
+import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { ApiKeyGuard } from '../../keys/index.js';
-import { PromptCounts } from '../../relay/index.js';
+import { PromptCounts, PromptRoute } from '../../relay/index.js';
 import type { JsonObject } from '../../shared/index.js';
 import { MESSAGES_COUNT_PATH, MESSAGES_QUESTION } from './messages.count.js';
 
 @Controller()
-@UseGuards(ApiKeyGuard)
+@PromptRoute()
 export class MessagesCountController {
   constructor(private readonly counts: PromptCounts) {}
 

@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { defer, from, type Observable, switchMap, using } from 'rxjs';
+import { type Admission, likelyPromptTokens, type Ticket } from '../billing/index.js';
+import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
+import type { Caller } from '../keys/index.js';
+import type { Answer } from './answer.js';
+import { CallLimits } from './call-limits.js';
+import { ModelAccess } from './model-access.js';
+
+/** Lets calls in: the model has to be the caller's, no limit exceeded, and the money there; in this order. */
+@Injectable()
+export class Admissions {
+  constructor(
+    private readonly models: ModelAccess,
+    private readonly limits: CallLimits,
+  ) {}
+
+  /**
+   * Cold. What `answered` makes of the admitted call, which counts as running until that has ended or is left.
+   * @param protocol of the answer, which says how much is left
+   * @throws AppError when the call is not admitted
+   */
+  during(
+    ticket: Ticket,
+    answer: Answer,
+    protocol: ProtocolAdapter,
+    answered: (admission: Admission) => Observable<Frame>,
+  ): Observable<Frame> {
+    const { call, caller } = ticket;
+    const admitted = (): Observable<Frame> =>
+      from(ticket.admit((current) => this.models.plan(call, current))).pipe(switchMap(answered));
+    const subjects = this.limits.subjectsOf(caller, call.ip);
+    if (subjects === undefined) return admitted();
+    return defer(() => {
+      // A call that cannot be made is not counted.
+      const { model } = this.models.plan(call, caller);
+      const promptTokens = likelyPromptTokens(call.head.size, model.contextWindow);
+      const limited = this.limits.hold(ticket, subjects, promptTokens);
+      const permitted = from(limited.permit).pipe(
+        switchMap(({ standings }) => {
+          Object.assign(answer.headers, protocol.renderLimits(standings));
+          return admitted();
+        }),
+      );
+      return using(
+        () => limited,
+        () => permitted,
+      );
+    });
+  }
+
+  /** A request that another call answers counts as a request all the same. @throws RateLimited */
+  async countRepetition(call: Call, caller: Caller): Promise<void> {
+    await this.limits.countRequest(call, caller);
+  }
+}

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import type { Unsubscribable } from 'rxjs';
+import type { Ticket } from '../billing/index.js';
+import type { Call, LimitStandings } from '../call/index.js';
+import { CatalogService } from '../catalog/index.js';
+import type { Caller } from '../keys/index.js';
+import {
+  type Demand,
+  isUnlimited,
+  ownElseUsual,
+  NO_LIMITS,
+  type Permit,
+  RateLimiter,
+  type Subject,
+} from '../limits/index.js';
+import { networkOf } from '../shared/index.js';
+
+/** Which rate limits hold for whom. */
+@Injectable()
+export class CallLimits {
+  constructor(
+    private readonly catalog: CatalogService,
+    private readonly limiter: RateLimiter,
+  ) {}
+
+  /** Whom a request counts for; undefined when nobody of them has a limit, so that it need not be counted. */
+  subjectsOf(caller: Caller, ip: string): readonly Subject[] | undefined {
+    const { groups, usualLimits } = this.catalog.current();
+    const ofGroup = groups.get(caller.groupName)?.limits ?? NO_LIMITS;
+    const { key, account, address } = usualLimits;
+    if (isUnlimited(caller.keyLimits) && isUnlimited(caller.accountLimits) && isUnlimited(ofGroup))
+      if (isUnlimited(key) && isUnlimited(account) && isUnlimited(address)) return undefined;
+    const { keyId, keyName, accountId, groupName } = caller;
+    return [
+      { kind: 'key', id: keyId, name: keyName, limits: ownElseUsual(caller.keyLimits, key) },
+      { kind: 'account', id: accountId, name: '', limits: ownElseUsual(caller.accountLimits, account) },
+      { kind: 'group', id: groupName, name: groupName, limits: ofGroup },
+      // A client that has left already has none.
+      ...(ip === '' ? [] : [{ kind: 'address', id: networkOf(ip), name: '', limits: address } as const]),
+    ];
+  }
+
+  /** Takes what a call needs, at once. Whoever is given this has to unsubscribe from it when the call has ended. */
+  hold(ticket: Ticket, subjects: readonly Subject[], promptTokens: number): LimitedCall {
+    const demand: Demand = { id: ticket.call.id, subjects, tokens: promptTokens, runs: true };
+    return new LimitedCall(this.limiter.take(demand), ticket, promptTokens);
+  }
+
+  /** Counts what runs no model of its own: a question, a repetition. Undefined when nothing is limited. @throws RateLimited */
+  async countRequest({ id, ip }: Pick<Call, 'id' | 'ip'>, caller: Caller): Promise<LimitStandings | undefined> {
+    const subjects = this.subjectsOf(caller, ip);
+    if (subjects === undefined) return undefined;
+    const { standings } = await this.limiter.take({ id, subjects, tokens: 0, runs: false });
+    return standings;
+  }
+}
+
+/** A call that is counted, from when it asks to be until it has ended. */
+export class LimitedCall implements Unsubscribable {
+  constructor(
+    /** Rejects with RateLimited. */
+    readonly permit: Promise<Permit>,
+    private readonly ticket: Ticket,
+    private readonly promptTokens: number,
+  ) {}
+
+  /** However the call has ended, and also when it was left before it was known whether it may run. */
+  unsubscribe(): void {
+    const used = this.usedTokens();
+    this.permit.then((permit) => permit.end(used)).catch(() => undefined);
+  }
+
+  /** As it was reported or counted, else as it has been seen so far. */
+  private usedTokens(): number {
+    if (this.ticket.admission === undefined) return 0;
+    const { usage, isProvisional, counted, outputUnits } = this.ticket.progress();
+    if (usage !== undefined && isProvisional !== true) return usage.input + usage.output;
+    if (counted !== undefined) return counted.prompt + counted.output;
+    return (usage?.input || this.promptTokens) + Math.max(usage?.output ?? 0, outputUnits);
+  }
+}
