@@ -134,7 +134,7 @@ describe('what clients get of an event', () => {
   });
 });
 
-describe('any stream', () => {
+describe('R7: any stream', () => {
   const line = fc.string({ unit: 'binary' }).map((text) => text.replaceAll(/[\r\n]/g, ' ').replace(/^\uFEFF/, ''));
   const block = fc.oneof(
     line.map((text) => [`data: ${text}`]),

@@ -23,7 +23,7 @@ const STALLED_MS = 600;
 /** What the system's buffers of both connections may hold, and Node's; an upstream that is not held back writes more in a second. */
 const MOST_BUFFERED = 48 * MIB;
 
-describe('a client that takes its answer slowly or not at all', () => {
+describe('R5: a client that takes its answer slowly or not at all', () => {
   let relay: RelayApp;
   let caller: TestCaller;
   const start = (stalledClientMs: number): void => {

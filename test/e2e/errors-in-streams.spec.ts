@@ -39,7 +39,7 @@ ${DIALECTS.map((protocol) => `  - { name: impatient-${protocol}, protocol: ${pro
 const untilContent = (dialect: Dialect): readonly ScriptedEvent[] =>
   eventsAround(eventsIn(dialect, { text: ['Hello ', 'there'], usage: { prompt: 100 } }), 'Hello ').until;
 
-describe('errors of an upstream when a stream has begun (case 98, §5.4)', () => {
+describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', () => {
   let relay: RelayApp;
   beforeAll(async () => {
     relay = await RelayApp.start({ preludeMs: PRELUDE_MS, keepAliveMs: KEEP_ALIVE_MS });

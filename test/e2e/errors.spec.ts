@@ -25,7 +25,7 @@ channels:
 ${DIALECTS.map((dialect) => `  - { name: just-${dialect}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [x], flags: { nativeOnly: true }, models: { just-${dialect}: up } }`).join('\n')}
 `;
 
-describe('errors that a call meets before it goes up (case 95)', () => {
+describe('R11: errors that a call meets before it goes up (case 95)', () => {
   let relay: RelayApp;
   beforeAll(async () => {
     relay = await RelayApp.start();

@@ -107,7 +107,7 @@ async function expectExactLedger(): Promise<void> {
   expect(await relay.ledger()).toEqual({ exact: true, differences: [] });
 }
 
-describe('failover to another channel', () => {
+describe('R1: failover to another channel', () => {
   use(PATIENT);
 
   describe.each(DIALECTS)('of %s', (dialect) => {
@@ -233,7 +233,7 @@ describe('failover to another channel', () => {
   it('leaves the ledger exact', expectExactLedger);
 });
 
-describe('failover when something has been written to the client', () => {
+describe('R1: failover when something has been written to the client', () => {
   use(HASTY);
 
   describe.each(DIALECTS)('of %s', (dialect) => {

@@ -113,7 +113,7 @@ function expectWorded(dialect: Dialect, body: JsonObject): void {
   if (param !== null) expect(error['message']).toContain((param as string).split('.')[0]);
 }
 
-describe('bodies that nobody meant (R10)', () => {
+describe('R10: bodies that nobody meant', () => {
   let relay: RelayApp;
   let caller: TestCaller;
   beforeAll(async () => {

@@ -51,7 +51,7 @@ async function responseOf(client: RawClient): Promise<Response> {
   return new Response(client.body, { status, headers: [...headers] });
 }
 
-describe('bodies that ask too much of memory or patience', () => {
+describe('R10: bodies that ask too much of memory or patience', () => {
   let relay: RelayApp;
   let caller: TestCaller;
   const start = (...options: Parameters<typeof RelayApp.start>): void => {

@@ -18,7 +18,7 @@ import {
 /** The promise is 100 ms; what passes between the client's socket and the relay on a busy machine is not the relay's. */
 const ABORT_MS = 1000;
 
-describe('a client that leaves (cases 94 and 103)', () => {
+describe('R4: a client that leaves (cases 94 and 103)', () => {
   let relay: RelayApp;
   beforeAll(async () => (relay = await RelayApp.start()));
   afterAll(() => relay.close());

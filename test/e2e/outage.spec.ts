@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.js';
 import { RelayApp } from '../support/relay-app.js';
 import { answerIn, eventsIn, gate, sse, streamHead, waitFor } from '../support/scripted-upstream.js';
 
-describe('a database that goes and comes back', () => {
+describe('R9: a database that goes and comes back', () => {
   let relay: RelayApp;
   let outage: DatabaseOutage;
 

@@ -70,7 +70,7 @@ interface Heard {
 }
 
 /** The process under test shares its database with an application in this one, which makes callers and reads rows. */
-describe('a process that is told to stop (R8)', () => {
+describe('R8: a process that is told to stop', () => {
   let relay: RelayApp;
   let service: Service;
   let caller: TestCaller;
@@ -434,7 +434,7 @@ describe('a process that is told to stop (R8)', () => {
     expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('goes on when an exception or a rejection was not caught, and ends the call that it belongs to (R12)', async () => {
+  it('R12: goes on when an exception or a rejection was not caught, and ends the call that it belongs to', async () => {
     await start(LONG_MS, FAULTY);
     const finish = gate();
     const saying = (text: string): Script => {

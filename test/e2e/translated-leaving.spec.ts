@@ -21,43 +21,46 @@ const SAID = 'Hello there, how are you? ';
 const world = usePairsRelay();
 const FOREIGN_PAIRS = NAMED_PAIRS.filter(([, { client, upstream }]) => client !== upstream);
 
-describe.each([true, false])('a client that leaves a translated answer, streamed: %s (cases 94 and 103)', (stream) => {
-  const said = (upstream: Dialect): Script => {
-    const { before } = eventsAround(
-      eventsIn(upstream, { text: [SAID, SAID, 'Fine.'], usage: { prompt: 5000, completion: 900 } }),
-      'Fine.',
-    );
-    return [streamHead(), sse(before), hang()];
-  };
+describe.each([true, false])(
+  'R4: a client that leaves a translated answer, streamed: %s (cases 94 and 103)',
+  (stream) => {
+    const said = (upstream: Dialect): Script => {
+      const { before } = eventsAround(
+        eventsIn(upstream, { text: [SAID, SAID, 'Fine.'], usage: { prompt: 5000, completion: 900 } }),
+        'Fine.',
+      );
+      return [streamHead(), sse(before), hang()];
+    };
 
-  async function leave(client: Dialect, model: string, script: Script): Promise<void> {
-    world.relay.upstream.script(script);
-    const leaving = new AbortController();
-    const response = fetch(world.relay.url + PATHS[client], {
-      method: 'POST',
-      headers: { authorization: `Bearer ${world.caller.key}` },
-      body: JSON.stringify(aRequest(client, { model, stream })),
-      signal: leaving.signal,
+    async function leave(client: Dialect, model: string, script: Script): Promise<void> {
+      world.relay.upstream.script(script);
+      const leaving = new AbortController();
+      const response = fetch(world.relay.url + PATHS[client], {
+        method: 'POST',
+        headers: { authorization: `Bearer ${world.caller.key}` },
+        body: JSON.stringify(aRequest(client, { model, stream })),
+        signal: leaving.signal,
+      });
+      response.catch(() => undefined);
+      const { closed } = await world.relay.upstream.nextRequest();
+      await sleep(HEARD_MS);
+      const leftAt = performance.now();
+      leaving.abort();
+      expect(await closed).toBe('left');
+      expect(performance.now() - leftAt).toBeLessThan(ABORT_MS);
+    }
+
+    it.each(FOREIGN_PAIRS)('pays for what the upstream has written, which is left at once: %s', async (_, pair) => {
+      const { client, upstream, model } = pair;
+      await leave(client, model, said(upstream));
+      const row = await world.relay.onlyCall(world.caller);
+      expect(row).toMatchObject({ status: 'cancelled', billing_basis: 'partial' });
+      // At least 1 token for 8 characters, and at most 1 for 2.
+      expect(Number(row['completion_tokens'])).toBeGreaterThan((2 * SAID.length) / 8);
+      expect(Number(row['completion_tokens'])).toBeLessThan(SAID.length);
+      // Messages says in front what it has read.
+      if (upstream === 'messages') expect(row).toMatchObject({ prompt_tokens: '5000' });
+      expect(await world.relay.wallet(world.caller)).toMatchObject({ held: '0', holds: 0 });
     });
-    response.catch(() => undefined);
-    const { closed } = await world.relay.upstream.nextRequest();
-    await sleep(HEARD_MS);
-    const leftAt = performance.now();
-    leaving.abort();
-    expect(await closed).toBe('left');
-    expect(performance.now() - leftAt).toBeLessThan(ABORT_MS);
-  }
-
-  it.each(FOREIGN_PAIRS)('pays for what the upstream has written, which is left at once: %s', async (_, pair) => {
-    const { client, upstream, model } = pair;
-    await leave(client, model, said(upstream));
-    const row = await world.relay.onlyCall(world.caller);
-    expect(row).toMatchObject({ status: 'cancelled', billing_basis: 'partial' });
-    // At least 1 token for 8 characters, and at most 1 for 2.
-    expect(Number(row['completion_tokens'])).toBeGreaterThan((2 * SAID.length) / 8);
-    expect(Number(row['completion_tokens'])).toBeLessThan(SAID.length);
-    // Messages says in front what it has read.
-    if (upstream === 'messages') expect(row).toMatchObject({ prompt_tokens: '5000' });
-    expect(await world.relay.wallet(world.caller)).toMatchObject({ held: '0', holds: 0 });
-  });
-});
+  },
+);

@@ -27,7 +27,7 @@ const MIB = 1024 * 1024;
 const world = usePairsRelay();
 const FOREIGN_PAIRS = NAMED_PAIRS.filter(([, { client, upstream }]) => client !== upstream);
 
-describe.each(FOREIGN_PAIRS)('an answer that is translated, %s', (_, { client, upstream, model }) => {
+describe.each(FOREIGN_PAIRS)('R7: an answer that is translated, %s', (_, { client, upstream, model }) => {
   const events = eventsIn(upstream, ANSWER);
   const stream = encodeEvents(events);
 

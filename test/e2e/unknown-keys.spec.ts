@@ -15,7 +15,7 @@ let secrets = 0;
 /** A secret that could be ours, and never the same one. */
 const aSecret = (): string => `sk-${String((secrets += 1)).padStart(48, '0')}`;
 
-describe('strangers, who show a key that we did not issue', () => {
+describe('R11: strangers, who show a key that we did not issue', () => {
   let relay: RelayApp;
   beforeAll(async () => {
     relay = await RelayApp.start({}, { TRUSTED_PROXIES: '127.0.0.1' });

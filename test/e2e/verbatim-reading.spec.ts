@@ -78,7 +78,7 @@ const FRAMINGS: Readonly<Record<string, (stream: Buffer) => Script>> = {
   'with more empty lines than needed': (stream) => bytes(utf8(stream, (text) => text.replaceAll('\n\n', '\n\n\n\n'))),
 };
 
-describe('a stream of an upstream, however it is written down', () => {
+describe('R7: a stream of an upstream, however it is written down', () => {
   let relay: RelayApp;
   beforeAll(async () => (relay = await RelayApp.start()));
   afterAll(() => relay.close());
