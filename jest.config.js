@@ -31,8 +31,11 @@ const onDatabase = {
   globalTeardown: '<rootDir>/test/support/stop-database.mjs',
 };
 
-/** Specs in test/ that need neither network nor database: the imports, the flags, and the dialects' adapters on plain values. */
-const pure = '(architecture|flags|conformance/dialects)';
+/**
+ * Specs in test/ that need neither network nor database: the imports, the flags, the dialects' adapters on plain values, and
+ * which tests keep which promise.
+ */
+const pure = '(architecture|flags|conformance/dialects|reliability/promises)';
 
 /**
  * `unit`: beside the code, no I/O. `system`: test/, over HTTP and SQL. `browser`: test/browser, in a real Chromium, which
