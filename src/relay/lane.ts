@@ -86,9 +86,9 @@ export function lane(context: LaneContext): OperatorFunction<UpstreamPart, Frame
 }
 
 function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders, out: Out): AnswerSink {
-  const { call, adapter, translator } = context;
+  const { call, adapter, translator, timings } = context;
   const form = formOf(headers);
-  const refused = (): AnswerSink => new RefusedAnswer(out, adapter, status, headers);
+  const refused = (): AnswerSink => new RefusedAnswer(out, adapter, status, headers, timings.refusalMs);
   if (status < 200 || status >= 300 || form === 'other') return refused();
   const streamed = form === 'stream';
   const isAsAsked = streamed === call.head.stream;

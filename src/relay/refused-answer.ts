@@ -10,13 +10,17 @@ const MAX_BYTES = 64 * 1024;
 export class RefusedAnswer implements AnswerSink {
   private chunks: Uint8Array[] = [];
   private size = 0;
+  private readonly patience: NodeJS.Timeout;
 
   constructor(
     private readonly out: Subscriber<Frame>,
     private readonly adapter: UpstreamAdapter,
     private readonly status: number,
     private readonly headers: UpstreamHeaders,
-  ) {}
+    patienceMs: number,
+  ) {
+    this.patience = setTimeout(() => this.end(), patienceMs);
+  }
 
   chunk(bytes: Uint8Array): void {
     this.chunks.push(bytes);
@@ -24,15 +28,18 @@ export class RefusedAnswer implements AnswerSink {
     if (this.size > MAX_BYTES) this.end();
   }
 
+  /** What there is of its words says it: another channel may be waiting, and so is the client. */
   end(): void {
     this.out.error(this.errorIn(parsed(Buffer.concat(this.chunks).subarray(0, MAX_BYTES))));
   }
 
-  fail(error: unknown): void {
-    this.out.error(error);
+  /** Its status says more than that its words were cut short. */
+  fail(): void {
+    this.end();
   }
 
   stop(): void {
+    clearTimeout(this.patience);
     this.chunks = [];
   }
 

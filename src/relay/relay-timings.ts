@@ -14,6 +14,8 @@ export class RelayTimings {
   readonly longestBackOffMs: number = 1000;
   /** So long after a call came no other upstream is asked for it: SDKs give up after 10 minutes, and try again. */
   readonly lastAttemptMs: number = 570_000;
+  /** An upstream's refusal is taken by its status when its words have not come so long after. */
+  readonly refusalMs: number = 5_000;
   /** A body must arrive within this time, or at `bodyBytesPerSecond` in each such time. */
   readonly bodyMs: number = 60_000;
   readonly bodyBytesPerSecond: number = 10_000;
