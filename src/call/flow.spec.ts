@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Flow } from './flow.js';
 
 function aSource() {
@@ -34,5 +35,22 @@ describe('the flow of an answer', () => {
     flow.attach(second);
     flow.release('client');
     expect([first.told, second.told]).toEqual([['pause'], ['pause', 'resume']]);
+  });
+
+  it('counts how long it has been held, by however many at once', async () => {
+    const flow = new Flow();
+    expect(flow.pausedMs).toBe(0);
+    flow.hold('client');
+    flow.hold('credit');
+    await sleep(30);
+    expect(flow.pausedMs).toBeGreaterThan(25);
+    flow.release('client');
+    flow.release('credit');
+    const heldMs = flow.pausedMs;
+    await sleep(10);
+    expect(flow.pausedMs).toBe(heldMs);
+    flow.hold('client');
+    await sleep(10);
+    expect(flow.pausedMs).toBeGreaterThan(heldMs + 5);
   });
 });

@@ -1,3 +1,5 @@
+import { monotonicMs } from '../shared/index.js';
+
 /** What can be asked to stop sending for a while: the socket of an upstream. */
 interface Pausable {
   pause(): void;
@@ -14,9 +16,17 @@ type FlowHolder = 'client' | 'credit';
 export class Flow {
   private source: Pausable | undefined;
   private readonly holders = { client: false, credit: false };
+  private heldMs = 0;
+  /** Since when it is held now. */
+  private heldSinceMs: number | undefined;
 
   get paused(): boolean {
     return this.holders.client || this.holders.credit;
+  }
+
+  /** Milliseconds for which it has been held so far: what limits the time of an upstream does not count them. */
+  get pausedMs(): number {
+    return this.heldSinceMs === undefined ? this.heldMs : this.heldMs + monotonicMs() - this.heldSinceMs;
   }
 
   /** The client takes nothing at the moment. */
@@ -28,14 +38,19 @@ export class Flow {
   hold(holder: FlowHolder): void {
     const wasPaused = this.paused;
     this.holders[holder] = true;
-    if (!wasPaused) this.source?.pause();
+    if (wasPaused) return;
+    this.heldSinceMs = monotonicMs();
+    this.source?.pause();
   }
 
   /** Without a hold does nothing. */
   release(holder: FlowHolder): void {
     const wasPaused = this.paused;
     this.holders[holder] = false;
-    if (wasPaused && !this.paused) this.source?.resume();
+    if (!wasPaused || this.paused) return;
+    this.heldMs = this.pausedMs;
+    this.heldSinceMs = undefined;
+    this.source?.resume();
   }
 
   /** From now on this source is the one that is paused and resumed. Returns what takes it off again. */

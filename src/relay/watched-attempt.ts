@@ -4,6 +4,7 @@ import { type Frame, isFinalReport } from '../call/index.js';
 import type { ChannelTimeouts } from '../channels/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
 import type { Answer } from './answer.js';
+import { Patience } from './patience.js';
 
 /** The limits of one attempt that its connection knows nothing of, in milliseconds. */
 interface TimeLimits {
@@ -48,19 +49,21 @@ export function watchAttempt({
         out.error(thrown);
       };
       const late = (message: string) => (): void => fail(new AppError('timeout', message, { failover: true }));
-      const total = setTimeout(late('The upstream took too long over its answer.'), totalMs);
+      const total = new Patience(answer.flow, totalMs, late('The upstream took too long over its answer.'));
       const first =
-        firstMs === undefined ? undefined : setTimeout(late('The upstream did not begin to answer in time.'), firstMs);
+        firstMs === undefined
+          ? undefined
+          : new Patience(answer.flow, firstMs, late('The upstream did not begin to answer in time.'));
       const subscription = frames.subscribe({
         next: (frame) => {
-          clearTimeout(first);
+          first?.end();
           if (frame.bytes.length > 0) answer.timing.upstreamMs ??= monotonicMs() - begunMs;
           for (const signal of frame.signals) {
             if (signal.type === 'content') attempt.firstToken();
             isReported ||= isFinalReport(signal);
           }
           if (frame.last) {
-            clearTimeout(total);
+            total.end();
             attempt.finish('succeeded');
           }
           out.next(frame);
@@ -70,8 +73,8 @@ export function watchAttempt({
         complete: () => out.complete(),
       });
       return () => {
-        clearTimeout(first);
-        clearTimeout(total);
+        first?.end();
+        total.end();
         subscription.unsubscribe();
       };
     });
