@@ -29,6 +29,7 @@ export type { LimitStanding, LimitStandings } from './limit-standings.js';
 export { MemberFinder } from './member-finder.js';
 export {
   HIDDEN,
+  isKeepAlive,
   latin1,
   NO_BYTES,
   outputIn,

@@ -1,6 +1,6 @@
 import { AppError } from '../shared/index.js';
 import { classifyInnerError } from './classify-upstream.js';
-import { outputUnits, parseData } from './event-text.js';
+import { eventTypeReader, outputUnits, parseData } from './event-text.js';
 import { MemberFinder } from './member-finder.js';
 import type { CallSignal } from './signals.js';
 import type { SseEvent } from './sse-event.js';
@@ -19,6 +19,13 @@ export const PASSED: MeterReading = { signals: [], last: false };
 /** The event is not for the client, and says nothing here. */
 export const HIDDEN: MeterReading = { signals: [], last: false, replacement: NO_BYTES };
 
+const KEEPS_ALIVE: MeterReading = { ...PASSED, keepsAlive: true };
+const KEEP_ALIVES = ['ping', 'keepalive'];
+const keepAliveOf = eventTypeReader(KEEP_ALIVES.join('|'));
+
+/** Whether events of this type only keep the connection open. */
+export const isKeepAlive = (type: string): boolean => KEEP_ALIVES.includes(type);
+
 /** For data that is no JSON where the dialect promises it: what the client would miss cannot be known. */
 export const unreadableEvent = (): AppError =>
   new AppError('upstream_error', 'The upstream sent an event that is no JSON object.', { failover: true });
@@ -35,6 +42,7 @@ export const truncated = (): AppError =>
  * @throws AppError when the event is the upstream's error
  */
 export function passUnlessError(event: SseEvent): MeterReading {
+  if (keepAliveOf(event) !== undefined) return KEEPS_ALIVE;
   if (!ERROR.hasValue(event.text)) return PASSED;
   const error = parseData(event)?.['error'];
   if (error) throw classifyInnerError({ error });

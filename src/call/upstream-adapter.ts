@@ -56,6 +56,8 @@ export interface MeterReading {
   readonly last: boolean;
   /** What the client gets instead of the event's own bytes; empty when the event is not for the client. */
   readonly replacement?: Uint8Array | string;
+  /** The event only keeps the connection open: like a comment, it begins no answer. */
+  readonly keepsAlive?: true;
 }
 
 /** Looks into the events of one stream, in order, without changing them. */

@@ -15,6 +15,8 @@ import type { RelayTimings } from './relay-timings.js';
 
 /** In bytes, or in characters of what is not encoded yet. */
 const MAX_PRELUDE_SIZE = 64 * 1024;
+/** Of comments and the like that come before an answer has begun: a client has our own keep-alives. */
+const MAX_IDLE_SIZE = 4 * 1024;
 /** What is left of lines that only separate: no event, and nothing for a client. */
 const EMPTY_LINES = 2;
 
@@ -38,6 +40,8 @@ export class AnswerStream implements AnswerSink {
   /** An event of the answer itself has come. */
   private spoken = false;
   private over = false;
+  /** What has come to keep the connection open, and nothing else. */
+  private idleSize = 0;
 
   constructor(
     private readonly out: FrameOutlet,
@@ -79,8 +83,10 @@ export class AnswerStream implements AnswerSink {
     try {
       for (const event of events) {
         if (this.over || this.meter.closed) break;
-        // A comment says nothing of the answer: it passes where it stands, and begins nothing.
         const reading = event.isComment ? this.comments : this.read(event);
+        // What keeps a connection open says nothing of the answer: it passes where it stands, and begins nothing.
+        const isIdle = event.isComment || reading.keepsAlive === true;
+        if (isIdle && !this.spoken && (this.idleSize += event.wire.length) > MAX_IDLE_SIZE) continue;
         if (reading.last) this.ending ??= [];
         const shown = reading.replacement ?? event.wire;
         if (shown.length > EMPTY_LINES) (this.ending ?? pieces).push(shown);
@@ -100,7 +106,7 @@ export class AnswerStream implements AnswerSink {
   private read(event: SseEvent): MeterReading {
     const reading = this.meter.next(event);
     this.answer.tail = { first: this.answer.tail.first ?? event, last: event };
-    if (reading.replacement?.length !== 0) this.spoken = true;
+    if (reading.replacement?.length !== 0 && reading.keepsAlive !== true) this.spoken = true;
     return reading;
   }
 

@@ -65,7 +65,11 @@ export class FoldedStream implements AnswerSink {
   }
 
   private tell(events: readonly CallEvent[]): void {
-    if (!this.isOver) return this.answer.hear(events);
+    if (!this.isOver) {
+      // An event that says nothing is not the first one of an answer.
+      if (events.length > 0) this.answer.hear(events);
+      return;
+    }
     this.answer.tell(this.collector.result, events);
     // The upstream's end is waited for, so that its connection can be used again; but not when it writes on.
     if (this.decoder.stopped === true) this.complete();

@@ -1,6 +1,7 @@
 import {
   classifyInnerError,
   dataKind,
+  isKeepAlive,
   objectIn,
   parseData,
   ResultCollector,
@@ -46,7 +47,7 @@ export class ResponsesDecoder implements StreamDecoder {
     if (data === undefined) throw unreadableEvent();
     const type = typeof data['type'] === 'string' ? data['type'] : (event.name ?? '');
     const told = this.read(type, data);
-    return this.hasBegun ? told : [...this.begin(), ...told];
+    return this.hasBegun || isKeepAlive(type) ? told : [...this.begin(), ...told];
   }
 
   end(): readonly CallEvent[] {
