@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Offer } from '../../catalog/index.js';
+import { CatalogService, Offer } from '../../catalog/index.js';
+import { type Limits, ownElseUsual } from '../../limits/index.js';
 import type { Reachable, Visitor } from '../../web/index.js';
 import type { OwnKey } from '../own-key.js';
 import { groupText } from './key-facts.js';
@@ -15,7 +16,20 @@ const GONE = 'not available now';
 /** What can be chosen for a key, with what it has already though it is offered no more. */
 @Injectable()
 export class KeyChoices {
-  constructor(private readonly offer: Offer) {}
+  constructor(
+    private readonly offer: Offer,
+    private readonly catalog: CatalogService,
+  ) {}
+
+  /** Limits that a key has where it has none of its own. */
+  usualLimits(): Limits {
+    return this.catalog.current().usualLimits.key;
+  }
+
+  /** Limits that hold of a key. */
+  limitsOf({ limits }: OwnKey): Limits {
+    return ownElseUsual(limits, this.usualLimits());
+  }
 
   groups(visitor: Visitor, key?: OwnKey): readonly Option[] {
     const offered = this.offer.groupsFor(visitor).map((group) => ({ value: group.name, label: groupText(group) }));

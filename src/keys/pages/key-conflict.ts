@@ -14,8 +14,12 @@ const LABELS: Readonly<Record<string, string>> = {
   daily: 'Daily budget',
   weekly: 'Weekly budget',
   monthly: 'Monthly budget',
+  callsPerMinute: 'Calls a minute',
+  tokensPerMinute: 'Tokens a minute',
+  concurrency: 'Calls at the same time',
   expires: 'Expires',
   models: 'Models',
+  networks: 'Allowed addresses',
   strict: 'Strict',
   neverStores: 'Never store answers',
 };
@@ -27,6 +31,8 @@ export const differencesOf = (now: FormBody, typed: FormBody): readonly Differen
     .filter((field) => field.now !== field.yours);
 
 function shown(value: string | readonly string[] | undefined): string {
-  const text = typeof value === 'string' ? value.trim() : [...(value ?? [])].toSorted().join(', ');
+  // Browsers end the lines of a text in a way of their own.
+  const text =
+    typeof value === 'string' ? value.trim().replaceAll(/\s*\n\s*/g, ', ') : [...(value ?? [])].toSorted().join(', ');
   return text === '' ? '–' : text;
 }

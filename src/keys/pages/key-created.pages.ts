@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { describeLimits } from '../../limits/index.js';
 import { Clock } from '../../shared/index.js';
 import { BaseAddress, clientSnippets, Page, Redirect, STORE_KEY, type Visitor } from '../../web/index.js';
 import type { CreatedApiKey } from '../api-key.js';
 import { OwnKeys } from '../own-keys.service.js';
 import { KeyChoices } from './key-choices.js';
 import { expiryView } from './key-expiry.js';
-import { crumbsTo, limitsText } from './key-facts.js';
+import { crumbsTo, limitsText, networksText } from './key-facts.js';
 
 /** The one page that a secret stands on. */
 @Injectable()
@@ -33,6 +34,8 @@ export class KeyCreatedPages {
         secret: secret.reveal(),
         groupText: this.choices.groupOf(key),
         limitsText: limitsText(key),
+        pace: describeLimits(this.choices.limitsOf(key)),
+        networks: networksText(key.networks),
         models: key.models,
         expiry: expiryView(key.expiresAt, visitor.timeZone, this.clock.date()),
         storeKey: STORE_KEY,

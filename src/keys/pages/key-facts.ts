@@ -1,5 +1,6 @@
 import type { CatalogGroup } from '../../catalog/index.js';
-import { price, times } from '../../web/index.js';
+import { describeLimits, type Limits } from '../../limits/index.js';
+import { count, price, times } from '../../web/index.js';
 import type { KeyCondition, OwnKey } from '../own-key.js';
 
 interface Badge {
@@ -38,6 +39,31 @@ export function limitsText({ quota, budgets }: OwnKey): string {
   });
   return [...total, ...each].join(', ') || 'No limit';
 }
+
+/** So many networks are named; of more it is told how many they are. */
+const NAMED_NETWORKS = 3;
+
+/** From where a key may be used, in words; empty: from anywhere. */
+export function networksText(networks: readonly string[] = []): string {
+  if (networks.length > NAMED_NETWORKS) return `${networks.length} networks`;
+  return networks.join(', ');
+}
+
+/** What else limits a key, in words: `60 calls a minute, 4 at a time, from 203.0.113.0/24`; empty when nothing does. */
+export function paceText({ limits, networks }: Pick<OwnKey, 'limits' | 'networks'>): string {
+  const places = networksText(networks);
+  return [describeLimits(limits), places && `from ${places}`].filter(Boolean).join(', ');
+}
+
+/** What holds where a limit is left empty, by the fields of the form; empty where nothing does. */
+export const usualHints = ({ requestsPerMinute, tokensPerMinute, concurrency }: Limits) => ({
+  callsPerMinute: usualHint(requestsPerMinute),
+  tokensPerMinute: usualHint(tokensPerMinute),
+  concurrency: usualHint(concurrency),
+});
+
+const usualHint = (limit: number | undefined): string =>
+  limit === undefined ? '' : `Empty: ${count(limit)}, as is usual here.`;
 
 interface Crumb {
   readonly href?: string;

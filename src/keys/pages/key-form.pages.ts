@@ -9,7 +9,7 @@ import { OwnKeys } from '../own-keys.service.js';
 import { KeyChoices } from './key-choices.js';
 import { differencesOf } from './key-conflict.js';
 import { expiryView } from './key-expiry.js';
-import { badgeOf, crumbsTo, limitsText } from './key-facts.js';
+import { badgeOf, crumbsTo, limitsText, paceText, usualHints } from './key-facts.js';
 import { KeyChangeForm, KeyForm, RaiseForm } from './key-form.js';
 import { limitsOf } from './key-limits.js';
 import { settingsOf, valuesOf } from './key-settings.view.js';
@@ -39,6 +39,7 @@ export class KeyFormPages {
         groups: this.choices.groups(visitor),
         groupsHint: this.choices.groupsHint(visitor),
         models: this.choices.models(visitor),
+        usual: usualHints(this.choices.usualLimits()),
         crumbs: crumbsTo('New'),
       },
     });
@@ -117,6 +118,7 @@ export class KeyFormPages {
       groups: this.choices.groups(visitor, key),
       groupsHint: this.choices.groupsHint(visitor),
       models: this.choices.models(visitor, key),
+      usual: usualHints(this.choices.usualLimits()),
       crumbs: crumbsTo(key.name),
     };
   }
@@ -127,8 +129,11 @@ export class KeyFormPages {
 }
 
 /** What was saved, with the amounts as they were understood. */
-const told = (key: OwnKey): { tone: 'ok'; title: string; text: string } => ({
-  tone: 'ok',
-  title: `Key “${key.name}” saved`,
-  text: `It may spend: ${limitsText(key).toLowerCase()}. Calls follow at once.`,
-});
+function told(key: OwnKey): { tone: 'ok'; title: string; text: string } {
+  const pace = paceText(key);
+  return {
+    tone: 'ok',
+    title: `Key “${key.name}” saved`,
+    text: `It may spend: ${limitsText(key).toLowerCase()}${pace && `; at most ${pace}`}. Calls follow at once.`,
+  };
+}

@@ -1,12 +1,21 @@
 import { Transform } from 'class-transformer';
 import { IsIn, IsString, Matches, ValidateBy } from 'class-validator';
+import { LARGEST_LIMIT } from '../../limits/index.js';
 import { isDay, nanos } from '../../shared/index.js';
-import { IsAmount } from '../../web/index.js';
+import { IsAmount, IsCount } from '../../web/index.js';
+import { networksFault } from './typed-networks.js';
 
 const NO_LIMIT = 'Enter dollars, such as 25 or 1,000.50, or leave it empty for no limit.';
 const CENT = nanos(10_000_000n);
 
 const Limit = (): PropertyDecorator => IsAmount({ message: NO_LIMIT, mayBeEmpty: true });
+
+const Rate = (): PropertyDecorator =>
+  IsCount({
+    message: 'Enter a whole number of 1 or more, or leave it empty for no limit of its own.',
+    least: 1,
+    most: LARGEST_LIMIT,
+  });
 
 /** Ticked boxes: none, one, or several. */
 const Ticked = (): PropertyDecorator =>
@@ -40,6 +49,16 @@ export class KeyForm {
   @Limit()
   readonly monthly: string = '';
 
+  @Rate()
+  readonly callsPerMinute: string = '';
+
+  @Rate()
+  readonly tokensPerMinute: string = '';
+
+  /** At the same time. */
+  @Rate()
+  readonly concurrency: string = '';
+
   /** The last day on which it is accepted. */
   @ValidateBy(
     {
@@ -49,6 +68,16 @@ export class KeyForm {
     { message: 'Enter a date, or leave it empty if the key is not to expire.' },
   )
   readonly expires: string = '';
+
+  /** One on each line; none: anywhere. */
+  @ValidateBy({
+    name: 'areNetworks',
+    validator: {
+      validate: (value) => networksFault(value) === undefined,
+      defaultMessage: (of) => networksFault(of?.value) ?? '',
+    },
+  })
+  readonly networks: string = '';
 
   /** None ticked: all. */
   @Ticked()

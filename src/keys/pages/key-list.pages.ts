@@ -5,7 +5,7 @@ import { isImportable } from '../api-key.secret.js';
 import { KEY_CONDITIONS, type KeyCondition, type KeyFilter, type KeyPosition, type OwnKey } from '../own-key.js';
 import { OwnKeys, PAGE_KEYS } from '../own-keys.service.js';
 import { expiryView } from './key-expiry.js';
-import { badgeOf, CONDITION_BADGES } from './key-facts.js';
+import { badgeOf, CONDITION_BADGES, paceText } from './key-facts.js';
 import { fullestOf, limitsOf } from './key-limits.js';
 
 /** An address's query as Fastify reads it. */
@@ -136,6 +136,7 @@ const rowOf = (key: OwnKey, timeZone: string, now: Date) => ({
   group: key.group,
   used: key.used,
   limit: fullestOf(limitsOf(key)),
+  pace: paceText(key),
   lastUsedAt: key.lastUsedAt,
   expiry: expiryView(key.expiresAt, timeZone, now),
   badge: badgeOf(key),

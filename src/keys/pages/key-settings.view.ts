@@ -1,9 +1,11 @@
 import { groupOfViewer } from '../../catalog/index.js';
+import { limitsIn } from '../../limits/index.js';
 import { addDays, AppError, dayOf, formatUsd, type Nanos, startOfDay } from '../../shared/index.js';
-import { amountOf, type FormBody, type Visitor } from '../../web/index.js';
+import { amountOf, countOf, type FormBody, type Visitor } from '../../web/index.js';
 import type { KeySettings } from '../api-key.js';
 import type { OwnKey } from '../own-key.js';
 import { type KeyForm, TICKED } from './key-form.js';
+import { typedNetworks } from './typed-networks.js';
 
 export class ExpiryPassed extends AppError {
   constructor() {
@@ -21,6 +23,10 @@ export const valuesOf = (key: OwnKey, timeZone: string): FormBody => ({
   daily: amount(key.budgets.daily?.limit),
   weekly: amount(key.budgets.weekly?.limit),
   monthly: amount(key.budgets.monthly?.limit),
+  callsPerMinute: String(key.limits.requestsPerMinute ?? ''),
+  tokensPerMinute: String(key.limits.tokensPerMinute ?? ''),
+  concurrency: String(key.limits.concurrency ?? ''),
+  networks: (key.networks ?? []).join('\n'),
   expires: key.expiresAt === undefined ? '' : lastDay(key.expiresAt, timeZone),
   models: key.models ?? [],
   strict: key.strict ? TICKED : '',
@@ -41,6 +47,12 @@ export function settingsOf(form: KeyForm, visitor: Visitor, today: string, befor
     expiresAt: expiryOf(form.expires, visitor.timeZone, today, before?.expiresAt),
     quota: amountOf(form.quota),
     budgets: { daily: amountOf(form.daily), weekly: amountOf(form.weekly), monthly: amountOf(form.monthly) },
+    limits: limitsIn({
+      requestsPerMinute: countOf(form.callsPerMinute) ?? null,
+      tokensPerMinute: countOf(form.tokensPerMinute) ?? null,
+      concurrency: countOf(form.concurrency) ?? null,
+    }),
+    networks: typedNetworks(form.networks),
     strict: form.strict === TICKED,
     neverStores: form.neverStores === TICKED,
   };

@@ -84,6 +84,7 @@ const SAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   stats: { stats: [{ label: EVIL, value: EVIL, note: EVIL }] },
   steps: { steps: [{ title: EVIL, text: EVIL, done: true }] },
   switcher: { label: EVIL, items: [{ href: '/', label: EVIL, current: true }] },
+  textarea: { form: refused, name: 'name', label: EVIL, hint: EVIL, placeholder: EVIL },
   'token-split': { ...shareBar(EVIL, [{ name: EVIL, value: 1, class: 'f1' }]) },
   waterfall: waterfall([{ name: EVIL, atMs: 1, tookMs: 1, tone: 'ours', outcome: EVIL, reason: EVIL }], 2),
 };
