@@ -41,7 +41,8 @@ export async function startDemoUpstream(pace: Partial<DemoPace> = {}): Promise<D
   const server = createServer((request, response) => {
     void handle(request, response, { ...NATURAL_PACE, ...pace });
   });
-  server.listen(0, '127.0.0.1');
+  // Exclusive: workers would be given one port together, and each other's calls.
+  server.listen({ port: 0, host: '127.0.0.1', exclusive: true });
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
