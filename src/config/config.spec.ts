@@ -33,6 +33,16 @@ describe('the configuration', () => {
     expect(config({ BODY_MEMORY_BYTES: '100000' })).toMatchObject({ bodyMemoryBytes: 100_000, maxBodyBytes: 100_000 });
   });
 
+  it('gives each of several workers its share of that', () => {
+    const [alone, shared] = [config(), config({ WORKERS: '4' })];
+    expect(shared.bodyMemoryBytes).toBe(Math.floor(alone.bodyMemoryBytes / 4));
+    expect(shared.sharedMemoryBytes).toBe(Math.floor(alone.sharedMemoryBytes / 4));
+    expect(config({ WORKERS: '2', BODY_MEMORY_BYTES: '100000' })).toMatchObject({
+      bodyMemoryBytes: 50_000,
+      maxBodyBytes: 50_000,
+    });
+  });
+
   it('takes a variable that is set to nothing as not set', () => {
     expect(config({ PORT: '', LOG_LEVEL: '', DATABASE_URL: '' })).toMatchObject({ port: 3000, databaseUrl: undefined });
   });

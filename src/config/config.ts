@@ -35,9 +35,9 @@ export class Config {
   readonly supportContact: string | undefined;
   readonly shutdownGraceMs: number;
   readonly maxBodyBytes: number;
-  /** What all bodies in memory may take together. */
+  /** What all bodies in this process's memory may take together: workers have equal shares. */
   readonly bodyMemoryBytes: number;
-  /** What is kept of all answers for the clients that share them may take together. */
+  /** What is kept of all answers for the clients that share them may take together, in this process. */
   readonly sharedMemoryBytes: number;
   /** What rate limits are counted in for all hosts; undefined: in this one's memory. Has the password, if there is one. */
   readonly redisUrl: Secret | undefined;
@@ -71,12 +71,12 @@ export class Config {
     this.mailFrom = environment.MAIL_FROM;
     this.supportContact = environment.SUPPORT_CONTACT;
     this.shutdownGraceMs = environment.SHUTDOWN_GRACE_MS;
-    this.bodyMemoryBytes = environment.BODY_MEMORY_BYTES ?? Math.floor(memoryLimit() / 4);
+    this.workers = environment.WORKERS;
+    this.bodyMemoryBytes = Math.floor((environment.BODY_MEMORY_BYTES ?? memoryLimit() / 4) / this.workers);
     // One that can never fit must not be told to come again.
     this.maxBodyBytes = Math.min(environment.MAX_BODY_BYTES, this.bodyMemoryBytes);
-    this.sharedMemoryBytes = Math.floor(memoryLimit() / 16);
+    this.sharedMemoryBytes = Math.floor(memoryLimit() / 16 / this.workers);
     this.redisUrl = secretOf(environment.REDIS_URL);
-    this.workers = environment.WORKERS;
     this.metricsToken = secretOf(environment.METRICS_TOKEN);
     this.otlpEndpoint = environment.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '');
     Object.freeze(this);
