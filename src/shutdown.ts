@@ -3,48 +3,34 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { BillingService, Sweeper } from './billing/index.js';
 import type { Config } from './config/index.js';
 import { RunState } from './relay/index.js';
-import { monotonicMs, within } from './shared/index.js';
+import { within } from './shared/index.js';
 import type { StopRequest } from './stop-request.js';
 
 /** How long calls that were cut off may take to be settled and told, and clients to read what was said to them, in ms. */
 const LAST_WORDS_MS = 5000;
 /** How long calls may take to notice that their client's connection is gone, in ms. */
 const DESTROYED_MS = 1000;
-/** One press of Ctrl-C comes several times: from the terminal, from npm, from the wrapper. */
-const ONE_WISH_MS = 1000;
 
 /**
  * Stops in order, once the process is told to stop or when it has been already: not ready any more and no new calls,
  * running ones get SHUTDOWN_GRACE_MS to end, what is left then ends with an error of its dialect, and everything is closed.
  */
 export function stopWhenTold(told: StopRequest, app: NestFastifyApplication, config: Config, closed: () => void): void {
-  const shutdown = new Shutdown(app, config, closed);
+  const shutdown = new Shutdown(told, app, config, closed);
   void told.given.then((why) => shutdown.start(why));
-  // A terminal that closes says so in many ways; only these ask for haste when they come again.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => shutdown.onSignal(signal));
 }
 
 class Shutdown {
   private readonly logger = new Logger('Shutdown');
-  private hurry = (): void => undefined;
-  private readonly impatience = new Promise<void>((resolve) => (this.hurry = resolve));
-  private startedMs: number | undefined;
 
   constructor(
+    private readonly told: StopRequest,
     private readonly app: NestFastifyApplication,
     private readonly config: Config,
     private readonly closed: () => void,
   ) {}
 
-  /** The first of them is whoever told the process to stop. */
-  onSignal(signal: NodeJS.Signals): void {
-    if (this.startedMs === undefined || monotonicMs() - this.startedMs < ONE_WISH_MS) return;
-    this.logger.warn(`${signal} once more: running calls are not waited for any longer.`);
-    this.hurry();
-  }
-
   start(why: string): void {
-    this.startedMs = monotonicMs();
     this.logger.log(`Stopping (${why}).`);
     this.stop().then(
       (unsettled) => process.exit(unsettled > 0 ? 1 : 0),
@@ -62,7 +48,7 @@ class Shutdown {
     void this.app.get(Sweeper).stop();
     // The server goes on listening: a load balancer shall hear that this process is not ready, and a call that it should
     // go elsewhere, where a closed port would only look like a fault.
-    await within(Promise.race([state.drain(), this.impatience]), this.config.shutdownGraceMs);
+    await within(Promise.race([state.drain(), this.haste()]), this.config.shutdownGraceMs);
     if (state.running > 0) this.logger.warn(`Cut off: ${state.running} requests were still being answered.`);
     await within(state.cutOff(), LAST_WORDS_MS);
     // Whoever has not read everything by now never will. Their calls are settled already, or are settled by this.
@@ -72,5 +58,10 @@ class Shutdown {
     await this.app.close();
     this.closed();
     return this.app.get(BillingService).unsettled;
+  }
+
+  private async haste(): Promise<void> {
+    const who = await this.told.hurried;
+    this.logger.warn(`${who} once more: running calls are not waited for any longer.`);
   }
 }

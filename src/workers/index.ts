@@ -1,5 +1,6 @@
-// Several processes of one service on one machine: how a worker asks the primary that started it, and how the primary
-// answers. Does not own what they ask each other.
+// Several processes of one service on one machine: what a primary tells its workers, and how they ask it. Does not own
+// what they ask each other, nor what serves in a worker.
+export { isFirst, isWorker, onOrder, outliveThePrimary } from './orders.js';
 export { NoPrimary, PrimaryLink } from './primary-link.js';
 export { WorkerLinks } from './worker-links.js';
 export { WorkersModule } from './workers.module.js';
