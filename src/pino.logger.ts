@@ -2,6 +2,7 @@ import type { LoggerService } from '@nestjs/common';
 import { type Logger as Pino, pino } from 'pino';
 import { LogOutput } from './log-output.js';
 import { loggedError } from './logged-error.js';
+import { isWorker } from './workers/index.js';
 
 /** Who tells how the framework puts itself together: of no interest unless that fails. */
 const FRAMEWORK = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
@@ -10,7 +11,7 @@ const FRAMEWORK = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'R
 const STARTING = new Set(['ExceptionHandler', 'NestApplication', 'TypeOrmModule']);
 
 /**
- * Nest's logger over pino: one JSON line an entry on stdout. A message is a text, or an object whose members stand on
+ * Nest's logger over pino: one JSON line an entry on stdout, a worker's with its pid. A message is a text, or an object whose members stand on
  * the line; then a text may follow it. What is logged never holds bodies, headers or keys.
  */
 export class PinoLogger implements LoggerService {
@@ -20,7 +21,7 @@ export class PinoLogger implements LoggerService {
   constructor(level: string) {
     const options = {
       level,
-      base: null,
+      base: isWorker ? { pid: process.pid } : null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label: string) => ({ level: label }) },
       serializers: { err: loggedError },

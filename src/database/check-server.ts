@@ -18,15 +18,15 @@ const PASSING = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN',
 
 /**
  * Whether this server can carry us: it answers, is new enough, keeps a session on one connection, and has connections
- * enough for one process.
+ * enough for so many processes; 0 when somebody else has looked at that.
  * @throws DatabaseUnusable naming the fault
  */
-export async function checkServer(url: string, log: (line: string) => void): Promise<void> {
+export async function checkServer(url: string, processes: number, log: (line: string) => void): Promise<void> {
   const first = await connectWithPatience(url, log);
   try {
     await checkVersion(first);
     await checkSessions(first, url);
-    await checkConnections(first, log);
+    if (processes > 0) await checkConnections(first, processes, log);
   } catch (error) {
     throw error instanceof DatabaseUnusable ? error : unreachable(error);
   } finally {
@@ -95,18 +95,20 @@ async function checkSessions(first: pg.Client, url: string): Promise<void> {
   }
 }
 
-async function checkConnections(client: pg.Client, log: (line: string) => void): Promise<void> {
+async function checkConnections(client: pg.Client, processes: number, log: (line: string) => void): Promise<void> {
   const { rows } = await client.query<{ allowed: string; used: string }>(CONNECTIONS);
   const allowed = Number(rows[0]?.allowed);
-  const needed = Object.values(POOL_SIZES).reduce((sum, size) => sum + size, 0);
+  const needed = processes * Object.values(POOL_SIZES).reduce((sum, size) => sum + size, 0);
+  const [who, remedy] =
+    processes === 1
+      ? ['one process needs', "raise max_connections (or the role's limit)"]
+      : [`${processes} workers need`, "raise max_connections (or the role's limit), or lower WORKERS"];
   if (allowed < needed)
-    throw new DatabaseUnusable(
-      `The database allows ${allowed} connections and one process needs ${needed}: raise max_connections (or the role's limit).`,
-    );
+    throw new DatabaseUnusable(`The database allows ${allowed} connections and ${who} ${needed}: ${remedy}.`);
   const free = allowed - Number(rows[0]?.used);
   if (free < needed)
     log(
-      `The database has ${free} of ${allowed} connections free and this process may need ${needed}: raise max_connections.`,
+      `The database has ${free} of ${allowed} connections free and ${processes === 1 ? 'this process' : 'the workers'} may need ${needed}: raise max_connections.`,
     );
 }
 

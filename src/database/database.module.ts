@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { Config } from '../config/index.js';
 import { MetricsModule } from '../metrics/index.js';
 import { within } from '../shared/index.js';
+import { isWorker } from '../workers/index.js';
 import { dataSourceOptions, openDataSource } from './data-source.js';
 import { DatabaseHealth } from './database-health.js';
 import { DatabaseMetrics } from './database-metrics.js';
@@ -14,7 +15,11 @@ import { DatabasePools } from './pools.js';
 /** The server alone: TypeORM's module needs it before anything else exists. */
 @Module({
   providers: [
-    { provide: DatabaseServer, inject: [Config], useFactory: (config: Config) => DatabaseServer.use(config) },
+    {
+      provide: DatabaseServer,
+      inject: [Config],
+      useFactory: (config: Config) => DatabaseServer.use(config, isWorker ? 0 : 1),
+    },
   ],
   exports: [DatabaseServer],
 })
@@ -35,7 +40,9 @@ const typeOrm = TypeOrmModule.forRootAsync({
   }),
   dataSourceFactory: (options) => {
     if (options === undefined) throw new TypeError('TypeORM was given no options.');
-    return openDataSource(new DataSource(options), (line) => logger.log(line));
+    const dataSource = new DataSource(options);
+    // A worker's primary has migrated before it started it.
+    return isWorker ? dataSource.initialize() : openDataSource(dataSource, (line) => logger.log(line));
   },
 });
 

@@ -145,6 +145,8 @@ describe('DatabaseModule', () => {
     await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'few' CONNECTION LIMIT 5`);
     const url = Object.assign(new URL(database.url), { username: role, password: 'few' });
     await expect(bootHere(url.href)).rejects.toThrow('allows 5 connections and one process needs 18');
+    const settings = { databaseUrl: new Secret(url.href), dataDir: '/nowhere' };
+    await expect(DatabaseServer.use(settings, 3)).rejects.toThrow('allows 5 connections and 3 workers need 54');
     await admin.query(`DROP ROLE ${role}`);
   });
 
