@@ -1,0 +1,148 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { Counted, Decision, Place, Taking } from '../../src/limits/counts.js';
+import type { RedisCounts } from '../../src/limits/redis-counts.js';
+import { eventually } from '../support/eventually.js';
+import { redisCounts } from '../support/redis-counts.js';
+import { RedisServer } from '../support/redis-server.js';
+
+const PLACING_PROCESS = resolve(import.meta.dirname, '../support/placing-process.mjs');
+/** Longer than a test. */
+const WINDOW_MS = 10 * 3_600_000;
+const SHORT_MS = 1000;
+/** Of a process that is not heard of. */
+const LEASE_MS = 1500;
+
+const count = (key: string, limit: number, amount = 1, windowMs = WINDOW_MS): Counted => {
+  return { key, windowMs, limit, amount };
+};
+let takings = 0;
+const taking = (counts: readonly Counted[], places: readonly Place[] = []): Taking => ({
+  id: `taking ${(takings += 1)}`,
+  counts,
+  places,
+});
+const isGranted = ({ refusal }: Decision): boolean => refusal === undefined;
+
+describe('RedisCounts', () => {
+  let server: RedisServer;
+  let client: Redis;
+  let processes: RedisCounts[];
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    client = new Redis(server.url, { retryStrategy: () => 50 });
+    client.on('error', () => undefined);
+    processes = [0, 1].map(() => redisCounts(server.url, { leaseMs: LEASE_MS, renewMs: 200 }));
+    await Promise.all(processes.map((counts) => counts.open()));
+  });
+  afterEach(() => client.flushall());
+  afterAll(async () => {
+    client.disconnect();
+    await Promise.all(processes.map((counts) => counts.close()));
+    await server.stop();
+  });
+  const take = (asked: Taking, process = 0): Promise<Decision> => processes[process]!.take(asked);
+  const back = ({ id, places }: Taking): void =>
+    processes[0]!.giveBack({ id, places: places.map(({ key }) => key), corrections: [] });
+
+  it('grants exactly the limit to several processes that ask at once', async () => {
+    const asked = Array.from({ length: 500 }, (_, index) => take(taking([count('requests', 123)]), index % 2));
+    expect((await Promise.all(asked)).filter(isGranted)).toHaveLength(123);
+  });
+
+  it('has exactly as many running at once as there are places', async () => {
+    const all = Array.from({ length: 300 }, () => taking([], [{ key: 'running', limit: 17 }]));
+    const decisions = await Promise.all(all.map((asked, index) => take(asked, index % 2)));
+    expect(decisions.filter(isGranted)).toHaveLength(17);
+    const running = all.filter((_, index) => isGranted(decisions[index]!));
+    running.slice(0, 5).forEach(back);
+    const again = await Promise.all(all.map(({ places }) => take(taking([], places))));
+    expect(again.filter(isGranted)).toHaveLength(5);
+  });
+
+  it('takes nothing when one of several refuses, and names the one that keeps it waiting for longest', async () => {
+    const asked = (): Taking =>
+      taking([count('requests', 10), count('tokens', 100, 60)], [{ key: 'running', limit: 5 }]);
+    expect(await take(asked())).toMatchObject({ refusal: undefined, standings: [{ used: 1 }, { used: 60 }] });
+    const refused = await take(asked());
+    expect(refused.refusal?.which).toBe(1);
+    expect(refused.standings.map(({ used }) => used)).toEqual([1, 60]);
+    expect(await client.zcard('test:running')).toBe(1);
+    const never = await take(taking([count('tokens', 100, 101), count('requests', 1)]));
+    expect(never.refusal).toEqual({ which: 0, waitMs: undefined });
+  });
+
+  it('says when there will be room again, by the server’s clock', async () => {
+    const one = (): Taking => taking([count('fading', 4, 1, SHORT_MS)]);
+    const refusedAfter = async (): Promise<number> => {
+      for (;;) {
+        const { refusal } = await take(one());
+        if (refusal !== undefined) return refusal.waitMs ?? Number.NaN;
+      }
+    };
+    const waitMs = await refusedAfter();
+    expect(waitMs).toBeGreaterThan(0);
+    expect(waitMs).toBeLessThanOrEqual(2 * SHORT_MS);
+    await sleep(waitMs + 1);
+    expect(isGranted(await take(one()))).toBe(true);
+  });
+
+  it('corrects what was taken, where it was taken', async () => {
+    const asked = taking([count('tokens', 1000, 400)]);
+    const { standings } = await take(asked);
+    const correct = (amount: number, window = standings[0]!.window): void =>
+      processes[0]!.giveBack({
+        id: asked.id,
+        places: [],
+        corrections: [{ key: 'tokens', windowMs: WINDOW_MS, window, amount }],
+      });
+    const used = async (): Promise<number> => (await take(taking([count('tokens', 1000, 0)]))).standings[0]!.used;
+    correct(-350);
+    expect(await used()).toBe(50);
+    correct(1000);
+    expect(await used()).toBe(1050);
+    // Of a window that is long past there is nothing left to take back from.
+    correct(-1000, standings[0]!.window - 5);
+    expect(await used()).toBe(1050);
+  });
+
+  it('has the places of a killed process back when its leases have run out, and not before', async () => {
+    const places = Array.from({ length: 3 }, () => ({ key: 'lent', limit: 3 }));
+    const timings = { leaseMs: LEASE_MS, renewMs: 200 };
+    const child = fork(
+      PLACING_PROCESS,
+      [server.url, timings, places].map((argument) => JSON.stringify(argument)),
+    );
+    const [granted] = await once(child, 'message');
+    expect(granted).toBe(3);
+    // It lives, and renews them.
+    await sleep(2 * LEASE_MS);
+    expect(isGranted(await take(taking([], [places[0]!])))).toBe(false);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await eventually(async () => {
+      const decisions = await Promise.all(places.map((place) => take(taking([], [place]))));
+      if (!decisions.every(isGranted)) throw new Error('They are still taken.');
+    }, 4 * LEASE_MS);
+  });
+
+  it('tells a server that has forgotten everything what runs', async () => {
+    const running = taking([], [{ key: 'kept', limit: 1 }]);
+    await take(running);
+    await client.flushall();
+    await client.script('FLUSH');
+    await eventually(async () => expect(await client.zcard('test:kept')).toBe(1));
+    expect(isGranted(await take(taking([], running.places)))).toBe(false);
+    back(running);
+  });
+
+  it('leaves nothing there for ever', async () => {
+    await take(taking([count('requests', 5), count('tokens', 50, 5)], [{ key: 'running', limit: 5 }]));
+    const keys = await client.keys('*');
+    expect(keys).toHaveLength(3);
+    for (const key of keys) expect(await client.pttl(key)).toBeGreaterThan(0);
+  });
+});

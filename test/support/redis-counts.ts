@@ -1,0 +1,10 @@
+import { LimitTimings } from '../../src/limits/limit-timings.js';
+import { RedisCounts } from '../../src/limits/redis-counts.js';
+import { RedisLink } from '../../src/limits/redis-link.js';
+import { Secret } from '../../src/shared/index.js';
+
+/** The counts of one process in Redis, to be opened. */
+export function redisCounts(url: string, timings: Partial<LimitTimings> = {}): RedisCounts {
+  const times = { ...new LimitTimings(), ...timings };
+  return new RedisCounts(new RedisLink(new Secret(url), times.silenceMs), (key) => `test:${key}`, times);
+}
