@@ -10,6 +10,7 @@ import { MonitoringModule } from './monitoring/index.js';
 import { OnboardingModule } from './onboarding/index.js';
 import * as protocols from './protocols/index.js';
 import { RelayModule } from './relay/index.js';
+import { TracingModule } from './tracing/index.js';
 import { UsageModule } from './usage/index.js';
 import { WebModule } from './web/index.js';
 
@@ -20,6 +21,7 @@ import { WebModule } from './web/index.js';
     DatabaseModule,
     MetricsModule,
     MonitoringModule,
+    TracingModule,
     WebModule,
     AuthModule,
     UsageModule,

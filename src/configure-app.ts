@@ -16,6 +16,7 @@ import {
 import { logOtherRequests } from './request-log.js';
 import { AppError, newId } from './shared/index.js';
 import { answerBeforeBodies } from './unread-body.js';
+import { Tracing } from './tracing/index.js';
 import { readFormBodies } from './web/index.js';
 
 const TOLD_HEADERS = [
@@ -88,6 +89,7 @@ export function createAdapter(config: Config, times = CONNECTION_TIMES): Fastify
 export function configureApp(app: NestFastifyApplication): void {
   const server = app.getHttpAdapter().getInstance();
   const state = app.get(RunState);
+  const tracing = app.get(Tracing);
   state.watch(server.server);
   // No body but a form's is read before the key is checked: whoever needs one reads it from the socket.
   server.removeAllContentTypeParsers();
@@ -96,8 +98,9 @@ export function configureApp(app: NestFastifyApplication): void {
   readFormBodies(server, formMs);
   server.addHook('onRequest', (request, reply, done) => {
     state.track(request.raw.socket, reply.raw);
-    noteArrival(request);
-    if (isApiRequest(request)) {
+    const isApi = isApiRequest(request);
+    noteArrival(request, isApi && request.method === 'POST' ? tracing.begin(request.raw, reply.raw) : undefined);
+    if (isApi) {
       void reply.header('x-request-id', request.id).header('request-id', request.id);
       if (request.headers.origin !== undefined) void reply.headers(CROSS_ORIGIN);
     }

@@ -83,7 +83,9 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
    */
   async refuse(refused: RefusedCall, error: AppError): Promise<void> {
     const row = refusedRow(refused, error, sinceMs(refused.startedMs));
-    await this.recorder.record(row, { error, patienceMs: FAILURE_PATIENCE_MS }).catch(() => undefined);
+    await this.recorder
+      .record(row, { error, patienceMs: FAILURE_PATIENCE_MS, trace: refused.trace })
+      .catch(() => undefined);
   }
 
   /** @throws InsufficientQuota, AccountOwes, AdmissionUnavailable, TooManyUnsettled, RefusedKey, RefusedAddress, or what the plan throws */
@@ -101,9 +103,12 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     const { usage } = ticket.progress();
     if (usage !== undefined && ending.status === 'succeeded') this.answers.note(ticket.caller.accountId, usage);
     const row = finishedRow(ticket, ending, sinceMs(ticket.startedMs));
-    if (ending.status === 'succeeded') await this.recorder.record(row, {});
+    const { trace } = ticket.call;
+    if (ending.status === 'succeeded') await this.recorder.record(row, { trace });
     else
-      await this.recorder.record(row, { error: ending.error, patienceMs: FAILURE_PATIENCE_MS }).catch(() => undefined);
+      await this.recorder
+        .record(row, { error: ending.error, patienceMs: FAILURE_PATIENCE_MS, trace })
+        .catch(() => undefined);
   }
 
   /** Has a success that waits to be recorded fail, as if its time were over. */
@@ -113,8 +118,9 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
 
   private async settleShared(ticket: Ticket, ending: Ending, sharedWith: string): Promise<void> {
     const row = sharedRow(ticket, ending, sinceMs(ticket.startedMs), sharedWith);
-    if (ending.status === 'succeeded') await this.recorder.record(row, {});
-    else await this.recorder.record(row, { patienceMs: FAILURE_PATIENCE_MS }).catch(() => undefined);
+    const { trace } = ticket.call;
+    if (ending.status === 'succeeded') await this.recorder.record(row, { trace });
+    else await this.recorder.record(row, { patienceMs: FAILURE_PATIENCE_MS, trace }).catch(() => undefined);
   }
 
   private async untilAdmitted(call: Call, caller: Caller, plan: Planner): Promise<Admission> {

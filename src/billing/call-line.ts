@@ -1,9 +1,10 @@
 import type { CallRow } from './call-row.js';
 
 /** One line of the log for each finished call: never its body, its headers or its key. */
-export function callLine(row: CallRow, collected: bigint | undefined): object {
+export function callLine(row: CallRow, collected: bigint | undefined, traceId?: string): object {
   return {
     request_id: row.id,
+    ...(traceId !== undefined && { trace_id: traceId }),
     key_id: row.key_id,
     model: row.model,
     group: row.group_name,

@@ -1,8 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { CallTrace } from '../call/index.js';
 import { AppError } from '../shared/index.js';
 import { callLine } from './call-line.js';
 import { CallMetrics } from './call-metrics.js';
 import type { CallRow } from './call-row.js';
+import { endedCall } from './ended-call.js';
 import { SettlementQueue } from './settlement-queue.js';
 import { unrecordedRow } from './unrecorded-row.js';
 
@@ -12,9 +14,10 @@ interface Ended {
   readonly error?: AppError | undefined;
   /** How long whoever waits for it does so at most; as long as the queue finds right when absent. */
   readonly patienceMs?: number;
+  readonly trace: CallTrace | undefined;
 }
 
-/** The end of every call: settled, in the log, and counted. */
+/** The end of every call: settled, in the log, counted, and told to its trace. */
 @Injectable()
 export class CallRecorder {
   private readonly logger = new Logger('Call');
@@ -30,17 +33,19 @@ export class CallRecorder {
   }
 
   /** @throws SettlementUnavailable as the queue does; the call is counted all the same, as its client is told of it */
-  async record(row: CallRow, { error, patienceMs }: Ended): Promise<void> {
+  async record(row: CallRow, { error, patienceMs, trace }: Ended): Promise<void> {
     const settled = this.settlements.settle(row, patienceMs);
     // Not behind the settlement, which may not come in time.
     if (error?.kind === 'internal')
       this.logger.error({ err: error.cause ?? error, request_id: row.id }, 'A call failed.');
     try {
       const collected = await settled;
-      this.end(row);
-      this.logger.log(callLine(row, collected), 'call');
+      this.end(row, error, trace);
+      this.logger.log(callLine(row, collected, trace?.traceId), 'call');
     } catch (thrown) {
-      this.end(row.status === 'succeeded' ? unrecordedRow(row, AppError.from(thrown)) : row);
+      const unsettled = AppError.from(thrown);
+      if (row.status === 'succeeded') this.end(unrecordedRow(row, unsettled), unsettled, trace);
+      else this.end(row, error, trace);
       throw thrown;
     }
   }
@@ -55,7 +60,8 @@ export class CallRecorder {
     return this.settlements.close();
   }
 
-  private end(row: CallRow): void {
+  private end(row: CallRow, error: AppError | undefined, trace: CallTrace | undefined): void {
     this.metrics.count(row);
+    trace?.end(endedCall(row, error));
   }
 }

@@ -1,4 +1,4 @@
-import type { ProtocolId } from '../call/index.js';
+import type { CallTrace, ProtocolId } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import type { BillingBasis, CallStatus } from './ending.js';
 import type { PriceSnapshot } from './price-snapshot.js';
@@ -70,6 +70,7 @@ export interface RefusedCall {
   readonly ip: string;
   readonly caller: Pick<Caller, 'accountId' | 'keyId' | 'groupName'>;
   readonly startedMs: number;
+  readonly trace?: CallTrace | undefined;
 }
 
 /** A call that is neither settled nor refused, as it stands in the database. */

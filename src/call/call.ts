@@ -1,3 +1,4 @@
+import type { CallTrace } from './call-trace.js';
 import type { JsonFields } from './json-fields.js';
 import type { RequestLine } from './request-line.js';
 
@@ -79,6 +80,8 @@ export interface Call {
   readonly ip: string;
   readonly head: CallHead;
   readonly body: CallBody;
+  /** The trace that it is part of; absent when nobody traces it. */
+  readonly trace?: CallTrace | undefined;
 }
 
 /**

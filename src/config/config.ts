@@ -47,6 +47,8 @@ export class Config {
   readonly metricsToken: Secret | undefined;
   /** Where traces go, without a trailing slash; undefined: nowhere. */
   readonly otlpEndpoint: string | undefined;
+  /** What the collector wants to be shown: `name=value` with commas, values percent-encoded. */
+  readonly otlpHeaders: Secret | undefined;
   readonly production: boolean;
 
   private constructor(
@@ -79,6 +81,7 @@ export class Config {
     this.redisUrl = secretOf(environment.REDIS_URL);
     this.metricsToken = secretOf(environment.METRICS_TOKEN);
     this.otlpEndpoint = environment.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '');
+    this.otlpHeaders = secretOf(environment.OTEL_EXPORTER_OTLP_HEADERS);
     Object.freeze(this);
   }
 

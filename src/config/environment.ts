@@ -121,6 +121,12 @@ export class Environment {
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string;
 
   @IsOptional()
+  @Matches(/^[^=,\s]+=(?:[^,%]|%[\dA-Fa-f]{2})*(?:,\s*[^=,\s]+=(?:[^,%]|%[\dA-Fa-f]{2})*)*$/, {
+    message: 'OTEL_EXPORTER_OTLP_HEADERS must be name=value, several with commas, values percent-encoded',
+  })
+  readonly OTEL_EXPORTER_OTLP_HEADERS?: string;
+
+  @IsOptional()
   @IsIn(['development', 'production', 'test'])
   readonly NODE_ENV?: string;
 }

@@ -12,6 +12,7 @@ import { prepareRequest } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
 import type { Translation } from './translation.js';
 import type { Translator } from './translations.js';
+import { traced } from './traced-request.js';
 import { UsageCounting } from './usage-counting.js';
 import { timeLimits, watchAttempt } from './watched-attempt.js';
 
@@ -65,7 +66,7 @@ export class Exchange {
         if (target.stream && isWhole) this.counting.learn(channel, target.model, isReported);
       };
       const frames = this.client
-        .open(channel, credential?.secret, request, answer.flow)
+        .open(channel, credential?.secret, traced(request, ticket, channel), answer.flow)
         .pipe(lane(context), watchAttempt({ attempt, answer, ...limits, onFinished }));
       return this.kept(frames, running, assignment, translation);
     });

@@ -110,9 +110,9 @@ export class RelayService {
     const body = await this.bodies.read(request.raw, choice);
     try {
       const { asked, answers, head } = await choice.end(body);
-      const { createdAt, ip } = arrivalOf(request);
+      const { createdAt, ip, trace } = arrivalOf(request);
       const line = requestLineOf(request);
-      const call = { id: request.id, createdAt, protocol: asked.id, request: line, ip, head, body };
+      const call = { id: request.id, createdAt, protocol: asked.id, request: line, ip, head, body, trace };
       return { call, asked, answers, body };
     } catch (error) {
       body.drop();

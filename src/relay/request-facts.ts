@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { RequestLine } from '../call/index.js';
+import type { CallTrace, RequestLine } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import { idTime, monotonicMs } from '../shared/index.js';
 
@@ -12,6 +12,8 @@ interface Arrival {
   readonly startedMs: number;
   /** Whom it came from; a socket that has closed does not tell any more. */
   readonly ip: string;
+  /** Undefined when nobody traces it. */
+  readonly trace: CallTrace | undefined;
 }
 
 /** Only the id: what a call opened for others to use, as a connection to an upstream, keeps its context alive. */
@@ -20,12 +22,12 @@ const requestIds = new AsyncLocalStorage<string>();
 const arrivals = new WeakMap<FastifyRequest, Arrival>();
 
 /** For the server's first hook. */
-export function noteArrival(request: FastifyRequest): void {
+export function noteArrival(request: FastifyRequest, trace?: CallTrace): void {
   const createdAt = idTime(request.id);
   if (createdAt === undefined) throw new TypeError(`A request was given "${request.id}" as its id.`);
   // The framework's types do not know that a client may be gone already.
   const ip = (request.ip as string | undefined) ?? '';
-  arrivals.set(request, { createdAt, startedMs: monotonicMs(), ip });
+  arrivals.set(request, { createdAt, startedMs: monotonicMs(), ip, trace });
 }
 
 /** Runs what answers a request, so that whatever goes wrong within it can be told to belong to it. */

@@ -36,7 +36,7 @@ describe('/metrics', () => {
   });
 
   /** What the work changes, once what is expected of it has come about. */
-  async function moved(
+  async function expectMoved(
     work: () => Promise<unknown>,
     expected: Record<string, unknown>,
   ): Promise<Record<string, number>> {
@@ -82,7 +82,7 @@ describe('/metrics', () => {
 
   it('counts a streamed call, its tokens, its cost, its times and its statements', async () => {
     relay.upstream.script(answerIn('chat-completions', { usage: { prompt: 100, cacheRead: 40, completion: 20 } }));
-    const now = await moved(() => chat({ stream: true, stream_options: { include_usage: true } }), {
+    const now = await expectMoved(() => chat({ stream: true, stream_options: { include_usage: true } }), {
       'switchboard_calls_total{dialect="chat-completions",reason="",status="succeeded",upstream_dialect="chat-completions"}': 1,
       'switchboard_call_seconds_count{dialect="chat-completions",stream="true"}': 1,
       'switchboard_first_token_seconds_count{dialect="chat-completions"}': 1,
@@ -102,7 +102,7 @@ describe('/metrics', () => {
   });
 
   it('counts an unstreamed call, which has no first token', async () => {
-    const now = await moved(() => chat(), {
+    const now = await expectMoved(() => chat(), {
       'switchboard_call_seconds_count{dialect="chat-completions",stream="false"}': 1,
       switchboard_added_latency_seconds_count: 1,
     });
@@ -111,7 +111,7 @@ describe('/metrics', () => {
 
   it('counts each attempt by its channel, and the call by the dialect that answered', async () => {
     relay.upstream.scriptNext(errorAnswer('chat-completions', 500), answerIn('messages'));
-    await moved(() => chat({ model: 'two' }), {
+    await expectMoved(() => chat({ model: 'two' }), {
       'switchboard_calls_total{dialect="chat-completions",reason="",status="succeeded",upstream_dialect="messages"}': 1,
       'switchboard_attempts_total{channel="first",outcome="upstream_error"}': 1,
       'switchboard_attempts_total{channel="second",outcome="succeeded"}': 1,
@@ -119,12 +119,12 @@ describe('/metrics', () => {
   });
 
   it('counts refusals and errors by their kind, without a word that a client has written', async () => {
-    const now = await moved(() => chat({ model: 'no-such-model' }), {
+    const now = await expectMoved(() => chat({ model: 'no-such-model' }), {
       'switchboard_calls_total{dialect="chat-completions",reason="model_not_found",status="refused",upstream_dialect=""}': 1,
       'switchboard_errors_total{kind="model_not_found",to="program"}': 1,
     });
     expect(JSON.stringify(now)).not.toContain('no-such-model');
-    await moved(() => fetch(`${relay.url}/no-such-page`), {
+    await expectMoved(() => fetch(`${relay.url}/no-such-page`), {
       'switchboard_errors_total{kind="not_found",to="person"}': 1,
     });
   });
@@ -132,7 +132,7 @@ describe('/metrics', () => {
   it('counts a call that fails in the middle of its stream', async () => {
     const events = eventsIn('messages').slice(0, -1);
     relay.upstream.script([streamHead(), sse(events)]);
-    await moved(
+    await expectMoved(
       () => relay.post('/v1/messages', caller.key, aRequest('messages', { stream: true })).then((r) => r.text()),
       {
         'switchboard_calls_total{dialect="messages",reason="upstream_truncated",status="failed",upstream_dialect="messages"}': 1,
@@ -142,7 +142,7 @@ describe('/metrics', () => {
   });
 
   it('counts strangers', async () => {
-    await moved(() => relay.post('/v1/messages', 'sk-nobody', {}), {
+    await expectMoved(() => relay.post('/v1/messages', 'sk-nobody', {}), {
       'switchboard_strangers_total{told="invalid_token"}': 1,
       'switchboard_errors_total{kind="invalid_token",to="program"}': 1,
     });

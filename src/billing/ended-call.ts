@@ -1,0 +1,38 @@
+import type { EndedCall, EndedUsage } from '../call/index.js';
+import type { AppError } from '../shared/index.js';
+import type { CallRow } from './call-row.js';
+
+/** What a trace is told of a call, from its row. */
+export const endedCall = (row: CallRow, error: AppError | undefined): EndedCall => ({
+  requestId: row.id,
+  dialect: row.protocol,
+  model: row.snapshot === null ? undefined : row.model,
+  group: row.group_name,
+  stream: row.stream,
+  status: row.status,
+  error: error?.kind ?? (row.error_reason || undefined),
+  firstTokenMs: row.first_token_ms ?? undefined,
+  usage: usageOf(row),
+  attempts: row.tries.map((attempt) => ({
+    ordinal: attempt.ordinal,
+    channel: attempt.channel,
+    dialect: attempt.protocol,
+    model: attempt.upstream_model,
+    httpStatus: attempt.upstream_status ?? undefined,
+    outcome: attempt.outcome,
+    firstTokenMs: attempt.first_token_ms ?? undefined,
+    durationMs: attempt.duration_ms,
+  })),
+});
+
+function usageOf(row: CallRow): EndedUsage | undefined {
+  const { prompt_tokens: input, completion_tokens: output } = row;
+  if (input === null || output === null) return undefined;
+  return {
+    input,
+    output,
+    cacheRead: row.cached_tokens ?? 0,
+    cacheWrite: row.cache_write_tokens ?? 0,
+    reasoning: row.reasoning_tokens ?? 0,
+  };
+}
