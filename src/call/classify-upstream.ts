@@ -69,7 +69,7 @@ export function classifyUpstream(status: number, headers: UpstreamHeaders, body:
   if (status === 401 || status === 403 || (status === 400 && BAD_KEY.test(said))) return badCredential(status);
   if (status === 429) return rateLimited(status, headers);
   if (status === 408 || status === 409 || status >= 500) return transient(status, headers, fault);
-  if (isMisconfigured(status, fault)) return misconfigured(status);
+  if (isRedirect(status) || isMisconfigured(status, fault)) return misconfigured(status);
   if (status >= 400) return refused(status, fault, said);
   return failed('upstream_error', 'The upstream gave an unusable answer.', { upstreamStatus: status });
 }
@@ -138,6 +138,9 @@ function transient(upstreamStatus: number, headers: UpstreamHeaders, fault: Upst
   const reason = fault.message === undefined ? '' : scrub(fault.message);
   return failed('upstream_error', reason === '' ? 'The upstream failed.' : `The upstream failed: ${reason}`, details);
 }
+
+/** Never followed: it could lead anywhere, with the credential. */
+const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
 /** A channel that points to a wrong place or names a wrong model: another one may still serve the call. */
 function isMisconfigured(status: number, fault: UpstreamFault): boolean {

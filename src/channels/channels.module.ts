@@ -19,6 +19,7 @@ import { Random } from './random.js';
 import { ChannelLoad } from './selection/channel-load.js';
 import { ChannelSelection } from './selection/channel-selection.js';
 import { UpstreamClient } from './upstream-client.js';
+import { UpstreamPools } from './upstream-pools.js';
 
 @Module({
   imports: [CatalogModule, MetricsModule, TypeOrmModule.forFeature([ChannelEntity])],
@@ -38,6 +39,7 @@ import { UpstreamClient } from './upstream-client.js';
     ChannelEditor,
     CatalogImport,
     CatalogExport,
+    UpstreamPools,
     UpstreamClient,
   ],
   exports: [ChannelDirectory, ChannelSelection, Random, UpstreamClient, CatalogImport, CatalogExport],

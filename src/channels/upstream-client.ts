@@ -1,13 +1,13 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Observable, type Subscriber } from 'rxjs';
-import { type Dispatcher, Pool, interceptors } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Flow, SplicedBody, UpstreamHeaders, UpstreamRequest } from '../call/index.js';
-import { Metrics } from '../metrics/index.js';
 import type { Secret } from '../shared/index.js';
 import type { Channel } from './channel.js';
 import { addressOf, headersFor } from './upstream-address.js';
 import { connectionError } from './upstream.errors.js';
+import { UpstreamPools } from './upstream-pools.js';
 
 /** So much is put together and sent in one write; of what is larger so much is handed to a socket at a time. */
 const SLICE_BYTES = 64 * 1024;
@@ -20,20 +20,10 @@ export type UpstreamPart =
 
 const CONNECTED: UpstreamPart = { type: 'connected' };
 
-/** Requests to upstreams over pooled connections, one pool for each origin and time limit of connecting. */
+/** Requests to upstreams over pooled connections. Redirects are not followed: they are answers like any other. */
 @Injectable()
-export class UpstreamClient implements OnApplicationShutdown {
-  private readonly pools = new Map<string, Dispatcher>();
-
-  /** The same without what is wrapped around them. */
-  private readonly bare: Pool[] = [];
-
-  constructor(metrics: Metrics) {
-    const open = 'Connections to upstreams.';
-    metrics.gauge('upstream_connections', open, [], (gauge) => gauge.set(this.sum(({ connected }) => connected)));
-    const waiting = 'Requests to upstreams that wait for a connection.';
-    metrics.gauge('upstream_waiting', waiting, [], (gauge) => gauge.set(this.sum(({ queued }) => queued)));
-  }
+export class UpstreamClient {
+  constructor(private readonly pools: UpstreamPools) {}
 
   /**
    * Sends the request when subscribed to. Unsubscribing aborts it at once and closes its socket; pausing the flow stops
@@ -50,7 +40,7 @@ export class UpstreamClient implements OnApplicationShutdown {
       const exchange = new Exchange(subscriber, flow);
       const { method = 'POST', body } = request;
       const length = method === 'POST' && { 'content-length': String(body.length) };
-      this.poolFor(address.origin, channel.timeouts.connectMs).dispatch(
+      this.pools.poolFor(address.origin, channel.timeouts.connectMs).dispatch(
         {
           path: address.path,
           method,
@@ -63,32 +53,6 @@ export class UpstreamClient implements OnApplicationShutdown {
       );
       return () => exchange.leave();
     });
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await Promise.all([...this.pools.values()].map((pool) => pool.destroy()));
-    this.pools.clear();
-  }
-
-  private poolFor(origin: string, connectMs: number): Dispatcher {
-    const name = `${origin} ${connectMs}`;
-    const known = this.pools.get(name);
-    if (known !== undefined) return known;
-    const bare = new Pool(origin, {
-      // Leaving must close one socket and touch no other call, hence no shared HTTP/2 connection.
-      allowH2: false,
-      pipelining: 1,
-      connect: { timeout: connectMs },
-      keepAliveTimeout: 30_000,
-    });
-    const pool = bare.compose(interceptors.decompress({ skipStatusCodes: [], skipErrorResponses: false }));
-    this.pools.set(name, pool);
-    this.bare.push(bare);
-    return pool;
-  }
-
-  private sum(of: (stats: Pool['stats']) => number): number {
-    return this.bare.reduce((sum, { stats }) => sum + of(stats), 0);
   }
 }
 

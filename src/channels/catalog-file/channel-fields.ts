@@ -1,3 +1,4 @@
+import { isForbidden } from '../forbidden-addresses.js';
 import { isMapping, type Check, Field, isName } from './fields.js';
 import { Numeral, textOf } from './numeral.js';
 
@@ -14,16 +15,19 @@ const SECRET = /^[\x21-\x7e]{1,4096}$/;
 const VARIABLE = /^env:[A-Za-z_][A-Za-z0-9_]{0,99}$/;
 const FLAG_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
 
-/** An address of http or https and nothing else that could carry a credential. */
+/** An address of http or https, with nothing that could carry a credential, where a model may be served. */
 export const BaseUrl = (): PropertyDecorator =>
   Field('isBaseUrl', (value) => {
     if (typeof value !== 'string' || !URL.canParse(value) || /\s/.test(value)) return ADDRESS;
-    const { protocol, username, password, search, hash } = new URL(value);
+    const { protocol, hostname, username, password, search, hash } = new URL(value);
     if (protocol !== 'http:' && protocol !== 'https:') return ADDRESS;
+    if (isForbidden(hostname)) return NOWHERE;
     if (username !== '' || password !== '') return 'must not contain a user or password: use credentials';
     return search !== '' || hash !== '' || /[?#]/.test(value) ? 'must not contain "?" or "#": use query' : undefined;
   });
 const ADDRESS = 'must be an address that begins with http:// or https://';
+const NOWHERE =
+  'must not lead to an address of the link itself (such as 169.254.169.254 or fe80::1), of a metadata service, of nowhere (0.0.0.0) or of everybody';
 
 /** Secrets, `env:NAME` or `***`. What stands there is never repeated in a message. */
 export const Credentials = (): PropertyDecorator =>

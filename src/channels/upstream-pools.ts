@@ -1,0 +1,53 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { buildConnector, type Dispatcher, Pool, interceptors } from 'undici';
+import { Metrics } from '../metrics/index.js';
+import { ForbiddenAddress, isForbidden, lookupAllowed } from './forbidden-addresses.js';
+
+/** Connections to upstreams, one pool for each origin and time limit of connecting. */
+@Injectable()
+export class UpstreamPools implements OnApplicationShutdown {
+  private readonly pools = new Map<string, Dispatcher>();
+  /** The same without what is wrapped around them. */
+  private readonly bare: Pool[] = [];
+
+  constructor(metrics: Metrics) {
+    const open = 'Connections to upstreams.';
+    metrics.gauge('upstream_connections', open, [], (gauge) => gauge.set(this.sum(({ connected }) => connected)));
+    const waiting = 'Requests to upstreams that wait for a connection.';
+    metrics.gauge('upstream_waiting', waiting, [], (gauge) => gauge.set(this.sum(({ queued }) => queued)));
+  }
+
+  /** @param connectMs how long a connection may take to come about */
+  poolFor(origin: string, connectMs: number): Dispatcher {
+    const name = `${origin} ${connectMs}`;
+    const known = this.pools.get(name);
+    if (known !== undefined) return known;
+    const bare = new Pool(origin, {
+      // Leaving must close one socket and touch no other call, hence no shared HTTP/2 connection.
+      allowH2: false,
+      pipelining: 1,
+      connect: connectorFor(new URL(origin), connectMs),
+      keepAliveTimeout: 30_000,
+    });
+    const pool = bare.compose(interceptors.decompress({ skipStatusCodes: [], skipErrorResponses: false }));
+    this.pools.set(name, pool);
+    this.bare.push(bare);
+    return pool;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([...this.pools.values()].map((pool) => pool.destroy()));
+    this.pools.clear();
+  }
+
+  private sum(of: (stats: Pool['stats']) => number): number {
+    return this.bare.reduce((sum, { stats }) => sum + of(stats), 0);
+  }
+}
+
+/** What is stored may be older than the rule, so that an address is looked at here too. */
+function connectorFor(destination: URL, timeoutMs: number): buildConnector.connector {
+  if (isForbidden(destination.hostname))
+    return (_, callback) => callback(new ForbiddenAddress(destination.hostname), null);
+  return buildConnector({ timeout: timeoutMs, allowH2: false, lookup: lookupAllowed });
+}
