@@ -78,6 +78,61 @@ describe('the configuration', () => {
     expect(trustedProxies).toEqual(['10.0.0.1', '10.0.0.2']);
   });
 
+  it.each([
+    'loopback',
+    '127.0.0.1, ::1',
+    '10.0.0.0/8,fd00::/8',
+    'uniquelocal,linklocal,192.0.2.7/32',
+    '::ffff:10.0.0.1',
+  ])('believes these proxies: %s', (TRUSTED_PROXIES) => {
+    expect(config({ TRUSTED_PROXIES }).trustedProxies).toEqual(TRUSTED_PROXIES.split(/, ?/));
+  });
+
+  it.each([
+    '*',
+    'true',
+    '1',
+    'proxy.example.com',
+    '10.0.0.0/33',
+    '0.0.0.0/0',
+    '::/0',
+    '10.0.0',
+    '10.0.0.1:80',
+    '::1/129',
+  ])('believes no proxy that is called %s', (entry) =>
+    expect(() => config({ TRUSTED_PROXIES: `127.0.0.1,${entry}` })).toThrow('TRUSTED_PROXIES must be'),
+  );
+
+  it('takes the proxy to upstreams in capitals or not, and shows no password of it', () => {
+    const address = 'http://user:hunter2@proxy.example.com:3128';
+    for (const name of ['HTTPS_PROXY', 'https_proxy']) {
+      const { httpsProxy } = config({ [name]: address });
+      expect(httpsProxy?.reveal()).toBe(address);
+      expect(inspect(httpsProxy)).not.toContain('hunter2');
+    }
+    expect(config({ no_proxy: '.Example.com 10.0.0.0/8,[::1]:443' }).noProxy).toEqual([
+      '.example.com',
+      '10.0.0.0/8',
+      '[::1]:443',
+    ]);
+    expect(config({ HTTPS_PROXY: 'http://one', https_proxy: 'http://other' }).httpsProxy?.reveal()).toBe('http://one');
+    expect(config()).toMatchObject({ httpsProxy: undefined, noProxy: [] });
+  });
+
+  it.each([
+    ['HTTPS_PROXY', 'proxy.internal:8080'],
+    ['HTTPS_PROXY', 'socks5://proxy.example.com'],
+    ['https_proxy', 'https://:8080'],
+    ['HTTPS_PROXY', 'http://proxy.example.com/path'],
+    ['NO_PROXY', 'https://api.example.com'],
+    ['NO_PROXY', '10.0.0.0/99'],
+    ['no_proxy', 'a;b'],
+    ['NODE_EXTRA_CA_CERTS', '/nowhere/ca.pem'],
+  ])('refuses %s=%s by its name, and does not repeat it', (name, value) => {
+    expect(() => config({ [name]: value })).toThrow(`${name.toUpperCase()} must be`);
+    expect(() => config({ [name]: value })).not.toThrow(value);
+  });
+
   it('is frozen, and prints no secret', () => {
     const settings = config({
       DATABASE_URL: 'postgres://user:hunter2@db/x',

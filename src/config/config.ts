@@ -7,6 +7,9 @@ import { InvalidEnvironment } from './invalid-environment.js';
 import { memoryLimit } from './memory-limit.js';
 import { secretKeyFrom } from './secret-key.js';
 
+/** Other programs write these in lower case too, some only so. */
+const ALSO_IN_LOWER_CASE = ['HTTPS_PROXY', 'NO_PROXY'];
+
 /** The settings of this process: read from the environment once, checked, frozen. `process.env` appears nowhere else. */
 export class Config {
   readonly port: number;
@@ -20,6 +23,10 @@ export class Config {
   /** What everything that is encrypted or signed is derived from. */
   readonly secretKey: Secret;
   readonly trustedProxies: readonly string[];
+  /** What upstreams of https:// are reached through; undefined: nothing. Has the password, if there is one. */
+  readonly httpsProxy: Secret | undefined;
+  /** Hosts, suffixes, addresses and networks, with or without a port, that are reached directly; `*` for all. */
+  readonly noProxy: readonly string[];
   readonly logLevel: string;
   readonly demo: 'auto' | 'on' | 'off';
   /** Who may make an account: anybody, whoever has an invitation, nobody. */
@@ -64,6 +71,8 @@ export class Config {
     this.production = environment.NODE_ENV === 'production';
     this.secretKey = secretKeyFrom(environment, this.dataDir);
     this.trustedProxies = environment.TRUSTED_PROXIES;
+    this.httpsProxy = secretOf(environment.HTTPS_PROXY);
+    this.noProxy = environment.NO_PROXY.map((entry) => entry.toLowerCase());
     this.logLevel = environment.LOG_LEVEL;
     this.demo = environment.DEMO;
     this.signUp = environment.SIGN_UP;
@@ -95,8 +104,9 @@ export class Config {
    * @throws InvalidEnvironment naming each variable that is wrong
    */
   static fromEnvironment(variables: Readonly<Record<string, string | undefined>>): Config {
+    const either = ALSO_IN_LOWER_CASE.map((name) => [name, variables[name] || variables[name.toLowerCase()]] as const);
     const set = Object.fromEntries(
-      Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
+      [...Object.entries(variables), ...either].filter(([, value]) => value !== undefined && value !== ''),
     );
     const environment = plainToInstance(Environment, set, { exposeDefaultValues: true });
     const faults = validateSync(environment).flatMap((fault) => Object.values(fault.constraints ?? {}));

@@ -12,15 +12,16 @@ import {
   Min,
   MinLength,
 } from 'class-validator';
+import { AreProxies, AreWithoutProxy, IsProxyAddress, IsReadableFile } from './network-settings.js';
 
 const whole = (): PropertyDecorator => Type(() => Number);
 const MIB = 1024 * 1024;
 
 /** Names separated by commas. */
-const list = (): PropertyDecorator =>
+const list = (separator: string | RegExp = ','): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) =>
     String(value)
-      .split(',')
+      .split(separator)
       .map((entry) => entry.trim())
       .filter(Boolean),
   );
@@ -53,8 +54,20 @@ export class Environment {
   readonly SECRET_KEY?: string;
 
   @list()
-  @IsString({ each: true })
+  @AreProxies()
   readonly TRUSTED_PROXIES: readonly string[] = [];
+
+  @IsOptional()
+  @IsProxyAddress()
+  readonly HTTPS_PROXY?: string;
+
+  @list(/[,\s]/)
+  @AreWithoutProxy()
+  readonly NO_PROXY: readonly string[] = [];
+
+  @IsOptional()
+  @IsReadableFile('NODE_EXTRA_CA_CERTS')
+  readonly NODE_EXTRA_CA_CERTS?: string;
 
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   readonly LOG_LEVEL: string = 'info';

@@ -1,0 +1,63 @@
+import { ValidateBy, type ValidationOptions } from 'class-validator';
+import { accessSync, constants } from 'node:fs';
+import { isIP } from 'node:net';
+
+// What variables about networks may say.
+
+/** Networks that have a name, as the server below Nest knows them. */
+const NAMED_NETWORKS = new Set(['loopback', 'linklocal', 'uniquelocal']);
+/** A host, a suffix with or without a star, an address, a network, each but the last with a port; or everything. */
+const WITHOUT_PROXY = /^(?:\*|(?:\*?\.)?[a-z\d_][a-z\d_.-]*(?::\d{1,5})?|\[[\da-f:.]+\](?::\d{1,5})?|[\da-f:.]+)$/i;
+
+/** An address, or a network such as `10.0.0.0/8`. One of all there are is none. */
+export function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || address.includes('%') || more.length > 0) return false;
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+/** Whose `X-Forwarded-*` is believed: addresses, networks, and names of networks. */
+export const AreProxies = (): PropertyDecorator =>
+  Each('areProxies', (entry) => NAMED_NETWORKS.has(entry) || isNetwork(entry), {
+    message:
+      'TRUSTED_PROXIES must be addresses or networks, separated by commas, such as 10.0.0.1,10.1.0.0/16; or loopback, linklocal, uniquelocal',
+  });
+
+/** What is reached without the proxy. */
+export const AreWithoutProxy = (): PropertyDecorator =>
+  Each('areWithoutProxy', (entry) => (entry.includes('/') ? isNetwork(entry) : WITHOUT_PROXY.test(entry)), {
+    message:
+      'NO_PROXY must be hosts, suffixes such as .example.com, addresses or networks, separated by commas, each with a port or without; or *',
+  });
+
+/** A proxy for other addresses, perhaps with a user and a password, and nothing behind its host and port. */
+export const IsProxyAddress = (): PropertyDecorator =>
+  One('isProxyAddress', isProxyAddress, {
+    message: 'HTTPS_PROXY must be an address such as http://proxy.example.com:3128, with http:// or https://',
+  });
+
+function isProxyAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, pathname, search, hash } = new URL(text);
+  return (protocol === 'http:' || protocol === 'https:') && `${pathname}${search}${hash}` === '/';
+}
+
+/** Node itself reads the file, and only warns when it cannot. */
+export const IsReadableFile = (name: string): PropertyDecorator =>
+  One('isReadableFile', isReadable, { message: `${name} must be a file that can be read` });
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const One = (name: string, isGood: (text: string) => boolean, options: ValidationOptions): PropertyDecorator =>
+  ValidateBy({ name, validator: { validate: (value) => typeof value === 'string' && isGood(value) } }, options);
+
+const Each = (name: string, isGood: (text: string) => boolean, options: ValidationOptions): PropertyDecorator =>
+  One(name, isGood, { ...options, each: true });
