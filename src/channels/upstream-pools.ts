@@ -1,20 +1,28 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { buildConnector, type Dispatcher, Pool, interceptors } from 'undici';
+import { Config } from '../config/index.js';
 import { Metrics } from '../metrics/index.js';
 import { ForbiddenAddress, isForbidden, lookupAllowed } from './forbidden-addresses.js';
+import { goesDirectly, tunnelThrough } from './outgoing-proxy.js';
 
-/** Connections to upstreams, one pool for each origin and time limit of connecting. */
+/** Connections to upstreams, one pool for each origin and time limit of connecting: directly, or through the proxy. */
 @Injectable()
 export class UpstreamPools implements OnApplicationShutdown {
   private readonly pools = new Map<string, Dispatcher>();
   /** The same without what is wrapped around them. */
   private readonly bare: Pool[] = [];
+  private readonly proxy: URL | undefined;
 
-  constructor(metrics: Metrics) {
+  constructor(
+    private readonly config: Config,
+    metrics: Metrics,
+  ) {
     const open = 'Connections to upstreams.';
     metrics.gauge('upstream_connections', open, [], (gauge) => gauge.set(this.sum(({ connected }) => connected)));
     const waiting = 'Requests to upstreams that wait for a connection.';
     metrics.gauge('upstream_waiting', waiting, [], (gauge) => gauge.set(this.sum(({ queued }) => queued)));
+    const address = config.httpsProxy?.reveal();
+    this.proxy = address === undefined ? undefined : new URL(address);
   }
 
   /** @param connectMs how long a connection may take to come about */
@@ -26,7 +34,7 @@ export class UpstreamPools implements OnApplicationShutdown {
       // Leaving must close one socket and touch no other call, hence no shared HTTP/2 connection.
       allowH2: false,
       pipelining: 1,
-      connect: connectorFor(new URL(origin), connectMs),
+      connect: this.connectorFor(new URL(origin), connectMs),
       keepAliveTimeout: 30_000,
     });
     const pool = bare.compose(interceptors.decompress({ skipStatusCodes: [], skipErrorResponses: false }));
@@ -43,11 +51,14 @@ export class UpstreamPools implements OnApplicationShutdown {
   private sum(of: (stats: Pool['stats']) => number): number {
     return this.bare.reduce((sum, { stats }) => sum + of(stats), 0);
   }
-}
 
-/** What is stored may be older than the rule, so that an address is looked at here too. */
-function connectorFor(destination: URL, timeoutMs: number): buildConnector.connector {
-  if (isForbidden(destination.hostname))
-    return (_, callback) => callback(new ForbiddenAddress(destination.hostname), null);
-  return buildConnector({ timeout: timeoutMs, allowH2: false, lookup: lookupAllowed });
+  /** What is stored may be older than the rule, so that an address is looked at here too. Names are the proxy's business. */
+  private connectorFor(destination: URL, timeoutMs: number): buildConnector.connector {
+    if (isForbidden(destination.hostname))
+      return (_, callback) => callback(new ForbiddenAddress(destination.hostname), null);
+    const isProxied = destination.protocol === 'https:' && !goesDirectly(destination, this.config.noProxy);
+    return this.proxy !== undefined && isProxied
+      ? tunnelThrough(this.proxy, timeoutMs)
+      : buildConnector({ timeout: timeoutMs, allowH2: false, lookup: lookupAllowed });
+  }
 }
