@@ -14,13 +14,13 @@ export interface RestRow extends Pick<Rest, 'subject' | 'id' | 'strikes'> {
 
 const ms = (parameter: string): string => `${parameter} * interval '1 ms'`;
 
-/** The longer one stays when two processes have something rest at the same time. $5: in ms. */
+/** The longer one stays when two processes have something rest at the same time, unless its time is up. $5: in ms. */
 const BEGIN = `
   INSERT INTO channel_rests AS r (subject, id, reason, strikes, until)
   VALUES ($1, $2, $3, $4, now() + ${ms('$5::float8')})
   ON CONFLICT (subject) DO UPDATE
     SET id = EXCLUDED.id, reason = EXCLUDED.reason, strikes = EXCLUDED.strikes, until = EXCLUDED.until, probe_until = NULL
-  WHERE r.until < EXCLUDED.until
+  WHERE r.until < EXCLUDED.until OR r.probe_until IS NOT NULL
   RETURNING id`;
 
 /**

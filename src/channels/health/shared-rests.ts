@@ -10,8 +10,10 @@ import { RestRepository, type RestRow } from './rest.repository.js';
 const CLAIM_PATIENCE_MS = 1000;
 
 /** What processes tell each other of a rest: that it began, that it is over, or that nobody tries any more. */
-type RestMessage =
+type RestNews =
   ({ readonly state: 'begun' } & RestRow) | ({ readonly state: 'over' | 'free' } & Pick<Rest, 'subject' | 'id'>);
+
+type RestMessage = RestNews & { readonly from: string };
 
 /**
  * Everything that rests, as all processes know it: in memory, where it is looked up at every call, and in a table, from
@@ -23,6 +25,8 @@ export class SharedRests implements OnModuleInit, OnModuleDestroy {
   /** Told when something is as good as new, by whatever process. */
   onOver: ((subject: string) => void) | undefined;
   private readonly logger = new Logger('Channels');
+  /** This process hears itself, and late: what it says it knows already. */
+  private readonly self = randomUUID();
   private readonly rests = new Map<string, Rest>();
   /** By their subjects, those of this process that the table does not have yet. */
   private readonly unwritten = new Map<string, Rest>();
@@ -51,7 +55,12 @@ export class SharedRests implements OnModuleInit, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     clearInterval(this.timer);
     this.stopListening();
-    await within(this.writing, CLAIM_PATIENCE_MS);
+    await within(this.written(), CLAIM_PATIENCE_MS);
+  }
+
+  /** Resolves when what happened until now has been written, or could not be. */
+  async written(): Promise<void> {
+    await this.writing;
   }
 
   /** Undefined when it does not rest. */
@@ -135,7 +144,8 @@ export class SharedRests implements OnModuleInit, OnModuleDestroy {
   }
 
   private hear(message: RestMessage): void {
-    const { subject, id } = message;
+    const { subject, id, from } = message;
+    if (from === this.self) return;
     if (message.state === 'begun') return this.take(message);
     if (message.state === 'free') return this.setFree(subject, id);
     const known = this.rests.get(subject);
@@ -174,8 +184,8 @@ export class SharedRests implements OnModuleInit, OnModuleDestroy {
     if (counts) await this.tell({ state: 'begun', subject, id, reason, strikes, restMs, probeMs: 0 });
   }
 
-  private tell(message: RestMessage): Promise<void> {
-    return this.notifications.publish(TOPICS.rest, message);
+  private tell(news: RestNews): Promise<void> {
+    return this.notifications.publish(TOPICS.rest, { ...news, from: this.self } satisfies RestMessage);
   }
 
   private write(work: () => Promise<void>): void {
