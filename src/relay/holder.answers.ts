@@ -1,9 +1,16 @@
 import { type KeyDescription, renderBudgets } from '../keys/index.js';
+import { type Limits, ownElseUsual, renderLimits } from '../limits/index.js';
 import { formatUsd, type JsonObject } from '../shared/index.js';
 import type { CostLine, RecordedCall } from '../usage/index.js';
 
-/** Amounts in US dollars as decimal strings; a quota or budget of null is unlimited. */
-export const renderKey = ({ name, group, quota, used, held, budgets, wallet }: KeyDescription): JsonObject => ({
+/**
+ * Amounts in US dollars as decimal strings; a quota, budget or limit of null is unlimited.
+ * @param usual the limits of keys that have none of their own
+ */
+export const renderKey = (
+  { name, group, quota, used, held, budgets, limits, wallet }: KeyDescription,
+  usual: Limits,
+): JsonObject => ({
   object: 'key',
   name,
   group,
@@ -12,6 +19,7 @@ export const renderKey = ({ name, group, quota, used, held, budgets, wallet }: K
   held_usd: formatUsd(held),
   quota_left_usd: quota === undefined ? null : formatUsd(quota - used - held),
   budgets: renderBudgets(budgets),
+  limits: renderLimits(ownElseUsual(limits, usual)),
   wallet: {
     balance_usd: formatUsd(wallet.balance),
     held_usd: formatUsd(wallet.held),

@@ -1,5 +1,6 @@
 import { Controller, Get, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { CatalogService } from '../catalog/index.js';
 import { ApiKeyGuard, ApiKeyService } from '../keys/index.js';
 import type { JsonObject } from '../shared/index.js';
 import { CallLookup } from '../usage/index.js';
@@ -13,11 +14,13 @@ export class HolderController {
   constructor(
     private readonly keys: ApiKeyService,
     private readonly calls: CallLookup,
+    private readonly catalog: CatalogService,
   ) {}
 
   @Get('key')
   async key(@Req() request: FastifyRequest): Promise<JsonObject> {
-    return renderKey(await this.keys.describe(callerOf(request).keyId));
+    const key = await this.keys.describe(callerOf(request).keyId);
+    return renderKey(key, this.catalog.current().usualLimits.key);
   }
 
   /** A wildcard, so that an id of any length is told in our words that there is no such call. */

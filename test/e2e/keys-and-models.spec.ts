@@ -213,6 +213,7 @@ describe('what a key can ask of itself', () => {
         held_usd: '0',
         quota_left_usd: '1',
         budgets: { daily: null, weekly: null, monthly: null },
+        limits: { requests_per_minute: null, tokens_per_minute: null, concurrency: null },
         wallet: { balance_usd: '10', held_usd: '0', owed_usd: '0' },
       };
       expect(await ask()).toEqual(fresh);
@@ -226,6 +227,20 @@ describe('what a key can ask of itself', () => {
       await (await running).text();
       const used = { used_usd: '0.02', quota_left_usd: '0.98' };
       expect(await ask()).toEqual({ ...fresh, ...used, wallet: { ...fresh.wallet, balance_usd: '9.98' } });
+    });
+
+    it('tells of the limits that hold of it: its own, else the usual ones', async () => {
+      const caller = await relay.caller();
+      const limits = async (): Promise<unknown> =>
+        ((await (await get('/v1/key', caller)).json()) as { limits: JsonObject }).limits;
+      await relay.applyCatalog('limits: { key: { requests_per_minute: 600, concurrency: 50 } }');
+      try {
+        expect(await limits()).toEqual({ requests_per_minute: 600, tokens_per_minute: null, concurrency: 50 });
+        await relay.get(ApiKeyService).setLimits(caller.keyId, { requestsPerMinute: 60, tokensPerMinute: 9000 });
+        expect(await limits()).toEqual({ requests_per_minute: 60, tokens_per_minute: 9000, concurrency: 50 });
+      } finally {
+        await relay.applyCatalog('limits: { key: {} }');
+      }
     });
 
     it('tells of its budgets, which limit calls, and can be raised between two of them', async () => {

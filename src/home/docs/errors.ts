@@ -27,7 +27,8 @@ export const ERRORS: readonly DocumentedError[] = [
   {
     code: 'permission_denied',
     status: '403',
-    advice: 'The key may not use this model. Its page says which ones it may.',
+    advice:
+      'The key may not use this model, or not from this address: the message says which. Its page has the models and the networks that it is for.',
   },
   {
     code: 'model_not_found',
@@ -38,7 +39,8 @@ export const ERRORS: readonly DocumentedError[] = [
   {
     code: 'rate_limit_exceeded',
     status: '429',
-    advice: 'Every upstream of the model wants fewer calls. Clients wait as long as retry-after says.',
+    advice:
+      'A limit of your key, your account, its group or your address is reached, which the message names; or every upstream of the model wants fewer calls. Clients wait as long as retry-after says, and pass then.',
   },
   {
     code: 'server_is_overloaded',

@@ -42,6 +42,14 @@ const key = closed({
   held_usd: usd('On hold for running calls.'),
   quota_left_usd: orNull('string'),
   budgets: closed({ daily: budgetOrNone, weekly: budgetOrNone, monthly: budgetOrNone }, 'Null: no such budget.'),
+  limits: closed(
+    {
+      requests_per_minute: count(),
+      tokens_per_minute: count('Of prompts and answers.'),
+      concurrency: count('Calls at the same time.'),
+    },
+    'Its own, else the usual ones. Null: no such limit of the key.',
+  ),
   wallet: closed({
     balance_usd: usd('With what is on hold.'),
     held_usd: usd(),

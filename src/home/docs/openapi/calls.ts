@@ -20,16 +20,21 @@ type Answers = Readonly<Record<string, Answer>>;
 const refusals = (error: string): Answers => ({
   400: wrong('The request is not valid, or cannot be translated; the message names the member at fault.', error),
   401: wrong(INVALID_TOKEN, error),
-  403: wrong('The key may not use this model.', error),
+  403: wrong('permission_denied: the key may not use this model, or not from this address.', error),
   404: wrong(NO_MODEL, error),
   413: wrong('The body is too large.', error),
   415: wrong('The body is in an encoding that is not known here.', error),
 });
 
+const UNPAID = 'insufficient quota: wallet, key or budget cannot pay for the call.';
+const LIMITED =
+  'rate_limit_exceeded: more calls or tokens in a minute, or more calls at the same time, than a limit lets pass; retry-after says when to try again.';
+
 /** Of calls too; `quota`: the status of one that nobody can pay for. */
 const callRefusals = (error: string, quota: string, overloaded: string): Answers => ({
   ...refusals(error),
-  [quota]: wrong('insufficient quota: wallet, key or budget cannot pay for the call.', error),
+  429: wrong(LIMITED, error),
+  [quota]: wrong(quota === '429' ? `${UNPAID} Or ${LIMITED}` : UNPAID, error),
   [overloaded]: wrong('No channel can answer at present; retry-after says when to try again.', error),
 });
 

@@ -1,10 +1,11 @@
-import { INVALID_TOKEN, ok, optional, type Paths, pathId, wrong } from './operation.js';
+import { INVALID_TOKEN, NOT_FROM_HERE, ok, optional, type Paths, pathId, wrong } from './operation.js';
 import { reference } from './schema.js';
 
 const ID = pathId('The ID of a response that was made with this key: resp_…');
 
 const refused = {
   401: wrong(INVALID_TOKEN),
+  403: wrong(NOT_FROM_HERE),
   404: wrong('No such response is kept for this key: it expired, was deleted, or was never kept.'),
 };
 

@@ -50,6 +50,8 @@ export const wrong = (description: string, error = 'Error'): Answer => ({
 });
 
 export const INVALID_TOKEN = 'Invalid token: the key is missing, unknown, disabled, deleted or expired.';
+/** A key has networks, or none. */
+export const NOT_FROM_HERE = 'permission_denied: the key may not be used from this address.';
 export const NO_MODEL = 'model_not_found: this key has no such model.';
 
 export const pathId = (description: string): Parameter => ({

@@ -1,6 +1,6 @@
 import { CALLS } from './calls.js';
 import { KEPT_RESPONSES } from './kept-responses.js';
-import { INVALID_TOKEN, NO_MODEL, ok, optional, type Paths, pathId, wrong } from './operation.js';
+import { INVALID_TOKEN, NO_MODEL, NOT_FROM_HERE, ok, optional, type Paths, pathId, wrong } from './operation.js';
 import { reference } from './schema.js';
 
 /** Everything that a program can ask for with a key. */
@@ -21,7 +21,11 @@ export const PATHS: Paths = {
         optional('query', 'after_id', 'Only models behind this one.'),
         optional('query', 'before_id', 'Only models before this one.'),
       ],
-      responses: { 200: ok('Newest first.', reference('ModelList')), 401: wrong(INVALID_TOKEN) },
+      responses: {
+        200: ok('Newest first.', reference('ModelList')),
+        401: wrong(INVALID_TOKEN),
+        403: wrong(NOT_FROM_HERE),
+      },
     },
   },
   '/v1/models/{id}': {
@@ -29,14 +33,23 @@ export const PATHS: Paths = {
       operationId: 'getModel',
       summary: 'One of them',
       parameters: [pathId('Its name, which may hold slashes.')],
-      responses: { 200: ok('The model.', reference('Model')), 401: wrong(INVALID_TOKEN), 404: wrong(NO_MODEL) },
+      responses: {
+        200: ok('The model.', reference('Model')),
+        401: wrong(INVALID_TOKEN),
+        403: wrong(NOT_FROM_HERE),
+        404: wrong(NO_MODEL),
+      },
     },
   },
   '/v1/key': {
     get: {
       operationId: 'getKey',
       summary: 'What this key has used and left, and the wallet behind it',
-      responses: { 200: ok('The key that asked.', reference('Key')), 401: wrong(INVALID_TOKEN) },
+      responses: {
+        200: ok('The key that asked.', reference('Key')),
+        401: wrong(INVALID_TOKEN),
+        403: wrong(NOT_FROM_HERE),
+      },
     },
   },
   '/v1/generations/{id}': {
@@ -47,6 +60,7 @@ export const PATHS: Paths = {
       responses: {
         200: ok('The call, from its admission on.', reference('Generation')),
         401: wrong(INVALID_TOKEN),
+        403: wrong(NOT_FROM_HERE),
         404: wrong('This account has no such call.'),
       },
     },
