@@ -13,6 +13,7 @@ import { RelayModule } from './relay/index.js';
 import { TracingModule } from './tracing/index.js';
 import { UsageModule } from './usage/index.js';
 import { WebModule } from './web/index.js';
+import { WorkersModule } from './workers/index.js';
 
 /** The composition root: the only file that knows every module. */
 @Module({
@@ -22,6 +23,7 @@ import { WebModule } from './web/index.js';
     MetricsModule,
     MonitoringModule,
     TracingModule,
+    WorkersModule,
     WebModule,
     AuthModule,
     UsageModule,

@@ -1,5 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { AppModule } from './app.module.js';
 import { Sweeper } from './billing/index.js';
@@ -7,7 +8,7 @@ import { CatalogService } from './catalog/index.js';
 import { ChannelDirectory } from './channels/index.js';
 import type { Config } from './config/index.js';
 import { configureApp, createAdapter } from './configure-app.js';
-import { DatabaseServer, isDatabaseOutage, Notifications } from './database/index.js';
+import { Notifications } from './database/index.js';
 import { DEMO_MODEL } from './demo/index.js';
 import { surviveFaults } from './faults.js';
 import { ProcessMetrics } from './monitoring/index.js';
@@ -16,13 +17,14 @@ import { Onboarding } from './onboarding/index.js';
 import { removePidFile, writePidFile } from './pid-file.js';
 import { PinoLogger } from './pino.logger.js';
 import { ChannelProbe } from './relay/index.js';
-import { codeOf, reasonOf } from './shared/index.js';
+import { codeOf } from './shared/index.js';
 import { stopWhenTold } from './shutdown.js';
-import { StopRequest } from './stop-request.js';
+import type { StopRequest } from './stop-request.js';
 import { welcome } from './welcome.js';
+import { isFirst, isWorker, PrimaryLink, SERVES } from './workers/index.js';
 
 /**
- * Starts the service, which then runs until it is told to stop. Told so while it starts, it goes no further than it has
+ * Starts the service, or one of its workers, which then runs until it is told to stop. Told so while it starts, it goes no further than it has
  * to: what was started is closed in order, and an administrator's password is not made for nobody to read.
  * @throws whatever keeps it from starting
  */
@@ -34,9 +36,10 @@ export async function boot(config: Config, told: StopRequest): Promise<void> {
   });
   configureApp(app);
   if (told.reason === undefined) await open(app, config);
-  if (told.reason === undefined) await greet(app, config);
+  if (told.reason === undefined && isFirst()) await greet(app, config);
+  if (told.reason === undefined && isWorker) await app.get(PrimaryLink).ask(SERVES, undefined);
   // Not before: whatever of the above is still under way would find everything closed.
-  stopWhenTold(told, app, config, () => removePidFile(config.dataDir));
+  stopWhenTold(told, app, config, () => isWorker || removePidFile(config.dataDir));
 }
 
 async function open(app: NestFastifyApplication, config: Config): Promise<void> {
@@ -44,7 +47,7 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
   await app.get(Sweeper).start();
   app.get(CallCounts).open();
   await listen(app, config);
-  writePidFile(config.dataDir);
+  if (!isWorker) writePidFile(config.dataDir);
   surviveFaults(app);
   await app.get(Notifications).announceServer();
   app.get(ChannelDirectory).serve();
@@ -61,30 +64,14 @@ async function greet(app: NestFastifyApplication, config: Config): Promise<void>
 /** @throws when the port is not to be had; the application is closed then, in order */
 async function listen(app: NestFastifyApplication, { port, host }: Config): Promise<void> {
   try {
-    await app.listen(port, host);
+    const listening = app.listen(port, host);
+    // A worker asks its primary for the port, and is never answered by one that died.
+    await (isWorker ? Promise.race([listening, once(process, 'disconnect')]) : listening);
   } catch (error) {
     await app.close();
     if (codeOf(error) !== 'EADDRINUSE') throw error;
     throw new Error(`Port ${port} of ${host} is taken: set PORT to another one, or stop what listens there.`, {
       cause: error,
     });
-  }
-}
-
-/** How the driver words a connection that broke, which has no code. */
-const LOST_CONNECTION = /^(?:Connection terminated|Client has encountered a connection error)/;
-
-/** Ends the process, with one line that says why, when it cannot start. */
-export async function bootOrEnd(start: (told: StopRequest) => Promise<void>): Promise<void> {
-  try {
-    await start(new StopRequest());
-  } catch (error) {
-    const reason =
-      isDatabaseOutage(error) || LOST_CONNECTION.test(reasonOf(error))
-        ? `The database was lost during the start (${reasonOf(error)}): start again.`
-        : reasonOf(error);
-    process.stderr.write(`error: ${reason}\n`);
-    await DatabaseServer.releaseAll();
-    process.exit(1);
   }
 }

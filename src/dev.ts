@@ -1,10 +1,11 @@
 import 'reflect-metadata';
-import { boot, bootOrEnd } from './boot.js';
+import { boot } from './boot.js';
 import { Config } from './config/index.js';
 import { describeSeed, seedDatabase } from './dev/index.js';
+import { startOrEnd } from './start.js';
 
 // As main.ts, on a database with seed data.
-await bootOrEnd(async (told) => {
+await startOrEnd(async (told) => {
   const config = Config.load();
   const outcome = await seedDatabase();
   await boot(config, told);

@@ -83,11 +83,15 @@ export class Service {
 
   /** The process that the wrapper has started, whether it listens yet or not. Linux only. */
   get serverPid(): number {
-    const { pid } = this.wrapper;
-    return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
+    return childrenOf(this.wrapper.pid)[0] ?? Number.NaN;
   }
 
-  /** The listening process. */
+  /** With `WORKERS`: those that serve. Linux only. */
+  get workerPids(): number[] {
+    return childrenOf(this.serverPid).filter((pid) => commandLine(pid)?.includes('dist/src/main.js'));
+  }
+
+  /** The listening process, or the one that has the listening ones. */
   get relayPid(): number {
     return Number(readFileSync(join(this.dataDir, 'relay.pid'), 'utf8'));
   }
@@ -162,3 +166,6 @@ export class Service {
     removeDataDir(this.dataDir);
   }
 }
+
+const childrenOf = (pid = 0): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);

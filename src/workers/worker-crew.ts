@@ -1,0 +1,124 @@
+import { Logger } from '@nestjs/common';
+import cluster, { type Worker } from 'node:cluster';
+import { monotonicMs, reasonOf } from '../shared/index.js';
+import { closeUntaken } from './handed-connections.js';
+import { give } from './orders.js';
+import type { WorkerLinks } from './worker-links.js';
+
+/** On this topic a worker says that it serves. */
+export const SERVES = 'worker serves';
+
+/** A worker that has ended is followed by another after so many ms; after twice as many each time that one did not last. */
+const FIRST_WAIT_MS = 100;
+const LAST_WAIT_MS = 10_000;
+const LASTED_MS = 10_000;
+
+interface CrewOptions {
+  readonly size: number;
+  /** What workers have in their environment beside what this process has in its own. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Where they listen; 0: the first one takes a free port, and the others the same. */
+  readonly port: number;
+  /** How long after the order to stop one may take before it is killed, in ms. */
+  readonly patienceMs: number;
+}
+
+/** The workers of a primary: started, replaced when they end, and stopped together. */
+export class WorkerCrew {
+  private readonly logger = new Logger('Workers');
+  private readonly living = new Set<Worker>();
+  private readonly replacements = new Set<NodeJS.Timeout>();
+  private waitMs = FIRST_WAIT_MS;
+  private port: number;
+  private listensOn = 0;
+  private isStopping = false;
+  private allInOrder = true;
+  /** While the first one starts. */
+  private begun: ((failure?: string) => void) | undefined;
+  private allEnded = (): void => undefined;
+
+  constructor(
+    private readonly options: CrewOptions,
+    links: WorkerLinks,
+  ) {
+    this.port = options.port;
+    links.answer(SERVES, () => this.begun?.());
+    cluster.on('listening', (_, { port }) => (this.listensOn = port));
+  }
+
+  /**
+   * Starts one worker, and all others when it serves: what keeps the first from starting would keep any.
+   * @returns undefined, or how the first one ended before it served
+   */
+  async start(): Promise<string | undefined> {
+    const failure = await new Promise<string | undefined>((resolve) => {
+      this.begun = resolve;
+      this.fork();
+    });
+    this.begun = undefined;
+    if (failure !== undefined || this.isStopping) return failure;
+    for (let number = 1; number < this.options.size; number += 1) this.fork();
+    return undefined;
+  }
+
+  /** Resolves when none is left, with whether each ended by itself and in order. @param why they are told to stop */
+  async stop(why: string): Promise<boolean> {
+    this.isStopping = true;
+    this.replacements.forEach(clearTimeout);
+    if (this.living.size === 0) return this.allInOrder;
+    const ended = new Promise<void>((resolve) => (this.allEnded = resolve));
+    const killing = setTimeout(() => this.killAll(), this.options.patienceMs);
+    for (const worker of this.living) give(worker, 'stop', why);
+    await ended;
+    clearTimeout(killing);
+    return this.allInOrder;
+  }
+
+  /** What they still do shall not be waited for. @param who said so */
+  hurry(who: string): void {
+    for (const worker of this.living) give(worker, 'hurry', who);
+  }
+
+  private fork(): void {
+    // With nobody there who has the port, 0 would be another one than that which people were told.
+    if (this.living.size === 0 && this.listensOn > 0) this.port = this.listensOn;
+    const worker = cluster.fork({ ...this.options.environment, PORT: String(this.port) });
+    const startedMs = monotonicMs();
+    closeUntaken(worker);
+    this.living.add(worker);
+    worker.once('exit', (code: number, signal: string | null) => this.end(worker, startedMs, code, signal));
+    worker.on('error', (error) => {
+      this.logger.error(`A worker could not be started or told something: ${reasonOf(error)}`);
+      if (worker.process.pid === undefined) this.end(worker, startedMs, 1, null);
+    });
+  }
+
+  private end(worker: Worker, startedMs: number, code: number, signal: string | null): void {
+    if (!this.living.delete(worker)) return;
+    const how = signal ?? `exit code ${code}`;
+    if (this.isStopping) {
+      if (code !== 0) this.allInOrder = false;
+      if (this.living.size === 0) this.allEnded();
+    } else if (this.begun === undefined) this.replace(worker, monotonicMs() - startedMs, how);
+    this.begun?.(how);
+  }
+
+  private replace({ process: { pid } }: Worker, livedMs: number, how: string): void {
+    if (livedMs >= LASTED_MS) this.waitMs = FIRST_WAIT_MS;
+    const { waitMs } = this;
+    this.logger.warn({ pid }, `A worker has ended (${how}); another one follows in ${waitMs} ms.`);
+    this.waitMs = Math.min(waitMs * 2, LAST_WAIT_MS);
+    const replacement = setTimeout(() => {
+      this.replacements.delete(replacement);
+      this.fork();
+    }, waitMs);
+    this.replacements.add(replacement);
+  }
+
+  private killAll(): void {
+    for (const worker of this.living) {
+      this.logger.error({ pid: worker.process.pid }, 'A worker has not stopped in time, and is killed.');
+      worker.process.kill('SIGKILL');
+    }
+  }
+}
