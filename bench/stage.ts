@@ -10,6 +10,7 @@ import { installPeer, startPeer } from './subjects/peer.ts';
 import { startProxy } from './subjects/proxy.ts';
 import { startRelay } from './subjects/relay.ts';
 import { profiled } from './subjects/profile.ts';
+import { startWorkers } from './subjects/workers.ts';
 import { AS_SHIPPED, type Extras, type Subject, type SubjectName, type Surroundings } from './subjects/subject.ts';
 import { dialectOf } from './work/dialects.ts';
 
@@ -73,6 +74,8 @@ export class Stage {
         return startProxy(this.surroundings, extras);
       case 'relay':
         return startRelay(this.surroundings, this.options.profile ? profiled(extras, this.options.out) : extras);
+      case 'workers':
+        return startWorkers(this.surroundings, extras);
       case 'peer':
         return startPeer(this.surroundings, extras);
       default:

@@ -7,6 +7,7 @@ import { treeOf } from './cpu.ts';
 export interface Cores {
   readonly measured: string;
   readonly others: string;
+  readonly all: string;
   readonly otherCount: number;
 }
 
@@ -20,7 +21,12 @@ export function divideCores(): Cores | string {
   } catch {
     return 'there is no taskset here';
   }
-  return { measured: String(measured), others: others.join(','), otherCount: others.length };
+  return {
+    measured: String(measured),
+    others: others.join(','),
+    all: [measured, ...others].join(','),
+    otherCount: others.length,
+  };
 }
 
 /** Moves a process with all of its threads; what it starts from now on inherits the place. */

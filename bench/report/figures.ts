@@ -13,6 +13,7 @@ const COLUMNS = {
   event_us: { head: 'µs/event', digits: 2 },
   cpu_ratio: { head: '× proxy', digits: 2 },
   database_us: { head: 'PG µs', digits: 1 },
+  speed_up: { head: '× one', digits: 2 },
   p50_ms: { head: 'p50 ms', digits: 2 },
   p99_ms: { head: 'p99 ms', digits: 2 },
   added_p50_ms: { head: '+p50', digits: 2 },

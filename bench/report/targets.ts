@@ -7,7 +7,10 @@ interface Limit {
   readonly target: string;
   readonly scenario: string;
   readonly figure: FigureName;
-  readonly most: number;
+  /** Whose figure it is; the relay's when left out. */
+  readonly subject?: SubjectName;
+  readonly most?: number;
+  readonly least?: number;
 }
 
 const LIMITS: readonly Limit[] = [
@@ -48,6 +51,13 @@ const LIMITS: readonly Limit[] = [
   { target: 'An idle stream: at most 60 kB', scenario: 'idle-streams', figure: 'kb_per_stream', most: 60 },
   { target: 'A slow reader: less than 2 MB', scenario: 'slow-readers', figure: 'mb_per_client', most: 2 },
   { target: 'Unknown keys: cost good calls at most 10 %', scenario: 'unknown-keys', figure: 'cost_percent', most: 10 },
+  {
+    target: 'Two workers: at least 1.6 × the calls of one process, on two cores that everything shares',
+    scenario: 'workers',
+    subject: 'workers',
+    figure: 'speed_up',
+    least: 1.6,
+  },
   { target: 'Unknown keys: leave no row', scenario: 'unknown-keys', figure: 'strange_rows', most: 0 },
 ];
 
@@ -76,13 +86,16 @@ export function judge(scenarios: readonly ScenarioResult[], { quick }: { readonl
   return quick ? verdicts.map((verdict) => ({ ...verdict, met: undefined })) : verdicts;
 }
 
-function judgeLimit({ target, scenario, figure, most }: Limit, scenarios: readonly ScenarioResult[]): Verdict {
+function judgeLimit(
+  { target, scenario, figure, subject = 'relay', most = Infinity, least = -Infinity }: Limit,
+  scenarios: readonly ScenarioResult[],
+): Verdict {
   const result = scenarios.find(({ name }) => name === scenario);
-  const { [figure]: value, failed = 0 } = figuresOf(result, 'relay');
+  const { [figure]: value, failed = 0 } = figuresOf(result, subject);
   if (value === undefined) return { target, measured: undefined, met: undefined };
   const measured = value.toFixed(Math.max(columnOf(figure).digits, 1));
   if (failed > 0) return { target, measured: `${measured}, with ${failed} failed calls`, met: false };
-  return { target, measured, met: value <= most };
+  return { target, measured, met: value >= least && value <= most };
 }
 
 /** Every figure that both have; what the peer cannot do at all counts for the relay. */

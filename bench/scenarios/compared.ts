@@ -141,7 +141,7 @@ const without = (figures: Figures, names: readonly FigureName[]): Figures =>
   Object.fromEntries(Object.entries(figures).filter(([name]) => !names.includes(name as FigureName)));
 
 /** Lost events and failed calls are added up: one of them in one round counts. */
-function medians(rounds: readonly Figures[]): Figures {
+export function medians(rounds: readonly Figures[]): Figures {
   const typical = FIGURE_NAMES.map((name) => {
     const values = rounds.map((figures) => figures[name]).filter((value) => value !== undefined);
     const counted = name === 'lost_events' || name === 'failed';

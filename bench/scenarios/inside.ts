@@ -6,10 +6,12 @@ import { largePrompts } from './large-prompts.ts';
 import type { InsideName } from './names.ts';
 import { slowReaders } from './slow-readers.ts';
 import { unknownKeys } from './unknown-keys.ts';
+import { workers } from './workers.ts';
 
 export const INSIDE: Readonly<Record<InsideName, (stage: Stage) => Promise<ScenarioResult>>> = {
   'idle-streams': idleStreams,
   'slow-readers': slowReaders,
   'unknown-keys': unknownKeys,
   'large-prompts': largePrompts,
+  workers,
 };

@@ -10,7 +10,7 @@ export const COMPARED_NAMES = [
   'paced-400',
   'paced-1000',
 ] as const;
-export const INSIDE_NAMES = ['idle-streams', 'slow-readers', 'unknown-keys', 'large-prompts'] as const;
+export const INSIDE_NAMES = ['idle-streams', 'slow-readers', 'unknown-keys', 'large-prompts', 'workers'] as const;
 
 export type ComparedName = (typeof COMPARED_NAMES)[number];
 export type InsideName = (typeof INSIDE_NAMES)[number];

@@ -42,10 +42,10 @@ export async function measure(
   return { calls, figures: { ...costs(report, before, after), ...times(report) }, failure };
 }
 
-function read(stage: Stage, { pid, databasePid }: Subject, load: LoadGenerator): Reading {
+function read(stage: Stage, { pid, workerPids = [], databasePid }: Subject, load: LoadGenerator): Reading {
   return {
     at: performance.now(),
-    measured: pid === undefined ? undefined : cpuOf(pid),
+    measured: pid === undefined ? undefined : cpuOfAll([pid, ...workerPids]),
     database: databasePid === undefined ? undefined : cpuOfTree(databasePid),
     load: cpuOf(load.pid),
     upstream: cpuOf(stage.upstreamPid),
@@ -53,6 +53,12 @@ function read(stage: Stage, { pid, databasePid }: Subject, load: LoadGenerator):
     machine: cpuOfMachine()?.busyUs,
   };
 }
+
+/** Undefined when it is not known of one of them. */
+const cpuOfAll = (pids: readonly number[]): number | undefined => {
+  const used = pids.map(cpuOf);
+  return used.includes(undefined) ? undefined : sum(used);
+};
 
 function costs({ calls, failed }: Report, before: Reading, after: Reading): Figures {
   const us = (who: Worker | 'machine'): number => (after[who] ?? Number.NaN) - (before[who] ?? Number.NaN);

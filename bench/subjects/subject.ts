@@ -4,7 +4,7 @@ import type { Target } from '../load/jobs.ts';
 import type { Cores } from '../machine/cores.ts';
 import type { ProbeClient } from '../probe/client.ts';
 
-export type SubjectName = 'direct' | 'proxy' | 'relay' | 'peer';
+export type SubjectName = 'direct' | 'proxy' | 'relay' | 'workers' | 'peer';
 
 export interface Subject {
   readonly name: SubjectName;
@@ -13,6 +13,8 @@ export interface Subject {
   readonly translating: Target | undefined;
   /** The measured process; the upstream itself has none. */
   readonly pid: number | undefined;
+  /** Processes that work for it, apart from its database. */
+  readonly workerPids?: readonly number[];
   /** The postmaster that works for it. */
   readonly databasePid: number | undefined;
   /** Where it was started with one. */
