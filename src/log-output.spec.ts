@@ -44,6 +44,23 @@ describe('LogOutput', () => {
     await expectSoon(line.repeat(50));
   });
 
+  it('writes no more at once than it may, and ends each write behind a line', async () => {
+    const write = jest.spyOn(fs, 'write');
+    const output = new LogOutput(descriptor, 10);
+    const long = `${'x'.repeat(20)}\n`;
+    output.write('first\n');
+    for (const line of ['one\n', 'two\n', 'three\n', long, 'four\n']) output.write(line);
+    await expectSoon(`first\none\ntwo\nthree\n${long}four\n`);
+    const pieces: readonly unknown[] = write.mock.calls.map(([, bytes]) => bytes);
+    expect(pieces.map(String)).toEqual(['first\n', 'one\ntwo\n', 'three\n', long, 'four\n']);
+    write.mockRestore();
+    output.write('five\n');
+    output.write(long);
+    output.write('six\n');
+    output.end();
+    await expectSoon(`first\none\ntwo\nthree\n${long}four\nfive\n${long}six\n`);
+  });
+
   it('writes what there is at the end', () => {
     const output = new LogOutput(descriptor);
     output.write('first words\n');

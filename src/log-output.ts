@@ -23,7 +23,11 @@ export class LogOutput {
   private flushedMs = -Infinity;
   private isGone = false;
 
-  constructor(private readonly fd: number) {}
+  /** @param atOnce the most characters of one write, a single line apart; the rest follows */
+  constructor(
+    private readonly fd: number,
+    private readonly atOnce = Infinity,
+  ) {}
 
   write(line: string): void {
     if (this.isGone) return;
@@ -32,7 +36,7 @@ export class LogOutput {
       return;
     }
     this.lines += line;
-    if (this.lines.length >= FLUSH_AT || monotonicMs() - this.flushedMs > FLUSH_MS) this.flush();
+    if (this.lines.length >= Math.min(FLUSH_AT, this.atOnce) || monotonicMs() - this.flushedMs > FLUSH_MS) this.flush();
     else this.timer ??= setTimeout(() => this.flush(), FLUSH_MS).unref();
   }
 
@@ -48,9 +52,9 @@ export class LogOutput {
 
   /** For the end of the process: writes at once what can be. */
   end(): void {
-    if (this.isGone || this.lines === '') return;
+    if (this.isGone) return;
     try {
-      fs.writeSync(this.fd, this.take());
+      while (this.lines !== '') fs.writeSync(this.fd, this.take());
     } catch {
       // Nobody reads it any more.
     }
@@ -67,7 +71,7 @@ export class LogOutput {
 
   private goOn(): void {
     this.isWriting = false;
-    if (this.lines.length >= FLUSH_AT) this.flush();
+    if (this.lines.length >= Math.min(FLUSH_AT, this.atOnce)) this.flush();
     else if (this.lines !== '') this.timer ??= setTimeout(() => this.flush(), FLUSH_MS).unref();
   }
 
@@ -78,9 +82,17 @@ export class LogOutput {
 
   private take(): Buffer {
     const told = this.dropped > 0 ? `{"level":"warn","msg":"${this.dropped} log lines were dropped here."}\n` : '';
-    const bytes = Buffer.from(this.lines + told);
-    this.lines = '';
+    const lines = this.lines + told;
+    const end = this.endOfWrite(lines);
+    this.lines = lines.slice(end);
     this.dropped = 0;
-    return bytes;
+    return Buffer.from(lines.slice(0, end));
+  }
+
+  /** Behind a whole line. */
+  private endOfWrite(lines: string): number {
+    if (lines.length <= this.atOnce) return lines.length;
+    const last = lines.lastIndexOf('\n', this.atOnce - 1);
+    return (last >= 0 ? last : lines.indexOf('\n')) + 1 || lines.length;
   }
 }

@@ -11,12 +11,18 @@ const FRAMEWORK = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'R
 const STARTING = new Set(['ExceptionHandler', 'NestApplication', 'TypeOrmModule']);
 
 /**
+ * What others write to the same pipe at the same time stands before or behind so many bytes, never among them (PIPE_BUF).
+ * Lines are ASCII but for a word here and there.
+ */
+const WHOLE_WRITE = 4000;
+
+/**
  * Nest's logger over pino: one JSON line an entry on stdout, a worker's with its pid. A message is a text, or an object whose members stand on
  * the line; then a text may follow it. What is logged never holds bodies, headers or keys.
  */
 export class PinoLogger implements LoggerService {
   private readonly pino: Pino;
-  private readonly output = new LogOutput(process.stdout.fd);
+  private readonly output = new LogOutput(process.stdout.fd, isWorker ? WHOLE_WRITE : Infinity);
 
   constructor(level: string) {
     const options = {
