@@ -206,6 +206,7 @@ describe('a service with two workers', () => {
     const [victim = 0, other = 0] = service.workerPids;
     const at = await servers();
     process.kill(victim, 'SIGKILL');
+    await untilGone(victim);
     await untilServing(2);
     expect(service.workerPids).toContain(other);
     expect(service.workerPids).not.toContain(victim);
@@ -227,7 +228,15 @@ describe('a service with two workers', () => {
 
   it('serves at the same address when all its workers were killed at once', async () => {
     await start();
-    for (const pid of service.workerPids) process.kill(pid, 'SIGKILL');
+    const { workerPids } = service;
+    workerPids.forEach((pid) => process.kill(pid, 'SIGSTOP'));
+    // Connections go to workers in turn, and these two take none.
+    const waiting = Promise.allSettled([post('messages'), post('responses')]);
+    await sleep(500);
+    workerPids.forEach((pid) => process.kill(pid, 'SIGKILL'));
+    // They are told, instead of waiting for somebody who is gone.
+    expect((await waiting).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await Promise.all(workerPids.map(untilGone));
     await untilServing(2);
     relay.upstream.script(answerIn('messages'));
     for (let call = 0; call < 4; call += 1) expect((await post('messages')).status).toBe(200);
