@@ -65,7 +65,7 @@ describe('a service with two workers', () => {
   });
 
   async function start(environment: Record<string, string> = {}): Promise<void> {
-    service = await Service.start(undefined, {
+    service = Service.launch(undefined, {
       DATABASE_URL: relay.databaseUrl,
       SECRET_KEY: 'a test has no secrets'.padEnd(32, '.'),
       DEMO: 'off',
@@ -73,6 +73,7 @@ describe('a service with two workers', () => {
       WORKERS: '2',
       ...environment,
     });
+    await service.untilPrinted(/Switchboard is at/);
     await untilServing(2);
   }
 
@@ -275,16 +276,18 @@ describe('a service with two workers', () => {
 
 describe('a service with two workers and its own database', () => {
   const services: Service[] = [];
-  const keep = (service: Service): Service => {
+  function launch(environment: Record<string, string> = {}): Service {
+    const service = Service.launch(undefined, { WORKERS: '2', ...environment });
     services.push(service);
     return service;
-  };
+  }
   afterEach(async () => {
     for (const service of services.splice(0)) await service.remove();
   });
 
   it('greets once, migrates once, answers on both, and takes the database down with it', async () => {
-    const service = keep(await Service.start(undefined, { WORKERS: '2' }));
+    const service = launch();
+    await service.untilPrinted(/Switchboard is at/);
     const { workerPids, postgresPid } = service;
     const [key = ''] = /sk-\w+/.exec(service.output) ?? [];
     const body = { ...aRequest('messages'), model: 'demo' };
@@ -306,13 +309,15 @@ describe('a service with two workers and its own database', () => {
   });
 
   it('says in one line why its workers cannot start, and leaves nothing behind', async () => {
-    const { port } = new URL(keep(await Service.start(undefined, { WORKERS: '2' })).address);
-    const other = keep(Service.launch(undefined, { PORT: port, WORKERS: '2' }));
+    const first = launch();
+    await first.untilPrinted(/Switchboard is at/);
+    const { port } = new URL(first.address);
+    const other = launch({ PORT: port });
     await other.ended;
     expect(other.wrapper.exitCode).toBe(1);
     expect(other.errors).toEqual([expect.stringMatching(`^error: Port ${port} of 127.0.0.1 is taken: set PORT`)]);
     expect([other.databaseRuns, other.hasPidFile]).toEqual([false, false]);
-    const crowd = keep(Service.launch(undefined, { WORKERS: '64' }));
+    const crowd = launch({ WORKERS: '64' });
     await crowd.ended;
     expect(crowd.errors).toEqual([expect.stringMatching(/^error: The database allows \d+ .* 64 workers need 1152:/)]);
   });
