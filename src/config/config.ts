@@ -46,6 +46,10 @@ export class Config {
   readonly bodyMemoryBytes: number;
   /** What is kept of all answers for the clients that share them may take together, in this process. */
   readonly sharedMemoryBytes: number;
+  /** So many calls this process answers at a time: workers have equal shares. */
+  readonly maxCallsInFlight: number;
+  /** A process that is later than that over everything takes no calls. */
+  readonly maxEventLoopDelayMs: number;
   /** What rate limits are counted in for all hosts; undefined: in this one's memory. Has the password, if there is one. */
   readonly redisUrl: Secret | undefined;
   /** How many processes serve. */
@@ -87,6 +91,8 @@ export class Config {
     // One that can never fit must not be told to come again.
     this.maxBodyBytes = Math.min(environment.MAX_BODY_BYTES, this.bodyMemoryBytes);
     this.sharedMemoryBytes = Math.floor(memoryLimit() / 16 / this.workers);
+    this.maxCallsInFlight = Math.ceil((environment.MAX_CALLS_IN_FLIGHT ?? callsInMemory()) / this.workers);
+    this.maxEventLoopDelayMs = environment.MAX_EVENT_LOOP_DELAY_MS;
     this.redisUrl = secretOf(environment.REDIS_URL);
     this.metricsToken = secretOf(environment.METRICS_TOKEN);
     this.otlpEndpoint = environment.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '');
@@ -117,3 +123,9 @@ export class Config {
 }
 
 const secretOf = (text: string | undefined): Secret | undefined => (text === undefined ? undefined : new Secret(text));
+
+/**
+ * Half of the memory at 1 MiB a call: bodies and shared answers have shares of their own. A stream takes a tenth of it,
+ * one whose client reads slowly two times as much, an unstreamed answer up to 8 MiB for the moment that it lasts.
+ */
+const callsInMemory = (): number => Math.max(64, Math.floor(memoryLimit() / 2 / (1024 * 1024)));

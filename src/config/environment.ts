@@ -115,6 +115,18 @@ export class Environment {
   readonly BODY_MEMORY_BYTES?: number;
 
   @IsOptional()
+  @whole()
+  @IsInt()
+  @Min(1)
+  readonly MAX_CALLS_IN_FLIGHT?: number;
+
+  @whole()
+  @IsInt()
+  @Min(10)
+  @Max(60_000)
+  readonly MAX_EVENT_LOOP_DELAY_MS: number = 1000;
+
+  @IsOptional()
   @Matches(/^rediss?:\/\//, { message: 'REDIS_URL must start with redis:// or rediss://' })
   readonly REDIS_URL?: string;
 

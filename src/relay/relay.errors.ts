@@ -11,6 +11,17 @@ export class NoMoreCalls extends AppError {
   }
 }
 
+/** A call that came while the process had too much to do. SDKs try again, and find another process or this one less busy. */
+export class Overloaded extends AppError {
+  constructor() {
+    super(
+      'server_is_overloaded',
+      'The service has too many calls to answer at present and takes no other; nothing was sent upstream. Try again in a moment.',
+      { retryAfterSeconds: 2 },
+    );
+  }
+}
+
 /** A call that was still running when the process could not wait any longer. */
 export class CutOff extends AppError {
   constructor() {

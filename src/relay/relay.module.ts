@@ -23,6 +23,7 @@ import { Exchange } from './exchange.js';
 import { Failover } from './failover.js';
 import { DialectChoices } from './dialect-choices.js';
 import { KeptAnswers } from './kept-answers.js';
+import { LoadShedding } from './load-shedding.js';
 import { ModelAccess } from './model-access.js';
 import { HolderController } from './holder.controller.js';
 import { ModelsController } from './models.controller.js';
@@ -70,6 +71,7 @@ import { UsageCounting } from './usage-counting.js';
     Failover,
     DialectChoices,
     KeptAnswers,
+    LoadShedding,
     ModelAccess,
     ReasoningSeal,
     RequestLimitGuard,
@@ -95,6 +97,7 @@ import { UsageCounting } from './usage-counting.js';
     DialectChoices,
     KeptAnswers,
     KeysModule,
+    LoadShedding,
     PromptCounts,
     RelayService,
     RunState,

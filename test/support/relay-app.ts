@@ -98,6 +98,8 @@ export class RelayApp {
       PORT: '0',
       DEMO: 'off',
       LOG_LEVEL: 'silent',
+      // The test itself, which runs in the same process, may be what it waits for.
+      MAX_EVENT_LOOP_DELAY_MS: '60000',
       ...environment,
     });
     const module = await Test.createTestingModule({ imports: [AppModule] })

@@ -1,0 +1,34 @@
+import { EventLoopLoad } from './event-loop-load.js';
+
+const LIMIT_MS = 1000;
+/** How often is looked. */
+const LOOK_MS = 100;
+
+function after(...turns: readonly number[]): boolean {
+  const load = new EventLoopLoad(LIMIT_MS);
+  for (const lateMs of turns) load.note(LOOK_MS + lateMs, lateMs);
+  return load.slow;
+}
+
+const quick = (count: number): number[] => Array.from({ length: count }, () => 1);
+
+describe('the load of the event loop', () => {
+  it('is high after two turns that were too long, and not after one, however long', () => {
+    expect(after(LIMIT_MS + 1, LIMIT_MS + 1)).toBe(true);
+    expect(after(60_000)).toBe(false);
+    expect(after(60_000, ...quick(10), 60_000)).toBe(false);
+  });
+
+  it('is judged by what most moments lay in, not by how many turns were quick', () => {
+    expect(after(3000, 1, 1, 3000, 1, 1)).toBe(true);
+    expect(after(...quick(5), 1500, ...quick(30), 1500, ...quick(30))).toBe(false);
+  });
+
+  it('is high until the delay has halved', () => {
+    const high = [1500, 1500];
+    expect(after(...high, 700, 700)).toBe(true);
+    expect(after(...high, 700, 400)).toBe(false);
+    expect(after(...high, ...quick(5))).toBe(false);
+    expect(after(700, 700, 700)).toBe(false);
+  });
+});

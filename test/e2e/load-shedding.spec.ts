@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Metrics } from '../../src/metrics/index.js';
+import { expectError, expectFreeRow, OVERLOADED } from '../support/api-errors.js';
+import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { eventually } from '../support/eventually.js';
+import { RawClient } from '../support/raw-client.js';
+import { RelayApp } from '../support/relay-app.js';
+import { answerIn, type Dialect, gate, type Gate, waitFor } from '../support/scripted-upstream.js';
+
+const TOO_MANY = 'The service has too many calls to answer at present and takes no other';
+/** What is asked of the service beside calls, and answered without a key. */
+const NO_CALLS = ['/healthz', '/readyz', '/sign-in'];
+
+describe('a process that has too much to do', () => {
+  let relay: RelayApp;
+  const start = (environment: Record<string, string>): void => {
+    beforeAll(async () => (relay = await RelayApp.start({}, environment)));
+    afterAll(() => relay.close());
+    afterEach(() => {
+      RawClient.closeAll();
+      relay.upstream.reset();
+    });
+  };
+
+  const ask = (dialect: Dialect, key: string, stream = false): Promise<Response> =>
+    relay.post(PATHS[dialect], key, aRequest(dialect, { stream }));
+
+  /** A call whose answer comes when the gate is opened. */
+  async function running(key: string): Promise<{ opened: Gate; answered: Promise<Response> }> {
+    const opened = gate();
+    relay.upstream.scriptNext([waitFor(opened), answerIn('messages')]);
+    const answered = ask('messages', key);
+    await relay.upstream.nextRequest();
+    return { opened, answered };
+  }
+
+  const shed = async (reason: string): Promise<number> => {
+    const metric = await relay.get(Metrics).registry.getSingleMetric('switchboard_calls_shed_total')?.get();
+    return metric?.values.find(({ labels }) => labels['reason'] === reason)?.value ?? 0;
+  };
+
+  async function expectAllElse(): Promise<void> {
+    for (const path of NO_CALLS) expect([path, (await fetch(relay.url + path)).status]).toEqual([path, 200]);
+    const { key } = await relay.caller();
+    expect((await fetch(`${relay.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200);
+  }
+
+  describe('as many calls as it may answer', () => {
+    start({ MAX_CALLS_IN_FLIGHT: '2' });
+
+    it.each(DIALECTS)(
+      'refuses the next one without reading it, and answers it when one has ended: %s',
+      async (dialect) => {
+        const { key } = await relay.caller();
+        const [one, other] = [await running(key), await running(key)];
+        const caller = await relay.caller();
+        const before = await shed('calls_in_flight');
+        // None of its body ever comes.
+        const headers = { 'content-length': '1000000' };
+        const unread = await RawClient.post({
+          url: relay.url,
+          path: PATHS[dialect],
+          key: caller.key,
+          body: '',
+          headers,
+        });
+        expect((await unread.head).status).toBe(dialect === 'messages' ? 529 : 503);
+        unread.close();
+        const third = await relay.caller();
+        const refused = await ask(dialect, third.key);
+        expect(refused.headers.get('retry-after')).toBe('2');
+        expect(await expectError(dialect, refused.clone(), OVERLOADED)).toContain(TOO_MANY);
+        await expectFreeRow(relay, third, refused, { status: 'refused', error_reason: 'server_is_overloaded' });
+        expect(await relay.onlyCall(caller)).toMatchObject({ status: 'refused', attempts: 0 });
+        expect(await shed('calls_in_flight')).toBe(before + 2);
+        await expectAllElse();
+        one.opened.open();
+        expect((await one.answered).status).toBe(200);
+        await (await one.answered).text();
+        await eventually(async () => expect((await ask(dialect, third.key)).status).toBe(200));
+        other.opened.open();
+        expect((await other.answered).status).toBe(200);
+      },
+    );
+
+    it('takes exactly so many of those that come at once', async () => {
+      const { key } = await relay.caller();
+      const opened = gate();
+      relay.upstream.script([waitFor(opened), answerIn('messages')]);
+      const asked = Array.from({ length: 20 }, () => ask('messages', key));
+      const refused = asked.map(async (answer) => (await answer).status === 529);
+      await eventually(() => expect(relay.upstream.requests).toHaveLength(2));
+      // All but those that wait for the upstream.
+      let told = 0;
+      for (const answer of refused) void answer.then((isRefused) => (told += Number(isRefused)));
+      await eventually(() => expect(told).toBe(18));
+      opened.open();
+      await Promise.all(asked);
+      expect(relay.upstream.requests).toHaveLength(2);
+    });
+
+    it('does not count those whose clients have left', async () => {
+      const { key } = await relay.caller();
+      for (let round = 0; round < 3; round++) {
+        const body = aRequest('responses', { stream: true });
+        relay.upstream.script([waitFor(gate())]);
+        const clients = await Promise.all(
+          [1, 2].map(() => RawClient.post({ url: relay.url, path: PATHS.responses, key, body })),
+        );
+        await relay.upstream.nextRequest();
+        await relay.upstream.nextRequest();
+        for (const client of clients) client.close();
+        relay.upstream.reset();
+        await eventually(async () => expect((await ask('responses', key)).status).toBe(200));
+        relay.upstream.reset();
+      }
+    });
+  });
+
+  describe('an event loop that is late', () => {
+    start({ MAX_EVENT_LOOP_DELAY_MS: '80' });
+    let blocking: NodeJS.Timeout | undefined;
+    const burden = (): void => void (blocking = setInterval(() => block(150), 5));
+    const relieve = (): void => clearInterval(blocking);
+    afterEach(relieve);
+
+    it.each(DIALECTS)(
+      'refuses new calls soon, goes on with its own, and takes others when it is not: %s',
+      async (dialect) => {
+        const owner = await relay.caller();
+        const own = await running(owner.key);
+        const caller = await relay.caller();
+        burden();
+        await eventually(
+          async () => expect((await ask(dialect, caller.key)).status).toBe(dialect === 'messages' ? 529 : 503),
+          30_000,
+        );
+        const before = await shed('event_loop_delay');
+        const unlucky = await relay.caller();
+        const begunMs = performance.now();
+        const refused = await ask(dialect, unlucky.key);
+        // A few turns of the loop, each as long as it may be; an answer takes many more.
+        expect(performance.now() - begunMs).toBeLessThan(10_000);
+        expect(await expectError(dialect, refused.clone(), OVERLOADED)).toContain(TOO_MANY);
+        expect(await shed('event_loop_delay')).toBe(before + 1);
+        await expectAllElse();
+        own.opened.open();
+        expect((await own.answered).status).toBe(200);
+        relieve();
+        await eventually(async () => expect((await ask(dialect, caller.key)).status).toBe(200), 30_000);
+        await expectFreeRow(relay, unlucky, refused, { status: 'refused', error_reason: 'server_is_overloaded' });
+      },
+      90_000,
+    );
+  });
+
+  describe('an event loop that was frozen once', () => {
+    start({ MAX_EVENT_LOOP_DELAY_MS: '1000' });
+
+    it('takes calls at once', async () => {
+      const { key } = await relay.caller();
+      await sleep(600);
+      block(3000);
+      const statuses = await Promise.all(Array.from({ length: 5 }, async () => (await ask('messages', key)).status));
+      expect(statuses).toEqual([200, 200, 200, 200, 200]);
+    });
+  });
+});
+
+/** The same thread asks, answers and is blocked. */
+function block(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
