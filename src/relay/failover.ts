@@ -12,6 +12,8 @@ import type { Translator } from './translations.js';
 
 /** More upstreams than this are not asked for one call: clients try again themselves. */
 const MAX_ATTEMPTS = 4;
+/** In less time nobody answers, in ms: then it counts as over. */
+const LEAST_MS = 100;
 
 /** A call on its way to an answer. */
 interface Course {
@@ -59,11 +61,10 @@ export class Failover {
         const leftMs = past.asked === 0 ? totalMs : Math.min(totalMs, deadlineMs - monotonicMs());
         return this.exchange.frames(running, assignment, translator, leftMs);
       };
-      const backOffMs = this.backOffMs(past);
+      const backOffMs = Math.min(this.backOffMs(past), deadlineMs - monotonicMs() - LEAST_MS);
       return backOffMs > 0 ? timer(backOffMs).pipe(switchMap(ask)) : ask();
     };
-    const isCutShort = ({ kind }: AppError): boolean =>
-      kind === 'timeout' && past.asked > 0 && monotonicMs() >= deadlineMs;
+    const isCutShort = ({ kind }: AppError): boolean => kind === 'timeout' && past.asked > 0 && this.isOver(deadlineMs);
     return assigned(draw, use, isCutShort).pipe(catchError((thrown: unknown) => this.after(course, past, thrown)));
   }
 
@@ -79,7 +80,11 @@ export class Failover {
 
   private isLate({ running, deadlineMs }: Course): boolean {
     const lastMs = running.answer.startedMs + this.timings.lastAttemptMs;
-    return monotonicMs() >= Math.min(lastMs, deadlineMs);
+    return this.isOver(Math.min(lastMs, deadlineMs));
+  }
+
+  private isOver(timeMs: number): boolean {
+    return timeMs - monotonicMs() < LEAST_MS;
   }
 
   /** Full jitter. What a rate limit or a bad credential refused at once, another one can answer at once. */
