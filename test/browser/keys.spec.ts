@@ -58,7 +58,14 @@ describe('the pages of keys in a browser', () => {
       models: ['m', 'gone-'.repeat(12)],
       groupName: 'gone-group',
       expiresAt: new Date(Date.now() + 3 * 86_400_000),
+      limits: { requestsPerMinute: 1_000_000_000, tokensPerMinute: 1_000_000_000, concurrency: 1_000_000_000 },
+      networks: [
+        '2001:db8:aaaa:bbbb:cccc:dddd:eeee:1230/124',
+        '2001:db8:ffff:ffff:ffff:ffff:ffff:0/112',
+        '203.0.113.0/24',
+      ],
     });
+    await relay.applyCatalog('limits: { key: { requests_per_minute: 1000000000, concurrency: 100 } }');
     const idle = await keys.create({ accountId, name: 'idle', quota: parseUsd('0') });
     const sql = relay.get(DataSource);
     const addresses = ['192.0.2.7', '2001:db8:aaaa:bbbb:cccc:dddd:eeee:1234'];
@@ -87,11 +94,14 @@ describe('the pages of keys in a browser', () => {
     }
     await window.page.goto('/keys/new');
     await window.page.getByLabel('Quota in all').fill('a lot');
+    await window.page.getByLabel('Calls a minute').fill('many');
+    await window.page.getByLabel('Allowed addresses').fill('203.0.113.7\nthe office');
     await window.page.getByRole('button', { name: 'Create key' }).click();
     await window.page.getByRole('alert').waitFor();
     await expectFine(window, 'key-refused');
     await window.page.goto('/keys/new');
     await window.page.getByRole('textbox', { name: 'Name' }).fill('made');
+    await window.page.getByLabel('Allowed addresses').fill('127.0.0.1\n2001:db8:aaaa:bbbb:cccc:dddd:eeee:1230/124');
     await window.page.getByRole('button', { name: 'Create key' }).click();
     await window.page.getByText('Copy it now').waitFor();
     await expectFine(window, 'key-created');
@@ -135,15 +145,22 @@ describe('the pages of keys in a browser', () => {
     await page.getByRole('textbox', { name: 'Name' }).fill(name);
     await page.getByLabel('Quota in all').fill('5');
     await page.getByLabel('m', { exact: true }).check();
+    await page.getByLabel('Calls a minute').fill('1,000');
+    await page.getByLabel('Allowed addresses').fill('127.0.0.0/8\n::1');
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByText('Anthropic SDK', { exact: true }).click();
     expect(await page.getByText('auth_token=').first().isVisible()).toBe(true);
     await page.getByRole('link', { name: 'I have stored it' }).click();
     await page.getByRole('link', { name: `Edit ${name}` }).click();
     expect(await page.getByLabel('m', { exact: true }).isChecked()).toBe(true);
+    expect(await page.getByLabel('Allowed addresses').inputValue()).toBe('127.0.0.0/8\n::1');
     await page.getByLabel('Raise the quota by').fill('1,000');
     await page.getByRole('button', { name: 'Raise quota' }).click();
-    expect(await page.getByText('It may spend: $1,005.00 in all').isVisible()).toBe(true);
+    expect(
+      await page
+        .getByText('It may spend: $1,005.00 in all; at most 1,000 calls a minute, from 127.0.0.0/8, ::1.')
+        .isVisible(),
+    ).toBe(true);
     await page.getByRole('link', { name: `Edit ${name}` }).click();
     await page.getByRole('link', { name: 'I think this key leaked' }).click();
     await page.getByRole('button', { name: 'Disable this key now' }).click();

@@ -163,6 +163,64 @@ describe('the pages of keys', () => {
       await expectSoon(secretOn(created), 200);
     });
 
+    it('with limits and networks of its own, as many as there are, until they are emptied', async () => {
+      const created = await newKey({
+        name: 'paced',
+        callsPerMinute: ' 60 ',
+        tokensPerMinute: '100,000',
+        networks: '127.0.0.1\r\n::1 , 2001:DB8::/32\r\n\r\n203.0.113.0/24',
+      });
+      expect(created.text).toContain('<dt>At most</dt><dd>60 calls a minute, 100,000 tokens a minute</dd>');
+      expect(created.text).toContain('<dt>Only from</dt><dd>4 networks</dd>');
+      const { id } = await named('paced');
+      expect(await named('paced')).toMatchObject({
+        limits: { requestsPerMinute: 60, tokensPerMinute: 100_000 },
+        networks: ['127.0.0.1', '::1', '2001:db8::/32', '203.0.113.0/24'],
+      });
+      expect((await ann.browser.get('/keys')).text).toContain(
+        'At most 60 calls a minute, 100,000 tokens a minute, from 4 networks',
+      );
+      await expectSoon(secretOn(created), 200);
+      const edit = await ann.browser.get(`/keys/${id}/edit`);
+      const form = fieldsOf(edit);
+      expect(form).toMatchObject({ callsPerMinute: '60', tokensPerMinute: '100000', concurrency: '' });
+      expect(form['networks']).toBe('127.0.0.1\n::1\n2001:db8::/32\n203.0.113.0/24');
+      const change = { ...form, concurrency: '1,000', networks: '203.0.113.0/24' };
+      const saved = await ann.browser.post(`/keys/${id}/edit`, change);
+      expect((await ann.browser.follow(saved)).text).toContain(
+        'at most 60 calls a minute, 100,000 tokens a minute, 1,000 at a time, from 203.0.113.0/24. Calls follow at once.',
+      );
+      await expectSoon(secretOn(created), 403, 'is not allowed for this key');
+      const emptied = { ...fieldsOf(await ann.browser.get(`/keys/${id}/edit`)), ...UNLIMITED };
+      await ann.browser.post(`/keys/${id}/edit`, emptied);
+      expect((await named('paced')).limits).toEqual({});
+      expect((await named('paced')).networks).toBeUndefined();
+      await expectSoon(secretOn(created), 200);
+    });
+
+    it('whose limits are whole numbers and whose networks are some, and says what is usual', async () => {
+      const refused = await newKey({
+        name: 'odd',
+        callsPerMinute: '0',
+        tokensPerMinute: '1.5',
+        concurrency: '1,000,000,001',
+        networks: '203.0.113.7\n<b>office</b>',
+      });
+      expect(refused.status).toBe(422);
+      for (const field of ['callsPerMinute', 'tokensPerMinute', 'concurrency', 'networks'])
+        expect(refused.text).toContain(`<li><a href="#${field}">`);
+      expect(refused.text).toContain('Enter a whole number of 1 or more, or leave it empty for no limit of its own.');
+      expect(refused.text).toContain('“&lt;b&gt;office&lt;/b&gt;” is no network.');
+      expect(refused.text).toContain('>203.0.113.7\n&lt;b&gt;office&lt;/b&gt;</textarea>');
+      await relay.applyCatalog('limits: { key: { requests_per_minute: 6000 } }');
+      try {
+        expect((await ann.browser.get('/keys/new')).text).toContain('Empty: 6,000, as is usual here.');
+        expect((await newKey({ name: 'usual' })).text).toContain('<dt>At most</dt><dd>6,000 calls a minute</dd>');
+      } finally {
+        await relay.applyCatalog('limits: { key: {} }');
+      }
+    });
+
     it('that works up to the end of its last day where its owner is', async () => {
       await relay.get(AccountService).setTimeZone(ann.accountId, 'America/Los_Angeles');
       await newKey({ name: 'dated', expires: '2030-01-31' });
@@ -250,14 +308,16 @@ describe('the pages of keys', () => {
       .create({ accountId: ann.accountId, name: 'shared', quota: parseUsd('5') });
     const form = fieldsOf(await ann.browser.get(`/keys/${id}/edit`));
     await ann.browser.post(`/keys/${id}/edit`, { ...form, quota: '7' });
-    const conflict = await ann.browser.post(`/keys/${id}/edit`, { ...form, name: 'mine' });
+    const networks = '203.0.113.7\r\n2001:db8::1';
+    const conflict = await ann.browser.post(`/keys/${id}/edit`, { ...form, name: 'mine', networks });
     expect(conflict.status).toBe(409);
     expect(conflict.text).toContain('Name: now <b>shared</b>, yours <b>mine</b>');
     expect(conflict.text).toContain('Quota: now <b>7</b>, yours <b>5</b>');
+    expect(conflict.text).toContain('Allowed addresses: now <b>–</b>, yours <b>203.0.113.7, 2001:db8::1</b>');
     expect(await named('shared')).toMatchObject({ quota: parseUsd('7') });
     const saved = await ann.browser.post(`/keys/${id}/edit`, fieldsOf(conflict));
     expect(saved.status).toBe(303);
-    expect(await named('mine')).toMatchObject({ quota: parseUsd('5') });
+    expect(await named('mine')).toMatchObject({ quota: parseUsd('5'), networks: ['203.0.113.7', '2001:db8::1'] });
   });
 
   it('do not take the form of a page that was refused for one of the version that there is', async () => {
@@ -278,6 +338,8 @@ describe('the pages of keys', () => {
       models: ['fee'],
       groupName: 'default',
       expiresAt: new Date('2031-01-01T00:00:00Z'),
+      limits: { concurrency: 3 },
+      networks: ['127.0.0.1', '::1'],
       neverStores: true,
     });
     await aCallRow(relay.get(DataSource), {
@@ -322,6 +384,8 @@ describe('the pages of keys', () => {
       models: ['fee'],
       groupName: 'default',
       expiresAt: new Date('2031-01-01T00:00:00Z'),
+      limits: { concurrency: 3 },
+      networks: ['127.0.0.1', '::1'],
       strict: false,
       neverStores: true,
     });
@@ -438,7 +502,21 @@ const MANY_KEYS = `
   SELECT 'key_z' || lpad((2000 - n)::text, 31, '0'), $1, 'many ' || n, sha256(($1 || n)::bytea), 'sk-many…' || n
     FROM generate_series(1, $2::int) n`;
 
-const EMPTY = { name: '', group: 'default', quota: '', daily: '', weekly: '', monthly: '', expires: '' };
+const EMPTY = {
+  name: '',
+  group: 'default',
+  quota: '',
+  daily: '',
+  weekly: '',
+  monthly: '',
+  callsPerMinute: '',
+  tokensPerMinute: '',
+  concurrency: '',
+  expires: '',
+  networks: '',
+};
+
+const UNLIMITED = { callsPerMinute: '', tokensPerMinute: '', concurrency: '', networks: '' };
 
 /** The fields of the settings form of a page, as a browser would send them. */
 function fieldsOf({ text }: Visited): Record<string, string> {
@@ -448,6 +526,7 @@ function fieldsOf({ text }: Visited): Record<string, string> {
     const [name, value] = [/name="([^"]*)"/.exec(tag)?.[1] ?? '', /value="([^"]*)"/.exec(tag)?.[1] ?? ''];
     if (!tag.includes('type="checkbox"') && !name.startsWith('_')) fields[name] = value;
   }
+  fields['networks'] = /<textarea[^>]*>([^<]*)</.exec(form)?.[1] ?? '';
   fields['group'] = /<option value="([^"]*)" selected/.exec(form)?.[1] ?? '';
   return fields;
 }

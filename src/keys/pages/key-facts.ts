@@ -41,7 +41,7 @@ export function limitsText({ quota, budgets }: OwnKey): string {
 }
 
 /** So many networks are named; of more it is told how many they are. */
-const NAMED_NETWORKS = 3;
+const NAMED_NETWORKS = 2;
 
 /** From where a key may be used, in words; empty: from anywhere. */
 export function networksText(networks: readonly string[] = []): string {
