@@ -14,7 +14,7 @@ export type LimitsChange = { readonly [Name in keyof Limits]?: number | null | u
 
 export function changedLimits(limits: Limits, change: LimitsChange): Limits {
   const changed = Object.entries({ ...limits, ...defined(change) }).filter(([, limit]) => limit !== null);
-  return changed.length === 0 ? NO_LIMITS : (Object.fromEntries(changed) as Limits);
+  return changed.length === 0 ? NO_LIMITS : Object.fromEntries(changed);
 }
 
 const defined = (change: LimitsChange): LimitsChange =>
