@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { ProcessMetrics } from '../../src/monitoring/index.js';
 import { aRequest } from '../support/dialects.js';
 import { eventually } from '../support/eventually.js';
@@ -190,6 +192,16 @@ describe('/metrics', () => {
     expect(now.get('switchboard_database_listening')).toBe(1);
     expect(now.get('switchboard_unsettled_calls')).toBe(0);
     expect(now.get('switchboard_unsettled_oldest_seconds')).toBe(0);
+  });
+
+  it('has everything that docs/monitoring.md names, which names everything', async () => {
+    const document = readFileSync(resolve(import.meta.dirname, '../../docs/monitoring.md'), 'utf8');
+    const measured = namesIn(await (await fetch(`${relay.url}/metrics`)).text());
+    const ours = measured.filter((name) => name.startsWith('switchboard_'));
+    const inTables = [...document.matchAll(/^\| `(switchboard_\w+)`/gm)].map(([, name = '']) => name);
+    expect(inTables.toSorted()).toEqual(ours.toSorted());
+    const anywhere = [...document.matchAll(/\b(?:switchboard|process|nodejs)_\w+/g)].map(([name]) => name);
+    for (const name of anywhere) expect(measured).toContain(name.replace(/_(?:bucket|sum|count)$/, ''));
   });
 
   it('has what is watched of every Node process, under the usual names', async () => {

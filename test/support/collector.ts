@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
@@ -39,16 +45,17 @@ export class Collector {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const collector = new Collector(server, `http://127.0.0.1:${port}`);
-    server.on('request', (request, response) => {
-      void text(request).then((body) => {
-        if (request.url === '/v1/traces' && collector.status === 200) {
-          collector.bodies.push(body);
-          collector.headers.push(request.headers);
-        }
-        response.writeHead(collector.status, { 'content-type': 'application/json' }).end('{}');
-      });
-    });
+    server.on('request', (request, response) => void collector.take(request, response));
     return collector;
+  }
+
+  private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await text(request);
+    if (request.url === '/v1/traces' && this.status === 200) {
+      this.bodies.push(body);
+      this.headers.push(request.headers);
+    }
+    response.writeHead(this.status, { 'content-type': 'application/json' }).end('{}');
   }
 
   /** In no order. */
