@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../shared/index.js';
+import { addressOf, AppError } from '../shared/index.js';
 import {
   Detour,
   type FormBody,
@@ -40,7 +40,7 @@ export class VisitGuard implements CanActivate {
 
   private async visit(request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
     const { token, theme, flash } = this.cookies.read(request.headers.cookie);
-    const from = { ip: request.ip, userAgent: request.headers['user-agent'] ?? '' };
+    const from = { ip: addressOf(request), userAgent: request.headers['user-agent'] ?? '' };
     const visitor = token === undefined ? undefined : await this.sessions.find(token, from);
     const known = token ?? this.cookies.newToken();
     if (token === undefined) this.cookies.setToken(reply, known);

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { CallTrace, RequestLine } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
-import { idTime, monotonicMs } from '../shared/index.js';
+import { addressOf, idTime, monotonicMs } from '../shared/index.js';
 
 /** What is known of a request from its first moment on. */
 interface Arrival {
@@ -25,9 +25,7 @@ const arrivals = new WeakMap<FastifyRequest, Arrival>();
 export function noteArrival(request: FastifyRequest, trace?: CallTrace): void {
   const createdAt = idTime(request.id);
   if (createdAt === undefined) throw new TypeError(`A request was given "${request.id}" as its id.`);
-  // The framework's types do not know that a client may be gone already.
-  const ip = (request.ip as string | undefined) ?? '';
-  arrivals.set(request, { createdAt, startedMs: monotonicMs(), ip, trace });
+  arrivals.set(request, { createdAt, startedMs: monotonicMs(), ip: addressOf(request), trace });
 }
 
 /** Runs what answers a request, so that whatever goes wrong within it can be told to belong to it. */

@@ -1,4 +1,4 @@
-import { networkOf } from './network.js';
+import { addressOf, networkOf } from './network.js';
 
 describe('networkOf', () => {
   it.each([
@@ -20,5 +20,29 @@ describe('networkOf', () => {
     const clients = ['2001:db8:1:2::1', '2001:db8:1:2:ffff::', '2001:db8:1:3::1'].map(networkOf);
     expect(clients[0]).toBe(clients[1]);
     expect(clients[2]).not.toBe(clients[0]);
+  });
+});
+
+describe('addressOf', () => {
+  const socket = { remoteAddress: '127.0.0.1' };
+
+  it.each([
+    ['203.0.113.9', '203.0.113.9'],
+    ['203.0.113.9:50123', '203.0.113.9'],
+    ['::ffff:203.0.113.9', '203.0.113.9'],
+    ['2001:db8::7', '2001:db8::7'],
+    ['[2001:db8::7]:50123', '2001:db8::7'],
+    ['[2001:db8::7]', '2001:db8::7'],
+  ])('takes %j, as a proxy that is believed writes it, for %j', (ip, address) => {
+    expect(addressOf({ ip, socket })).toBe(address);
+  });
+
+  it.each(['', 'unknown', '_hidden', 'localhost', '203.0.113', '<script>', 'x'.repeat(9000), '203.0.113.9, 10.0.0.1'])(
+    'takes the proxy itself for whoever is said to be %j',
+    (ip) => expect(addressOf({ ip, socket })).toBe('127.0.0.1'),
+  );
+
+  it('is empty of a client that is gone', () => {
+    expect(addressOf({ ip: undefined, socket: {} })).toBe('');
   });
 });
