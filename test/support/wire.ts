@@ -4,6 +4,8 @@ import { request as httpRequest } from 'node:http';
 
 export interface WireRequest {
   readonly method?: string;
+  /** In place of the address's own, as it is. */
+  readonly path?: string;
   /** Names and values in turn, sent as they are. */
   readonly headers?: readonly string[];
   readonly body?: string | Buffer;
@@ -16,13 +18,13 @@ export interface WireRequest {
 /** Sends it on a connection of its own, and gives the answer when it is complete. */
 export function sendRaw(url: string, { method = 'POST', headers = [], ...rest }: WireRequest = {}): Promise<Response> {
   const { hostname, port, host, pathname, search } = new URL(url);
-  const { body = '', announced, chunked = false } = rest;
+  const { body = '', announced, chunked = false, path = `${pathname}${search}` } = rest;
   const framing = chunked
     ? ['transfer-encoding', 'chunked']
     : ['content-length', String(announced ?? Buffer.byteLength(body))];
-  const all = ['host', host, ...headers, ...(method === 'POST' ? framing : [])];
+  const all = ['host', host, ...headers, ...(method === 'POST' || body.length > 0 ? framing : [])];
   return new Promise((resolve, reject) => {
-    const options = { hostname, port, path: `${pathname}${search}`, method, headers: all, agent: false };
+    const options = { hostname, port, path, method, headers: all, agent: false };
     const sent = httpRequest(options, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
