@@ -25,7 +25,7 @@ export class ServiceUnderLoad {
   readonly load: Load;
 
   private constructor(
-    private readonly upstream: ScriptedUpstream,
+    readonly upstream: ScriptedUpstream,
     /** Another one after each `restart`. */
     public service: Service,
   ) {
