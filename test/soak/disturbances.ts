@@ -1,0 +1,86 @@
+/** What is broken on purpose, one thing after the other, with time between in which nothing may fail. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Chance } from './chance.js';
+import type { Program } from './program.js';
+import { PATIENCE_MS, SOAK_FAULTS, type SoakUpstream } from './soak-upstream.js';
+import type { Disturbance, Windows } from './windows.js';
+
+const QUIET_MS = [5000, 9000] as const;
+const FAULT_MS = [2000, 6000] as const;
+const OUTAGE_MS = [1000, 6000] as const;
+/** Until what was broken is as it was: connections are made anew, settlements caught up with. */
+const GRACE_MS: Readonly<Record<Disturbance, number>> = {
+  upstream: PATIENCE_MS,
+  database: 5000,
+  restart: 1000,
+  redis: 0,
+};
+
+/** In this order again and again; the program is started anew once, when a quarter of the time is over. */
+const ROUND: readonly Disturbance[] = ['upstream', 'redis', 'upstream', 'database', 'upstream'];
+
+export interface Breakable {
+  readonly program: Program;
+  readonly upstream: SoakUpstream;
+  readonly windows: Windows;
+  readonly chance: Chance;
+  readonly say: (line: string) => void;
+}
+
+/** Until the time is over. @returns what went wrong with the breaking itself */
+export async function disturb(breakable: Breakable, forMs: number): Promise<readonly string[]> {
+  const { chance } = breakable;
+  const begunMs = performance.now();
+  const passedMs = (): number => performance.now() - begunMs;
+  const problems: string[] = [];
+  let restarted = false;
+  for (let turn = 0; ; turn += 1) {
+    await sleep(Math.min(chance.between(...QUIET_MS), Math.max(0, forMs - passedMs())));
+    if (passedMs() > forMs - QUIET_MS[1]) break;
+    const isTime = !restarted && passedMs() > forMs / 4;
+    const problem = await disturbance(breakable, isTime ? 'restart' : (ROUND[turn % ROUND.length] ?? 'upstream'));
+    if (isTime) restarted = true;
+    if (problem !== undefined) problems.push(problem);
+  }
+  await sleep(Math.max(0, forMs - passedMs()));
+  return problems;
+}
+
+async function disturbance(breakable: Breakable, what: Disturbance): Promise<string | undefined> {
+  const { windows, chance, say } = breakable;
+  const fault = chance.of(SOAK_FAULTS);
+  const forMs = what === 'upstream' ? chance.between(...FAULT_MS) : chance.between(...OUTAGE_MS);
+  const detail = what === 'upstream' ? fault.name : '';
+  const close = windows.open(what, detail, GRACE_MS[what]);
+  const begunMs = performance.now();
+  try {
+    await BREAKING[what](breakable, forMs, fault);
+    return undefined;
+  } catch (error) {
+    return `${what}: ${String(error)}`;
+  } finally {
+    close();
+    say(`${what}${detail === '' ? '' : `: ${detail}`} (${((performance.now() - begunMs) / 1000).toFixed(1)} s)`);
+  }
+}
+
+type Breaking = (breakable: Breakable, forMs: number, fault: (typeof SOAK_FAULTS)[number]) => Promise<void>;
+
+const BREAKING: Readonly<Record<Disturbance, Breaking>> = {
+  async upstream({ upstream }, forMs, fault) {
+    upstream.fault = fault;
+    await sleep(forMs);
+    upstream.fault = undefined;
+  },
+  async redis({ program }, forMs) {
+    await program.redis.stop();
+    await sleep(forMs);
+    await program.redis.resume();
+  },
+  database: ({ program }, forMs) => program.loseDatabase(forMs),
+  async restart({ program }) {
+    const code = await program.restart();
+    if (code !== 0) throw new Error(`It ended with ${code}.`);
+  },
+};
