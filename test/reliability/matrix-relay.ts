@@ -1,5 +1,6 @@
 /** The relay that the fault matrix asks: for each dialect of an upstream, channels that fail and channels that do not. */
 
+import type { HealthLimits } from '../../src/channels/index.js';
 import { DIALECTS, PATHS } from '../support/dialects.js';
 import { deadUrl } from '../support/ports.js';
 import { prose } from '../support/prose.js';
@@ -79,9 +80,10 @@ export class MatrixRelay {
     relay.upstream.script((request) => this.play(request));
   }
 
-  static async start(): Promise<MatrixRelay> {
+  /** @param health when channels are left alone; never unless given */
+  static async start(health?: Partial<HealthLimits>): Promise<MatrixRelay> {
     // So that nothing is let go before its time, however slow the machine is.
-    const relay = await RelayApp.start({ preludeMs: 20_000 });
+    const relay = await RelayApp.start({ preludeMs: 20_000 }, {}, undefined, health);
     await relay.applyCatalog(catalog(relay.upstream.url, await deadUrl()));
     return new MatrixRelay(relay);
   }
