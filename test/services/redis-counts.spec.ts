@@ -116,13 +116,16 @@ describe('RedisCounts', () => {
       PLACING_PROCESS,
       [server.url, timings, places].map((argument) => JSON.stringify(argument)),
     );
-    const [granted] = await once(child, 'message');
-    expect(granted).toBe(3);
-    // It lives, and renews them.
-    await sleep(2 * LEASE_MS);
-    expect(isGranted(await take(taking([], [places[0]!])))).toBe(false);
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    try {
+      const [granted] = await once(child, 'message');
+      expect(granted).toBe(3);
+      // It lives, and renews them.
+      await sleep(2 * LEASE_MS);
+      expect(isGranted(await take(taking([], [places[0]!])))).toBe(false);
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
     await eventually(async () => {
       const decisions = await Promise.all(places.map((place) => take(taking([], [place]))));
       if (!decisions.every(isGranted)) throw new Error('They are still taken.');
