@@ -54,11 +54,6 @@ describe('LogOutput', () => {
     const pieces: readonly unknown[] = write.mock.calls.map(([, bytes]) => bytes);
     expect(pieces.map(String)).toEqual(['first\n', 'one\ntwo\n', 'three\n', long, 'four\n']);
     write.mockRestore();
-    output.write('five\n');
-    output.write(long);
-    output.write('six\n');
-    output.end();
-    await expectSoon(`first\none\ntwo\nthree\n${long}four\nfive\n${long}six\n`);
   });
 
   it('writes what there is at the end', () => {
