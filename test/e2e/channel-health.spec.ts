@@ -50,17 +50,17 @@ const byPath =
 
 let relay: RelayApp;
 /** Another process on the same database. Open until the end: requests of both are let in by whichever began last. */
-let other: RelayApp;
+let second: RelayApp;
 let caller: TestCaller;
 
 beforeAll(async () => {
   relay = await RelayApp.start({}, {}, undefined, HEALTH);
-  other = await RelayApp.start({}, { DATABASE_URL: relay.databaseUrl }, undefined, HEALTH);
+  second = await RelayApp.start({}, { DATABASE_URL: relay.databaseUrl }, undefined, HEALTH);
   await relay.applyCatalog(CATALOG.replaceAll('URL', relay.upstream.url));
   caller = await relay.caller();
 });
 afterAll(async () => {
-  await other.close();
+  await second.close();
   await relay.close();
 });
 afterEach(() => relay.upstream.reset());
@@ -141,13 +141,13 @@ describe('a channel that is left alone', () => {
     const refused = await post('breaks');
     expect(refused.headers.get('retry-after')).toMatch(/^[12]$/);
     await expectError(DIALECT, refused, OVERLOADED);
-    await eventually(async () => expect((await post('breaks', {}, {}, other)).status).toBe(503));
+    await eventually(async () => expect((await post('breaks', {}, {}, second)).status).toBe(503));
     const sent = relay.upstream.requests.length;
 
     const mayAnswer = gate();
     relay.upstream.script([waitFor(mayAnswer), GOOD]);
     await sleep(Math.max(0, pausedAt + HEALTH.pauseMs + 100 - performance.now()));
-    const tries = [relay, other].flatMap((one) => Array.from({ length: 10 }, () => post('breaks', {}, {}, one)));
+    const tries = [relay, second].flatMap((one) => Array.from({ length: 10 }, () => post('breaks', {}, {}, one)));
     // All but the one that tries are refused while it does.
     const statuses: number[] = [];
     for (const one of tries) void one.then(({ status }) => statuses.push(status));
@@ -157,7 +157,7 @@ describe('a channel that is left alone', () => {
     mayAnswer.open();
     await eventually(() => expect(statuses).toContain(200));
     await Promise.all(tries);
-    for (const one of [relay, other])
+    for (const one of [relay, second])
       await eventually(async () => expect((await post('breaks', {}, {}, one)).status).toBe(200));
     const rests = await relay.get(DataSource).query(`SELECT 1 FROM channel_rests WHERE reason = 'failures'`);
     expect(rests).toEqual([]);
