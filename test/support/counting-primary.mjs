@@ -33,9 +33,9 @@ async function askPrimary() {
   const { PrimaryLink } = await import('../../src/workers/index.ts');
   const { PrimaryCounts } = await import('../../src/limits/primary-counts.ts');
   const counts = new PrimaryCounts(new PrimaryLink());
-  process.on('message', async ({ taking, back }) => {
-    if (back !== undefined) counts.giveBack(back);
-    if (taking !== undefined) process.send({ answered: { id: taking.id, ...(await counts.take(taking)) } });
+  const answer = async (taking) => process.send({ answered: { id: taking.id, ...(await counts.take(taking)) } });
+  process.on('message', ({ taking }) => {
+    if (taking !== undefined) void answer(taking);
   });
   await counts.open();
   process.send({ listens: true });
