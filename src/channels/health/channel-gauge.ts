@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Gauge } from 'prom-client';
 import { Metrics } from '../../metrics/index.js';
 import { ChannelDirectory } from '../channel.directory.js';
 import { ChannelHealth } from './channel-health.js';
@@ -8,9 +9,10 @@ import { ChannelHealth } from './channel-health.js';
 export class ChannelGauge {
   constructor(metrics: Metrics, directory: ChannelDirectory, health: ChannelHealth) {
     const help = 'Whether calls go to the channel: 0 while it, or every credential of it, rests or is missing.';
-    metrics.gauge('channel_up', help, ['channel'], (gauge) => {
+    const show = (gauge: Gauge<'channel'>): void => {
       gauge.reset();
       for (const channel of directory.all()) gauge.set({ channel: channel.name }, health.isUp(channel) ? 1 : 0);
-    });
+    };
+    metrics.gauge('channel_up', help, ['channel'], show, 'min');
   }
 }
