@@ -61,10 +61,13 @@ describe('behind nginx, with the lines of the documentation', () => {
     const response = await call(aRequest(dialect, { stream: true }), PATHS[dialect]);
     const reader = response.body!.getReader();
     let text = '';
+    const untilHeard = async (word: string): Promise<void> => {
+      while (!text.includes(word)) text += Buffer.from((await reader.read()).value!).toString();
+    };
     for (const [index, open] of gates.entries()) {
       const word = ['one', 'two', 'three', 'four'].find((one) => JSON.stringify(events[index]!.data).includes(one));
       // The upstream goes on only when this has been read.
-      while (word !== undefined && !text.includes(word)) text += Buffer.from((await reader.read()).value!).toString();
+      if (word !== undefined) await untilHeard(word);
       open.open();
     }
     expect(text).toContain('four');
