@@ -66,8 +66,11 @@ export class StrayController {
   }
 }
 
+/** An address below `/v1` in which the router sees no pattern: it fails at a star in the middle of one. */
+const PLAIN = /^\/v1\/[\w/-]+$/;
+
 /** Whether a POST would have been answered here. To the base address nobody is sent: a POST to it is only understood. */
 const takesPosts = (request: FastifyRequest): boolean => {
   const { path } = requestLineOf(request);
-  return path.startsWith('/v1/') && request.server.hasRoute({ method: 'POST', url: path });
+  return PLAIN.test(path) && request.server.hasRoute({ method: 'POST', url: path });
 };

@@ -171,6 +171,8 @@ describe('addresses (case 108)', () => {
     ['GET', '/v1', ''],
     ['GET', '/v1/nowhere', ''],
     ['GET', '/v1/nowhere/%zz', ''],
+    ['GET', '/v1/responses/*/x', ''],
+    ['GET', '/v1/:id(', ''],
     ['GET', '/v1/files?limit=2', ''],
     ['GET', '/v1/chat/completions/chatcmpl_1', ''],
   ])('%s %s', (method, path, body) => {
