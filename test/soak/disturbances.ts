@@ -18,7 +18,7 @@ const GRACE_MS: Readonly<Record<Disturbance, number>> = {
 };
 
 /** In this order again and again; the program is started anew once, when a quarter of the time is over. */
-const ROUND: readonly Disturbance[] = ['upstream', 'redis', 'upstream', 'database', 'upstream'];
+const ROUND: readonly Disturbance[] = ['upstream', 'redis', 'database', 'upstream', 'upstream'];
 
 export interface Breakable {
   readonly program: Program;
@@ -35,12 +35,14 @@ export async function disturb(breakable: Breakable, forMs: number): Promise<read
   const passedMs = (): number => performance.now() - begunMs;
   const problems: string[] = [];
   let restarted = false;
-  for (let turn = 0; ; turn += 1) {
+  let turn = 0;
+  for (;;) {
     await sleep(Math.min(chance.between(...QUIET_MS), Math.max(0, forMs - passedMs())));
     if (passedMs() > forMs - QUIET_MS[1]) break;
-    const isTime = !restarted && passedMs() > forMs / 4;
-    const problem = await disturbance(breakable, isTime ? 'restart' : (ROUND[turn % ROUND.length] ?? 'upstream'));
-    if (isTime) restarted = true;
+    const isTime: boolean = !restarted && passedMs() > forMs / 4;
+    restarted ||= isTime;
+    const next = isTime ? 'restart' : (ROUND[turn++ % ROUND.length] ?? 'upstream');
+    const problem = await disturbance(breakable, next);
     if (problem !== undefined) problems.push(problem);
   }
   await sleep(Math.max(0, forMs - passedMs()));
