@@ -3,8 +3,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import { readState } from '../../src/database/embedded/state-file.js';
 import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { freePort } from '../support/ports.js';
 import { RedisServer } from '../support/redis-server.js';
@@ -80,16 +78,8 @@ export class Program {
     }
   }
 
-  async query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
-    const { port, password } = readState(this.service.dataDir) ?? {};
-    const client = new pg.Client({ connectionString: `postgres://postgres:${password}@127.0.0.1:${port}/postgres` });
-    client.on('error', () => undefined);
-    await client.connect();
-    try {
-      return (await client.query(text, values)).rows as Row[];
-    } finally {
-      await client.end();
-    }
+  query<Row>(text: string, values?: unknown[]): Promise<Row[]> {
+    return this.service.query(text, values);
   }
 
   async close(): Promise<void> {

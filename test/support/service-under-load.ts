@@ -1,7 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
-import { readState } from '../../src/database/embedded/state-file.js';
 import { processIdentity } from '../../src/database/index.js';
 import { eventually, PATIENCE_MS } from './eventually.js';
 import { Load, unhurried } from './load.js';
@@ -105,16 +103,8 @@ export class ServiceUnderLoad {
     return eventually(async () => expect(await this.query(UNSETTLED)).toEqual([]), SWEPT_MS);
   }
 
-  async query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
-    const { port, password } = readState(this.service.dataDir) ?? {};
-    const client = new pg.Client({ connectionString: `postgres://postgres:${password}@127.0.0.1:${port}/postgres` });
-    client.on('error', () => undefined);
-    await client.connect();
-    try {
-      return (await client.query(text, values)).rows as Row[];
-    } finally {
-      await client.end();
-    }
+  query<Row>(text: string, values?: unknown[]): Promise<Row[]> {
+    return this.service.query(text, values);
   }
 }
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import pg from 'pg';
 import { isServing, readPostmaster } from '../../src/database/embedded/postmaster-file.js';
 import { readState } from '../../src/database/embedded/state-file.js';
 import { commandLine } from '../../src/database/process-identity.js';
@@ -114,6 +115,19 @@ export class Service {
 
   get hasPidFile(): boolean {
     return existsSync(join(this.dataDir, 'relay.pid'));
+  }
+
+  /** Asks the embedded database of this data folder, over a connection of its own. */
+  async query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const { port, password } = readState(this.dataDir) ?? {};
+    const client = new pg.Client({ connectionString: `postgres://postgres:${password}@127.0.0.1:${port}/postgres` });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return (await client.query(text, values)).rows as Row[];
+    } finally {
+      await client.end();
+    }
   }
 
   async untilPrinted(pattern: RegExp, withinMs = PATIENCE_MS): Promise<void> {
