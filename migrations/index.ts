@@ -19,6 +19,7 @@ import { NoteCredentialsOfAnswers20261122200010 } from './20261122200010-note-cr
 import { RecordAttempts20261122200100 } from './20261122200100-record-attempts.js';
 import { LimitGroups20261122200200 } from './20261122200200-limit-groups.js';
 import { LimitKeys20261122200210 } from './20261122200210-limit-keys.js';
+import { CreateNamedCalls20261122200300 } from './20261122200300-create-named-calls.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -41,4 +42,5 @@ export const migrations = [
   RecordAttempts20261122200100,
   LimitGroups20261122200200,
   LimitKeys20261122200210,
+  CreateNamedCalls20261122200300,
 ];

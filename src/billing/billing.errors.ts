@@ -72,6 +72,19 @@ function whatRanOut(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>, l
   }
 }
 
+/** The client has named its call, and one of that name is running already, elsewhere. @see NamedCalls */
+export class RunsElsewhere extends AppError {
+  /** @param callId of the other one, where that is still known */
+  constructor(callId: string | undefined) {
+    const which = callId === undefined ? '' : `, ${callId},`;
+    super(
+      'conflict',
+      `A request with this Idempotency-Key${which} is still running in another process, which has its answer. Wait for that request, or use another key.`,
+      { shouldRetry: true, retryAfterSeconds: 1 },
+    );
+  }
+}
+
 /** The database did not take the call: nothing was sent and nothing is charged. */
 export class AdmissionUnavailable extends AppError {
   constructor(cause: unknown) {

@@ -7,6 +7,7 @@ import { BillingService } from './billing.service.js';
 import { CallMetrics } from './call-metrics.js';
 import { CallRecorder } from './call-recorder.js';
 import { MoneyMetrics } from './money-metrics.js';
+import { NamedCalls } from './named-calls.js';
 import { SettlementQueue } from './settlement-queue.js';
 import { InterruptedCalls } from './sweeper/interrupted-calls.js';
 import { Presence } from './sweeper/presence.js';
@@ -23,6 +24,7 @@ import { ThisProcess } from './sweeper/this-process.js';
     CallMetrics,
     CallRecorder,
     MoneyMetrics,
+    NamedCalls,
     SettlementQueue,
     InterruptedCalls,
     Presence,
@@ -31,6 +33,6 @@ import { ThisProcess } from './sweeper/this-process.js';
     SweepTimings,
     ThisProcess,
   ],
-  exports: [BillingService, InterruptedCalls, Sweeper],
+  exports: [BillingService, InterruptedCalls, NamedCalls, Sweeper],
 })
 export class BillingModule {}

@@ -9,6 +9,7 @@ export { BillingModule } from './billing.module.js';
 export { BillingService } from './billing.service.js';
 export type { RefusedCall } from './call-row.js';
 export { countedPromptTokens, likelyPromptTokens } from './hold.js';
+export { NamedCalls } from './named-calls.js';
 export type { BillingPlan } from './plan.js';
 export { costOf, costTerms, type PriceTerms } from './price.js';
 export { requirePricedTier } from './service-tier.js';

@@ -1,11 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { defer, from, type Observable, switchMap, using } from 'rxjs';
-import { type Admission, likelyPromptTokens, type Ticket } from '../billing/index.js';
+import { type Admission, likelyPromptTokens, NamedCalls, type Ticket } from '../billing/index.js';
 import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import type { Answer } from './answer.js';
 import { CallLimits } from './call-limits.js';
 import { ModelAccess } from './model-access.js';
+
+/** A call that wants to be admitted. */
+interface AskingCall {
+  readonly ticket: Ticket;
+  readonly answer: Answer;
+  /** Of the answer, which says how much is left. */
+  readonly protocol: ProtocolAdapter;
+  /** What its client calls it, with the id of the key. */
+  readonly name: string | undefined;
+}
 
 /** Lets calls in: the model has to be the caller's, no limit exceeded, and the money there; in this order. */
 @Injectable()
@@ -13,17 +23,26 @@ export class Admissions {
   constructor(
     private readonly models: ModelAccess,
     private readonly limits: CallLimits,
+    private readonly names: NamedCalls,
   ) {}
 
   /**
    * Cold. What `answered` makes of the admitted call, which counts as running until that has ended or is left.
-   * @param protocol of the answer, which says how much is left
-   * @throws AppError when the call is not admitted
+   * @throws AppError when the call is not admitted, or another process runs one of its name
    */
-  during(
-    ticket: Ticket,
-    answer: Answer,
-    protocol: ProtocolAdapter,
+  during(asking: AskingCall, answered: (admission: Admission) => Observable<Frame>): Observable<Frame> {
+    const { ticket, name } = asking;
+    const admitted = (): Observable<Frame> => this.limited(asking, answered);
+    return name === undefined ? admitted() : this.names.during(name, ticket.call.id, admitted);
+  }
+
+  /** A request that another call answers counts as a request all the same. @throws RateLimited */
+  async countRepetition(call: Call, caller: Caller): Promise<void> {
+    await this.limits.countRequest(call, caller);
+  }
+
+  private limited(
+    { ticket, answer, protocol }: AskingCall,
     answered: (admission: Admission) => Observable<Frame>,
   ): Observable<Frame> {
     const { call, caller } = ticket;
@@ -47,10 +66,5 @@ export class Admissions {
         () => permitted,
       );
     });
-  }
-
-  /** A request that another call answers counts as a request all the same. @throws RateLimited */
-  async countRepetition(call: Call, caller: Caller): Promise<void> {
-    await this.limits.countRequest(call, caller);
   }
 }

@@ -71,8 +71,9 @@ export class RelayService {
   /**
    * Cold: nothing happens before it is subscribed to; unsubscribing ends the call as cancelled.
    * @param protocol of the answer
+   * @param name that the client has given to the call: no other process runs one of it then
    */
-  run(call: Call, protocol: ProtocolAdapter, caller: Caller, answer: Answer): Observable<Frame> {
+  run(call: Call, protocol: ProtocolAdapter, caller: Caller, answer: Answer, name?: string): Observable<Frame> {
     return defer(() => {
       const ticket = this.billing.open(call, caller, answer.startedMs);
       const answered = (admission: Admission): Observable<Frame> => {
@@ -83,7 +84,7 @@ export class RelayService {
         if (answer.interruption.error !== undefined) throw answer.interruption.error;
         return this.attempts.frames({ ticket, admission, answer, protocol });
       };
-      return this.admissions.during(ticket, answer, protocol, answered).pipe(accounted(ticket, answer));
+      return this.admissions.during({ ticket, answer, protocol, name }, answered).pipe(accounted(ticket, answer));
     });
   }
 
@@ -138,7 +139,7 @@ export class RelayService {
       // Nothing is waited for from here on: of two requests that come at once, the other finds this one.
       const other = this.shared.find(name, fingerprint);
       if (other !== undefined) return { answer: other, isGuest: true };
-      const own = this.replies.share(call.id, answer, this.run(call, answers, caller, answer));
+      const own = this.replies.share(call.id, answer, this.run(call, answers, caller, answer, name));
       this.shared.add(name, fingerprint, own);
       return { answer: own, isGuest: false };
     } catch (error) {

@@ -1,0 +1,91 @@
+import { DataSource } from 'typeorm';
+import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { eventually } from '../support/eventually.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { answerIn, type Dialect, gate, waitFor } from '../support/scripted-upstream.js';
+
+describe('an Idempotency-Key that reaches two processes', () => {
+  let relay: RelayApp;
+  let other: RelayApp;
+  let caller: TestCaller;
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+    other = await RelayApp.start({}, { DATABASE_URL: relay.databaseUrl });
+  });
+  afterAll(async () => {
+    await other.close();
+    await relay.close();
+  });
+  beforeEach(async () => (caller = await relay.caller()));
+  afterEach(() => {
+    relay.upstream.reset();
+    other.upstream.reset();
+  });
+
+  const post = (to: RelayApp, dialect: Dialect, key = 'one'): Promise<Response> =>
+    to.post(PATHS[dialect], caller.key, aRequest(dialect), { 'idempotency-key': key });
+  const names = (): Promise<unknown[]> => relay.get(DataSource).query('SELECT call_id FROM named_calls');
+  const requests = (): number => relay.upstream.requests.length + other.upstream.requests.length;
+
+  it.each(DIALECTS)(
+    'makes one call in %s: the other process says that it runs, and when to come again',
+    async (dialect) => {
+      const rest = gate();
+      relay.upstream.script([waitFor(rest), answerIn(dialect)]);
+      other.upstream.script([waitFor(rest), answerIn(dialect)]);
+      const first = post(relay, dialect);
+      await eventually(() => expect(requests()).toBe(1));
+      const second = await post(other, dialect);
+      const [running] = await names();
+      const told = ['retry-after', 'x-should-retry'].map((name) => second.headers.get(name));
+      expect([second.status, ...told]).toEqual([409, '1', 'true']);
+      expect(await second.text()).toContain((running as { call_id: string }).call_id);
+      rest.open();
+      expect((await first).status).toBe(200);
+      expect(requests()).toBe(1);
+      const rows = await eventually(async () => {
+        const calls = await relay.calls(caller);
+        expect(calls).toHaveLength(2);
+        return calls;
+      });
+      expect(rows.map(({ status, error_reason }) => [status, error_reason])).toEqual(
+        expect.arrayContaining([
+          ['succeeded', ''],
+          ['refused', 'conflict'],
+        ]),
+      );
+    },
+  );
+
+  it('is free again for any process when its call has ended, failed or been left', async () => {
+    expect((await post(relay, 'messages')).status).toBe(200);
+    expect((await post(other, 'messages')).status).toBe(200);
+    other.upstream.scriptNext(answerIn('messages', { text: 'never' }));
+    const left = new AbortController();
+    relay.upstream.script([waitFor(new Promise(() => undefined))]);
+    const leaving = fetch(`${relay.url}${PATHS.messages}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${caller.key}`, 'idempotency-key': 'one' },
+      body: JSON.stringify(aRequest('messages')),
+      signal: left.signal,
+    });
+    leaving.catch(() => undefined);
+    await eventually(async () => expect(await names()).toHaveLength(1));
+    left.abort();
+    await eventually(async () => expect(await names()).toHaveLength(0));
+    expect((await post(other, 'messages')).status).toBe(200);
+  });
+
+  it('is nothing to another key, and another name is another call', async () => {
+    const rest = gate();
+    relay.upstream.script([waitFor(rest), answerIn('messages')]);
+    const first = post(relay, 'messages');
+    await eventually(async () => expect(await names()).toHaveLength(1));
+    expect((await post(other, 'messages', 'two')).status).toBe(200);
+    const stranger = await other.caller();
+    const theirs = await other.post(PATHS.messages, stranger.key, aRequest('messages'), { 'idempotency-key': 'one' });
+    expect(theirs.status).toBe(200);
+    rest.open();
+    expect((await first).status).toBe(200);
+  });
+});
