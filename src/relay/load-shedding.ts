@@ -35,6 +35,8 @@ export class LoadShedding implements OnModuleDestroy {
   take(response: ServerResponse): void {
     if (this.running >= this.maxCalls) this.refuse('calls_in_flight');
     if (this.load.slow) this.refuse('event_loop_delay');
+    // Its client has left while its key was looked up, and nobody would tell that it is over.
+    if (response.destroyed) return;
     this.running += 1;
     response.once('close', () => (this.running -= 1));
   }

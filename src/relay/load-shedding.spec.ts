@@ -1,0 +1,31 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { Config } from '../config/index.js';
+import { Metrics } from '../metrics/index.js';
+import { LoadShedding } from './load-shedding.js';
+
+const LIMITS = { maxCallsInFlight: 1, maxEventLoopDelayMs: 60_000 } as Config;
+
+const aResponse = (): ServerResponse => new ServerResponse(new IncomingMessage(new Socket()));
+
+describe('the shedding of calls', () => {
+  let load: LoadShedding;
+  beforeEach(() => (load = new LoadShedding(new Metrics(), LIMITS)));
+  afterEach(() => load.onModuleDestroy());
+
+  it('counts a call until its answer is over', () => {
+    const response = aResponse();
+    load.take(response);
+    expect(() => load.take(aResponse())).toThrow('too many calls');
+    response.emit('close');
+    expect(() => load.take(aResponse())).not.toThrow();
+  });
+
+  it('does not count one whose client has left already', () => {
+    const left = aResponse();
+    left.destroy();
+    left.emit('close');
+    load.take(left);
+    expect(() => load.take(aResponse())).not.toThrow();
+  });
+});
