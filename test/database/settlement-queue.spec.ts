@@ -1,7 +1,9 @@
 import pg from 'pg';
+import { CallRecorder } from '../../src/billing/call-recorder.js';
 import { SettlementQueue } from '../../src/billing/settlement-queue.js';
 import { DatabasePools } from '../../src/database/index.js';
 import { POOL_SIZES } from '../../src/database/pools.js';
+import { Metrics } from '../../src/metrics/index.js';
 import { BillingBench, EXACT } from '../support/billing-bench.js';
 import { finished } from '../support/billing-rows.js';
 import { DatabaseOutage } from '../support/database-outage.js';
@@ -52,6 +54,15 @@ describe('the queue of settlements', () => {
     await bench.query('UPDATE settlement_failures SET resolved_at = now()');
     await expect(rows()).resolves.toMatchObject([{ status: 'succeeded', cost: '30' }]);
     await expect(bench.check()).resolves.toEqual(EXACT);
+  });
+
+  it('counts a call once that is put aside', async () => {
+    const refused = finished(await bench.opened(100n), 30n, { created_at: '1999-12-31T23:59:59Z' });
+    const recorder = bench.app.get(CallRecorder, { strict: false });
+    await expect(recorder.record(refused, { trace: undefined })).rejects.toThrow('could not be recorded');
+    const { registry } = bench.app.get(Metrics, { strict: false });
+    const counted = await registry.getSingleMetric('switchboard_calls_total')?.get();
+    expect(counted?.values).toMatchObject([{ value: 1, labels: { status: 'failed', reason: 'unavailable' } }]);
   });
 
   describe('without a database', () => {

@@ -31,7 +31,10 @@ export class InterruptedCalls {
     });
   }
 
-  /** Closes one call, as if its process had died, or for what else its row is to say. Does nothing when it is not open. */
+  /**
+   * Closes one call, as if its process had died, or for what else its row is to say. Does nothing when it is not open.
+   * Whoever knows how it ended counts it.
+   */
   async close(id: string, why: AppError = new ProcessDied()): Promise<void> {
     const { rows } = await this.pools.settlement.query<OpenCallLine>(ONE, [id]);
     for (const line of rows) await this.closeOne(openCall(line), why);
@@ -51,7 +54,10 @@ export class InterruptedCalls {
       const results = await Promise.allSettled(rows.map((line) => this.closeOne(openCall(line), why)));
       for (const result of results) {
         if (result.status === 'rejected') failures.push(result.reason);
-        else if (result.value) closed += 1;
+        else if (result.value !== undefined) {
+          closed += 1;
+          this.metrics.count(result.value);
+        }
       }
       last = rows.at(-1)?.id ?? '';
       if (rows.length < PAGE) break;
@@ -65,14 +71,13 @@ export class InterruptedCalls {
     if (calls > 0) this.logger.warn({ calls }, 'Holds came about after their calls had been settled: released.');
   }
 
-  /** False when somebody else had closed it. */
-  private async closeOne(call: OpenCall, why: AppError): Promise<boolean> {
+  /** Its row; undefined when somebody else had closed it. */
+  private async closeOne(call: OpenCall, why: AppError): Promise<CallRow | undefined> {
     const row = interruptedRow(call, why);
     const collected = await this.batcher.submit(row);
-    if (collected === undefined) return false;
-    this.metrics.count(row);
+    if (collected === undefined) return undefined;
     this.logger.log(callLine(row, collected), 'call');
-    return true;
+    return row;
   }
 }
 
