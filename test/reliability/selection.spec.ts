@@ -11,9 +11,11 @@ import {
   Random,
   type Wanted,
 } from '../../src/channels/index.js';
+import { credentialSubjectOf } from '../../src/channels/health/subjects.js';
 import { SharedRests } from '../../src/channels/health/shared-rests.js';
 import { AppError, Clock } from '../../src/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
 import { HeldClock } from '../support/held-clock.js';
 import { startOn } from '../support/modules.js';
 import { SeededRandom } from '../support/seeded-random.js';
@@ -208,6 +210,36 @@ describe('whom calls ask', () => {
     expect((await drawn(aCall()))?.isProbe).toBe(true);
   });
 
+  it('R2: what was healed while its call claimed something else does not rest again', async () => {
+    await start([{ name: 'a' }], { leastOutcomes: 1 });
+    const [refused, broken] = [await aCall().next(), await aCall().next()];
+    refused.failed(REFUSED);
+    refused.release();
+    broken.failed(BROKEN);
+    broken.release();
+    clock.pass(300);
+    const rests = program.get(SharedRests);
+    const subject = credentialSubjectOf(refused.channel, refused.credential);
+    const tries = aCall().next();
+    rests.end(rests.find(subject)!);
+    (await tries).release();
+    expect(rests.find(subject)).toBeUndefined();
+  });
+
+  it('R2: an answer that comes after another call has tried and failed changes nothing of the new rest', async () => {
+    await start([{ name: 'a' }], { leastOutcomes: 1, probeMs: 1 });
+    await attempt(aCall(), BROKEN);
+    clock.pass(5);
+    const slow = await aCall().next();
+    await eventually(async () => {
+      clock.pass(1);
+      expect(await attempt(aCall(), BROKEN)).toBe('a');
+    });
+    slow.succeeded();
+    slow.release();
+    expect(refusal().kind).toBe('server_is_overloaded');
+  });
+
   it('R2: a channel that fails half of its calls is left alone, longer each time, until one call gets an answer', async () => {
     await start([{ name: 'a' }]);
     for (const outcome of [undefined, undefined, BROKEN, BROKEN]) expect(await attempt(aCall(), outcome)).toBe('a');
@@ -281,6 +313,29 @@ describe('whom calls ask', () => {
       'small',
       undefined,
     ]);
+  });
+
+  it('a call that finds out whether it is the one that tries takes no place that another has taken meanwhile', async () => {
+    await start([{ name: 'a', credentials: ['refused', 'good'], concurrency: 1 }]);
+    let refused = await aCall().next();
+    while (secretOf(refused) !== 'refused') {
+      refused.release();
+      refused = await aCall().next();
+    }
+    refused.failed(REFUSED);
+    refused.release();
+    clock.pass(300);
+    let tries = aCall().next();
+    while (!(tries instanceof Promise)) {
+      tries.release();
+      tries = aCall().next();
+    }
+    const other = await aCall().next();
+    expect(secretOf(other)).toBe('good');
+    await expect(tries).rejects.toThrow(NoChannel);
+    other.release();
+    await program.get(SharedRests).written();
+    expect(await attempt(aCall())).toBe('a');
   });
 
   it('R2: over thousands of calls with faults at random nobody is asked who rests, was asked, or has somebody before them', async () => {

@@ -122,8 +122,8 @@ export class ChannelHealth {
 
   /** @param isWhole of the whole channel, not of a credential */
   heal(channel: Channel, rest: Rest, isWhole: boolean): void {
-    this.rests.end(rest);
-    this.logger.log(`Channel ${channel.name}: ${isWhole ? 'it' : 'a credential that rested'} answers again.`);
+    if (this.rests.end(rest))
+      this.logger.log(`Channel ${channel.name}: ${isWhole ? 'it' : 'a credential that rested'} answers again.`);
   }
 
   private pause(channel: Channel, strikes: number, { kind, details }: AppError, why: string): void {

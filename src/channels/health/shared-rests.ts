@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Notifications, TOPICS, UNHEARD_CACHE_MS } from '../../database/index.js';
 import { Clock, reasonOf, within } from '../../shared/index.js';
 import { HealthLimits } from './health-limits.js';
-import { isOver, type Rest } from './rest.js';
+import { isOver, type Rest, stageOf } from './rest.js';
 import { RestRepository, type RestRow } from './rest.repository.js';
 
 /** A call waits no longer than this to learn whether it is the one that tries. */
@@ -87,8 +87,10 @@ export class SharedRests implements OnModuleInit, OnModuleDestroy {
     if (known?.id === id && laterMs > untilMs) this.rests.set(subject, { ...known, untilMs: laterMs });
   }
 
-  /** It is as good as new. */
-  end({ subject, id }: Rest): void {
+  /** It is as good as new. Nothing happens, and false is given, when it rests anew meanwhile: others have heard of that. */
+  end({ subject, id }: Rest): boolean {
+    const known = this.rests.get(subject);
+    if (known !== undefined && known.id !== id) return false;
     this.rests.delete(subject);
     this.unwritten.delete(subject);
     this.onOver?.(subject);
@@ -96,6 +98,7 @@ export class SharedRests implements OnModuleInit, OnModuleDestroy {
       await this.rows.end({ subject, id });
       await this.tell({ state: 'over', subject, id });
     });
+    return true;
   }
 
   /**
@@ -104,6 +107,9 @@ export class SharedRests implements OnModuleInit, OnModuleDestroy {
    */
   async claim(rest: Rest): Promise<boolean> {
     const { probeMs } = this.limits;
+    const known = this.rests.get(rest.subject);
+    // It was healed, or rests anew, while its call claimed something else.
+    if (known?.id !== rest.id || stageOf(known, this.clock.now()) !== 'due') return false;
     this.rests.set(rest.subject, { ...rest, probeUntilMs: this.clock.now() + probeMs });
     try {
       const claimed = await within(

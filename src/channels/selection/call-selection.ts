@@ -164,19 +164,22 @@ export class CallSelection {
     return this.wanted.mayProbe !== false && stageOf(rest, this.surroundings.clock.now()) === 'due';
   }
 
-  /** Claims what is to be tried. Where another call does, this one asks somebody else. */
+  /** Claims what is to be tried. Where another call does, or has taken the last place meanwhile, this one asks somebody else. */
   private async probe(candidate: Candidate): Promise<Assignment> {
-    const { health } = this.surroundings;
+    const { health, load } = this.surroundings;
+    const { channel, due } = candidate;
     const claimed: Rest[] = [];
-    for (const rest of [candidate.due.channel, candidate.due.credential]) {
+    for (const rest of [due.channel, due.credential]) {
       if (rest === undefined) continue;
-      if (await health.claim(rest)) claimed.push(rest);
-      else {
-        for (const other of claimed) health.free(other);
-        return this.next();
-      }
+      if (!(await health.claim(rest))) return this.nextWithout(claimed);
+      claimed.push(rest);
     }
-    return this.assign(candidate);
+    return load.isFull(channel) ? this.nextWithout(claimed) : this.assign(candidate);
+  }
+
+  private nextWithout(claimed: readonly Rest[]): Assignment | Promise<Assignment> {
+    for (const rest of claimed) this.surroundings.health.free(rest);
+    return this.next();
   }
 
   private assign({ channel, credential, due }: Candidate): Assignment {
