@@ -11,8 +11,8 @@ import { configureApp, createAdapter } from './configure-app.js';
 import { Notifications } from './database/index.js';
 import { DEMO_MODEL } from './demo/index.js';
 import { surviveFaults } from './faults.js';
-import { ProcessMetrics } from './monitoring/index.js';
 import { CallCounts } from './limits/index.js';
+import { ProcessMetrics } from './monitoring/index.js';
 import { Onboarding } from './onboarding/index.js';
 import { removePidFile, writePidFile } from './pid-file.js';
 import { PinoLogger } from './pino.logger.js';
@@ -24,8 +24,9 @@ import { welcome } from './welcome.js';
 import { isFirst, isWorker, PrimaryLink, SERVES } from './workers/index.js';
 
 /**
- * Starts the service, or one of its workers, which then runs until it is told to stop. Told so while it starts, it goes no further than it has
- * to: what was started is closed in order, and an administrator's password is not made for nobody to read.
+ * Starts the service, or one of its workers, which then runs until it is told to stop. Told so while it starts, it goes
+ * no further than it has to: what was started is closed in order, and an administrator's password is not made for nobody
+ * to read.
  * @throws whatever keeps it from starting
  */
 export async function boot(config: Config, told: StopRequest): Promise<void> {
@@ -45,7 +46,7 @@ export async function boot(config: Config, told: StopRequest): Promise<void> {
 async function open(app: NestFastifyApplication, config: Config): Promise<void> {
   app.get(ProcessMetrics).watch();
   await app.get(Sweeper).start();
-  app.get(CallCounts).open();
+  await app.get(CallCounts).open();
   await listen(app, config);
   if (!isWorker) writePidFile(config.dataDir);
   surviveFaults(app);

@@ -12,7 +12,6 @@ import { LimitTimings } from './limit-timings.js';
 import { MemoryCounts } from './memory-counts.js';
 import { PrimaryCounts } from './primary-counts.js';
 import { RedisCounts } from './redis-counts.js';
-import { RedisLink } from './redis-link.js';
 
 type ThrottlerRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
@@ -28,21 +27,32 @@ const NAME_LENGTH = 22;
  */
 @Injectable()
 export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
-  private readonly counts: FallbackCounts | OwnCounts;
+  private readonly watch: OutageWatch;
+  private counts: FallbackCounts | OwnCounts;
 
-  constructor(config: Config, clock: Clock, timings: LimitTimings, primary: PrimaryLink, metrics: Metrics) {
-    const watch = new LoggedOutages(metrics);
-    let counts: FallbackCounts | OwnCounts = new OwnCounts(new MemoryCounts(clock));
-    if (primary.connected) counts = new FallbackCounts(new PrimaryCounts(primary), counts, timings, watch);
-    if (config.redisUrl !== undefined) {
-      const link = new RedisLink(config.redisUrl, timings.silenceMs);
-      counts = new FallbackCounts(new RedisCounts(link, namesUnder(config), timings), counts, timings, watch);
-    }
-    this.counts = counts;
+  constructor(
+    private readonly config: Config,
+    clock: Clock,
+    private readonly timings: LimitTimings,
+    primary: PrimaryLink,
+    metrics: Metrics,
+  ) {
+    this.watch = new LoggedOutages(metrics);
+    const own = new OwnCounts(new MemoryCounts(clock));
+    this.counts = primary.connected ? new FallbackCounts(new PrimaryCounts(primary), own, timings, this.watch) : own;
   }
 
-  /** For the server, which does not wait for it. Whoever makes no calls connects to nothing. */
-  open(): void {
+  /**
+   * For a server, before it is asked; the connections are not waited for. Whoever makes no calls connects to nothing, and
+   * what speaks to Redis, some 10 MB, is loaded only where there is one.
+   */
+  async open(): Promise<void> {
+    const { config, timings, watch } = this;
+    if (config.redisUrl !== undefined) {
+      const { RedisLink } = await import('./redis-link.js');
+      const redis = new RedisCounts(new RedisLink(config.redisUrl, timings.silenceMs), namesUnder(config), timings);
+      this.counts = new FallbackCounts(redis, this.counts, timings, watch);
+    }
     this.counts.open();
   }
 

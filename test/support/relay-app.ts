@@ -118,7 +118,7 @@ export class RelayApp {
     });
     configureApp(app);
     await app.get(Sweeper).start();
-    app.get(CallCounts, { strict: false }).open();
+    await app.get(CallCounts, { strict: false }).open();
     await app.listen(0, '127.0.0.1');
     app.get(ChannelDirectory, { strict: false }).serve();
     let stopped: Promise<void> | undefined;
