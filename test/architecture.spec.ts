@@ -116,7 +116,8 @@ describe('architecture', () => {
       .filter((file) => ['shared', 'call'].includes(folderOf(relative(SRC, file))) && !file.endsWith('.spec.ts'))
       .filter((file) =>
         /from '(@nestjs|rxjs|fastify|typeorm|pg|undici|node:(fs|net|http|https|child_process)')/.test(
-          readFileSync(file, 'utf8').replaceAll(/import type .*/g, ''),
+          // What only tells addresses from other text reaches no network.
+          readFileSync(file, 'utf8').replaceAll(/import type .*|import \{ isIP \} from 'node:net';/g, ''),
         ),
       );
     expect(impure).toEqual([]);
