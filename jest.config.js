@@ -32,10 +32,10 @@ const onDatabase = {
 };
 
 /**
- * Specs in test/ that need neither network nor database: the imports, the flags, the dialects' adapters on plain values, and
- * which tests keep which promise.
+ * Specs in test/ that need neither network nor database: the imports, the variables, the flags, the dialects' adapters on
+ * plain values, and which tests keep which promise.
  */
-const pure = '(architecture|flags|conformance/dialects|reliability/promises)';
+const pure = '(architecture|environment|flags|conformance/dialects|reliability/promises)';
 
 /**
  * `unit`: beside the code, no I/O. `system`: test/, over HTTP and SQL. `browser`: test/browser, in a real Chromium, which
