@@ -133,6 +133,18 @@ describe('the configuration', () => {
     expect(() => config({ [name]: value })).not.toThrow(value);
   });
 
+  it.each(['authorization=Bearer%20t0k%3D', 'x-team=relay, x-empty=', 'x=a=b'])(
+    'shows the collector of traces these headers: %s',
+    (OTEL_EXPORTER_OTLP_HEADERS) =>
+      expect(config({ OTEL_EXPORTER_OTLP_HEADERS }).otlpHeaders?.reveal()).toBe(OTEL_EXPORTER_OTLP_HEADERS),
+  );
+
+  it.each(['authorization', '=value', 'x=a,,y=b', 'x=%zz', 'x=%ff', 'x=a%0D%0Ay: b', 'x y=a', 'x:=a'])(
+    'shows the collector of traces no headers like %s',
+    (OTEL_EXPORTER_OTLP_HEADERS) =>
+      expect(() => config({ OTEL_EXPORTER_OTLP_HEADERS })).toThrow('OTEL_EXPORTER_OTLP_HEADERS must be name=value'),
+  );
+
   it('is frozen, and prints no secret', () => {
     const settings = config({
       DATABASE_URL: 'postgres://user:hunter2@db/x',

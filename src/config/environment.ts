@@ -12,7 +12,13 @@ import {
   Min,
   MinLength,
 } from 'class-validator';
-import { AreProxies, AreWithoutProxy, IsProxyAddress, IsReadableFile } from './network-settings.js';
+import {
+  AreCollectorHeaders,
+  AreProxies,
+  AreWithoutProxy,
+  IsProxyAddress,
+  IsReadableFile,
+} from './network-settings.js';
 
 const whole = (): PropertyDecorator => Type(() => Number);
 const MIB = 1024 * 1024;
@@ -146,9 +152,7 @@ export class Environment {
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string;
 
   @IsOptional()
-  @Matches(/^[^=,\s]+=(?:[^,%]|%[\dA-Fa-f]{2})*(?:,\s*[^=,\s]+=(?:[^,%]|%[\dA-Fa-f]{2})*)*$/, {
-    message: 'OTEL_EXPORTER_OTLP_HEADERS must be name=value, several with commas, values percent-encoded',
-  })
+  @AreCollectorHeaders()
   readonly OTEL_EXPORTER_OTLP_HEADERS?: string;
 
   @IsOptional()

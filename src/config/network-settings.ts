@@ -1,5 +1,6 @@
 import { ValidateBy, type ValidationOptions } from 'class-validator';
 import { accessSync, constants } from 'node:fs';
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { isIP } from 'node:net';
 
 // What variables about networks may say.
@@ -41,6 +42,24 @@ function isProxyAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, pathname, search, hash } = new URL(text);
   return (protocol === 'http:' || protocol === 'https:') && `${pathname}${search}${hash}` === '/';
+}
+
+/** What a collector wants to be shown: what would not pass as a header fails here, and not with every trace. */
+export const AreCollectorHeaders = (): PropertyDecorator =>
+  One('areCollectorHeaders', (text) => text.split(',').every(isHeader), {
+    message: 'OTEL_EXPORTER_OTLP_HEADERS must be name=value, several with commas, values percent-encoded',
+  });
+
+function isHeader(pair: string): boolean {
+  const [, name, value] = /^\s*([^=\s]+)\s*=(.*)$/.exec(pair) ?? [];
+  if (name === undefined || value === undefined) return false;
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, decodeURIComponent(value.trim()));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Node itself reads the file, and only warns when it cannot. */
