@@ -69,7 +69,8 @@ export function classifyUpstream(status: number, headers: UpstreamHeaders, body:
   if (status === 401 || status === 403 || (status === 400 && BAD_KEY.test(said))) return badCredential(status);
   if (status === 429) return rateLimited(status, headers);
   if (status === 408 || status === 409 || status >= 500) return transient(status, headers, fault);
-  if (isRedirect(status) || isMisconfigured(status, fault)) return misconfigured(status);
+  if (isRedirect(status) || isWrongAddress(status, fault)) return misconfigured(status);
+  if (isUnknownModel(status, fault)) return misconfigured(status, { unknownModel: true });
   if (status >= 400) return refused(status, fault, said);
   return failed('upstream_error', 'The upstream gave an unusable answer.', { upstreamStatus: status });
 }
@@ -114,9 +115,9 @@ function outOfMoney(upstreamStatus: number): AppError {
 const badCredential = (upstreamStatus: number): AppError =>
   failed('upstream_auth', "The upstream refused the relay's credential. Tell the operator.", { upstreamStatus });
 
-function misconfigured(upstreamStatus: number): AppError {
+function misconfigured(upstreamStatus: number, what: Pick<ErrorDetails, 'unknownModel'> = {}): AppError {
   const message = 'The upstream does not know the model or the address that it is configured for. Tell the operator.';
-  return failed('upstream_error', message, { upstreamStatus });
+  return failed('upstream_error', message, { upstreamStatus, ...what });
 }
 
 function rateLimited(upstreamStatus: number, headers: UpstreamHeaders): AppError {
@@ -142,10 +143,12 @@ function transient(upstreamStatus: number, headers: UpstreamHeaders, fault: Upst
 /** Never followed: it could lead anywhere, with the credential. */
 const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
-/** A channel that points to a wrong place or names a wrong model: another one may still serve the call. */
-function isMisconfigured(status: number, fault: UpstreamFault): boolean {
-  if (status === 405) return true;
-  if (status === 404 && (fault.message === undefined || WRONG_ADDRESS.test(fault.message))) return true;
+/** A channel that points to a wrong place: another one may still serve the call. */
+const isWrongAddress = (status: number, { message }: UpstreamFault): boolean =>
+  status === 405 || (status === 404 && (message === undefined || WRONG_ADDRESS.test(message)));
+
+/** A channel that names a wrong model: another one may still serve the call, and this one may serve other models. */
+function isUnknownModel(status: number, fault: UpstreamFault): boolean {
   const message = fault.message ?? '';
   // So words Messages a model that it does not know; with another status the model's name is malformed.
   if (status === 404 && message.startsWith('model: ')) return true;

@@ -1,4 +1,5 @@
 import type { TestingModule } from '@nestjs/testing';
+import { classifyUpstream } from '../../src/call/index.js';
 import { CatalogService } from '../../src/catalog/index.js';
 import {
   type Assignment,
@@ -266,6 +267,14 @@ describe('whom calls ask', () => {
     // But an answer that breaks off is what the others would get as well.
     probe.failed(BROKEN);
     expect(await attempt(aCall())).toBeUndefined();
+  });
+
+  it('R2: a channel that does not know one model is not left alone, as others may be had there', async () => {
+    await start([{ name: 'a' }]);
+    const unknown = classifyUpstream(404, {}, { error: { message: 'No such model.', code: 'model_not_found' } });
+    expect(unknown.details.failover).toBe(true);
+    for (let count = 0; count < 10; count += 1) expect(await attempt(aCall(), unknown)).toBe('a');
+    expect(await attempt(aCall())).toBe('a');
   });
 
   it('R2: what had begun before a channel was healed does not count against it', async () => {
