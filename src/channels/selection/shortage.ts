@@ -20,7 +20,7 @@ export class NoChannel extends AppError {
   }
 
   static for(model: string, retryAfterSeconds = UNKNOWN_WAIT_SECONDS, isExhausted = true): NoChannel {
-    const message = `No channel can serve the model "${model}" at present. Try again in a few seconds, or ask the operator.`;
+    const message = `No channel can serve the model "${model}" at present. Please try again in ${retryAfterSeconds}s. If it stays like this, tell the operator.`;
     return new NoChannel('server_is_overloaded', message, retryAfterSeconds, isExhausted);
   }
 }

@@ -1,0 +1,43 @@
+import type { Rest, RestReason } from '../health/rest.js';
+import { Shortage } from './shortage.js';
+
+const NOW = 1_000_000;
+
+const rest = (reason: RestReason, ms: number): Rest => ({
+  subject: 'a channel',
+  id: 'a rest',
+  reason,
+  untilMs: NOW + ms,
+  strikes: 1,
+  probeUntilMs: 0,
+});
+
+describe('a shortage of channels', () => {
+  it('says the wait that the header tells in the message too', () => {
+    const shortage = new Shortage(NOW);
+    shortage.resting(rest('failures', 16_200));
+    shortage.resting(rest('rate_limit', 40_000));
+    const error = shortage.errorFor('large');
+    expect(error.details.retryAfterSeconds).toBe(17);
+    expect(error.message).toBe(
+      'No channel can serve the model "large" at present. Please try again in 17s. If it stays like this, tell the operator.',
+    );
+  });
+
+  it('is a rate limit where nothing else keeps a channel from answering', () => {
+    const shortage = new Shortage(NOW);
+    shortage.resting(rest('rate_limit', 300_000));
+    expect(shortage.errorFor('large')).toMatchObject({
+      kind: 'rate_limit_exceeded',
+      message: 'All channels of the model "large" are at their rate limits. Please try again in 60s.',
+      details: { retryAfterSeconds: 60 },
+    });
+  });
+
+  it('lasts a moment where a channel is only full', () => {
+    const shortage = new Shortage(NOW);
+    shortage.resting(rest('failures', 30_000));
+    shortage.full();
+    expect(shortage.errorFor('large').details.retryAfterSeconds).toBe(1);
+  });
+});
