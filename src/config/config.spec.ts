@@ -47,6 +47,11 @@ describe('the configuration', () => {
     expect(config({ PORT: '', LOG_LEVEL: '', DATABASE_URL: '' })).toMatchObject({ port: 3000, databaseUrl: undefined });
   });
 
+  it('gives one reason for what is no number', () => {
+    expect(() => config({ WORKERS: 'two' })).toThrow(/: WORKERS must be an integer number\.$/);
+    expect(() => config({ WORKERS: '0' })).toThrow(/: WORKERS must not be less than 1\.$/);
+  });
+
   it('names every variable that is wrong, in one message', () => {
     const wrong = {
       PORT: '70000',

@@ -115,12 +115,16 @@ export class Config {
       [...Object.entries(variables), ...either].filter(([, value]) => value !== undefined && value !== ''),
     );
     const environment = plainToInstance(Environment, set, { exposeDefaultValues: true });
-    const faults = validateSync(environment).flatMap((fault) => Object.values(fault.constraints ?? {}));
+    const faults = validateSync(environment).flatMap((fault) => reasonsOf(fault.constraints));
     if (faults.length > 0)
       throw new InvalidEnvironment(`These settings in the environment are wrong: ${faults.join('; ')}.`);
     return new Config(environment, (name) => variables[name] || undefined);
   }
 }
+
+/** What is no whole number is beyond every bound as well, and one reason is enough. */
+const reasonsOf = ({ isInt, ...others }: Readonly<Record<string, string>> = {}): readonly string[] =>
+  isInt === undefined ? Object.values(others) : [isInt];
 
 const secretOf = (text: string | undefined): Secret | undefined => (text === undefined ? undefined : new Secret(text));
 
