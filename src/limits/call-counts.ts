@@ -109,7 +109,7 @@ class LoggedOutages implements OutageWatch {
     this.degraded.inc();
     this.outages.inc();
     this.logger.warn(
-      `Rate limits are not counted by ${name} any more (${reasonOf(reason)}): until it is back, fewer processes count together.`,
+      `Rate limits are not counted by ${name} any more (${reasonOf(reason)}): until it is back, fewer processes count together, and more calls may pass than limits allow.`,
     );
   }
 

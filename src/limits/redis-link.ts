@@ -37,6 +37,7 @@ export class RedisLink {
       disableClientInfo: true,
       retryStrategy: (times) => Math.min(times * FIRST_RETRY_MS, LAST_RETRY_MS),
     });
+    this.client.on('connect', () => (this.lastError = new Error('the connection was closed')));
     this.client.on('error', (error: unknown) => (this.lastError = error));
     this.client.on('close', () => this.onLost?.(this.lastError));
   }
