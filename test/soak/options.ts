@@ -12,7 +12,7 @@ export interface Options {
 
 export const USAGE = `npm run soak -- [options]
 
-  --minutes N   how long clients call (10; the long form is 60)
+  --minutes N   how long clients call (10; 2 at least; the long form is 60)
   --workers N   processes that serve (1)
   --clients N   how many call at a time (12)
   --seed N      another order of faults (1)
