@@ -10,8 +10,9 @@ process.exitCode = await runNode(
     '--experimental-vm-modules', // our modules are ES modules, and so are Nest's
     '--disable-warning=ExperimentalWarning',
     inRoot('node_modules/jest/bin/jest.js'),
-    ...(isChosen ? [] : ['--selectProjects', 'unit', 'system']),
     ...given,
+    // Last, because it takes whatever follows it for projects: also what is meant to choose by path.
+    ...(isChosen ? [] : ['--selectProjects', 'unit', 'system']),
   ],
   { cwd: inRoot() },
 );
