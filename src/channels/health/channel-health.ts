@@ -106,7 +106,7 @@ export class ChannelHealth {
     const subject = credentialSubjectOf(channel, credential);
     this.rests.begin({ subject, reason, strikes: (known?.strikes ?? 0) + 1, restMs });
     this.counter.inc({ channel: channel.name, reason });
-    const which = credential === undefined ? 'it' : `its credential ${credential.id}`;
+    const which = credential === undefined ? 'it' : placeOf(channel, credential);
     this.logger.warn(
       `Channel ${channel.name}: ${which} is not called with for ${secondsOf(restMs)} s, because ${REASONS[reason]}.`,
     );
@@ -139,3 +139,7 @@ export class ChannelHealth {
 }
 
 const secondsOf = (ms: number): number => Math.ceil(ms / 1000);
+
+/** As operators know it: the credential itself is told to nobody. */
+const placeOf = ({ credentials }: Channel, { id }: ChannelCredential): string =>
+  `credential ${credentials.findIndex((credential) => credential.id === id) + 1} of ${credentials.length}`;
