@@ -44,6 +44,8 @@ const pure = '(architecture|environment|flags|conformance/dialects|reliability/p
  */
 export default {
   maxWorkers: 2,
+  // What a file has loaded stays in its process: after a hundred files collecting garbage stops it for seconds.
+  workerIdleMemoryLimit: '1GB',
   testTimeout: 30_000,
   projects: [
     {
