@@ -2,39 +2,37 @@ import { DataSource } from 'typeorm';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { eventually } from '../support/eventually.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerIn, type Dialect, gate, waitFor } from '../support/scripted-upstream.js';
+import { answerIn, type Dialect, gate, hang, type ScriptedUpstream, waitFor } from '../support/scripted-upstream.js';
 
 describe('an Idempotency-Key that reaches two processes', () => {
   let relay: RelayApp;
   let other: RelayApp;
   let caller: TestCaller;
+  /** Behind both of them: they share a catalog, which the second one has written last. */
+  let upstream: ScriptedUpstream;
   beforeAll(async () => {
     relay = await RelayApp.start();
     other = await RelayApp.start({}, { DATABASE_URL: relay.databaseUrl });
+    ({ upstream } = other);
   });
   afterAll(async () => {
     await other.close();
     await relay.close();
   });
   beforeEach(async () => (caller = await relay.caller()));
-  afterEach(() => {
-    relay.upstream.reset();
-    other.upstream.reset();
-  });
+  afterEach(() => upstream.reset());
 
   const post = (to: RelayApp, dialect: Dialect, key = 'one'): Promise<Response> =>
     to.post(PATHS[dialect], caller.key, aRequest(dialect), { 'idempotency-key': key });
   const names = (): Promise<unknown[]> => relay.get(DataSource).query('SELECT call_id FROM named_calls');
-  const requests = (): number => relay.upstream.requests.length + other.upstream.requests.length;
 
   it.each(DIALECTS)(
     'makes one call in %s: the other process says that it runs, and when to come again',
     async (dialect) => {
       const rest = gate();
-      relay.upstream.script([waitFor(rest), answerIn(dialect)]);
-      other.upstream.script([waitFor(rest), answerIn(dialect)]);
+      upstream.script([waitFor(rest), answerIn(dialect)]);
       const first = post(relay, dialect);
-      await eventually(() => expect(requests()).toBe(1));
+      await eventually(() => expect(upstream.requests).toHaveLength(1));
       const second = await post(other, dialect);
       const [running] = await names();
       const told = ['retry-after', 'x-should-retry'].map((name) => second.headers.get(name));
@@ -42,7 +40,7 @@ describe('an Idempotency-Key that reaches two processes', () => {
       expect(await second.text()).toContain((running as { call_id: string }).call_id);
       rest.open();
       expect((await first).status).toBe(200);
-      expect(requests()).toBe(1);
+      expect(upstream.requests).toHaveLength(1);
       const rows = await eventually(async () => {
         const calls = await relay.calls(caller);
         expect(calls).toHaveLength(2);
@@ -60,9 +58,8 @@ describe('an Idempotency-Key that reaches two processes', () => {
   it('is free again for any process when its call has ended, failed or been left', async () => {
     expect((await post(relay, 'messages')).status).toBe(200);
     expect((await post(other, 'messages')).status).toBe(200);
-    other.upstream.scriptNext(answerIn('messages', { text: 'never' }));
     const left = new AbortController();
-    relay.upstream.script([waitFor(new Promise(() => undefined))]);
+    upstream.scriptNext(hang());
     const leaving = fetch(`${relay.url}${PATHS.messages}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${caller.key}`, 'idempotency-key': 'one' },
@@ -78,7 +75,7 @@ describe('an Idempotency-Key that reaches two processes', () => {
 
   it('is nothing to another key, and another name is another call', async () => {
     const rest = gate();
-    relay.upstream.script([waitFor(rest), answerIn('messages')]);
+    upstream.scriptNext([waitFor(rest), answerIn('messages')]);
     const first = post(relay, 'messages');
     await eventually(async () => expect(await names()).toHaveLength(1));
     expect((await post(other, 'messages', 'two')).status).toBe(200);
