@@ -45,7 +45,7 @@ const pure = '(architecture|environment|flags|conformance/dialects|reliability/p
 export default {
   maxWorkers: 2,
   // What a file has loaded stays in its process: after a hundred files collecting garbage stops it for seconds.
-  workerIdleMemoryLimit: '1GB',
+  workerIdleMemoryLimit: '2GB',
   testTimeout: 30_000,
   projects: [
     {
