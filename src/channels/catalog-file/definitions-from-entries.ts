@@ -10,14 +10,9 @@ import { type Limits, limitsIn, USUALLY_LIMITED, type UsualLimits } from '../../
 import { formatUsd, parseUsd, Secret } from '../../shared/index.js';
 import { type ChannelDefinition, type CredentialDefinition, DEFAULT_TIMEOUTS } from '../channel-definition.js';
 import type { AuthForm } from '../channel.js';
-import type {
-  ChannelEntry,
-  GroupEntry,
-  LimitsEntry,
-  ModelEntry,
-  TierEntry,
-  UsualLimitsEntry,
-} from './catalog-file.dto.js';
+import type { ChannelEntry } from './channel.dto.js';
+import type { GroupEntry, LimitsEntry, UsualLimitsEntry } from './group.dto.js';
+import type { ModelEntry, TierEntry } from './model.dto.js';
 
 // What an entry of the file means: a field that is left out has its documented default.
 

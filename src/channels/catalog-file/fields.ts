@@ -31,6 +31,9 @@ export const Optional = (): PropertyDecorator => IsOptional();
 /** Is not looked at when it is exactly this word. */
 export const UnlessItSays = (word: string): PropertyDecorator => ValidateIf((_, value: unknown) => value !== word);
 
+/** Behind the point of a multiplier. */
+export const MULTIPLIER_DIGITS = 6;
+
 const NAME = /^[^\s,\p{Cc}]{1,200}$/u;
 const LABEL = /^(?! )[^\p{Cc}]{1,200}(?<! )$/u;
 const TEXT = /^[^\p{Cc}]{0,2000}$/u;

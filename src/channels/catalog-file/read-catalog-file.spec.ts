@@ -1,6 +1,6 @@
 import { entriesIn, faultsOf } from '../../../test/support/catalog-files.js';
 import type { ChannelDefinition } from '../channel-definition.js';
-import type { ChannelEntry } from './catalog-file.dto.js';
+import type { ChannelEntry } from './channel.dto.js';
 import { channelFrom, groupFrom, modelFrom, usualLimitsFrom } from './definitions-from-entries.js';
 
 const USUAL_AUTH = new Map([

@@ -1,5 +1,6 @@
 import { type CatalogNames, DEFAULT_GROUP } from '../../catalog/index.js';
-import type { CatalogFileDto, ChannelEntry } from './catalog-file.dto.js';
+import type { CatalogFileDto } from './catalog-file.dto.js';
+import type { ChannelEntry } from './channel.dto.js';
 import { authOf, type UsualAuth } from './definitions-from-entries.js';
 import type { Fault } from './invalid-catalog.js';
 
