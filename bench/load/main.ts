@@ -1,8 +1,8 @@
 // The load generator: a process of its own that does one job at a time, told and answered over its channel.
 import { dialectOf } from '../work/dialects.ts';
 import { Caller } from './caller.ts';
+import { SlowReader } from '../../test/support/slow-reader.ts';
 import type { HoldJob, Job, Report, SlowReadersJob, Target } from './jobs.ts';
-import { SlowReader } from './slow-reader.ts';
 import { strangers } from './strangers.ts';
 import { Tally } from './tally.ts';
 import { makeCalls, pacedStreams } from './work.ts';
@@ -48,7 +48,9 @@ async function hold({ target, streams }: HoldJob): Promise<Report> {
 async function readSlowly({ target, clients, bytesPerSecond }: SlowReadersJob): Promise<Report> {
   const dialect = dialectOf(target.dialect);
   const body = dialect.request('flood', 900);
-  readers = Array.from({ length: clients }, () => new SlowReader(target, `/v1${dialect.path}`, body, bytesPerSecond));
+  const url = `${target.origin}/v1${dialect.path}`;
+  const headers = { 'content-type': 'application/json', ...target.headers };
+  readers = Array.from({ length: clients }, () => new SlowReader({ url, headers, body, bytesPerSecond }));
   await Promise.all(readers.map((reader) => reader.begun));
   return new Tally().report();
 }

@@ -85,7 +85,9 @@ describe('R5: what runs takes little memory, of a process of its own', () => {
       relay.upstream.reset();
       relay.upstream.script(endlessStream('messages', { text: 'again '.repeat(4000), gapMs: 0 }));
       const before = await memory();
-      for (let index = 0; index < READERS; index += 1) readers.push(new SlowReader(url(), caller.key, body, 1000));
+      const headers = { authorization: `Bearer ${caller.key}` };
+      for (let index = 0; index < READERS; index += 1)
+        readers.push(new SlowReader({ url: url(), headers, body, bytesPerSecond: 1000 }));
       const sent = await standstill();
       const growth = (await memory()) - before;
       expect(relay.upstream.requests).toHaveLength(READERS);

@@ -101,7 +101,12 @@ export class Clients {
   private async readSlowly(): Promise<void> {
     const client = this.chance.of(DIALECTS);
     const request = JSON.stringify(requestOf(client, `over-${this.chance.of(DIALECTS)}`, true, 'endless', false));
-    const reader = new SlowReader(`${this.target.address()}${PATHS[client]}`, this.target.key, request, 2000);
+    const reader = new SlowReader({
+      url: `${this.target.address()}${PATHS[client]}`,
+      headers: { authorization: `Bearer ${this.target.key}` },
+      body: request,
+      bytesPerSecond: 2000,
+    });
     for (let waited = 0; waited < READ_MS && this.running && reader.open; waited += 250) await sleep(250);
     reader.close();
     this.left += 1;

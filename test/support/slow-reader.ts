@@ -2,20 +2,36 @@ import { connect, type Socket } from 'node:net';
 
 const STEP_MS = 250;
 
+interface SlowRequest {
+  /** `http://127.0.0.1:PORT/v1/…` */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | string;
+  readonly bytesPerSecond: number;
+}
+
 /** A client that takes its answer slowly: a bare socket, since every HTTP client would read ahead. */
 export class SlowReader {
   /** Bytes of the answer that were taken, its head included. */
   taken = 0;
+  /** Resolves when something of the answer is there. Rejects when the connection fails before; may be ignored. */
+  readonly begun: Promise<void>;
   private readonly socket: Socket;
   private readonly timer: NodeJS.Timeout;
 
-  constructor(url: string, key: string, body: string, bytesPerSecond: number) {
+  constructor({ url, headers, body, bytesPerSecond }: SlowRequest) {
     const { hostname, port, host, pathname } = new URL(url);
     this.socket = connect({ host: hostname, port: Number(port) });
-    this.socket.on('error', () => undefined);
+    this.begun = new Promise((resolve, reject) => {
+      this.socket.once('readable', resolve);
+      this.socket.on('error', reject);
+    });
+    this.begun.catch(() => undefined);
+    const lines = Object.entries({ host, 'content-length': Buffer.byteLength(body), ...headers });
     this.socket.write(
-      `POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${key}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `POST ${pathname} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
     );
+    this.socket.write(body);
     this.timer = setInterval(() => this.take((bytesPerSecond * STEP_MS) / 1000), STEP_MS);
   }
 
