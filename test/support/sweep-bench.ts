@@ -96,7 +96,7 @@ export class SweepBench {
     await this.database.drop();
   }
 
-  /** Puts a process on the list; one that was never on any machine unless said otherwise. */
+  /** Puts a process on the list, again if it is on it; one that was never on any machine unless said otherwise. */
   async list(row: Partial<ProcessRow> = {}): Promise<string> {
     const { id, host, pid, identity, silent } = {
       id: `prs_${randomUUID()}`,
@@ -107,7 +107,9 @@ export class SweepBench {
       ...row,
     };
     await this.query(
-      `INSERT INTO processes (id, host, pid, identity, heartbeat_at) VALUES ($1, $2, $3, $4, now() + $5::interval)`,
+      `INSERT INTO processes (id, host, pid, identity, heartbeat_at) VALUES ($1, $2, $3, $4, now() + $5::interval)
+       ON CONFLICT (id) DO UPDATE
+          SET host = excluded.host, pid = excluded.pid, identity = excluded.identity, heartbeat_at = excluded.heartbeat_at`,
       [id, host, pid, identity, silent ? '-1 day' : '1 hour'],
     );
     return id;
