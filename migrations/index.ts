@@ -20,6 +20,7 @@ import { RecordAttempts20261122200100 } from './20261122200100-record-attempts.j
 import { LimitGroups20261122200200 } from './20261122200200-limit-groups.js';
 import { LimitKeys20261122200210 } from './20261122200210-limit-keys.js';
 import { CreateNamedCalls20261122200300 } from './20261122200300-create-named-calls.js';
+import { NameCredentialHeaders20261122210000 } from './20261122210000-name-credential-headers.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -43,4 +44,5 @@ export const migrations = [
   LimitGroups20261122200200,
   LimitKeys20261122200210,
   CreateNamedCalls20261122200300,
+  NameCredentialHeaders20261122210000,
 ];

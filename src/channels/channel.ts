@@ -2,9 +2,8 @@ import type { ProtocolId } from '../call/index.js';
 import type { Flags } from '../catalog/index.js';
 import type { Secret } from '../shared/index.js';
 
-/** Where an upstream looks for the credential: a bearer token, the header of that name, or nowhere. */
-export const AUTH_FORMS = ['bearer', 'x-api-key', 'api-key', 'none'] as const;
-export type AuthForm = (typeof AUTH_FORMS)[number];
+/** Where an upstream looks for the credential: `bearer` for a bearer token, `none` for nowhere, or in this header. */
+export type AuthForm = string;
 
 export interface ChannelTimeouts {
   readonly connectMs: number;

@@ -5,10 +5,12 @@ import { Numeral, textOf } from './numeral.js';
 /** What the relay sets itself, or what concerns one connection only: never given by a channel. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set(
   `connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade
-   expect host content-length content-type content-encoding accept-encoding authorization x-api-key api-key`.split(
-    /\s+/,
-  ),
+   expect host content-length content-type content-encoding accept-encoding`.split(/\s+/),
 );
+/** Where credentials go: `auth` says which. */
+const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'api-key']);
+/** Every header that carries a key has a hyphen in its name; what has none is another word for something. */
+const CREDENTIAL_HEADER = /^[a-z0-9]+(?:-[a-z0-9]+)+$/;
 const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 const SECRET = /^[\x21-\x7e]{1,4096}$/;
@@ -28,6 +30,15 @@ export const BaseUrl = (): PropertyDecorator =>
 const ADDRESS = 'must be an address that begins with http:// or https://';
 const NOWHERE =
   'must not lead to an address of the link itself (such as 169.254.169.254 or fe80::1), of a metadata service, of nowhere (0.0.0.0) or of everybody';
+
+/** `bearer`, `none`, or the header in which the upstream looks for the credential. */
+export const Auth = (): PropertyDecorator =>
+  Field('isAuth', (value) => {
+    if (value === 'bearer' || value === 'none') return undefined;
+    if (typeof value !== 'string' || value.length > 100 || !CREDENTIAL_HEADER.test(value))
+      return 'must be bearer, none, or the name of a header in lower case, such as x-api-key';
+    return RESERVED_HEADERS.has(value) ? `must not be ${value}: the relay sets it` : undefined;
+  });
 
 /** Secrets, `env:NAME` or `***`. What stands there is never repeated in a message. */
 export const Credentials = (): PropertyDecorator =>
@@ -84,7 +95,7 @@ export const Headers = (): PropertyDecorator =>
     (value) => {
       if (!isMapping(value)) return 'must be a mapping from names to texts';
       const names = Object.keys(value).map((name) => name.toLowerCase());
-      const reserved = names.find((name) => RESERVED_HEADERS.has(name));
+      const reserved = names.find((name) => RESERVED_HEADERS.has(name) || CREDENTIAL_HEADERS.has(name));
       if (reserved !== undefined) return `must not set ${reserved}: the relay does`;
       const twice = names.find((name, index) => names.indexOf(name) !== index);
       if (twice !== undefined) return `must not set ${twice} twice`;

@@ -1,9 +1,8 @@
 import { Type } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
 import type { Flags } from '../../catalog/index.js';
-import { AUTH_FORMS, type AuthForm } from '../channel.js';
-import { BaseUrl, Credentials, FlagMap, Headers, ModelNames, Query } from './channel-fields.js';
-import { Label, Mapping, Name, Names, OneOf, Optional, Whole } from './fields.js';
+import { Auth, BaseUrl, Credentials, FlagMap, Headers, ModelNames, Query } from './channel-fields.js';
+import { Label, Mapping, Name, Names, Optional, Whole } from './fields.js';
 
 const ONE_DAY_MS = 86_400_000;
 
@@ -36,8 +35,8 @@ export class ChannelEntry {
   readonly base_url: string;
 
   @Optional()
-  @OneOf(AUTH_FORMS)
-  readonly auth?: AuthForm | null;
+  @Auth()
+  readonly auth?: string | null;
 
   @Optional()
   @Query()

@@ -53,9 +53,6 @@ export const Text = (): PropertyDecorator =>
     typeof value === 'string' && TEXT.test(value) ? undefined : 'must be text on one line, at most 2000 characters',
   );
 
-export const OneOf = (choices: readonly string[]): PropertyDecorator =>
-  Field('isOneOf', (value) => (choices.includes(value as string) ? undefined : `must be one of ${choices.join(', ')}`));
-
 export const Names = (): PropertyDecorator =>
   Field(
     'areNames',

@@ -146,6 +146,7 @@ channels:
     expect(authOf(channel(''))).toBe('x-api-key');
     expect(authOf(channel('').replace('messages', 'chat-completions'))).toBe('bearer');
     expect(authOf(channel('auth: bearer'))).toBe('bearer');
+    expect(authOf(channel('auth: x-goog-api-key'))).toBe('x-goog-api-key');
   });
 
   it('reads decimals from the text, where a JavaScript number would lose digits', () => {
@@ -255,7 +256,16 @@ channels:
       'must not contain a user or password',
     ],
     ['a query in the address', channel('').replace('/v1', '/v1?a=1'), 'base_url must not contain "?"'],
-    ['an unknown auth', channel('auth: basic'), 'auth must be one of bearer, x-api-key, api-key, none'],
+    [
+      'an unknown auth',
+      channel('auth: basic'),
+      'auth must be bearer, none, or the name of a header in lower case, such as x-api-key',
+    ],
+    [
+      'an auth in a header of the relay',
+      channel('auth: content-type'),
+      'auth must not be content-type: the relay sets it',
+    ],
     ['a credential with blanks', channel('credentials: ["a b"]'), 'credentials must be a list of secrets'],
     ['an env: without a name', channel('credentials: ["env:"]'), 'credentials must name a variable behind "env:"'],
     ['a reserved header', channel('headers: { Authorization: x }'), 'headers must not set authorization'],
