@@ -1,3 +1,4 @@
+import type { Turn } from './content.js';
 import { EventGrammar } from './event-grammar.js';
 import type { CallEvent, PartStart } from './events.js';
 import { PartSequencer } from './part-sequencer.js';
@@ -18,7 +19,7 @@ function told(events: readonly CallEvent[]): string[] {
 
 describe('the parts of an answer', () => {
   let parts: PartSequencer;
-  beforeEach(() => (parts = new PartSequencer()));
+  beforeEach(() => (parts = new PartSequencer({ turns: [] })));
 
   it('are told as they come', () => {
     expect(parts.start('0', { kind: 'text' })).toEqual([{ type: 'part-start', start: { kind: 'text' } }]);
@@ -67,6 +68,19 @@ describe('the parts of an answer', () => {
     ]);
     expect(told(events).filter((line) => line.startsWith('+'))).toEqual(['+call_1', '+a', '+a_2', '+a_3']);
     expect(parts.callCount).toBe(4);
+  });
+
+  it('get no id that a call of the conversation has: clients find the results of all of them by it', () => {
+    const called = (id: string): Turn => ({
+      role: 'assistant',
+      parts: [{ kind: 'tool-call', id, name: 'f', arguments: '{}' }],
+    });
+    parts = new PartSequencer({ turns: [called('call_1'), called('call_3'), called('theirs')] });
+    const events = ['', ''].flatMap((id, index) => [
+      ...parts.start(String(index), call(id)),
+      ...parts.finish(String(index)),
+    ]);
+    expect(told(events).filter((line) => line.startsWith('+'))).toEqual(['+call_4', '+call_5']);
   });
 
   it('are completed by a text that repeats them, once (case 51)', () => {

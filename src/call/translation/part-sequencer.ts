@@ -1,4 +1,4 @@
-import type { Annotation, AnswerPart, OpaqueReasoning } from './content.js';
+import type { Annotation, AnswerPart, CallContent, OpaqueReasoning } from './content.js';
 import type { CallEvent, PartStart } from './events.js';
 
 /** A part on its way: what has been told of it, and what waits until the parts before it are complete. */
@@ -22,7 +22,7 @@ const OBJECT_BEGUN = /^\s*\{/;
 /**
  * Puts the parts of one answer in order, for decoders: one is told at a time, in the order in which they began; what
  * comes of later ones meanwhile is kept. Arguments of tools that are missing become `{}`, ids that are missing or taken
- * are made. Whatever is said of a part that is finished is ignored.
+ * are made, unlike any that the conversation has already. Whatever is said of a part that is finished is ignored.
  */
 export class PartSequencer {
   /** In order of their beginning; the first is the one that is being told. */
@@ -31,6 +31,9 @@ export class PartSequencer {
   private readonly callIds = new Set<string>();
   private isFrontTold = false;
   private calls = 0;
+
+  /** @param content of the call that is answered */
+  constructor(private readonly content: Pick<CallContent, 'turns'>) {}
 
   /** Tool calls so far. */
   get callCount(): number {
@@ -123,13 +126,24 @@ export class PartSequencer {
   /** The id itself when no other call of the answer has it. */
   private freeId(id: string): string {
     this.calls += 1;
-    const wanted = id === '' ? `call_${this.calls}` : id;
+    const wanted = id === '' ? this.newId() : id;
     let free = wanted;
     for (let copy = 2; this.callIds.has(free); copy += 1) free = `${wanted}_${copy}`;
     this.callIds.add(free);
     return free;
   }
+
+  /** Clients keep the results of a whole conversation apart by the ids of its calls. */
+  private newId(): string {
+    const taken = callIdsIn(this.content);
+    let number = taken.size + this.calls;
+    while (taken.has(`call_${number}`)) number += 1;
+    return `call_${number}`;
+  }
 }
+
+const callIdsIn = ({ turns }: Pick<CallContent, 'turns'>): ReadonlySet<string> =>
+  new Set(turns.flatMap(({ parts }) => parts).flatMap((part) => (part.kind === 'tool-call' ? [part.id] : [])));
 
 function tellText(lane: Lane, events: CallEvent[]): void {
   if (takesJson(lane.start) && lane.untold.length === lane.text.length) {

@@ -1,6 +1,7 @@
-import { type Annotation, type CallEvent, PartSequencer, type ToolNames } from '../../call/index.js';
+import { type Annotation, type CallContent, type CallEvent, PartSequencer, ToolNames } from '../../call/index.js';
 import type { CallFragment } from './chat-completions.delta.js';
 import { DecodedCalls } from './chat-completions.decoded-calls.js';
+import { TOOL_NAME } from './chat-completions.flags.js';
 
 type TextKind = 'text' | 'refusal' | 'reasoning';
 
@@ -9,7 +10,7 @@ type TextKind = 'text' | 'refusal' | 'reasoning';
  * until its arguments are whole and something else is said.
  */
 export class DecodedParts {
-  private readonly sequencer = new PartSequencer();
+  private readonly sequencer: PartSequencer;
   private readonly calls: DecodedCalls;
   /** The text that is being said. */
   private passage: { readonly key: string; readonly kind: TextKind; text: string } | undefined;
@@ -17,10 +18,11 @@ export class DecodedParts {
 
   /** @param family whose reasoning it is */
   constructor(
-    names: ToolNames,
+    content: CallContent,
     private readonly family: string,
   ) {
-    this.calls = new DecodedCalls(this.sequencer, names);
+    this.sequencer = new PartSequencer(content);
+    this.calls = new DecodedCalls(this.sequencer, new ToolNames(content.tools, TOOL_NAME));
   }
 
   get hasCalls(): boolean {

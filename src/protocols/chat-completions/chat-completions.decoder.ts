@@ -8,14 +8,13 @@ import {
   ResultCollector,
   type SseEvent,
   type StreamDecoder,
-  ToolNames,
   type UpstreamTarget,
 } from '../../call/index.js';
 import { AppError, isJsonObject, type JsonObject } from '../../shared/index.js';
 import { annotationsIn, callsIn, choiceOf, deltaOf, reasoningIn, textIn } from './chat-completions.delta.js';
 import { DecodedParts } from './chat-completions.decoded-parts.js';
 import { stopReason } from './chat-completions.finish.js';
-import { chatFlags, TOOL_NAME } from './chat-completions.flags.js';
+import { chatFlags } from './chat-completions.flags.js';
 import { ThinkTags } from './chat-completions.think-tags.js';
 import { chatUsageBeside } from './chat-completions.usage.js';
 
@@ -29,11 +28,11 @@ export class ChatDecoder implements StreamDecoder {
   private hasRefused = false;
   private stage: 'new' | 'open' | 'stopped' | 'over' = 'new';
 
-  constructor({ tools, hostedTools }: CallContent, target: UpstreamTarget) {
+  constructor(content: CallContent, target: UpstreamTarget) {
     const flags = chatFlags(target.flags);
-    this.parts = new DecodedParts(new ToolNames(tools, TOOL_NAME), target.family);
+    this.parts = new DecodedParts(content, target.family);
     this.thinkTags = flags.thinkTagSplit ? new ThinkTags() : undefined;
-    this.maySearch = flags.hostedWebSearch && hostedTools.some(({ type }) => type === 'web_search');
+    this.maySearch = flags.hostedWebSearch && content.hostedTools.some(({ type }) => type === 'web_search');
   }
 
   next(event: SseEvent): readonly CallEvent[] {

@@ -39,7 +39,7 @@ const USUAL_TIER = 'standard';
 
 /** Reads an answer of this dialect, block by block, whether they come whole or in pieces. */
 export class AnswerReader {
-  readonly #parts = new PartSequencer();
+  readonly #parts: PartSequencer;
   readonly #blocks = new Map<string, Block>();
   readonly #usage = new MessagesUsage();
   readonly #names: ToolNames;
@@ -48,10 +48,11 @@ export class AnswerReader {
   #isReported = false;
 
   constructor(
-    { tools }: CallContent,
+    content: CallContent,
     private readonly target: UpstreamTarget,
   ) {
-    this.#names = new ToolNames(tools, TOOL_NAMES);
+    this.#parts = new PartSequencer(content);
+    this.#names = new ToolNames(content.tools, TOOL_NAMES);
   }
 
   /** Everything else may come only behind it; again it says nothing. */

@@ -1,5 +1,13 @@
-import { objectIn, PartSequencer, type CallEvent, type PartStart, type ToolNames } from '../../call/index.js';
+import {
+  type CallContent,
+  type CallEvent,
+  objectIn,
+  PartSequencer,
+  type PartStart,
+  ToolNames,
+} from '../../call/index.js';
 import { isJsonObject, type JsonObject } from '../../shared/index.js';
+import { NAME_RULE } from './responses.items.js';
 
 /** What the keys of items begin with whose place in the answer is known. */
 const NUMBER = '#';
@@ -20,7 +28,8 @@ const DELTAS: ReadonlyMap<string, DeltaKind> = new Map<string, DeltaKind>([
 
 /** Makes parts of the items of one answer, however much of them an upstream tells. */
 export class AnswerItems {
-  private readonly parts = new PartSequencer();
+  private readonly parts: PartSequencer;
+  private readonly names: ToolNames;
   /** Which part of its item's reasoning came last. */
   private readonly sections = new Map<string, string>();
   private lastKey = '';
@@ -30,9 +39,12 @@ export class AnswerItems {
   private refusals = 0;
 
   constructor(
-    private readonly names: ToolNames,
+    content: CallContent,
     private readonly family: string,
-  ) {}
+  ) {
+    this.parts = new PartSequencer(content);
+    this.names = new ToolNames(content.tools, NAME_RULE);
+  }
 
   get isEmpty(): boolean {
     return this.begun === 0;

@@ -5,7 +5,6 @@ import {
   objectIn,
   parseData,
   ResultCollector,
-  ToolNames,
   truncated,
   unreadableEvent,
   type CallContent,
@@ -18,7 +17,6 @@ import {
 } from '../../call/index.js';
 import { AppError, isJsonObject, type JsonObject } from '../../shared/index.js';
 import { AnswerItems } from './responses.answer-items.js';
-import { NAME_RULE } from './responses.items.js';
 import { countTools, type ToolUses } from './responses.tools.js';
 import { usageIn } from './responses.usage.js';
 
@@ -37,7 +35,7 @@ export class ResponsesDecoder implements StreamDecoder {
   private toolUses: ToolUses | undefined;
 
   constructor(content: CallContent, target: UpstreamTarget) {
-    this.items = new AnswerItems(new ToolNames(content.tools, NAME_RULE), target.family);
+    this.items = new AnswerItems(content, target.family);
   }
 
   next(event: SseEvent): readonly CallEvent[] {
