@@ -7,11 +7,18 @@ export interface CallTrace {
   /**
    * A request goes to an upstream. Gives the headers that continue the trace there.
    * @param ordinal which of the call's requests it is, from 1
-   * @param baseUrl the channel's
    */
-  attempt(ordinal: number, baseUrl: string): Readonly<Record<string, string>>;
+  attempt(ordinal: number, upstream: TracedUpstream): Readonly<Record<string, string>>;
   /** The call has ended; what is told later changes nothing. */
   end(call: EndedCall): void;
+}
+
+/** Where a request goes. */
+export interface TracedUpstream {
+  /** The channel's. */
+  readonly baseUrl: string;
+  /** As `UpstreamAdapter.provider`. */
+  readonly provider: string;
 }
 
 /** What a trace tells of a call: numbers, and names that operators have given. Never what anybody has written. */

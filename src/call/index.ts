@@ -15,7 +15,7 @@ export type {
   ProtocolId,
   TokenUsage,
 } from './call.js';
-export type { CallTrace, EndedAttempt, EndedCall, EndedUsage } from './call-trace.js';
+export type { CallTrace, EndedAttempt, EndedCall, EndedUsage, TracedUpstream } from './call-trace.js';
 export { classifyInnerError, classifyUpstream } from './classify-upstream.js';
 export { cacheAffinityIn, outsideIn, PROMPT_CACHE_KEY, refuseBackground, serviceTierIn } from './common-fields.js';
 export { errorHeaders, messageWithId } from './error-headers.js';
@@ -61,6 +61,7 @@ export type {
   UpstreamHeaders,
   UpstreamRequest,
   UpstreamTarget,
+  VerbatimLane,
 } from './upstream-adapter.js';
 export * from './translation/index.js';
 export { UpstreamRefusal } from './upstream-refusal.js';

@@ -5,6 +5,7 @@ import type { HeadReader } from './head-reader.js';
 import type { LimitStandings } from './limit-standings.js';
 import type { RequestLine } from './request-line.js';
 import type { SseEvent } from './sse-event.js';
+import type { TextPlaces } from './text-places.js';
 import type { ParseContext, RenderContext, StreamRenderer } from './translation/adapter-contexts.js';
 import type { CallContent } from './translation/content.js';
 import type { CallResult } from './translation/events.js';
@@ -51,6 +52,8 @@ export interface ProtocolAdapter {
   headReader(request: RequestLine): HeadReader;
   /** Names of members whose objects are kept as their text when a request is parsed: schemas, arguments. */
   readonly rawMembers: ReadonlySet<string>;
+  /** Where the words are that an upstream would have counted, for answers whose usage nobody reports. */
+  readonly textPlaces: TextPlaces;
   /**
    * What a request asks for, for an upstream of another dialect. What that dialect has no word for is a loss or refused.
    * @throws AppError invalid_request naming the member at fault

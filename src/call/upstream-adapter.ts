@@ -3,7 +3,7 @@ import type { Call, ProtocolId } from './call.js';
 import type { SplicedBody } from './json-splice.js';
 import type { CallSignal } from './signals.js';
 import type { SseEvent } from './sse-event.js';
-import type { TextPiece, TextPlaces } from './text-places.js';
+import type { TextPiece } from './text-places.js';
 import type { BuildContext, StreamDecoder } from './translation/adapter-contexts.js';
 import type { CallContent } from './translation/content.js';
 import type { CallResult } from './translation/events.js';
@@ -77,41 +77,55 @@ export interface StreamMeter {
   readonly abandons?: boolean;
 }
 
-/** The side that speaks to an upstream. Pure: no I/O, no clock, no ids, no Nest. */
-export interface UpstreamAdapter {
-  readonly id: ProtocolId;
-  /** Where an upstream of this dialect usually looks for the credential; a channel may say otherwise. */
-  readonly usualAuth: 'bearer' | 'x-api-key';
+/**
+ * How calls pass whose clients speak the upstream's own dialect: their bytes, with what must change spliced in, and a
+ * look into what comes back. Pure, as the adapter is.
+ */
+export interface VerbatimLane {
   /**
-   * The request for an upstream of the client's own dialect: the client's bytes with the model's name, and what else
-   * must change, spliced in their places.
+   * The client's bytes with the model's name, and what else must change, in their places.
    * @throws AppError insufficient_quota when the affordable limit leaves no valid request
    */
   rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest;
-  /**
-   * The request for a call that came in another dialect.
-   * @throws AppError invalid_request naming the member of the client's request that has no counterpart here;
-   * insufficient_quota as `rewriteRequest`
-   */
-  buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest;
-  /**
-   * Reads a whole answer.
-   * @throws AppError as `meterResponse`
-   */
-  decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult;
-  decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder;
-  /** The smallest call this dialect knows, for an operator who asks whether a channel answers. */
-  smallestRequest(model: string): UpstreamRequest;
   meterStream(call: Call): StreamMeter;
   /**
    * Reads the usage of a whole answer; counts its output, roughly, when it reports none.
    * @throws AppError when the answer is an error in disguise, or no JSON object
    */
   meterResponse(call: Call, body: Uint8Array): readonly CallSignal[];
-  /** Where the words are that an upstream would have counted, for answers whose usage nobody reports. */
-  readonly textPlaces: TextPlaces;
   /** What the model wrote in one event. Asked only where an upstream may keep its usage to itself: the event is parsed. */
   textsIn(event: SseEvent): readonly TextPiece[];
+}
+
+/** The side that speaks to an upstream. Pure: no I/O, no clock, no ids, no Nest. */
+export interface UpstreamAdapter {
+  readonly id: ProtocolId;
+  /**
+   * Whose dialect it is, as OpenTelemetry names providers: `openai`. Who answers in it is the operator's business, and
+   * may be anybody.
+   */
+  readonly provider: string;
+  /**
+   * Where an upstream of this dialect usually looks for the credential: `bearer`, or the name of a header in lower case.
+   * A channel may say otherwise.
+   */
+  readonly usualAuth: string;
+  /** Absent where no client speaks this dialect, or as long as nobody has written it: its calls are translated then. */
+  readonly verbatim?: VerbatimLane;
+  /**
+   * The request for a call, of whichever dialect.
+   * @throws AppError invalid_request naming the member of the client's request that has no counterpart here;
+   * insufficient_quota when the affordable limit leaves no valid request
+   */
+  buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest;
+  /**
+   * Reads a whole answer.
+   * @throws AppError when the answer is an error in disguise, or no JSON object
+   */
+  decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult;
+  decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder;
+  /** The smallest call this dialect knows, for an operator who asks whether a channel answers. */
+  smallestRequest(model: string): UpstreamRequest;
   /**
    * What an upstream's refusal means here. The message is scrubbed: no credentials, hosts or organisation ids.
    * @param body the first part of the answer, parsed when it was JSON, else as text

@@ -57,7 +57,7 @@ export class Exchange {
         stopsSent,
         timings: this.timings,
         counting: this.counting,
-        places: this.adapters.upstream(call.protocol).textPlaces,
+        places: this.adapters.protocol(call.protocol).textPlaces,
         reportsUsage: this.counting.isReporting(channel, target.model),
       };
       // An unstreamed answer is whole when it ends, whatever its upstream is used to; one that was left is not.
@@ -66,7 +66,7 @@ export class Exchange {
         if (target.stream && isWhole) this.counting.learn(channel, target.model, isReported);
       };
       const frames = this.client
-        .open(channel, credential?.secret, traced(request, ticket, channel), answer.flow)
+        .open(channel, credential?.secret, traced(request, ticket, channel, adapter), answer.flow)
         .pipe(lane(context), watchAttempt({ attempt, answer, ...limits, onFinished }));
       return this.kept(frames, running, assignment, translation);
     });

@@ -1,11 +1,11 @@
-import type { MeterReading, SseEvent, StreamMeter, UpstreamAdapter } from '../call/index.js';
+import type { MeterReading, SseEvent, StreamMeter, VerbatimLane } from '../call/index.js';
 import type { AnswerText } from './answer-text.js';
 
 /** A meter that keeps what the model writes, for a stream that may end without a report of its usage. */
 export class KeepingMeter implements StreamMeter {
   constructor(
     private readonly meter: StreamMeter,
-    private readonly adapter: UpstreamAdapter,
+    private readonly lane: VerbatimLane,
     private readonly text: AnswerText,
   ) {}
 
@@ -21,7 +21,7 @@ export class KeepingMeter implements StreamMeter {
     const reading = this.meter.next(event);
     const { length } = event.raw;
     if (this.text.isFull) this.text.pass(length);
-    else this.text.add(this.adapter.textsIn(event), length);
+    else this.text.add(this.lane.textsIn(event), length);
     return reading;
   }
 }

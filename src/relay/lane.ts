@@ -8,6 +8,7 @@ import type {
   UpstreamAdapter,
   UpstreamHeaders,
   UpstreamTarget,
+  VerbatimLane,
 } from '../call/index.js';
 import type { UpstreamPart } from '../channels/index.js';
 import type { Answer } from './answer.js';
@@ -87,13 +88,14 @@ export function lane(context: LaneContext): OperatorFunction<UpstreamPart, Frame
 
 function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders, out: Out): AnswerSink {
   const { call, adapter, translator, timings } = context;
+  const { verbatim } = adapter;
   const form = formOf(headers);
   const refused = (): AnswerSink => new RefusedAnswer(out, adapter, status, headers, timings.refusalMs);
   if (status < 200 || status >= 300 || form === 'other') return refused();
   const streamed = form === 'stream';
   const isAsAsked = streamed === call.head.stream;
-  if (context.translation === undefined && isAsAsked)
-    return streamed ? streamSink(context, out) : wholeSink(context, out);
+  if (context.translation === undefined && isAsAsked && verbatim !== undefined)
+    return streamed ? streamSink(context, verbatim, out) : wholeSink(context, verbatim, out);
   const translation = context.translation ?? translator.ofAnswer();
   return translation === undefined ? refused() : translatedSink(context, translation, streamed, out);
 }
@@ -105,17 +107,18 @@ function formOf(headers: UpstreamHeaders): 'stream' | 'json' | 'other' {
 }
 
 function streamSink(
-  { call, adapter, answer, timings, counting, places, reportsUsage }: LaneContext,
+  { call, answer, timings, counting, places, reportsUsage }: LaneContext,
+  verbatim: VerbatimLane,
   out: Out,
 ): AnswerSink {
-  const meter = adapter.meterStream(call);
+  const meter = verbatim.meterStream(call);
   if (reportsUsage) return new AnswerStream(out, meter, answer, timings);
   const text = new AnswerText();
   const end = new CountedEnd(out, { call, answer, counting, places, text });
-  return new AnswerStream(end, new KeepingMeter(meter, adapter, text), answer, timings);
+  return new AnswerStream(end, new KeepingMeter(meter, verbatim, text), answer, timings);
 }
 
-function wholeSink({ call, adapter, answer, counting, places }: LaneContext, out: Out): AnswerSink {
+function wholeSink({ call, answer, counting, places }: LaneContext, verbatim: VerbatimLane, out: Out): AnswerSink {
   const end = new CountedEnd(out, { call, answer, counting, places, text: undefined });
-  return new VerbatimWhole(end, adapter, call, answer);
+  return new VerbatimWhole(end, verbatim, call, answer);
 }

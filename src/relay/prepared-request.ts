@@ -27,11 +27,11 @@ export function prepareRequest(
   translator: Translator,
 ): PreparedRequest {
   const { call } = running.ticket;
-  if (isVerbatim(running, channel)) {
+  if (adapter.verbatim !== undefined && passesVerbatim(running, channel)) {
     const target = targetOf(running, channel, false);
     // Verbatim the upstream knows all of it.
     const whole = { translation: undefined, losses: new Losses(false), stopsSent: Infinity };
-    return { target, request: adapter.rewriteRequest(call, target), ...whole };
+    return { target, request: adapter.verbatim.rewriteRequest(call, target), ...whole };
   }
   try {
     const translation = translator.ofRequest();
@@ -52,7 +52,7 @@ export class NotForThisChannel extends Error {
 }
 
 /** The client's bytes go up as they are: its dialect is spoken there, and the answer is wanted in the form it comes in. */
-function isVerbatim({ ticket: { call }, protocol }: RunningCall, channel: Channel): boolean {
+function passesVerbatim({ ticket: { call }, protocol }: RunningCall, channel: Channel): boolean {
   const folds = channel.flags['forceUpstreamStream'] === true && !call.head.stream;
   return channel.protocol === call.protocol && protocol.id === call.protocol && !folds;
 }

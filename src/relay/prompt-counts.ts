@@ -46,7 +46,7 @@ export class PromptCounts {
   }
 
   private async count({ protocol, head, body }: Call): Promise<number> {
-    const places = this.adapters.upstream(protocol).textPlaces;
+    const places = this.adapters.protocol(protocol).textPlaces;
     const counted = await this.counter.count({ prompt: body.bytes, answer: [], places });
     return counted === undefined
       ? likelyPromptTokens(head.size, NO_WINDOW)

@@ -1,4 +1,4 @@
-import { type Call, type CallSignal, type UpstreamAdapter, outputUnits } from '../call/index.js';
+import { type Call, type CallSignal, outputUnits, type VerbatimLane } from '../call/index.js';
 import type { Answer } from './answer.js';
 import type { FrameOutlet } from './frame-outlet.js';
 import type { AnswerSink } from './answer-sink.js';
@@ -17,7 +17,7 @@ export class VerbatimWhole implements AnswerSink {
 
   constructor(
     private readonly out: FrameOutlet,
-    private readonly adapter: UpstreamAdapter,
+    private readonly lane: VerbatimLane,
     private readonly call: Call,
     private readonly answer: Answer,
   ) {}
@@ -49,11 +49,11 @@ export class VerbatimWhole implements AnswerSink {
   }
 
   private signalsOf(bytes: Buffer): readonly CallSignal[] {
-    if (this.beginning === undefined) return this.adapter.meterResponse(this.call, bytes);
+    if (this.beginning === undefined) return this.lane.meterResponse(this.call, bytes);
     const usage = usagePart(bytes) ?? usagePart(this.beginning);
     // The client has most of it: what cannot be read any more is charged by its size.
     if (usage === undefined) return [{ type: 'output', units: outputUnits(this.size) }];
-    return this.adapter.meterResponse(this.call, usage);
+    return this.lane.meterResponse(this.call, usage);
   }
 
   /** Lets go of all but the last bytes, which are kept back for the settlement and hold the usage. */

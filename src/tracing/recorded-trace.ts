@@ -1,14 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CallTrace, EndedCall } from '../call/index.js';
+import type { CallTrace, EndedCall, TracedUpstream } from '../call/index.js';
 import { monotonicMs } from '../shared/index.js';
 import { headersOf, newSpanId, newTraceId, SAMPLED, type TraceContext } from './trace-context.js';
 
 /** A request to an upstream, as it was sent. */
-export interface SentAttempt {
+export interface SentAttempt extends TracedUpstream {
   readonly spanId: string;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
-  readonly baseUrl: string;
 }
 
 /** A call that has ended and whose client has its answer, or has left. Times in milliseconds since 1970. */
@@ -47,9 +46,9 @@ export class RecordedTrace implements CallTrace {
     response.once('close', () => this.close(response));
   }
 
-  attempt(ordinal: number, baseUrl: string): Readonly<Record<string, string>> {
+  attempt(ordinal: number, upstream: TracedUpstream): Readonly<Record<string, string>> {
     const spanId = newSpanId();
-    this.sent.set(ordinal, { spanId, startedAt: this.now(), baseUrl });
+    this.sent.set(ordinal, { spanId, startedAt: this.now(), ...upstream });
     const { flags = SAMPLED, state } = this.parent ?? {};
     return headersOf({ traceId: this.traceId, spanId, flags, state });
   }

@@ -15,12 +15,6 @@ export interface SpanFacts {
 
 /** Every dialect's calls are this in OpenTelemetry's words. */
 const OPERATION = 'chat';
-/** Whose dialect it is; who answers in it is the operator's business, and may be anybody. */
-const PROVIDERS: Readonly<Record<string, string>> = {
-  responses: 'openai',
-  'chat-completions': 'openai',
-  messages: 'anthropic',
-};
 
 /** How the call looks from outside: HTTP's conventions, and what is known here beside them. */
 export function callSpan(call: TracedCall): SpanFacts {
@@ -67,7 +61,7 @@ export function attemptSpan(call: TracedCall, attempt: EndedAttempt, sent: SentA
     status: isError ? SpanStatusCode.ERROR : undefined,
     attributes: {
       'gen_ai.operation.name': OPERATION,
-      'gen_ai.provider.name': PROVIDERS[dialect] ?? dialect,
+      'gen_ai.provider.name': sent.provider,
       'gen_ai.request.model': model,
       'gen_ai.request.stream': call.stream,
       ...(ordinal === call.attempts.length && usageOf(call.usage)),

@@ -12,7 +12,10 @@ const headOf = (body: object): CallHead =>
 const callOf = (body: object): Call => ({ head: headOf(body) }) as Call;
 
 function wholeUsage(request: object, answer: object): TokenUsage | undefined {
-  const [signal] = upstream.meterResponse(callOf(request), Buffer.from(JSON.stringify({ usage: USAGE, ...answer })));
+  const [signal] = upstream.verbatim.meterResponse(
+    callOf(request),
+    Buffer.from(JSON.stringify({ usage: USAGE, ...answer })),
+  );
   return signal?.type === 'usage' ? signal.usage : undefined;
 }
 
@@ -22,7 +25,7 @@ function streamedUsage(request: object, delta: object): TokenUsage | undefined {
     { service_tier: 'priority', choices: [], usage: USAGE },
   ];
   const text = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
-  const meter = upstream.meterStream(callOf(request));
+  const meter = upstream.verbatim.meterStream(callOf(request));
   const signals = new SseSplitter().next(Buffer.from(text)).flatMap((event) => meter.next(event).signals);
   const last = signals.at(-1);
   return last?.type === 'usage' ? last.usage : undefined;

@@ -27,6 +27,7 @@ import { renderChatResponse } from './chat-completions.answer.js';
 import { CHAT_COMPLETIONS, chatHeadReader, FORWARDED_HEADERS } from './chat-completions.head.js';
 import { ChatRenderer } from './chat-completions.renderer.js';
 import { parseChatRequest, RAW_MEMBERS } from './chat-completions.request.js';
+import { CHAT_TEXTS } from './chat-completions.texts.js';
 
 /** Where calls are posted. */
 export const CHAT_COMPLETIONS_PATH = '/v1/chat/completions';
@@ -39,6 +40,7 @@ export class ChatCompletionsProtocol implements ProtocolAdapter {
   readonly callPaths = [CHAT_COMPLETIONS_PATH] as const;
   readonly forwardedHeaders = FORWARDED_HEADERS;
   readonly rawMembers = RAW_MEMBERS;
+  readonly textPlaces = CHAT_TEXTS;
 
   claims(request: RequestLine): boolean {
     return request.path.startsWith('/v1/chat/');

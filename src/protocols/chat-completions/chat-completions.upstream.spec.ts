@@ -7,7 +7,7 @@ const protocol = new ChatCompletionsProtocol();
 const upstream = new ChatCompletionsUpstream();
 
 const rewritten = (json: string, overrides: Partial<UpstreamTarget> = {}): string =>
-  Buffer.concat(upstream.rewriteRequest(aCall(protocol, json), aTarget(overrides)).body.pieces()).toString();
+  Buffer.concat(upstream.verbatim.rewriteRequest(aCall(protocol, json), aTarget(overrides)).body.pieces()).toString();
 
 describe('requests to Chat Completions upstreams', () => {
   it('leaves everything unknown as it is (case 1)', () => {
@@ -88,7 +88,7 @@ describe('requests to Chat Completions upstreams', () => {
 
   it('sends nothing of the client but what is named', () => {
     const headers = { authorization: 'Bearer sk-client', cookie: 'a=b', 'openai-beta': 'x=1', 'x-stainless-os': 'y' };
-    const sent = upstream.rewriteRequest(
+    const sent = upstream.verbatim.rewriteRequest(
       aCall(protocol, '{"model":"m","messages":[]}', { headers, query: 'beta=true' }),
       aTarget(),
     );
@@ -103,7 +103,7 @@ describe('requests to Chat Completions upstreams', () => {
 
 describe('whole answers of Chat Completions upstreams', () => {
   const call = aCall(protocol, '{"model":"m","messages":[]}');
-  const signals = (json: string): unknown => upstream.meterResponse(call, Buffer.from(json));
+  const signals = (json: string): unknown => upstream.verbatim.meterResponse(call, Buffer.from(json));
 
   it('are read for usage', () => {
     const json =

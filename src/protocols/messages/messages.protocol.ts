@@ -28,6 +28,7 @@ import { renderMessagesLimits } from './messages.limits.js';
 import { MessagesRenderer } from './messages.renderer.js';
 import { parseMessagesRequest, RAW_MEMBERS } from './messages.request.js';
 import { VERSION_HEADERS, versionHeaderOf } from './messages.version.js';
+import { MESSAGES_TEXTS } from './messages.texts.js';
 
 const PING = renderSse('ping', '{"type":"ping"}');
 const MODELS_ON_A_PAGE = 20;
@@ -42,6 +43,7 @@ export class MessagesProtocol implements ProtocolAdapter {
   readonly id = MESSAGES;
   readonly callPaths = [MESSAGES_PATH] as const;
   readonly rawMembers = RAW_MEMBERS;
+  readonly textPlaces = MESSAGES_TEXTS;
   readonly forwardedHeaders = [...FORWARDED_HEADERS, ...VERSION_HEADERS];
 
   /** Clients of this dialect name its version wherever they go, also where dialects share a path. */

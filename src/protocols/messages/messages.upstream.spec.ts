@@ -8,7 +8,7 @@ const upstream = new MessagesUpstream();
 const LEAST = '{"model":"m","max_tokens":100,"messages":[]}';
 
 const send = (json: string, options: CallOptions = {}, overrides: Partial<UpstreamTarget> = {}): UpstreamRequest =>
-  upstream.rewriteRequest(aCall(protocol, json, options), aTarget(overrides));
+  upstream.verbatim.rewriteRequest(aCall(protocol, json, options), aTarget(overrides));
 
 const rewritten = (json: string, overrides: Partial<UpstreamTarget> = {}): string =>
   Buffer.concat(send(json, {}, overrides).body.pieces()).toString();
@@ -64,7 +64,7 @@ describe('requests to Messages upstreams', () => {
 });
 
 describe('whole answers of Messages upstreams', () => {
-  const signals = (json: string): unknown => upstream.meterResponse(aCall(protocol, LEAST), Buffer.from(json));
+  const signals = (json: string): unknown => upstream.verbatim.meterResponse(aCall(protocol, LEAST), Buffer.from(json));
 
   it('are read for usage', () => {
     const json =

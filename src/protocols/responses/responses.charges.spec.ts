@@ -12,7 +12,7 @@ const outsideOf = (body: object): CallHead['outside'] => headOf(body).outside;
 
 function wholeUsage(response: object): TokenUsage | undefined {
   const body = Buffer.from(JSON.stringify({ status: 'completed', usage: USAGE, output: [], ...response }));
-  const [signal] = upstream.meterResponse({} as Call, body);
+  const [signal] = upstream.verbatim.meterResponse({} as Call, body);
   return signal?.type === 'usage' ? signal.usage : undefined;
 }
 
@@ -22,7 +22,7 @@ function streamedUsage(items: readonly object[], response: object): TokenUsage |
     { type: 'response.completed', response: { usage: USAGE, output: [], ...response } },
   ];
   const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
-  const meter = upstream.meterStream();
+  const meter = upstream.verbatim.meterStream();
   const signals = new SseSplitter().next(Buffer.from(text)).flatMap((event) => meter.next(event).signals);
   return signals.findLast(({ type }) => type === 'usage')?.type === 'usage'
     ? (signals.findLast(({ type }) => type === 'usage') as { usage: TokenUsage }).usage

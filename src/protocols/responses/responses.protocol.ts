@@ -28,6 +28,7 @@ import { FORWARDED_HEADERS, responsesHeadReader, RESPONSES } from './responses.h
 import { ResponsesRenderer, renderWhole } from './responses.renderer.js';
 import { parseRequest, RAW_MEMBERS } from './responses.request.js';
 import { RESPONSES_STORAGE } from './responses.stored.js';
+import { RESPONSES_TEXTS } from './responses.texts.js';
 
 /** Where calls are posted. */
 export const RESPONSES_PATH = '/v1/responses';
@@ -40,6 +41,7 @@ export class ResponsesProtocol implements ProtocolAdapter {
   readonly callPaths = [RESPONSES_PATH] as const;
   readonly forwardedHeaders = FORWARDED_HEADERS;
   readonly rawMembers = RAW_MEMBERS;
+  readonly textPlaces = RESPONSES_TEXTS;
   readonly storage = RESPONSES_STORAGE;
 
   claims(request: RequestLine): boolean {

@@ -7,7 +7,7 @@ const protocol = new ResponsesProtocol();
 const upstream = new ResponsesUpstream();
 
 const rewritten = (json: string, overrides: Partial<UpstreamTarget> = {}): string =>
-  Buffer.concat(upstream.rewriteRequest(aCall(protocol, json), aTarget(overrides)).body.pieces()).toString();
+  Buffer.concat(upstream.verbatim.rewriteRequest(aCall(protocol, json), aTarget(overrides)).body.pieces()).toString();
 
 describe('requests to Responses upstreams', () => {
   it('leaves everything unknown as it is (case 1)', () => {
@@ -41,7 +41,7 @@ describe('requests to Responses upstreams', () => {
 
   it('sends nothing of the client but what is named', () => {
     const headers = { authorization: 'Bearer sk-client', originator: 'codex', 'openai-beta': 'x=1' };
-    const sent = upstream.rewriteRequest(
+    const sent = upstream.verbatim.rewriteRequest(
       aCall(protocol, '{"model":"m","input":"","stream":true}', { headers, query: 'beta=true' }),
       aTarget(),
     );
@@ -56,7 +56,7 @@ describe('requests to Responses upstreams', () => {
 
 describe('whole answers of Responses upstreams', () => {
   const call = aCall(protocol, '{"model":"m","input":""}');
-  const signals = (json: string): unknown => upstream.meterResponse(call, Buffer.from(json));
+  const signals = (json: string): unknown => upstream.verbatim.meterResponse(call, Buffer.from(json));
 
   it('are read for usage', () => {
     const json =

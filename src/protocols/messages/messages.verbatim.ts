@@ -1,0 +1,58 @@
+import {
+  type Call,
+  type CallSignal,
+  commonEdits,
+  type JsonEdit,
+  jsonInterests,
+  outputIn,
+  readAnswerFields,
+  SplicedBody,
+  type SseEvent,
+  type StreamMeter,
+  type TextPiece,
+  type UpstreamRequest,
+  type UpstreamTarget,
+  type VerbatimLane,
+} from '../../call/index.js';
+import { unaffordableThinking } from './messages.errors.js';
+import { THINKING_BUDGET, thinkingBudget } from './messages.head.js';
+import { MessagesMeter, TEXTS } from './messages.meter.js';
+import { surroundingsOf } from './messages.surroundings.js';
+import { messagesTextsIn } from './messages.texts.js';
+import { MessagesUsage } from './messages.usage.js';
+
+const ANSWER = jsonInterests('usage', 'error');
+
+/** Anthropic's Messages for its own clients. */
+export class MessagesVerbatim implements VerbatimLane {
+  rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
+    return {
+      path: '/messages',
+      ...surroundingsOf(call),
+      body: new SplicedBody(call.body, [...commonEdits(call, target), ...limitEdits(call, target)]),
+    };
+  }
+
+  meterStream(): StreamMeter {
+    return new MessagesMeter();
+  }
+
+  meterResponse(_call: Call, body: Uint8Array): readonly CallSignal[] {
+    const usage = new MessagesUsage().merge(readAnswerFields(body, ANSWER).object('usage'));
+    return [usage === undefined ? outputIn(body, TEXTS) : { type: 'usage', usage }];
+  }
+
+  textsIn(event: SseEvent): readonly TextPiece[] {
+    return messagesTextsIn(event);
+  }
+}
+
+/** @throws AppError insufficient_quota when thinking would use up all that can be paid, which no upstream accepts */
+function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly JsonEdit[] {
+  if (outputLimit === undefined || outputLimit >= (head.outputLimit ?? Infinity)) return [];
+  const budget = thinkingBudget(head.fields);
+  if (budget !== undefined && outputLimit <= budget) {
+    throw unaffordableThinking(outputLimit, THINKING_BUDGET, budget);
+  }
+  return [head.fields.assign('max_tokens', String(outputLimit))];
+}

@@ -1,0 +1,69 @@
+import {
+  type Call,
+  type CallSignal,
+  classifyInnerError,
+  commonEdits,
+  type JsonEdit,
+  jsonInterests,
+  latin1,
+  MemberFinder,
+  outputIn,
+  readAnswerFields,
+  SplicedBody,
+  type SseEvent,
+  type StreamMeter,
+  type TextPiece,
+  type UpstreamRequest,
+  type UpstreamTarget,
+  upstreamHeaders,
+  type VerbatimLane,
+} from '../../call/index.js';
+import { FORWARDED_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './responses.head.js';
+import { ResponsesMeter } from './responses.meter.js';
+import { responsesTextsIn } from './responses.texts.js';
+import { toolUsesIn } from './responses.tools.js';
+import { usageMembers, usageOf } from './responses.usage.js';
+
+const ANSWER = jsonInterests(...usageMembers(''), 'status', 'error');
+/** Members whose strings are the answer. */
+const TEXTS = new MemberFinder('text', 'refusal', 'arguments', 'input');
+
+/** OpenAI's Responses for its own clients. */
+export class ResponsesVerbatim implements VerbatimLane {
+  rewriteRequest(call: Call, target: UpstreamTarget): UpstreamRequest {
+    return {
+      path: '/responses',
+      query: '',
+      headers: upstreamHeaders(call, ...FORWARDED_HEADERS),
+      body: new SplicedBody(call.body, [
+        ...commonEdits(call, target),
+        ...limitEdits(call, target),
+        ...storeEdits(call, target),
+      ]),
+    };
+  }
+
+  meterStream(): StreamMeter {
+    return new ResponsesMeter();
+  }
+
+  meterResponse(_call: Call, body: Uint8Array): readonly CallSignal[] {
+    const fields = readAnswerFields(body, ANSWER);
+    if (fields.value('status') === 'failed') throw classifyInnerError({});
+    const usage = usageOf(fields, '', toolUsesIn(latin1(body), fields, 'output'));
+    return [usage === undefined ? outputIn(body, TEXTS) : { type: 'usage', usage }];
+  }
+
+  textsIn(event: SseEvent): readonly TextPiece[] {
+    return responsesTextsIn(event);
+  }
+}
+
+function limitEdits({ head }: Call, { outputLimit }: UpstreamTarget): readonly JsonEdit[] {
+  if (outputLimit === undefined || outputLimit >= (head.outputLimit ?? Infinity)) return [];
+  return [head.fields.assign(OUTPUT_LIMIT, String(Math.max(MIN_OUTPUT_TOKENS, outputLimit)))];
+}
+
+/** A vendor that is not told to forget an answer keeps it. */
+const storeEdits = ({ head }: Call, { mayStore }: UpstreamTarget): readonly JsonEdit[] =>
+  mayStore || head.store === false ? [] : [head.fields.assign('store', 'false')];
