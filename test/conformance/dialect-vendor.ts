@@ -1,0 +1,37 @@
+import type { AnswerOptions } from '../support/scripted-content.js';
+import type { RecordedRequest } from '../support/scripted-request.js';
+import type { Headers, JsonObject, ScriptedEvent } from '../support/scripted-steps.js';
+
+/**
+ * A vendor of one dialect, as tests play it: written from the vendor's documentation and without the adapter, so that
+ * what the adapter gets wrong is not wrong here as well.
+ */
+export interface DialectVendor {
+  readonly id: string;
+  /** Flags of a channel, `{ reasoning: true }`: what a model of today can do there. */
+  readonly flags: JsonObject;
+  /** Whether the request is a call of this dialect, by its path. */
+  isCall(request: Pick<RecordedRequest, 'path'>): boolean;
+  /** Whether that call wants its answer streamed; by its body or by its path, as the dialect has it. */
+  wantsStream(request: Pick<RecordedRequest, 'path' | 'query' | 'body'>): boolean;
+  /** Which of its models the call is for. */
+  modelOf(request: Pick<RecordedRequest, 'path' | 'body'>): string;
+  /** Of every answer. */
+  readonly headers: Headers;
+  /** A streamed answer, in the words of the vendor's documentation. */
+  events(options?: AnswerOptions): ScriptedEvent[];
+  /** The same answer whole. */
+  body(options?: AnswerOptions): JsonObject;
+  /** How a refusal with this status reads. */
+  errorBody(status: number, message: string): JsonObject;
+  /** How a running stream reports failure. @param sequence the number of the next event, for dialects that number them */
+  errorEvents(message: string, sequence: number): readonly ScriptedEvent[];
+  /** What an event of a stream has behind which nothing is missing though the connection closes. */
+  readonly closes: RegExp;
+  /** What a request asks for, as `Asked`: what it leaves open is absent or undefined. */
+  asked(request: JsonObject): object;
+  /** Checks a request against what the vendor demands of all of them and refuses otherwise. */
+  expectRequest(request: JsonObject): void;
+  /** Stands in what is sent when reasoning of `events` comes back as it was; undefined where none has to come back. */
+  readonly reasoningMark: string | undefined;
+}
