@@ -6,7 +6,7 @@ import { AdapterRegistry } from '../../relay/index.js';
 import { BaseAddress, Page } from '../../web/index.js';
 import { dialectsOf } from '../dialects.js';
 import { docsView } from './docs.view.js';
-import { openApiDocument } from './openapi/index.js';
+import { openApiDocument, pathsFor } from './openapi/index.js';
 
 @Controller('docs')
 @Public()
@@ -32,6 +32,6 @@ export class DocsController {
 
   @Get('openapi.json')
   openApi(): object {
-    return openApiDocument(this.address.current());
+    return openApiDocument(this.address.current(), pathsFor(dialectsOf(this.adapters.dialects)));
   }
 }

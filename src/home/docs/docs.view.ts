@@ -4,6 +4,7 @@ import { clientSnippets } from '../../web/index.js';
 import type { Dialect } from '../dialects.js';
 import { ERRORS } from './errors.js';
 import { LOSSES } from './losses.js';
+import { pathsFor } from './openapi/index.js';
 import { referenceView } from './reference.view.js';
 
 /** What the documentation is told of this service. */
@@ -29,5 +30,5 @@ export const docsView = ({ dialects, models, base, maxBodyBytes }: Documented) =
   losses: LOSSES,
   warnings: Object.entries(LOSS_MEANINGS).map(([code, meaning]) => ({ code, meaning })),
   errors: ERRORS,
-  operations: referenceView(),
+  operations: referenceView(pathsFor(dialects)),
 });

@@ -1,4 +1,4 @@
-import { type Operation, type Paths, PATHS, type Schema, SCHEMAS } from './openapi/index.js';
+import { type Operation, type Paths, type Schema, SCHEMAS } from './openapi/index.js';
 
 /** A member of a request or an answer, as a row. */
 interface MemberRow {
@@ -9,7 +9,7 @@ interface MemberRow {
 }
 
 /** The description of the API as tables: the same data that programs read as OpenAPI. */
-export const referenceView = (paths: Paths = PATHS) =>
+export const referenceView = (paths: Paths) =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => operationView(method.toUpperCase(), path, operation)),
   );

@@ -173,5 +173,6 @@ export const ANSWERS: Readonly<Record<string, Schema>> = {
   DeletedResponse: deletedResponse,
   InputItems: inputItems,
   Error: error,
+  AnyError: { type: 'object', description: 'An error as the dialect words it.', additionalProperties: true },
   MessagesError: messagesError,
 };

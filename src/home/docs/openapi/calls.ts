@@ -85,6 +85,12 @@ const count = (operationId: string, error: string, answer: string): Operation =>
   },
 });
 
+/** A call in a dialect that nothing more is said of here: what its members mean its vendor says. */
+export const callIn = (dialect: string): Operation =>
+  call([`createCallIn${dialect.replaceAll(/\W/g, '')}`, `A call in ${dialect}`, 'AnyRequest'], anyRefusals());
+
+const anyRefusals = (): Answers => callRefusals('AnyError', '402', '503');
+
 const OPENAI = callRefusals('Error', '429', '503');
 
 /** Calls, and what can be asked about one before it is made. */

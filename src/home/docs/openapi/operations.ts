@@ -1,10 +1,10 @@
-import { CALLS } from './calls.js';
+import { CALLS, callIn } from './calls.js';
 import { KEPT_RESPONSES } from './kept-responses.js';
 import { INVALID_TOKEN, NO_MODEL, NOT_FROM_HERE, ok, optional, type Paths, pathId, wrong } from './operation.js';
 import { reference } from './schema.js';
 
 /** Everything that a program can ask for with a key. */
-export const PATHS: Paths = {
+const PATHS: Paths = {
   ...CALLS,
   ...KEPT_RESPONSES,
   '/v1/models': {
@@ -66,3 +66,9 @@ export const PATHS: Paths = {
     },
   },
 };
+
+/** The same with the calls of every dialect that clients can speak. */
+export const pathsFor = (dialects: readonly { readonly path: string; readonly fullName: string }[]): Paths => ({
+  ...Object.fromEntries(dialects.map(({ path, fullName }) => [path, { post: callIn(fullName) }])),
+  ...PATHS,
+});

@@ -8,6 +8,11 @@ const tier = text('auto and default are open to all; others where the model pric
 
 /** The members of calls that are read here. */
 export const REQUESTS: Readonly<Record<string, Schema>> = {
+  AnyRequest: {
+    type: 'object',
+    description: PASSED_ON,
+    additionalProperties: true,
+  },
   ResponsesRequest: {
     type: 'object',
     description: PASSED_ON,
