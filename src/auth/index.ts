@@ -1,6 +1,6 @@
-// Accounts: addresses, passwords, roles, whether they may be used; the browsers that they are signed in on, and who may
-// visit which page. Does not own their wallets and keys: an account with its wallet is made by onboarding, in one
-// transaction.
+// Accounts: addresses, passwords, roles, whether they may be used; the browsers that they are signed in on, and who
+// may visit which page; the codes and links that prove an address, their mails, and how often something may be tried.
+// Does not own their wallets and keys: an account with its wallet is made by onboarding, in one transaction.
 export { Operator, Public, SignedIn, Unverified } from './access.js';
 export { ACCESS, type Access } from './access-level.js';
 export { AccountExists, AccountNotFound, InvalidAccount } from './account.errors.js';

@@ -1,6 +1,6 @@
-// Owns what a call costs and how it is paid: the price formula, holds, admission, extension and settlement (SQL functions
-// in migrations/), what is charged at each ending, and who closes the calls of a process that died (sweeper/). The one
-// module that writes wallets, keys, budgets and calls in one statement.
+// Owns what a call costs and how it is paid: the price formula, holds, admission, extension and settlement (SQL
+// functions in migrations/), what is charged at each ending, that no two processes run a named call, and who closes
+// the calls of one that died (sweeper/). The one module that writes wallets, keys, budgets and calls in one statement.
 // Does not own prices (catalog), balances that people change (wallet), or what is sent to anyone (relay).
 export { accounted } from './accounted.js';
 export { AttemptLog, type AttemptTarget } from './attempt-log.js';

@@ -1,5 +1,6 @@
-// Owns the vocabulary of a call: its head, signals and frames, the contracts of the adapters, and the tools that
-// adapters are built with: JSON read and edited in place, server-sent events, errors, lists of models.
+// Owns the vocabulary of a call: its head, signals and frames, the contracts of the adapters, what dialects are
+// translated through (translation/), and the tools that adapters are built with: JSON read and edited in place,
+// server-sent events, errors, lists of models.
 // Does not own any dialect, HTTP, time or money. No Nest, no I/O: plain values in, plain values out.
 export { readAnswerFields } from './answer-fields.js';
 export type { AnswerStorage, GivenAnswer, KeptAnswer, KeptAnswers, NamedAnswers } from './answer-storage.js';

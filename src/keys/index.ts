@@ -1,6 +1,7 @@
-// API keys: making, importing, changing them; who holds a secret, from memory where possible; the headers that carry a
-// key, passport's bearer strategy, the guard of /v1, and the line in which strangers wait for their refusal. Does not
-// own what a call costs: `used` and `held` of a key and its budgets are written by admission and settlement.
+// API keys: making, importing, changing them, and the pages for it; who holds a secret, from memory where possible;
+// the headers that carry a key, passport's bearer strategy, the guard of /v1, and the line in which strangers wait for
+// their refusal. Does not own what a call costs: `used` and `held` of a key and its budgets are written by admission
+// and settlement.
 export type { ApiKey, KeyDescription, KeySettings, NewApiKey, OwnedKey } from './api-key.js';
 export {
   BudgetNotPossible,

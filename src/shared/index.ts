@@ -1,4 +1,4 @@
-// Small pure helpers that know nothing of the product: errors, money as numbers, ids, JSON, time, networks, secrets.
+// Small pure parts that know nothing of the product: errors, amounts of money, ids, JSON, time, networks, secrets.
 // No Nest, no I/O, no import from any other folder.
 export * from './app-error.js';
 export * from './clock.js';

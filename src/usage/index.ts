@@ -1,6 +1,6 @@
-// The record of calls: looking one up, the export of finished ones as CSV, and the partitions they are written to. Does
-// not own the rows themselves: admission and settlement write them. Reads accounts and keys for the names that stand in
-// the export; owns neither.
+// The log of calls as people see it: finding one and explaining its cost, lists and sums with their pages, the export
+// as CSV, and the partitions that it is written to. Does not own the rows themselves: admission and settlement write
+// them. Reads accounts and keys for their names, and owns neither.
 export { type CallResult, RESULT_LABELS, RESULT_TONES } from './call-result.js';
 export { CallLookup } from './call-lookup.js';
 export type { FirstTokens } from './first-token-times.js';

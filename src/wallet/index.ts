@@ -1,6 +1,6 @@
 // What accounts own: balances, what is owed, the double-entry ledger behind both, credits and debits by the operator,
-// redemption codes, and the check that recomputes all of it. Does not own what calls hold and cost: admission and
-// settlement write that.
+// redemption codes, the statement and its pages, and the check that recomputes all of it. Does not own what calls hold
+// and cost: admission and settlement write that.
 export { LedgerCheck, type LedgerReport } from './ledger-check.js';
 export { CodeNotRedeemable, CodesNotPossible } from './redemption.errors.js';
 export { type RedemptionCode, RedemptionService } from './redemption.service.js';

@@ -1,6 +1,6 @@
-// Pages: what a handler returns to have one shown, forms that keep what was typed, who visits, the cookies behind that,
-// what keeps other sites out, templates and assets. Does not own any page: those stand with what they show. Nor who
-// may see them: auth tells visitors apart.
+// Pages: what a handler returns to have one shown, forms that keep what was typed, who visits, the cookies behind
+// that, what keeps other sites out, templates and assets, and how clients are pointed here (snippets/). Does not own
+// any page: those stand with what they show. Nor who may see them: auth tells visitors apart.
 export { BaseAddress } from './base-address.js';
 export { CurrentVisit, CurrentVisitor, rememberVisit } from './current-visit.js';
 export { sendCsv } from './csv.js';
