@@ -35,7 +35,8 @@ const onDatabase = {
  * Specs in test/ that need neither network nor database: the imports, the variables, the flags, the dialects' adapters on
  * plain values, and which tests keep which promise.
  */
-const pure = '(architecture|environment|flags|conformance/dialects|reliability/promises)';
+const pure = '(architecture|environment|flags|conformance/dialects|conformance/kit|reliability/promises)';
+const conformance = '<rootDir>/test/conformance/**/*.conformance.spec.ts';
 
 /**
  * `unit`: beside the code, no I/O. `system`: test/, over HTTP and SQL. `browser`: test/browser, in a real Chromium, which
@@ -52,7 +53,7 @@ export default {
       ...shared,
       displayName: 'unit',
       roots: ['<rootDir>/src', '<rootDir>/migrations', '<rootDir>/test'],
-      testMatch: ['<rootDir>/{src,migrations}/**/*.spec.ts', `<rootDir>/test/${pure}.spec.ts`],
+      testMatch: ['<rootDir>/{src,migrations}/**/*.spec.ts', `<rootDir>/test/${pure}.spec.ts`, conformance],
     },
     {
       ...onDatabase,
@@ -62,6 +63,7 @@ export default {
         '/node_modules/',
         '<rootDir>/test/(browser|services)/',
         `<rootDir>/test/${pure}\\.spec\\.ts$`,
+        '\\.conformance\\.spec\\.ts$',
       ],
     },
     {

@@ -7,6 +7,7 @@ import type { Headers, JsonObject, ScriptedEvent } from '../support/scripted-ste
  * what the adapter gets wrong is not wrong here as well.
  */
 export interface DialectVendor {
+  /** The adapter's. */
   readonly id: string;
   /** Flags of a channel, `{ reasoning: true }`: what a model of today can do there. */
   readonly flags: JsonObject;
@@ -14,12 +15,15 @@ export interface DialectVendor {
   isCall(request: Pick<RecordedRequest, 'path'>): boolean;
   /** Whether that call wants its answer streamed; by its body or by its path, as the dialect has it. */
   wantsStream(request: Pick<RecordedRequest, 'path' | 'query' | 'body'>): boolean;
-  /** Which of its models the call is for. */
-  modelOf(request: Pick<RecordedRequest, 'path' | 'body'>): string;
+  /** Which of its models the call is for; undefined when it does not say. */
+  modelOf(request: Pick<RecordedRequest, 'path' | 'body'>): string | undefined;
   /** Of every answer. */
   readonly headers: Headers;
-  /** A streamed answer, in the words of the vendor's documentation. */
-  events(options?: AnswerOptions): ScriptedEvent[];
+  /**
+   * A streamed answer, in the words of the vendor's documentation.
+   * @param request that is answered, where there is one: in some dialects it says what the answer tells
+   */
+  events(options?: AnswerOptions, request?: JsonObject): ScriptedEvent[];
   /** The same answer whole. */
   body(options?: AnswerOptions): JsonObject;
   /** How a refusal with this status reads. */
@@ -32,6 +36,9 @@ export interface DialectVendor {
   asked(request: JsonObject): object;
   /** Checks a request against what the vendor demands of all of them and refuses otherwise. */
   expectRequest(request: JsonObject): void;
-  /** Stands in what is sent when reasoning of `events` comes back as it was; undefined where none has to come back. */
+  /**
+   * Stands in what is sent when the reasoning of `events` comes back as it was: the text itself, `THOUGHT`, where nothing
+   * is signed. Undefined where none has to come back.
+   */
   readonly reasoningMark: string | undefined;
 }

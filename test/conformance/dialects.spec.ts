@@ -1,30 +1,27 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { describeAnswers } from './answers.js';
-import { DIALECTS_UNDER_TEST } from './dialects.js';
-import { describeErrors } from './errors.js';
-import { describeLimits } from './limits.js';
-import { describeRequests } from './requests.js';
+import { CLIENTS, VENDORS } from './dialects/index.js';
 
 const PROTOCOLS = resolve(import.meta.dirname, '../../src/protocols');
+const PLAYED = resolve(import.meta.dirname, 'dialects');
 
-it('every dialect that has a folder is tested here', () => {
-  const entries = readdirSync(PROTOCOLS, { withFileTypes: true });
-  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  expect(Object.keys(DIALECTS_UNDER_TEST).toSorted()).toEqual(folders.toSorted());
+const foldersIn = (path: string): string[] =>
+  readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .toSorted();
+
+const DIALECTS = foldersIn(PROTOCOLS);
+
+it('every dialect that has a folder is played here, and no other', () => {
+  expect(foldersIn(PLAYED)).toEqual(DIALECTS);
 });
 
-describe.each(Object.entries(DIALECTS_UNDER_TEST))('%s', (_, dialect) => {
-  describe('answers', () => {
-    describeAnswers(dialect);
-  });
-  describe('errors', () => {
-    describeErrors(dialect);
-  });
-  describe('limits', () => {
-    describeLimits(dialect);
-  });
-  describe('requests', () => {
-    describeRequests(dialect);
-  });
+it.each(DIALECTS)('what %s can do is tested by the kit, and tests speak it', (dialect) => {
+  expect(existsSync(resolve(PLAYED, dialect, `${dialect}.conformance.spec.ts`))).toBe(true);
+  expect([...CLIENTS, ...VENDORS].map(({ id }) => id)).toContain(dialect);
+});
+
+it('no client and no vendor is listed twice', () => {
+  for (const list of [CLIENTS, VENDORS]) expect(new Set(list.map(({ id }) => id)).size).toBe(list.length);
 });

@@ -33,7 +33,7 @@ import {
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
 import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
-import { DIALECTS_UNDER_TEST } from './dialects.js';
+import { clientOf } from './dialects/index.js';
 
 const SCHEMA = {
   type: 'object',
@@ -254,8 +254,9 @@ describe.each(NAMED_PAIRS)('%s', (_, { client, upstream, model }) => {
     world.relay.upstream.script([streamHead(), sse(before), fault, end()]);
     const response = await post(requestIn(client, HELLO), true);
     const events = readEvents(withoutKeepAlives(await response.text()));
-    const tail = client === 'responses' ? 3 : 1;
-    DIALECTS_UNDER_TEST[client].expectFailure(events.slice(0, -tail), events.slice(-tail));
+    const played = clientOf(client);
+
+    played.expectFailure(events.slice(0, -played.failureEvents), events.slice(-played.failureEvents));
     expect(JSON.stringify(events)).toContain('Hello ');
     const error_reason = how === 'ends early' ? 'upstream_truncated' : 'upstream_error';
     expect(await world.relay.onlyCall(world.caller)).toMatchObject({

@@ -4,7 +4,6 @@ import {
   chatEvents,
   delay,
   destroy,
-  type Dialect,
   encodeEvents,
   end,
   eventsIn,
@@ -19,7 +18,7 @@ import { readData } from '../support/stream-text.js';
 const CALLS = 200;
 
 /** What the upstream says to the call of this number, and to no other. */
-function eventsOf(dialect: Dialect, number: number): ScriptedEvent[] {
+function eventsOf(dialect: string, number: number): ScriptedEvent[] {
   const options = {
     id: `answer-${number}`,
     model: `model-of-${number}`,
@@ -32,7 +31,7 @@ function eventsOf(dialect: Dialect, number: number): ScriptedEvent[] {
 
 /** Every seventh answer breaks in its middle. */
 const breaks = (number: number): boolean => number % 7 === 6;
-const whatComes = (dialect: Dialect, number: number): ScriptedEvent[] => {
+const whatComes = (dialect: string, number: number): ScriptedEvent[] => {
   const events = eventsOf(dialect, number);
   return breaks(number) ? events.slice(0, events.length - 4) : events;
 };

@@ -334,7 +334,7 @@ function withoutForcedUsage(dialect: Dialect, sent: string, answer: string): str
 }
 
 /** A rate limit that is over at once. */
-function limited(dialect: Dialect): Script {
+function limited(dialect: string): Script {
   const error = { type: 'rate_limit_error', message: 'Slow down.' };
   const body = dialect === 'messages' ? { type: 'error', error } : { error };
   return [

@@ -46,7 +46,7 @@ const NOT_TAKEN =
 jest.setTimeout(3 * PATIENCE_MS);
 
 /** An answer in two halves: up to its first piece of text, and what comes behind. */
-function halves(dialect: Dialect, text = ['Hello ', 'there']): [ScriptedEvent[], ScriptedEvent[]] {
+function halves(dialect: string, text = ['Hello ', 'there']): [ScriptedEvent[], ScriptedEvent[]] {
   const events = eventsIn(dialect, { text, usage: { prompt: 100, completion: 5 } });
   const { until, behind } = eventsAround(events, text[0] ?? '');
   return [until, behind];

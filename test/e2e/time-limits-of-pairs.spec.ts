@@ -10,7 +10,6 @@ import {
   answerIn,
   bytes,
   delay,
-  type Dialect,
   end,
   eventsAround,
   eventsIn,
@@ -107,7 +106,7 @@ describe('an upstream may take so long, whoever asks and however it answers', ()
     relay.post(PATHS[client], caller.key, aRequest(client, { model: `${model}-${upstream}`, stream }));
 
   /** Every combination at once: the first channel plays the script, the second one, where there is one, answers. */
-  function play(script: (dialect: Dialect, streamed: boolean) => Script): void {
+  function play(script: (dialect: string, streamed: boolean) => Script): void {
     relay.upstream.script((request) => {
       const dialect = request.dialect!;
       return request.headers['x-second'] === 'yes'
@@ -156,7 +155,7 @@ describe('an upstream may take so long, whoever asks and however it answers', ()
     });
   });
 
-  describe.each<[string, readonly Combination[], string, (dialect: Dialect, streamed: boolean) => Script]>([
+  describe.each<[string, readonly Combination[], string, (dialect: string, streamed: boolean) => Script]>([
     ['to begin: no head comes', COMBINATIONS, 'first', () => [hang()]],
     ['to begin: a head comes and no event', STREAMED, 'first', () => [streamHead(), hang()]],
     [
@@ -210,7 +209,7 @@ describe('an upstream may take so long, whoever asks and however it answers', ()
     for (const text of await Promise.all(texts)) expect(text).toContain('Second');
   });
 
-  it.each<[string, string, (dialect: Dialect) => Script]>([
+  it.each<[string, string, (dialect: string) => Script]>([
     ['to go on after some deltas', 'idle', (dialect) => [streamHead(), sse(beginning(dialect)), hang()]],
     [
       'over the whole of a stream',
@@ -291,11 +290,11 @@ describe('an upstream may take so long, whoever asks and however it answers', ()
   });
 });
 
-const keepAlive = (dialect: Dialect): string =>
+const keepAlive = (dialect: string): string =>
   dialect === 'messages'
     ? 'event: ping\ndata: {"type":"ping"}\n\n'
     : 'data: {"type":"keepalive","sequence_number":0}\n\n';
 
 /** What comes of an answer before its last words. */
-const beginning = (dialect: Dialect) =>
+const beginning = (dialect: string) =>
   eventsAround(eventsIn(dialect, { text: ['One, ', 'two, ', 'three'] }), 'three').before;

@@ -1,4 +1,5 @@
 import { ApiKeyService } from '../../src/keys/index.js';
+import { clientOf } from '../conformance/dialects/index.js';
 import { expectError, INVALID_REQUEST, UPSTREAM_ERROR } from '../support/api-errors.js';
 import { DIALECTS, PATHS } from '../support/dialects.js';
 import { type Asked, requestIn } from '../support/asked.js';
@@ -22,7 +23,6 @@ import {
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
 import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
-import { DIALECTS_UNDER_TEST } from '../conformance/dialects.js';
 
 const HELLO: Asked = { turns: [{ by: 'user', text: 'Hello' }], outputLimit: 500 };
 
@@ -83,8 +83,9 @@ describe.each(NAMED_PAIRS)(
         caller = await relay.caller();
         relay.upstream.scriptNext([streamHead(), sse(until), destroy('close')]);
         const events = readEvents(withoutKeepAlives(await (await post(client, model)).text()));
-        const tail = client === 'responses' ? 3 : 1;
-        DIALECTS_UNDER_TEST[client].expectFailure(events.slice(0, -tail), events.slice(-tail));
+        const played = clientOf(client);
+
+        played.expectFailure(events.slice(0, -played.failureEvents), events.slice(-played.failureEvents));
         expect(await relay.onlyCall(caller)).toMatchObject({ status: 'failed', attempts: 1 });
       }
     });

@@ -1,3 +1,4 @@
+import { clientOf } from '../conformance/dialects/index.js';
 import { requestIn } from '../support/asked.js';
 import { PATHS } from '../support/dialects.js';
 import { heardStreamed } from '../support/heard.js';
@@ -19,7 +20,6 @@ import {
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
 import { readText } from '../support/stream-text.js';
-import { DIALECTS_UNDER_TEST } from '../conformance/dialects.js';
 import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
 
 const KEEP_ALIVE_MS = 60;
@@ -78,7 +78,7 @@ describe.each(FOREIGN_PAIRS)('a stream that is translated, %s', (_, { client, up
     const text = await readText(response, (soFar) => {
       if (soFar.startsWith(': keepalive\n\n')) refusal.open();
     });
-    DIALECTS_UNDER_TEST[client].expectFailure([], readEvents(withoutKeepAlives(text)));
+    clientOf(client).expectFailure([], readEvents(withoutKeepAlives(text)));
   });
 
   it('is left when its client leaves (case 103)', async () => {

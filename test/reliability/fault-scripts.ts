@@ -1,18 +1,15 @@
 /** The pieces that the upstreams of the fault matrix answer with. Two channels never say the same word. */
 
 import { setImmediate as turn } from 'node:timers/promises';
+import { vendorOf } from '../conformance/dialects/index.js';
 import { prose, tokensIn } from '../support/prose.js';
 import {
   answerIn,
   bytes,
-  chatBody,
   chunkEvery,
   destroy,
-  type Dialect,
   eventsIn,
   head,
-  messagesBody,
-  responsesBody,
   type Script,
   type ScriptedEvent,
   sse,
@@ -38,7 +35,6 @@ export const large = `Alpha${'x'.repeat(2 * 1024 * 1024)}`;
 export const USAGE = { prompt: PROMPT_TOKENS, completion: ANSWER_TOKENS };
 export const SECOND_USAGE = { prompt: PROMPT_TOKENS, completion: 20 };
 
-const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody };
 const FINISHED = { text: WORDS, usage: USAGE };
 const JSON_HEAD = { 'content-type': 'application/json' };
 
@@ -47,7 +43,7 @@ export const answerOf =
   ({ dialect }: Scene): Script =>
     answerIn(dialect, { text, usage: USAGE });
 
-export const secondAnswer = (dialect: Dialect): Script =>
+export const secondAnswer = (dialect: string): Script =>
   answerIn(dialect, { text: SECOND_ANSWER, usage: SECOND_USAGE });
 
 export const bytewise = ({ dialect }: Scene): Script => [
@@ -96,9 +92,9 @@ interface Divided {
   readonly rest: readonly ScriptedEvent[];
 }
 
-const DIVIDED = new Map<Dialect, Divided>();
+const DIVIDED = new Map<string, Divided>();
 
-function divided(dialect: Dialect): Divided {
+function divided(dialect: string): Divided {
   const known = DIVIDED.get(dialect);
   if (known !== undefined) return known;
   const events = eventsIn(dialect, { ...FINISHED, includeUsage: true } as object);
@@ -111,8 +107,8 @@ function divided(dialect: Dialect): Divided {
 }
 
 /** An unstreamed answer in two, cut where a stream is. */
-function wholeParts(dialect: Dialect): [string, string] {
-  const body = JSON.stringify(BODIES[dialect](FINISHED));
+function wholeParts(dialect: string): [string, string] {
+  const body = JSON.stringify(vendorOf(dialect).body(FINISHED));
   const at = body.indexOf(BEGINNING) + BEGINNING.length;
   return [body.slice(0, at), body.slice(at)];
 }

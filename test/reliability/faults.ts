@@ -12,7 +12,6 @@ import {
   UPSTREAM_ERROR,
 } from '../support/api-errors.js';
 import {
-  type Dialect,
   end,
   errorAnswer,
   errorEvents,
@@ -27,7 +26,7 @@ import { ANSWER, answerOf, begun, bytewise, large, opened, prelude, rest, reset,
 /** One request to an upstream, as its script sees it. */
 export interface Scene {
   /** The upstream's. */
-  readonly dialect: Dialect;
+  readonly dialect: string;
   /** Whether it is asked for a stream. */
   readonly streamed: boolean;
 }

@@ -5,7 +5,6 @@ import { type Fault, FAULTS } from '../reliability/faults.js';
 import { DIALECTS } from '../support/dialects.js';
 import {
   answerIn,
-  type Dialect,
   endlessStream,
   eventsIn,
   pacedStream,
@@ -71,7 +70,7 @@ export class SoakUpstream {
   }
 }
 
-function answerFor(dialect: Dialect, behaviour: Behaviour, streamed: boolean): Script {
+function answerFor(dialect: string, behaviour: Behaviour, streamed: boolean): Script {
   if (behaviour === 'endless') return endlessStream(dialect, { text: 'again '.repeat(200), gapMs: 5 });
   const text = TEXTS[behaviour];
   if (!streamed || behaviour !== 'paced') return answerIn(dialect, { text, usage: USAGE });

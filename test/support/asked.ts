@@ -3,10 +3,9 @@
  * again from what an upstream was sent.
  */
 
-import { chatAsked, chatRequest } from './asked-chat.js';
-import { messagesAsked, messagesRequest } from './asked-messages.js';
-import { responsesAsked, responsesRequest } from './asked-responses.js';
-import type { Dialect, JsonObject } from './scripted-upstream.js';
+import type { DialectVendor } from '../conformance/dialect-vendor.js';
+import { clientOf, vendorOf } from '../conformance/dialects/index.js';
+import type { JsonObject } from './scripted-steps.js';
 
 export interface Asked {
   readonly system?: string;
@@ -38,14 +37,14 @@ export interface AskedTool {
   readonly schema: JsonObject;
 }
 
-const WRITERS = { responses: responsesRequest, 'chat-completions': chatRequest, messages: messagesRequest };
-const READERS = { responses: responsesAsked, 'chat-completions': chatAsked, messages: messagesAsked };
-
-/** The request in a dialect. */
-export const requestIn = (dialect: Dialect, asked: Asked): JsonObject => WRITERS[dialect](asked);
+/** The request in the dialect of a client. */
+export const requestIn = (client: string, asked: Asked): JsonObject => clientOf(client).request(asked, false);
 
 /** What an upstream of a dialect was asked for; what the request leaves open is absent, but for the usual choice of tools. */
-export function askedIn(dialect: Dialect, request: JsonObject): Asked {
-  const asked = JSON.parse(JSON.stringify(READERS[dialect](request))) as Asked;
+export const askedIn = (vendor: string, request: JsonObject): Asked => askedOf(vendorOf(vendor), request);
+
+/** The same of a vendor that no list has. */
+export function askedOf(vendor: Pick<DialectVendor, 'asked'>, request: JsonObject): Asked {
+  const asked = JSON.parse(JSON.stringify(vendor.asked(request))) as Asked;
   return asked.tools === undefined ? asked : { toolChoice: 'auto', ...asked };
 }

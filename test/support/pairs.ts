@@ -1,41 +1,53 @@
 /** Every dialect of a client over every dialect of an upstream. */
 
+import { CLIENTS, VENDORS } from '../conformance/dialects/index.js';
 import { DIALECTS } from './dialects.js';
-import type { Dialect } from './scripted-upstream.js';
+import type { Dialect } from './scripted-steps.js';
 
-export interface Pair {
-  readonly client: Dialect;
-  readonly upstream: Dialect;
+export interface Pair<Client extends string = Dialect, Upstream extends string = Dialect> {
+  readonly client: Client;
+  readonly upstream: Upstream;
   /** The model that only an upstream of that dialect serves. */
   readonly model: string;
 }
 
-export const PAIRS: readonly Pair[] = DIALECTS.flatMap((client) =>
-  DIALECTS.map((upstream) => ({ client, upstream, model: `over-${upstream}` })),
-);
+/** The three by the three that can be both: what specs go through that try many things with each pair. */
+export const PAIRS: readonly Pair[] = pairsOf(DIALECTS, DIALECTS);
 
 /** The pairs, each with its name, for `describe.each`. */
-export const NAMED_PAIRS = PAIRS.map((pair): [string, Pair] => [`${pair.client} over ${pair.upstream}`, pair]);
+export const NAMED_PAIRS = named(PAIRS);
 
-/** What vendors' models of today can do, each in its own dialect. */
-const FLAGS: Readonly<Record<Dialect, string>> = {
-  'chat-completions': 'reasoning: true, replayReasoning: true, midSystem: native',
-  messages: 'thinkingMode: adaptive',
-  responses: 'reasoning: true',
-};
+/** All clients over all vendors, whatever dialects there are, each with its name. */
+export const EVERY_NAMED_PAIR = named(
+  pairsOf(
+    CLIENTS.map(({ id }) => id),
+    VENDORS.map(({ id }) => id),
+  ),
+);
 
-/** `over-<dialect>`: `$1` per million in, `$10` out. */
+function pairsOf<Client extends string, Upstream extends string>(
+  clients: readonly Client[],
+  upstreams: readonly Upstream[],
+): Pair<Client, Upstream>[] {
+  return clients.flatMap((client) => upstreams.map((upstream) => ({ client, upstream, model: `over-${upstream}` })));
+}
+
+function named<Named extends Pair<string, string>>(pairs: readonly Named[]): [string, Named][] {
+  return pairs.map((pair) => [`${pair.client} over ${pair.upstream}`, pair]);
+}
+
+/** `over-<dialect>`: `$1` per million in, `$10` out; with the flags of what vendors' models of today can do. */
 export const pairsCatalog = (baseUrl: string): string => `
 models:
-${DIALECTS.map(
-  (dialect) => `
-  - { name: over-${dialect}, context_window: 200000, max_output_tokens: 64000, groups: [default],
+${VENDORS.map(
+  ({ id }) => `
+  - { name: over-${id}, context_window: 200000, max_output_tokens: 64000, groups: [default],
       prices: [{ from_prompt_tokens: 0, input: 1, cache_read: 0.1, output: 10 }] }`,
 ).join('')}
 channels:
-${DIALECTS.map(
-  (dialect) => `
-  - { name: only-${dialect}, protocol: ${dialect}, base_url: "${baseUrl}", credentials: [secret-of-${dialect}],
-      models: { over-${dialect}: vendor-${dialect} }, flags: { ${FLAGS[dialect]} } }`,
+${VENDORS.map(
+  ({ id, flags }) => `
+  - { name: only-${id}, protocol: ${id}, base_url: "${baseUrl}", credentials: [secret-of-${id}],
+      models: { over-${id}: vendor-${id} }, flags: ${JSON.stringify(flags)} }`,
 ).join('')}
 `;

@@ -1,12 +1,18 @@
-/** Ready-made scripts: answers, errors, slow and endless streams, for any of the three dialects. */
+/** Ready-made scripts: answers, errors, slow and endless streams, for any dialect of an upstream. */
 
-import { chatAnswer, chatEvents } from './scripted-chat.js';
+import { isDeepStrictEqual } from 'node:util';
+
+import type { DialectVendor } from '../conformance/dialect-vendor.js';
+import type { ChatAnswerOptions } from '../conformance/dialects/chat-completions/answers.js';
+import { chatVendor } from '../conformance/dialects/chat-completions/vendor.js';
+import { vendorOf } from '../conformance/dialects/index.js';
+import { messagesVendor } from '../conformance/dialects/messages/vendor.js';
+import type { ResponsesAnswerOptions } from '../conformance/dialects/responses/answers.js';
+import { responsesVendor } from '../conformance/dialects/responses/vendor.js';
+import { jsonIn } from './scripted-bodies.js';
 import { type AnswerOptions, jsonAnswer } from './scripted-content.js';
-import { messagesAnswer, messagesEvents } from './scripted-messages.js';
-import { responsesAnswer, responsesEvents, responsesFailure } from './scripted-responses.js';
 import {
   delay,
-  type Dialect,
   end,
   type Headers,
   type JsonObject,
@@ -16,43 +22,51 @@ import {
   streamHead,
 } from './scripted-steps.js';
 
-export { chatAnswer, type ChatAnswerOptions, chatBody, chatEvents } from './scripted-chat.js';
+export { type ChatAnswerOptions, chatBody, chatEvents } from '../conformance/dialects/chat-completions/answers.js';
+export { messagesBody, messagesEvents, THINKING_SIGNATURE } from '../conformance/dialects/messages/answers.js';
+export {
+  type ResponsesAnswerOptions,
+  responsesBody,
+  responsesEvents,
+} from '../conformance/dialects/responses/answers.js';
+export { ENCRYPTED_REASONING } from '../conformance/dialects/responses/items.js';
 export {
   type AnswerOptions,
   jsonAnswer,
   type ScriptedStop,
   type ScriptedToolCall,
   type ScriptedUsage,
+  THOUGHT,
   TIME_CALL,
   WEATHER_CALL,
 } from './scripted-content.js';
-export { messagesAnswer, messagesBody, messagesEvents, THINKING_SIGNATURE } from './scripted-messages.js';
-export { responsesAnswer, type ResponsesAnswerOptions, responsesBody, responsesEvents } from './scripted-responses.js';
-export { ENCRYPTED_REASONING } from './scripted-responses-items.js';
 
-const ANSWERS = { responses: responsesAnswer, 'chat-completions': chatAnswer, messages: messagesAnswer };
-const EVENTS = { responses: responsesEvents, 'chat-completions': chatEvents, messages: messagesEvents };
+/** `POST /chat/completions`, streamed or not. */
+export const chatAnswer = (options: ChatAnswerOptions = {}): Script => answerOf(chatVendor, options);
 
-const MESSAGES_ERROR_TYPES: Readonly<Record<number, string>> = {
-  401: 'authentication_error',
-  402: 'billing_error',
-  403: 'permission_error',
-  404: 'not_found_error',
-  413: 'request_too_large',
-  429: 'rate_limit_error',
-  504: 'timeout_error',
-  529: 'overloaded_error',
-};
+/** `POST /messages`, streamed or not. */
+export const messagesAnswer = (options: AnswerOptions = {}): Script => answerOf(messagesVendor, options);
 
-/** The ready-made answer of a dialect, for tests that run over all three. */
-export function answerIn(dialect: Dialect, options: AnswerOptions = {}): Script {
-  return ANSWERS[dialect](options);
+/** `POST /responses`, streamed or not. */
+export const responsesAnswer = (options: ResponsesAnswerOptions = {}): Script => answerOf(responsesVendor, options);
+
+/** The ready-made answer of an upstream's dialect, for tests that run over all of them. */
+export const answerIn = (dialect: string, options: AnswerOptions = {}): Script => answerOf(vendorOf(dialect), options);
+
+/** The same of a vendor that no list has: streamed or whole as options or request say. */
+export function answerOf(vendor: DialectVendor, options: AnswerOptions = {}): Script {
+  return (request) => {
+    const model = vendor.modelOf(request);
+    const filled = { ...(model !== undefined && { model }), ...options };
+    const headers = { ...vendor.headers, ...options.headers };
+    if (!(options.stream ?? vendor.wantsStream(request))) return jsonAnswer(200, vendor.body(filled), headers);
+    return [streamHead(headers), sse(vendor.events(filled, jsonIn(request))), end()];
+  };
 }
 
 /** The events of a dialect's streamed answer. */
-export function eventsIn(dialect: Dialect, options: AnswerOptions = {}): ScriptedEvent[] {
-  return EVENTS[dialect](options);
-}
+export const eventsIn = (dialect: string, options: AnswerOptions = {}): ScriptedEvent[] =>
+  vendorOf(dialect).events(options);
 
 /** Events of a streamed answer around the first that says a text: without it and with it, on either side. */
 export function eventsAround(events: readonly ScriptedEvent[], text: string) {
@@ -67,35 +81,22 @@ export function eventsAround(events: readonly ScriptedEvent[], text: string) {
 }
 
 /** An HTTP error; without a body one in the dialect's own shape. */
-export function errorAnswer(
-  dialect: Dialect,
+export const errorAnswer = (
+  dialect: string,
   status: number,
-  body: JsonObject = errorBody(dialect, status),
+  body: JsonObject = vendorOf(dialect).errorBody(status, `Scripted error ${status}.`),
   headers: Headers = {},
-): Script {
-  return jsonAnswer(status, body, headers);
-}
+): Script => jsonAnswer(status, body, headers);
 
-/** How a running stream of the dialect reports failure. `sequence` is the next sequence number (Responses only). */
-export function errorEvents(
-  dialect: Dialect,
+/** How a running stream of the dialect reports failure. @param sequence the number of the next event, where they have one */
+export const errorEvents = (
+  dialect: string,
   message = 'Upstream closed the stream.',
   sequence = 0,
-): readonly ScriptedEvent[] {
-  switch (dialect) {
-    case 'responses':
-      return responsesFailure(message, 'server_error', sequence);
-    case 'chat-completions':
-      return [{ data: { error: { message, type: 'server_error', param: null, code: 'server_error' } } }];
-    case 'messages': {
-      const error = { type: 'api_error', message };
-      return [{ event: 'error', data: { type: 'error', error, request_id: 'req_upstream' } }];
-    }
-  }
-}
+): readonly ScriptedEvent[] => vendorOf(dialect).errorEvents(message, sequence);
 
 /** A stream with a pause before every event; the head goes out at once. Give it events or the options of an answer. */
-export function pacedStream(dialect: Dialect, events: readonly ScriptedEvent[] | AnswerOptions, gapMs: number): Script {
+export function pacedStream(dialect: string, events: readonly ScriptedEvent[] | AnswerOptions, gapMs: number): Script {
   const list = isEvents(events) ? events : eventsIn(dialect, events);
   return [streamHead(), ...list.map((event) => [delay(gapMs), sse([event])]), end()];
 }
@@ -105,13 +106,13 @@ export function pacedStream(dialect: Dialect, events: readonly ScriptedEvent[] |
  * With `gapMs` 0 it writes as fast as the client reads.
  */
 export function endlessStream(
-  dialect: Dialect,
+  dialect: string,
   options: { readonly text?: string; readonly gapMs?: number } = {},
 ): Script {
   const { text = 'again ', gapMs = 10 } = options;
   return function* () {
     const events = eventsIn(dialect, { text });
-    const first = events.findIndex(({ data }) => isTextDelta(data));
+    const first = firstSaying(dialect, text);
     yield [streamHead(), sse(events.slice(0, first))];
     for (let index = first; ; index += 1) {
       if (gapMs > 0) yield delay(gapMs);
@@ -120,25 +121,14 @@ export function endlessStream(
   };
 }
 
-function errorBody(dialect: Dialect, status: number): JsonObject {
-  const message = `Scripted error ${status}.`;
-  if (dialect === 'messages') {
-    const type = MESSAGES_ERROR_TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
-    return { type: 'error', error: { type, message }, request_id: 'req_upstream' };
-  }
-  const type = status >= 500 ? 'server_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error';
-  return { error: { message, type, param: null, code: null } };
-}
-
 function isEvents(value: readonly ScriptedEvent[] | AnswerOptions): value is readonly ScriptedEvent[] {
   return Array.isArray(value);
 }
 
-function isTextDelta(data: ScriptedEvent['data']): boolean {
-  if (typeof data === 'string') return false;
-  const [choice] = (data['choices'] ?? []) as { readonly delta?: { readonly content?: string } }[];
-  if (choice !== undefined) return Boolean(choice.delta?.content);
-  return data['type'] === 'response.output_text.delta' || data['type'] === 'content_block_delta';
+/** The first event that says it: the first that is another one when the text is. */
+function firstSaying(dialect: string, text: string): number {
+  const others = eventsIn(dialect, { text: `${text}!` });
+  return eventsIn(dialect, { text }).findIndex((event, index) => !isDeepStrictEqual(event, others[index]));
 }
 
 function renumber(event: ScriptedEvent, sequence: number): ScriptedEvent {

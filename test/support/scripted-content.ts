@@ -1,17 +1,6 @@
-/** What a ready-made answer says, in no dialect. The three `scripted-<dialect>.ts` files write it down. */
+/** What a ready-made answer says, in no dialect. The vendors of `test/conformance/dialects` write it down. */
 
-import type { RecordedRequest } from './scripted-request.js';
-import {
-  bytes,
-  end,
-  head,
-  type Headers,
-  type JsonObject,
-  type Script,
-  type ScriptedEvent,
-  sse,
-  streamHead,
-} from './scripted-steps.js';
+import { bytes, end, head, type Headers, type JsonObject, type Script } from './scripted-steps.js';
 
 export interface ScriptedToolCall {
   readonly id: string;
@@ -72,6 +61,9 @@ export const WEATHER_CALL: ScriptedToolCall = {
 /** A call without arguments. */
 export const TIME_CALL: ScriptedToolCall = { id: 'call_10', name: 'get_time', arguments: '{}' };
 
+/** What the model thinks where a test asks for its reasoning back. */
+export const THOUGHT = 'Oslo it is.';
+
 export function fillContent(options: AnswerOptions): ScriptedContent {
   const toolCalls = options.toolCalls ?? [];
   return {
@@ -94,36 +86,6 @@ export function jsonAnswer(status: number, body: JsonObject, headers: Headers = 
     bytes(content),
     end(),
   ];
-}
-
-/** How a dialect writes an answer down. */
-interface ScriptedWriter<Options extends AnswerOptions> {
-  readonly headers: Headers;
-  events(options: Options): readonly ScriptedEvent[];
-  body(options: Options): JsonObject;
-}
-
-/** A script that answers a request, streamed or whole as options or request say. */
-export function answerScript<Options extends AnswerOptions>(
-  request: RecordedRequest,
-  options: Options,
-  writer: ScriptedWriter<Options>,
-): Script {
-  const asked = jsonOf(request);
-  const named = asked['model'];
-  const filled = { ...(typeof named === 'string' ? { model: named } : {}), ...options };
-  const headers = { ...writer.headers, ...options.headers };
-  if (options.stream ?? asked['stream'] === true) return [streamHead(headers), sse(writer.events(filled)), end()];
-  return jsonAnswer(200, writer.body(filled), headers);
-}
-
-/** The request's JSON, or an empty object: scripts also answer requests that are none. */
-export function jsonOf(request: RecordedRequest): JsonObject {
-  try {
-    return request.json;
-  } catch {
-    return {};
-  }
 }
 
 function pieces(value: string | readonly string[]): readonly string[] {

@@ -2,7 +2,8 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
-import type { Dialect, JsonObject } from './scripted-steps.js';
+import { VENDORS } from '../conformance/dialects/index.js';
+import type { JsonObject } from './scripted-steps.js';
 
 /** `finished`: we ended the answer. `left`: the client closed before that. `cut`: the script or the test destroyed it. */
 export type Closing = 'finished' | 'left' | 'cut';
@@ -53,10 +54,8 @@ export class RecordedRequest {
   }
 
   /** Which dialect the path belongs to; undefined for other paths. */
-  get dialect(): Dialect | undefined {
-    if (this.path.endsWith('/chat/completions')) return 'chat-completions';
-    if (this.path.endsWith('/responses')) return 'responses';
-    return this.path.endsWith('/messages') ? 'messages' : undefined;
+  get dialect(): string | undefined {
+    return VENDORS.find((vendor) => vendor.isCall(this))?.id;
   }
 
   /** The body bytes of the answer written so far, exactly (the first 8 MiB of them). */

@@ -1,10 +1,7 @@
 /** Ready-made answers with something changed in all of their objects, streamed or whole as the upstream is asked. */
 
-import { chatBody } from './scripted-chat.js';
+import { vendorOf } from '../conformance/dialects/index.js';
 import { type AnswerOptions, jsonAnswer } from './scripted-content.js';
-import { eventsIn } from './scripted-answers.js';
-import { messagesBody } from './scripted-messages.js';
-import { responsesBody } from './scripted-responses.js';
 import {
   type Dialect,
   end,
@@ -15,15 +12,14 @@ import {
   streamHead,
 } from './scripted-steps.js';
 
-const BODIES = { responses: responsesBody, 'chat-completions': chatBody, messages: messagesBody };
-
 type Change = (value: JsonObject) => JsonObject;
 
 /** @param change of each object, the inner ones first */
-export function variantOf(dialect: Dialect, options: AnswerOptions, change: Change): Script {
-  return ({ json }) => {
-    if (json['stream'] !== true) return jsonAnswer(200, changed(BODIES[dialect](options), change));
-    return [streamHead(), sse(changedEvents(eventsIn(dialect, options), change)), end()];
+export function variantOf(dialect: string, options: AnswerOptions, change: Change): Script {
+  const vendor = vendorOf(dialect);
+  return (request) => {
+    if (!vendor.wantsStream(request)) return jsonAnswer(200, changed(vendor.body(options), change));
+    return [streamHead(), sse(changedEvents(vendor.events(options), change)), end()];
   };
 }
 

@@ -1,6 +1,6 @@
 /** Streams as a client reads them: strict where the specification is, so that what would break a client breaks a test. */
 
-import type { JsonObject } from './scripted-upstream.js';
+import type { JsonObject } from './scripted-steps.js';
 
 export interface ReadEvent {
   readonly event: string | undefined;
@@ -36,6 +36,10 @@ export async function readText(response: Response, onText: (soFar: string) => vo
   for await (const piece of response.body.pipeThrough(new TextDecoderStream())) onText((text += piece));
   return text;
 }
+
+/** What of these values is text, put together. */
+export const textsIn = (values: readonly unknown[]): string =>
+  values.filter((value) => typeof value === 'string').join('');
 
 function readEvent(part: string): ReadEvent | undefined {
   const lines = part.split('\n').filter((line) => !line.startsWith(':'));

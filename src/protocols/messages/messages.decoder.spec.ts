@@ -1,5 +1,5 @@
 import { aTarget, refusalOf } from '../../../test/support/calls.js';
-import { messagesBody, messagesEvents } from '../../../test/support/scripted-messages.js';
+import { messagesBody, messagesEvents } from '../../../test/conformance/dialects/messages/answers.js';
 import { aContent, checked, decoded, resultOf } from '../../../test/support/translations.js';
 import {
   eventsOf,

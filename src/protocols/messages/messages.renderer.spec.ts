@@ -1,5 +1,5 @@
 import { aRenderContext } from '../../../test/support/translations.js';
-import { expectMessagesStream } from '../../../test/support/messages-grammar.js';
+import { expectMessagesStream } from '../../../test/conformance/dialects/messages/grammar.js';
 import { readEvents } from '../../../test/support/stream-text.js';
 import {
   eventsOf,

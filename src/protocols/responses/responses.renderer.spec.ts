@@ -3,7 +3,7 @@ import {
   expectResponse,
   expectResponsesFailure,
   expectResponsesStream,
-} from '../../../test/support/responses-grammar.js';
+} from '../../../test/conformance/dialects/responses/grammar.js';
 import { readEvents } from '../../../test/support/stream-text.js';
 import { aRenderContext, checked, contentOf, treeOf } from '../../../test/support/translations.js';
 import {

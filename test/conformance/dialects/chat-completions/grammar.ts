@@ -1,7 +1,7 @@
 /** The grammar of a Chat Completions stream (protocols.md §3.4), as the strictest of its clients checks it. */
 
-import type { JsonObject } from './scripted-upstream.js';
-import type { ReadEvent } from './stream-text.js';
+import type { JsonObject } from '../../../support/scripted-steps.js';
+import type { ReadEvent } from '../../../support/stream-text.js';
 
 interface Chunk extends JsonObject {
   readonly choices: readonly { readonly delta: JsonObject; readonly finish_reason: string | null }[];

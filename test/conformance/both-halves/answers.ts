@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { type CallEvent, type CallResult, EventGrammar, eventsOf, SseSplitter } from '../../src/call/index.js';
-import { AppError } from '../../src/shared/index.js';
-import { anyAnswer, anyEvents } from '../support/arbitrary-answers.js';
-import { refusalOf } from '../support/calls.js';
-import { FRAMINGS } from '../support/framings.js';
-import { readEvents } from '../support/stream-text.js';
+import { type CallEvent, type CallResult, EventGrammar, eventsOf, SseSplitter } from '../../../src/call/index.js';
+import { AppError } from '../../../src/shared/index.js';
+import { anyAnswer, anyEvents } from '../../support/arbitrary-answers.js';
+import { refusalOf } from '../../support/calls.js';
+import { FRAMINGS } from '../../support/framings.js';
+import { readEvents } from '../../support/stream-text.js';
 import type { DialectUnderTest } from './dialect-under-test.js';
 import { context, decode, opened, render, resultOf, target } from './speaking.js';
 
@@ -120,7 +120,7 @@ function describeFramings(dialect: DialectUnderTest): void {
 function describeBreaks(dialect: DialectUnderTest): void {
   const written = render(dialect, EXAMPLE);
   const events = written.join('').split(/(?<=\n\n)/);
-  const whole = events.findIndex((event) => dialect.closes.test(event));
+  const whole = events.findIndex((event) => dialect.vendor.closes.test(event));
 
   it.each(events.slice(0, whole + 1).map((_, index) => index))(
     'a stream that ends before its event %i is cut short, and says so (cases 36, 37 and 40)',
@@ -138,7 +138,7 @@ function describeBreaks(dialect: DialectUnderTest): void {
         .map((event) => renderer.next(event))
         .join('');
       const ending = renderer.fail(new AppError('upstream_error', 'The upstream broke.'));
-      dialect.expectFailure(readEvents(before), readEvents(ending));
+      dialect.client.expectFailure(readEvents(before), readEvents(ending));
       expect(ending).toContain('The upstream broke.');
       expect(refusalOf(() => decode(dialect, [Buffer.from(before + ending)])).kind).toBe('upstream_error');
     },

@@ -1,11 +1,15 @@
-import type { JsonObject } from '../../src/shared/index.js';
-import type { CallResult, ProtocolAdapter, StopReason, UpstreamAdapter } from '../../src/call/index.js';
-import type { AnswerTraits } from '../support/arbitrary-answers.js';
-import type { ContentTraits } from '../support/arbitrary-contents.js';
-import type { ReadEvent } from '../support/stream-text.js';
+import type { JsonObject } from '../../../src/shared/index.js';
+import type { CallResult, ProtocolAdapter, StopReason, UpstreamAdapter } from '../../../src/call/index.js';
+import type { AnswerTraits } from '../../support/arbitrary-answers.js';
+import type { ContentTraits } from '../../support/arbitrary-contents.js';
+import type { DialectClient } from '../dialect-client.js';
+import type { DialectVendor } from '../dialect-vendor.js';
+import type { ReadEvent } from '../../support/stream-text.js';
 
-/** A dialect as the suites of this folder see it: its two sides, and as data what it has no words for. */
+/** A dialect that has both halves: what it carries from the one to the other, and as data what it has no words for. */
 export interface DialectUnderTest {
+  readonly client: DialectClient;
+  readonly vendor: DialectVendor;
   readonly protocol: ProtocolAdapter;
   readonly upstream: UpstreamAdapter;
   /** A request that asks to see all that an answer can have, streamed or not. */
@@ -18,12 +22,6 @@ export interface DialectUnderTest {
   carried(answer: CallResult, how: 'streamed' | 'whole'): CallResult;
   /** Stops that read like another one here. */
   readonly stops: Readonly<Partial<Record<StopReason, StopReason>>>;
-  /** What an event has behind which an upstream may close the stream without anything being missing. */
-  readonly closes: RegExp;
-  /** Checks a request against what the vendor demands of all of them. */
-  expectRequest(request: JsonObject): void;
   /** Checks a whole stream against the dialect's own grammar. @param text of a stream that ended well */
   expectStream(events: readonly ReadEvent[]): void;
-  /** Checks what stands behind the events before it when a stream failed. */
-  expectFailure(before: readonly ReadEvent[], ending: readonly ReadEvent[]): void;
 }

@@ -1,7 +1,7 @@
 /** The grammar of a Messages stream (protocols.md §4.5), as the strictest of its clients checks it. */
 
-import type { JsonObject } from './scripted-upstream.js';
-import type { ReadEvent } from './stream-text.js';
+import type { JsonObject } from '../../../support/scripted-steps.js';
+import type { ReadEvent } from '../../../support/stream-text.js';
 
 /** The deltas that each type of block may have. */
 const DELTAS: Readonly<Record<string, readonly string[]>> = {

@@ -1,8 +1,8 @@
 /** Ready-made answers of a Responses upstream. */
 
-import { type AnswerOptions, answerScript, fillContent, type ScriptedContent } from './scripted-content.js';
-import { type Item, items } from './scripted-responses-items.js';
-import type { JsonObject, Script, ScriptedEvent } from './scripted-steps.js';
+import { type AnswerOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
+import { type Item, items } from './items.js';
+import type { JsonObject, ScriptedEvent } from '../../../support/scripted-steps.js';
 
 export interface ResponsesAnswerOptions extends AnswerOptions {
   /** Laid over the response object in every state: echoed settings, unknown fields. */
@@ -40,16 +40,6 @@ const DEFAULTS: JsonObject = {
   prompt_cache_key: null,
   metadata: {},
 };
-
-/** `POST /responses`, streamed or not. */
-export function responsesAnswer(options: ResponsesAnswerOptions = {}): Script {
-  return (request) =>
-    answerScript(request, options, {
-      headers: { 'x-request-id': 'req_upstream' },
-      events: responsesEvents,
-      body: responsesBody,
-    });
-}
 
 /** The events of a streamed answer, `[DONE]` included. */
 export function responsesEvents(options: ResponsesAnswerOptions = {}): ScriptedEvent[] {

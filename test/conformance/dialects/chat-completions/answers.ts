@@ -1,7 +1,7 @@
 /** Ready-made answers of a Chat Completions upstream. */
 
-import { type AnswerOptions, answerScript, fillContent, jsonOf, type ScriptedContent } from './scripted-content.js';
-import type { JsonObject, Script, ScriptedEvent } from './scripted-steps.js';
+import { type AnswerOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
+import type { JsonObject, ScriptedEvent } from '../../../support/scripted-steps.js';
 
 export interface ChatAnswerOptions extends AnswerOptions {
   /** Left out: as the request's `stream_options` asks. */
@@ -9,19 +9,6 @@ export interface ChatAnswerOptions extends AnswerOptions {
 }
 
 const FINISH_REASONS = { end: 'stop', length: 'length', tools: 'tool_calls', filter: 'content_filter' } as const;
-
-/** `POST /chat/completions`, streamed or not. */
-export function chatAnswer(options: ChatAnswerOptions = {}): Script {
-  return (request) => {
-    const asked = jsonOf(request)['stream_options'] as { readonly include_usage?: unknown } | undefined;
-    const filled = { includeUsage: asked?.include_usage === true, ...options };
-    return answerScript(request, filled, {
-      headers: { 'x-request-id': 'req_upstream' },
-      events: chatEvents,
-      body: chatBody,
-    });
-  };
-}
 
 /** The events of a streamed answer, `[DONE]` included. */
 export function chatEvents(options: ChatAnswerOptions = {}): ScriptedEvent[] {

@@ -1,7 +1,7 @@
 /** The grammar of a Responses stream (protocols.md §2.4 and §2.5), as the strictest of its clients checks it. */
 
-import type { JsonObject } from './scripted-upstream.js';
-import type { ReadEvent } from './stream-text.js';
+import type { JsonObject } from '../../../support/scripted-steps.js';
+import type { ReadEvent } from '../../../support/stream-text.js';
 
 /** Members of a response object that are never null, and those that may be; all of them are always there. */
 const NEVER_NULL = `id object created_at status model output tools tool_choice truncation parallel_tool_calls text

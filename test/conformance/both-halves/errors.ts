@@ -1,5 +1,5 @@
-import { AppError, type ErrorKind } from '../../src/shared/index.js';
-import { readEvents } from '../support/stream-text.js';
+import { AppError, type ErrorKind } from '../../../src/shared/index.js';
+import { readEvents } from '../../support/stream-text.js';
 import type { DialectUnderTest } from './dialect-under-test.js';
 import { context } from './speaking.js';
 
@@ -40,7 +40,7 @@ export function describeErrors(dialect: DialectUnderTest): void {
 
     const { call } = context(dialect, true);
     const ending = dialect.protocol.renderStream(context(dialect, true)).fail(error);
-    dialect.expectFailure([], readEvents(ending));
+    dialect.client.expectFailure([], readEvents(ending));
     expect(ending).toContain(`This went wrong. (request id: ${call.id})`);
   });
 }

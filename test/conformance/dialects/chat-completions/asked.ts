@@ -1,5 +1,5 @@
-import type { Asked, AskedTurn } from './asked.js';
-import type { JsonObject } from './scripted-upstream.js';
+import type { Asked, AskedTurn } from '../../../support/asked.js';
+import type { JsonObject } from '../../../support/scripted-steps.js';
 
 type Message = JsonObject & { readonly role: string };
 interface ChatCall {

@@ -17,9 +17,9 @@ import {
   SseSplitter,
   type TreeObject,
   type UpstreamTarget,
-} from '../../src/call/index.js';
-import { FAMILY } from '../support/arbitrary-answers.js';
-import { aCall, aTarget } from '../support/calls.js';
+} from '../../../src/call/index.js';
+import { FAMILY } from '../../support/arbitrary-answers.js';
+import { aCall, aTarget } from '../../support/calls.js';
 import type { DialectUnderTest } from './dialect-under-test.js';
 
 const PREFIX = 'rly1.';

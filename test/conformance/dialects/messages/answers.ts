@@ -1,7 +1,7 @@
 /** Ready-made answers of a Messages upstream. */
 
-import { type AnswerOptions, answerScript, fillContent, type ScriptedContent } from './scripted-content.js';
-import type { JsonObject, Script, ScriptedEvent } from './scripted-steps.js';
+import { type AnswerOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
+import type { JsonObject, ScriptedEvent } from '../../../support/scripted-steps.js';
 
 const STOP_REASONS = { end: 'end_turn', length: 'max_tokens', tools: 'tool_use', filter: 'refusal' } as const;
 
@@ -13,16 +13,6 @@ interface Block {
   readonly opened: JsonObject;
   readonly deltas: readonly JsonObject[];
   readonly whole: JsonObject;
-}
-
-/** `POST /messages`, streamed or not. */
-export function messagesAnswer(options: AnswerOptions = {}): Script {
-  return (request) =>
-    answerScript(request, options, {
-      headers: { 'request-id': 'req_upstream' },
-      events: messagesEvents,
-      body: messagesBody,
-    });
 }
 
 /** The events of a streamed answer. */

@@ -1,7 +1,7 @@
 /** The output items of a scripted Responses answer: reasoning, message, function calls, in this order. */
 
-import type { ScriptedContent } from './scripted-content.js';
-import type { JsonObject } from './scripted-steps.js';
+import type { ScriptedContent } from '../../../support/scripted-content.js';
+import type { JsonObject } from '../../../support/scripted-steps.js';
 
 /** Stands in every scripted reasoning item. */
 export const ENCRYPTED_REASONING = 'ZW5jcnlwdGVkIGJ5IHRoZSBzY3JpcHQ=';

@@ -1,0 +1,81 @@
+import type { AnswerPart, CallResult } from '../../../../src/call/index.js';
+import { ChatCompletionsProtocol } from '../../../../src/protocols/chat-completions/chat-completions.protocol.js';
+import { ChatCompletionsUpstream } from '../../../../src/protocols/chat-completions/chat-completions.upstream.js';
+import type { DialectUnderTest } from '../../both-halves/dialect-under-test.js';
+import { chatClient } from './client.js';
+import { FAMILY } from '../../../support/arbitrary-answers.js';
+import { expectChatStream } from './grammar.js';
+import { chatVendor } from './vendor.js';
+
+const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
+
+/** What the dialect carries from its own upstream half to its own client half. */
+export const bothHalves: DialectUnderTest = {
+  client: chatClient,
+  vendor: chatVendor,
+  protocol: new ChatCompletionsProtocol(),
+  upstream: new ChatCompletionsUpstream(),
+  request: {
+    model: 'm',
+    messages: [{ role: 'user', content: 'Hello' }],
+    stream_options: { include_usage: true },
+    tools: [
+      { type: 'function', function: { name: 'get_weather', parameters: SCHEMA } },
+      { type: 'custom', custom: { name: 'exec' } },
+    ],
+  },
+  flags: { customTools: true, developerRole: true, midSystem: 'native', reasoning: true },
+  traits: {
+    freeformTools: true,
+    namespaces: false,
+    stops: true,
+    // A failed result says so in its text, and images stand in a message of their own.
+    failedResults: false,
+    imagesInResults: false,
+    jsonObjects: true,
+    // Reasoning that its clients send back is nobody's word.
+    reasoning: [],
+  },
+  // There is no place for a seal.
+  carried: (answer, how) => inRuns(unsealed(answer), how === 'whole' ? bySort : undefined),
+  stops: { stop_sequence: 'end', pause: 'end', context: 'max_tokens' },
+  expectStream: (events) => expectChatStream(events, true),
+};
+
+/** What can be read of it may be given back to the upstream that wrote it. */
+function unsealed(answer: CallResult): CallResult {
+  const parts = answer.parts.flatMap((part): AnswerPart[] => {
+    if (part.kind !== 'reasoning') return [part];
+    return part.text === '' ? [] : [thought(part.text)];
+  });
+  return { ...answer, parts };
+}
+
+const thought = (text: string): AnswerPart => ({
+  kind: 'reasoning',
+  text,
+  opaque: { kind: 'text', family: FAMILY, data: '', text },
+});
+
+/** In which order a whole message has its parts. */
+const ORDER: readonly AnswerPart['kind'][] = ['reasoning', 'text', 'refusal', 'tool-call'];
+const bySort = (one: AnswerPart, other: AnswerPart): number => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind);
+
+/** Chat Completions has one text where others have several in a row. */
+function inRuns(answer: CallResult, order?: (one: AnswerPart, other: AnswerPart) => number): CallResult {
+  const parts: AnswerPart[] = [];
+  for (const part of order ? answer.parts.toSorted(order) : answer.parts) {
+    const last = parts.at(-1);
+    if (part.kind === 'text' && last?.kind === 'text') {
+      const annotations = [...(last.annotations ?? []), ...(part.annotations ?? [])];
+      parts[parts.length - 1] = {
+        kind: 'text',
+        text: last.text + part.text,
+        ...(annotations.length > 0 && { annotations }),
+      };
+    } else if (part.kind === 'reasoning' && last?.kind === 'reasoning') {
+      parts[parts.length - 1] = thought(last.text + part.text);
+    } else parts.push(part);
+  }
+  return { ...answer, parts };
+}

@@ -1,0 +1,63 @@
+/** What a client of Chat Completions makes of an answer. */
+
+import type { Heard } from '../../../support/heard.js';
+import type { ScriptedStop } from '../../../support/scripted-content.js';
+import type { JsonObject } from '../../../support/scripted-steps.js';
+import { textsIn } from '../../../support/stream-text.js';
+
+const FINISHES: Readonly<Record<string, ScriptedStop>> = {
+  stop: 'end',
+  length: 'length',
+  tool_calls: 'tools',
+  content_filter: 'filter',
+};
+
+interface ChatCall {
+  id: string;
+  function: { name: string; arguments: string };
+}
+
+/** Of a whole answer. */
+export function chatHeard({ choices, usage }: JsonObject): Heard {
+  const [choice] = choices as { message: JsonObject; finish_reason: string }[];
+  const { message, finish_reason } = choice!;
+  const counts = usage as Record<string, number> & Record<string, Record<string, number>>;
+  const refusal = textsIn([message['refusal']]);
+  const calls = (message['tool_calls'] as ChatCall[] | undefined) ?? [];
+  return {
+    text: textsIn([message['content']]),
+    reasoning: textsIn([message['reasoning_content']]),
+    refusal,
+    calls: calls.map(({ id, function: called }) => `${id} ${called.name} ${called.arguments}`),
+    stop: refusal === '' ? FINISHES[finish_reason]! : 'refusal',
+    usage: {
+      prompt: counts['prompt_tokens']!,
+      cacheRead: counts['prompt_tokens_details']?.['cached_tokens'] ?? 0,
+      completion: counts['completion_tokens']!,
+      reasoning: counts['completion_tokens_details']?.['reasoning_tokens'] ?? 0,
+    },
+  };
+}
+
+/** The completion that the chunks of a stream are pieces of. */
+export function completionOf(chunks: readonly JsonObject[]): JsonObject {
+  const choices = chunks.flatMap((chunk) => chunk['choices'] as { delta: JsonObject; finish_reason: string | null }[]);
+  const sum = (member: string): string => textsIn(choices.map(({ delta }) => delta[member]));
+  const calls: ChatCall[] = [];
+  for (const { delta } of choices) {
+    for (const { index, id, function: piece } of (delta['tool_calls'] ?? []) as (Partial<ChatCall> & {
+      index: number;
+    })[]) {
+      const call = (calls[index] ??= { id: id!, function: { name: piece!.name, arguments: '' } });
+      call.function.arguments += piece!.arguments;
+    }
+  }
+  const message = {
+    content: sum('content'),
+    reasoning_content: sum('reasoning_content'),
+    refusal: sum('refusal'),
+    tool_calls: calls,
+  };
+  const finish_reason = choices.find((choice) => choice.finish_reason !== null)!.finish_reason;
+  return { choices: [{ message, finish_reason }], usage: chunks.at(-1)!['usage'] };
+}

@@ -1,0 +1,31 @@
+import type { DialectVendor } from '../../dialect-vendor.js';
+import { THOUGHT } from '../../../support/scripted-content.js';
+import { modelIn, streamIn } from '../../../support/scripted-bodies.js';
+import { chatBody, chatEvents } from './answers.js';
+import { chatAsked } from './asked.js';
+import { expectChatRules } from './rules.js';
+
+/** An upstream of Chat Completions that reasons aloud and wants its thoughts back. */
+export const chatVendor: DialectVendor = {
+  id: 'chat-completions',
+  flags: { reasoning: true, replayReasoning: true, midSystem: 'native' },
+  isCall: ({ path }) => path.endsWith('/chat/completions'),
+  wantsStream: streamIn,
+  modelOf: modelIn,
+  headers: { 'x-request-id': 'req_upstream' },
+  events(options, request) {
+    const asked = request?.['stream_options'] as { readonly include_usage?: unknown } | undefined;
+    return chatEvents({ includeUsage: asked?.include_usage === true, ...options });
+  },
+  body: chatBody,
+  errorBody(status, message) {
+    const type = status >= 500 ? 'server_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error';
+    return { error: { message, type, param: null, code: null } };
+  },
+  errorEvents: (message) => [{ data: { error: { message, type: 'server_error', param: null, code: 'server_error' } } }],
+  // Some servers leave the marker out.
+  closes: /"finish_reason":"/,
+  asked: chatAsked,
+  expectRequest: expectChatRules,
+  reasoningMark: THOUGHT,
+};

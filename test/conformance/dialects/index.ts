@@ -1,0 +1,32 @@
+/** The dialects as tests play them: a line for each client and for each vendor, and nothing else to edit. */
+
+import type { DialectClient } from '../dialect-client.js';
+import type { DialectVendor } from '../dialect-vendor.js';
+import { chatClient } from './chat-completions/client.js';
+import { chatVendor } from './chat-completions/vendor.js';
+import { messagesClient } from './messages/client.js';
+import { messagesVendor } from './messages/vendor.js';
+import { responsesClient } from './responses/client.js';
+import { responsesVendor } from './responses/vendor.js';
+
+export const CLIENTS: readonly DialectClient[] = [
+  chatClient, //
+  messagesClient,
+  responsesClient,
+];
+
+export const VENDORS: readonly DialectVendor[] = [
+  chatVendor, //
+  messagesVendor,
+  responsesVendor,
+];
+
+export const clientOf = (id: string): DialectClient => named(CLIENTS, id);
+
+export const vendorOf = (id: string): DialectVendor => named(VENDORS, id);
+
+function named<Played extends { readonly id: string }>(list: readonly Played[], id: string): Played {
+  const found = list.find((one) => one.id === id);
+  if (found === undefined) throw new Error(`test/conformance/dialects/index.ts has no ${id}.`);
+  return found;
+}

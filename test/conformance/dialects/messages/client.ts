@@ -1,0 +1,37 @@
+import type { DialectClient } from '../../dialect-client.js';
+import type { JsonObject } from '../../../support/scripted-steps.js';
+import { readEvents, withoutKeepAlives } from '../../../support/stream-text.js';
+import { messagesRequest } from './asked.js';
+import { expectMessagesFailure, expectMessagesStream } from './grammar.js';
+import { messageOf, messagesHeard } from './heard.js';
+
+/** A client of Messages. */
+export const messagesClient: DialectClient = {
+  id: 'messages',
+  path: '/v1/messages',
+  request: (asked, stream) => ({ ...messagesRequest(asked), ...(stream && { stream }) }),
+  wantsReasoning: { thinking: { type: 'adaptive', display: 'summarized' } },
+  returnsSealedReasoning: true,
+  heard: messagesHeard,
+  heardStream(stream) {
+    expectMessagesStream(readEvents(withoutKeepAlives(stream)));
+    return messagesHeard(folded(stream));
+  },
+  folded,
+  failureEvents: 1,
+  expectFailure: expectMessagesFailure,
+  continued(request, answer, callId) {
+    const whole = answer.startsWith('{') ? (JSON.parse(answer) as JsonObject) : folded(answer);
+    const result = { type: 'tool_result', tool_use_id: callId, content: 'Snow.' };
+    const said = [
+      { role: 'assistant', content: whole['content'] },
+      { role: 'user', content: [result] },
+    ];
+    return { ...request, messages: [...(request['messages'] as JsonObject[]), ...said] };
+  },
+};
+
+function folded(stream: string): JsonObject {
+  const events = readEvents(withoutKeepAlives(stream));
+  return messageOf(events.map(({ data }) => JSON.parse(data) as JsonObject));
+}

@@ -1,0 +1,40 @@
+import type { DialectVendor } from '../../dialect-vendor.js';
+import { modelIn, streamIn } from '../../../support/scripted-bodies.js';
+import { messagesBody, messagesEvents, THINKING_SIGNATURE } from './answers.js';
+import { messagesAsked } from './asked.js';
+import { expectMessagesRules } from './rules.js';
+
+const ERROR_TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+};
+
+/** An upstream of Messages whose models think as much as they find right. */
+export const messagesVendor: DialectVendor = {
+  id: 'messages',
+  flags: { thinkingMode: 'adaptive' },
+  isCall: ({ path }) => path.endsWith('/messages'),
+  wantsStream: streamIn,
+  modelOf: modelIn,
+  headers: { 'request-id': 'req_upstream' },
+  events: messagesEvents,
+  body: messagesBody,
+  errorBody(status, message) {
+    const type = ERROR_TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+    return { type: 'error', error: { type, message }, request_id: 'req_upstream' };
+  },
+  errorEvents(message) {
+    const error = { type: 'api_error', message };
+    return [{ event: 'error', data: { type: 'error', error, request_id: 'req_upstream' } }];
+  },
+  closes: /"type":"message_stop"/,
+  asked: messagesAsked,
+  expectRequest: expectMessagesRules,
+  reasoningMark: THINKING_SIGNATURE,
+};

@@ -1,0 +1,27 @@
+import type { DialectVendor } from '../../dialect-vendor.js';
+import { modelIn, streamIn } from '../../../support/scripted-bodies.js';
+import { responsesBody, responsesEvents, responsesFailure } from './answers.js';
+import { responsesAsked } from './asked.js';
+import { ENCRYPTED_REASONING } from './items.js';
+import { expectResponsesRules } from './rules.js';
+
+/** An upstream of Responses whose models reason. */
+export const responsesVendor: DialectVendor = {
+  id: 'responses',
+  flags: { reasoning: true },
+  isCall: ({ path }) => path.endsWith('/responses'),
+  wantsStream: streamIn,
+  modelOf: modelIn,
+  headers: { 'x-request-id': 'req_upstream' },
+  events: responsesEvents,
+  body: responsesBody,
+  errorBody(status, message) {
+    const type = status >= 500 ? 'server_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error';
+    return { error: { message, type, param: null, code: null } };
+  },
+  errorEvents: (message, sequence) => responsesFailure(message, 'server_error', sequence),
+  closes: /"type":"response\.(?:completed|incomplete)"/,
+  asked: responsesAsked,
+  expectRequest: expectResponsesRules,
+  reasoningMark: ENCRYPTED_REASONING,
+};

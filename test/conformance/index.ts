@@ -1,0 +1,4 @@
+export { describeBothHalves } from './both-halves/index.js';
+export type { DialectUnderTest } from './both-halves/dialect-under-test.js';
+export type { DialectClient } from './dialect-client.js';
+export type { DialectVendor } from './dialect-vendor.js';
