@@ -1,3 +1,4 @@
+import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
@@ -84,12 +85,16 @@ export class RelayApp {
     readonly close: () => Promise<void>,
   ) {}
 
-  /** @param health `{}`: as it is in earnest */
+  /**
+   * @param health `{}`: as it is in earnest
+   * @param modules beside the application's own: dialects that only a test speaks
+   */
   static async start(
     timings: Partial<RelayTimings> = {},
     environment: Record<string, string> = {},
     connections?: ConnectionTimes,
     health: Partial<HealthLimits> = HEALTH_OFF,
+    modules: readonly Type[] = [],
   ): Promise<RelayApp> {
     const [database, upstream] = await Promise.all([freshDatabase(), ScriptedUpstream.start()]);
     const config = Config.fromEnvironment({
@@ -102,7 +107,7 @@ export class RelayApp {
       MAX_EVENT_LOOP_DELAY_MS: '60000',
       ...environment,
     });
-    const module = await Test.createTestingModule({ imports: [AppModule] })
+    const module = await Test.createTestingModule({ imports: [...modules, AppModule] })
       .overrideProvider(Config)
       .useValue(config)
       .overrideProvider(RelayTimings)

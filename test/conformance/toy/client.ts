@@ -1,0 +1,92 @@
+import type { AskedTurn } from '../../support/asked.js';
+import type { Heard } from '../../support/heard.js';
+import type { ScriptedStop } from '../../support/scripted-content.js';
+import type { JsonObject } from '../../support/scripted-steps.js';
+import { type ReadEvent, readEvents, withoutKeepAlives } from '../../support/stream-text.js';
+import type { DialectClient } from '../dialect-client.js';
+
+/** A program that sends telegrams. */
+export const TELEGRAPH_CLIENT: DialectClient = {
+  id: 'telegraph',
+  path: '/v1/telegrams',
+  wantsReasoning: {},
+  request: ({ system, turns, tools, toolChoice, outputLimit }, stream) => ({
+    lines: [...(system === undefined ? [] : [{ from: 'system', text: system }]), ...turns.flatMap(linesOf)],
+    ...(tools && { tools: tools.map(({ name, description, schema }) => ({ name, about: description, schema })) }),
+    ...(toolChoice !== undefined && { use: typeof toolChoice === 'string' ? toolChoice : { tool: toolChoice.name } }),
+    ...(outputLimit !== undefined && { limit: outputLimit }),
+    ...(stream && { stream }),
+  }),
+  heard,
+  heardStream: (stream) => heard(folded(readEvents(withoutKeepAlives(stream)))),
+  expectFailure(before, ending) {
+    expectLines(before.slice(1).map(dataOf));
+    expect(ending.map(dataOf)).toEqual([
+      { error: { status: expect.any(Number), message: expect.any(String), param: null } },
+    ]);
+  },
+  continued(request, answer, callId) {
+    const whole = answer.startsWith('{') ? (JSON.parse(answer) as JsonObject) : folded(readEvents(answer));
+    const lines = [...(request['lines'] as JsonObject[]), ...(whole['lines'] as JsonObject[])];
+    return { ...request, lines: [...lines, { result: callId, text: 'Snow.' }] };
+  },
+};
+
+function linesOf(turn: AskedTurn): JsonObject[] {
+  if (turn.by === 'tool') return [{ result: turn.id, text: turn.text }];
+  if (turn.by === 'user') return [{ from: 'user', text: turn.text }];
+  const calls = (turn.calls ?? []).map(({ id, name, arguments: text }) => ({ call: id, tool: name, arguments: text }));
+  return [...(turn.text === undefined ? [] : [{ from: 'model', text: turn.text }]), ...calls];
+}
+
+const STOPS: Readonly<Record<string, ScriptedStop>> = {
+  done: 'end',
+  length: 'length',
+  tools: 'tools',
+  filter: 'filter',
+};
+
+function heard({ id, lines, end, usage }: JsonObject): Heard {
+  expect(id).toMatch(/^tg_/);
+  const said = lines as Record<string, string>[];
+  const { read, cached, written, thought } = usage as Record<string, number>;
+  return {
+    text: said.map(({ text }) => text ?? '').join(''),
+    reasoning: '',
+    refusal: '',
+    calls: said.filter(({ call }) => call).map(({ call, tool, arguments: text }) => `${call} ${tool} ${text}`),
+    stop: STOPS[end as string]!,
+    usage: { prompt: read!, cacheRead: cached!, completion: written!, reasoning: thought! },
+  };
+}
+
+const dataOf = ({ event, data }: ReadEvent): JsonObject => {
+  expect(event).toBeUndefined();
+  return JSON.parse(data) as JsonObject;
+};
+
+/** The whole answer that a stream is made of. */
+function folded(events: readonly ReadEvent[]): JsonObject {
+  const [head, ...said] = events.map(dataOf);
+  const ending = said.pop();
+  return { ...head, lines: expectLines(said), ...ending };
+}
+
+/** What begins a line says whose it is; nothing goes on that has not begun. */
+function expectLines(said: readonly JsonObject[]): JsonObject[] {
+  const lines: Record<string, string>[] = [];
+  for (const piece of said as Record<string, string>[]) {
+    const { from, text, call, tool, arguments: written } = piece;
+    if (from !== undefined || call !== undefined) {
+      expect(from ?? tool).toEqual(expect.stringMatching(from === undefined ? /./ : /^model$/));
+      lines.push({ ...piece, ...(call !== undefined && { arguments: '' }) });
+      continue;
+    }
+    const line = lines.at(-1)!;
+    expect(Object.keys(piece)).toEqual([line['call'] === undefined ? 'text' : 'arguments']);
+    if (text !== undefined) line['text'] += text;
+    else line['arguments'] += written!;
+  }
+  for (const { call, arguments: written } of lines) if (call) expect(written).not.toBe('');
+  return lines;
+}

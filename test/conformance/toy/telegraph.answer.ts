@@ -1,0 +1,95 @@
+import {
+  type AnswerPart,
+  answerId,
+  type CallEvent,
+  type CallResult,
+  NO_TOKENS,
+  type PartStart,
+  type RenderContext,
+  sseText,
+  type StopReason,
+  type StreamRenderer,
+  type TokenUsage,
+  type TreeObject,
+  writeJson,
+} from '../../../src/call/index.js';
+import type { AppError } from '../../../src/shared/index.js';
+import { wireError } from './telegraph.errors.js';
+import { ENDS, wireUsage } from './telegraph.wire.js';
+
+/** A whole answer, as JSON text. */
+export function renderTelegram({ parts, stop, usage }: CallResult, context: RenderContext): string {
+  return writeJson({ ...headOf(context), lines: parts.flatMap(lineOf), ...endingOf(stop, usage, context) });
+}
+
+/** Writes one answer down line by line: what begins a line says whose it is, what goes on with it does not. */
+export class TelegraphRenderer implements StreamRenderer {
+  private kind: PartStart['kind'] = 'text';
+  private isBegun = false;
+  private stop: StopReason = 'end';
+  private usage: TokenUsage | undefined;
+
+  constructor(private readonly context: RenderContext) {}
+
+  next(event: CallEvent): string {
+    switch (event.type) {
+      case 'call-start':
+        return eventText(headOf(this.context));
+      case 'part-start':
+        return this.begin(event.start);
+      case 'part-delta':
+        return this.piece(event.text);
+      case 'part-annotation':
+      case 'part-seal':
+      case 'part-end':
+        return '';
+      case 'usage-update':
+        this.usage = event.usage;
+        return '';
+      case 'call-stop':
+        this.stop = event.reason;
+        return '';
+      case 'call-end':
+        return eventText(endingOf(this.stop, this.usage, this.context));
+      default:
+        return event satisfies never;
+    }
+  }
+
+  fail(error: AppError): string {
+    return failureText(error, this.context.call.id);
+  }
+
+  private begin(start: PartStart): string {
+    this.kind = start.kind;
+    this.isBegun = false;
+    return start.kind === 'tool-call' ? eventText({ call: start.id, tool: start.name }) : '';
+  }
+
+  private piece(text: string): string {
+    if (this.kind === 'reasoning') return '';
+    if (this.kind === 'tool-call') return eventText({ arguments: text });
+    const from = this.isBegun ? undefined : 'model';
+    this.isBegun = true;
+    return eventText({ from, text });
+  }
+}
+
+/** The end of a stream that failed: it has no `end`, so that nobody takes it for a good one. */
+export const failureText = (error: AppError, requestId: string): string => eventText(wireError(error, requestId));
+
+/** Thoughts have no place in this dialect, and a refusal is a text like any other. */
+function lineOf(part: AnswerPart): TreeObject[] {
+  if (part.kind === 'reasoning') return [];
+  if (part.kind === 'tool-call') return [{ call: part.id, tool: part.name, arguments: part.arguments }];
+  return part.text === '' ? [] : [{ from: 'model', text: part.text }];
+}
+
+const headOf = ({ call }: RenderContext): TreeObject => ({ id: answerId(call, 'tg_'), model: call.head.model });
+
+function endingOf(stop: StopReason, usage: TokenUsage = NO_TOKENS, { losses }: RenderContext): TreeObject {
+  if (stop === 'pause') losses.warn('paused', 'end');
+  return { end: ENDS[stop], usage: wireUsage(usage) };
+}
+
+const eventText = (data: TreeObject): string => sseText(undefined, writeJson(data));

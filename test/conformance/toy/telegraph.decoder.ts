@@ -1,0 +1,133 @@
+import {
+  type CallContent,
+  type CallEvent,
+  type CallResult,
+  classifyUpstream,
+  dataKind,
+  parseData,
+  PartSequencer,
+  type PartStart,
+  ResultCollector,
+  type SseEvent,
+  type StreamDecoder,
+  type ToolNames,
+  truncated,
+  unreadableEvent,
+  unwrapFreeform,
+} from '../../../src/call/index.js';
+import { AppError, isJsonObject, type JsonObject } from '../../../src/shared/index.js';
+import { toolNames } from './telegraph.build.js';
+import { stopOf, usageIn } from './telegraph.wire.js';
+
+/** Reads the lines of one answer, each as it comes. */
+export class TelegraphDecoder implements StreamDecoder {
+  private readonly parts: PartSequencer;
+  private readonly names: ToolNames;
+  private lines = 0;
+  private kind: PartStart['kind'] | undefined;
+  /** The arguments of a tool that takes any text: they stand within JSON, and are told when it is complete. */
+  private wrapped: string | undefined;
+  private stage: 'new' | 'open' | 'over' = 'new';
+
+  constructor(content: CallContent) {
+    this.parts = new PartSequencer(content);
+    this.names = toolNames(content);
+  }
+
+  next(event: SseEvent): readonly CallEvent[] {
+    if (this.stage === 'over' || dataKind(event) === 'none') return [];
+    const said = parseData(event);
+    if (said === undefined) throw unreadableEvent();
+    return this.read(said);
+  }
+
+  end(): readonly CallEvent[] {
+    if (this.stage === 'over') return [];
+    throw truncated();
+  }
+
+  /** A whole answer is its lines, and what ends them. */
+  whole({ lines, ...ending }: JsonObject): readonly CallEvent[] {
+    const said = Array.isArray(lines) ? lines.filter(isJsonObject) : [];
+    return [...said, ending].flatMap((piece) => this.read(piece));
+  }
+
+  /** What a piece says; one that says nothing known here is passed over. */
+  private read({ from, text, call, tool, arguments: written, ...rest }: JsonObject): CallEvent[] {
+    if (isJsonObject(rest['error'])) throw failure(rest['error']);
+    const events: CallEvent[] = this.stage === 'new' ? [{ type: 'call-start' }] : [];
+    this.stage = 'open';
+    if (typeof text === 'string') events.push(...this.text(text, from !== undefined));
+    if (typeof tool === 'string') events.push(...this.call(tool, typeof call === 'string' ? call : ''));
+    if (typeof written === 'string') events.push(...this.arguments(written));
+    if (typeof rest['end'] === 'string') events.push(...this.finish(rest['end'], rest));
+    return events;
+  }
+
+  private text(text: string, begins: boolean): CallEvent[] {
+    const begun = begins || this.kind !== 'text' ? this.begin({ kind: 'text' }) : [];
+    return [...begun, ...this.parts.append(String(this.lines), text)];
+  }
+
+  private call(tool: string, id: string): CallEvent[] {
+    const { name, namespace, freeform } = this.names.toolOf(tool);
+    const isFreeform = freeform === undefined ? undefined : true;
+    const begun = this.begin({ kind: 'tool-call', id, name, namespace, isFreeform });
+    this.wrapped = isFreeform && '';
+    return begun;
+  }
+
+  private arguments(text: string): CallEvent[] {
+    if (this.wrapped === undefined) return this.parts.append(String(this.lines), text);
+    this.wrapped += text;
+    return [];
+  }
+
+  private begin(start: PartStart): CallEvent[] {
+    const closed = this.close();
+    this.kind = start.kind;
+    this.lines += 1;
+    return [...closed, ...this.parts.start(String(this.lines), start)];
+  }
+
+  private close(): CallEvent[] {
+    const key = String(this.lines);
+    const told = this.wrapped === undefined ? [] : this.parts.append(key, unwrapFreeform(this.wrapped));
+    this.wrapped = undefined;
+    return [...told, ...this.parts.finish(key)];
+  }
+
+  private finish(end: string, answer: JsonObject): CallEvent[] {
+    this.stage = 'over';
+    const usage = usageIn(answer);
+    return [
+      ...this.close(),
+      { type: 'call-stop', reason: stopOf(end) },
+      ...(usage === undefined ? [] : [{ type: 'usage-update' as const, usage }]),
+      { type: 'call-end' },
+    ];
+  }
+}
+
+/** A whole answer. @throws AppError when it is an error in disguise, or no answer at all */
+export function decodeTelegram(body: string, content: CallContent): CallResult {
+  const decoder = new TelegraphDecoder(content);
+  const collector = new ResultCollector();
+  for (const event of decoder.whole(parseAnswer(body))) collector.next(event);
+  decoder.end();
+  return collector.result;
+}
+
+function parseAnswer(body: string): JsonObject {
+  try {
+    const answer: unknown = JSON.parse(body);
+    if (isJsonObject(answer)) return answer;
+  } catch {
+    // Said below, as of any other answer that is none.
+  }
+  throw new AppError('upstream_error', 'The upstream sent an answer that is no JSON object.', { failover: true });
+}
+
+/** An error within an answer says what its status would have been. */
+const failure = (error: JsonObject): AppError =>
+  classifyUpstream(typeof error['status'] === 'number' ? error['status'] : 500, {}, { error });

@@ -1,0 +1,21 @@
+import { type CallContent, type Losses, USUAL_SERVICE_TIERS, wishedEffort } from '../../../src/call/index.js';
+
+/** Names everything that is asked for and that this dialect has no word for, unless it would have changed nothing. */
+export function warnOfUnsaid(content: CallContent, losses: Losses): void {
+  const { sampling, tools, turns } = content;
+  const effort = wishedEffort(content.reasoning) ?? 'none';
+  const unsaid: Readonly<Record<string, boolean>> = {
+    temperature: (sampling.temperature ?? 1) !== 1,
+    top_p: (sampling.topP ?? 1) !== 1,
+    top_k: sampling.topK !== undefined,
+    presence_penalty: (sampling.presencePenalty ?? 0) !== 0,
+    frequency_penalty: (sampling.frequencyPenalty ?? 0) !== 0,
+    logit_bias: sampling.logitBias !== undefined,
+    logprobs: sampling.topLogprobs !== undefined,
+    reasoning_effort: effort !== 'none',
+    parallel_tool_calls: tools.length > 0 && content.parallelTools === false,
+    service_tier: !USUAL_SERVICE_TIERS.includes(content.serviceTier ?? 'auto'),
+  };
+  for (const [name, isMissed] of Object.entries(unsaid)) if (isMissed) losses.warn('unsupported_parameter', name);
+  if (turns.at(-1)?.role === 'assistant') losses.warn('prefill', 'messages');
+}

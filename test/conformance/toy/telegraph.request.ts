@@ -1,0 +1,84 @@
+import {
+  type CallContent,
+  ConversationBuilder,
+  type Tool,
+  type ToolChoice,
+  type TreeObject,
+  TreeReader,
+} from '../../../src/call/index.js';
+
+/** Members whose objects keep their text. */
+export const RAW_MEMBERS: ReadonlySet<string> = new Set(['schema']);
+
+/** What a telegram asks for. @throws AppError invalid_request naming the member at fault */
+export function parseTelegram(request: TreeObject): CallContent {
+  const reader = new TreeReader(request);
+  const conversation = new ConversationBuilder();
+  for (const line of reader.children('lines')) readLine(line, conversation);
+  const { lead, turns } = conversation;
+  if (turns.every(({ role }) => role !== 'user')) throw reader.malformed('lines', 'must hold a line of the user');
+  return {
+    lead,
+    turns,
+    tools: reader.children('tools').map(readTool),
+    toolChoice: readChoice(reader),
+    outputLimit: reader.integer('limit', { min: 1 }),
+    ...UNSAID,
+  };
+}
+
+/** What this dialect has no word for. */
+const UNSAID = {
+  hostedTools: [],
+  parallelTools: undefined,
+  stop: [],
+  sampling: {},
+  reasoning: { show: 'none' },
+  format: { kind: 'text' },
+  verbosity: undefined,
+  endUser: undefined,
+  cacheKey: undefined,
+  serviceTier: undefined,
+} as const;
+
+function readLine(line: TreeReader, conversation: ConversationBuilder): void {
+  if (line.has('call')) {
+    const [id, name] = [line.word('call'), line.word('tool')];
+    conversation.say('assistant', [{ kind: 'tool-call', id, name, arguments: line.string('arguments') || '{}' }]);
+  } else if (line.has('result')) {
+    const parts = [{ kind: 'text', text: line.string('text') ?? '' }] as const;
+    const isError = line.boolean('failed') ?? false;
+    conversation.say('user', [{ kind: 'tool-result', id: line.word('result'), parts, isError }]);
+  } else readText(line, conversation);
+}
+
+function readText(line: TreeReader, conversation: ConversationBuilder): void {
+  const text = line.string('text') ?? '';
+  switch (line.word('from')) {
+    case 'system':
+      conversation.instruct(text);
+      return;
+    case 'user':
+      conversation.say('user', [{ kind: 'text', text }]);
+      return;
+    case 'model':
+      conversation.say('assistant', [{ kind: 'text', text }]);
+      return;
+    default:
+      throw line.malformed('from', 'must be "system", "user" or "model"');
+  }
+}
+
+const readTool = (tool: TreeReader): Tool => ({
+  name: tool.word('name'),
+  description: tool.string('about'),
+  schema: tool.raw('schema'),
+  path: tool.path,
+});
+
+function readChoice(request: TreeReader): ToolChoice {
+  const use = request.value('use') ?? 'auto';
+  if (use === 'auto' || use === 'none' || use === 'required') return { mode: use };
+  if (typeof use === 'string') throw request.malformed('use', 'must be "auto", "none", "required" or a tool');
+  return { mode: 'one', name: request.requiredChild('use').word('tool') };
+}

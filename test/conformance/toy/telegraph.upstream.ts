@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type BuildContext,
+  type CallContent,
+  type CallResult,
+  classifyUpstream,
+  smallestRequest,
+  type StreamDecoder,
+  type UpstreamAdapter,
+  type UpstreamHeaders,
+  type UpstreamRequest,
+  type UpstreamTarget,
+} from '../../../src/call/index.js';
+import { Upstream } from '../../../src/relay/index.js';
+import type { AppError } from '../../../src/shared/index.js';
+import { buildTelegram, PATH } from './telegraph.build.js';
+import { decodeTelegram, TelegraphDecoder } from './telegraph.decoder.js';
+import { TELEGRAPH } from './telegraph.wire.js';
+
+/** Telegraph, as its servers speak it. */
+@Injectable()
+@Upstream()
+export class TelegraphUpstream implements UpstreamAdapter {
+  readonly id = TELEGRAPH;
+  readonly provider = 'telegraph';
+  readonly usualAuth = 'bearer';
+
+  buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
+    return buildTelegram(context, target);
+  }
+
+  decodeResponse(body: string, content: CallContent): CallResult {
+    return decodeTelegram(body, content);
+  }
+
+  decodeStream(content: CallContent): StreamDecoder {
+    return new TelegraphDecoder(content);
+  }
+
+  smallestRequest(model: string): UpstreamRequest {
+    return smallestRequest(PATH, { model, lines: [{ from: 'user', text: 'Hi' }], limit: 1 });
+  }
+
+  classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
+    return classifyUpstream(status, headers, body);
+  }
+}

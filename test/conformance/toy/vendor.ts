@@ -1,0 +1,123 @@
+import type { Asked } from '../../support/asked.js';
+import { type AnswerOptions, fillContent, type ScriptedContent } from '../../support/scripted-content.js';
+import type { JsonObject, ScriptedEvent } from '../../support/scripted-steps.js';
+import type { DialectVendor } from '../dialect-vendor.js';
+
+/** A vendor whose models are asked by telegram. */
+export const TELEGRAPH_VENDOR: DialectVendor = {
+  id: 'telegraph',
+  flags: {},
+  headers: {},
+  closes: /"end":/,
+  reasoningMark: undefined,
+  isCall: ({ path }) => path.endsWith('/telegrams'),
+  wantsStream: ({ body }) => bodyOf(body)['stream'] === true,
+  modelOf: ({ body }) => String(bodyOf(body)['model']),
+  events,
+  body(options) {
+    const content = fillContent(options ?? {});
+    const { text, toolCalls } = content;
+    const calls = toolCalls.map(({ id, name, arguments: pieces }) => callOf(id, name, pieces.join('')));
+    const said = text.length === 0 ? [] : [{ from: 'model', text: text.join('') }];
+    return { ...headOf(content), lines: [...said, ...calls], ...endingOf(content) };
+  },
+  errorBody: (status, message) => ({ error: { status, message, param: null } }),
+  errorEvents: (message) => [{ data: { error: { status: 500, message, param: null } } }],
+  asked: askedIn,
+  expectRequest,
+};
+
+const bodyOf = (body: Buffer): JsonObject => JSON.parse(body.toString()) as JsonObject;
+
+const ENDS = { end: 'done', length: 'length', tools: 'tools', filter: 'filter' } as const;
+
+const headOf = ({ id, model }: ScriptedContent): JsonObject => ({ id: id ?? 'tg_1', model });
+
+const endingOf = ({ stop, usage }: ScriptedContent): JsonObject => ({
+  end: ENDS[stop],
+  usage: { read: usage.prompt, cached: usage.cacheRead, written: usage.completion, thought: usage.reasoning },
+});
+
+const callOf = (call: string, tool: string, text?: string): JsonObject => ({ call, tool, arguments: text });
+
+function events(options: AnswerOptions = {}): ScriptedEvent[] {
+  const content = fillContent(options);
+  const texts = content.text.map((text, index) => (index === 0 ? { from: 'model', text } : { text }));
+  const calls = content.toolCalls.flatMap(({ id, name, arguments: pieces }) => [
+    callOf(id, name),
+    ...pieces.map((text) => ({ arguments: text })),
+  ]);
+  return [headOf(content), ...texts, ...calls, endingOf(content)].map((data) => ({ data }));
+}
+
+const TEXT = expect.stringMatching(/./) as unknown;
+
+/** What the telegraph office refuses: lines of no known form, results without their call, calls without their result. */
+function expectRequest({ model, lines, tools, use, limit, stream, ...others }: JsonObject): void {
+  expect(others).toEqual({});
+  expect(model).toEqual(TEXT);
+  expect([undefined, true]).toContain(stream);
+  if (limit !== undefined) expect(limit).toBeGreaterThanOrEqual(1);
+  expectConversation(lines as readonly Record<string, string>[]);
+  const names = ((tools ?? []) as JsonObject[]).map(({ name, schema }) => {
+    expect(schema).toMatchObject({ type: 'object' });
+    return name;
+  });
+  expect(new Set(names).size).toBe(names.length);
+  for (const name of names) expect(name).toMatch(/^[\w-]{1,64}$/);
+  if (typeof use === 'object') expect(names).toContain((use as JsonObject)['tool']);
+  else expect(['auto', 'none', 'required', undefined]).toContain(use);
+}
+
+function expectConversation(lines: readonly Record<string, string>[]): void {
+  const open = new Set<string>();
+  lines.forEach((line, index) => {
+    if (line['call'] !== undefined) {
+      expect(line).toEqual({ call: TEXT, tool: TEXT, arguments: TEXT });
+      open.add(line['call']);
+    } else if (line['result'] !== undefined) {
+      expect(Object.keys(line).toSorted()).toEqual(['result', 'text']);
+      expect(open.delete(line['result'])).toBe(true);
+    } else {
+      expect(line).toEqual({
+        from: expect.stringMatching(/^(system|user|model)$/),
+        text: expect.any(String) as unknown,
+      });
+      // What a call has found is told before anybody says anything else.
+      if (line['from'] !== 'model') expect([index, ...open]).toEqual([index]);
+    }
+  });
+}
+
+/** What a request asks for. */
+function askedIn(request: JsonObject): object {
+  const lines = request['lines'] as Record<string, string>[];
+  const system = lines.filter(({ from }) => from === 'system').map(({ text }) => text);
+  const tools = request['tools'] as JsonObject[] | undefined;
+  const use = request['use'] as string | { readonly tool: string } | undefined;
+  const asked: { -readonly [Member in keyof Asked]: unknown } = {
+    system: system.length === 0 ? undefined : system.join('\n'),
+    turns: turnsOf(lines.filter(({ from }) => from !== 'system')),
+    tools: tools?.map(({ name, about, schema }) => ({ name, description: about, schema })),
+    toolChoice: typeof use === 'object' ? { name: use.tool } : use,
+    outputLimit: request['limit'],
+  };
+  return asked;
+}
+
+/** What the model says and calls behind each other is one turn. */
+function turnsOf(lines: readonly Record<string, string>[]): object[] {
+  const turns: { by: string; text?: string; id?: string; calls?: object[] }[] = [];
+  for (const { from, text, call, tool, result, arguments: written } of lines) {
+    const last = turns.at(-1);
+    if (result !== undefined) turns.push({ by: 'tool', id: result, text: text! });
+    else if (from === 'user') turns.push({ by: 'user', text: text! });
+    else if (call === undefined) turns.push({ by: 'assistant', text: text! });
+    else {
+      const made = { id: call, name: tool, arguments: written };
+      if (last?.by === 'assistant') last.calls = [...(last.calls ?? []), made];
+      else turns.push({ by: 'assistant', calls: [made] });
+    }
+  }
+  return turns;
+}
