@@ -4,8 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { Extras } from '../subjects/subject.ts';
 
 /** In bytes, after a forced collection. */
 export interface MemoryUse {
@@ -20,14 +18,8 @@ interface LoopDelay {
 }
 
 export class ProbeClient {
-  private readonly path = join(mkdtempSync(join(tmpdir(), 'switchboard-probe-')), 'socket');
-
-  /** What a program is started with so that it answers here. */
-  static extras(): Extras {
-    const probe = new ProbeClient();
-    const preload = pathToFileURL(join(import.meta.dirname, 'preload.ts')).href;
-    return { nodeOptions: ['--expose-gc', '--import', preload], environment: { BENCH_PROBE: probe.path }, probe };
-  }
+  /** Of the socket that the program answers at. */
+  readonly path = join(mkdtempSync(join(tmpdir(), 'switchboard-probe-')), 'socket');
 
   memory(): Promise<MemoryUse> {
     return this.ask('memory');

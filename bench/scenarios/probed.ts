@@ -1,9 +1,10 @@
 // Subjects that are started with a probe inside, one after the other, for the scenarios that must look there. The
 // relay's figures of speed never come from these.
-import { type MemoryUse, ProbeClient } from '../probe/client.ts';
+import type { MemoryUse, ProbeClient } from '../probe/client.ts';
 import type { Line } from '../report/result.ts';
 import type { Stage } from '../stage.ts';
 import type { Subject } from '../subjects/subject.ts';
+import { watched } from '../subjects/watched.ts';
 
 export async function probed(
   stage: Stage,
@@ -11,8 +12,7 @@ export async function probed(
 ): Promise<readonly Line[]> {
   const lines: Line[] = [];
   for (const name of stage.names.filter((candidate) => candidate !== 'direct')) {
-    const extras = ProbeClient.extras();
-    const subject = await stage.start(name, extras);
+    const subject = await stage.start(name, watched());
     try {
       lines.push(await look(subject, () => probeOf(subject).memory()));
     } finally {

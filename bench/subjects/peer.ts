@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inRoot } from '../../scripts/pinned-node.mjs';
 import type { Target } from '../load/jobs.ts';
-import { end, pidOf, startNode } from '../machine/child.ts';
+import { pidOf, startNode } from '../machine/child.ts';
 import { pin } from '../machine/cores.ts';
 import type { Dialect } from '../work/dialect.ts';
+import { oneProcess } from './one-process.ts';
 import { AS_SHIPPED, type Subject, type Surroundings } from './subject.ts';
 
 const FOLDER = inRoot('bench/peers');
@@ -68,13 +69,7 @@ export async function startPeer(
     name: 'peer',
     target: targetAt(PROVIDERS[dialect.id]),
     translating: translates ? targetAt(PROVIDERS[foreign.id]) : undefined,
-    pid: pidOf(child),
-    databasePid: undefined,
-    probe,
-    async stop() {
-      await end(child);
-      probe?.remove();
-    },
+    ...oneProcess(child, probe),
   };
 }
 

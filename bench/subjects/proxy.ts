@@ -1,7 +1,8 @@
 // The bare proxy: what passing bytes costs in Node when nothing else is done.
 import { join } from 'node:path';
-import { end, firstMessage, pidOf, startNode } from '../machine/child.ts';
+import { firstMessage, pidOf, startNode } from '../machine/child.ts';
 import { pin } from '../machine/cores.ts';
+import { oneProcess } from './one-process.ts';
 import { AS_SHIPPED, type Subject, type Surroundings } from './subject.ts';
 
 export async function startProxy(
@@ -20,12 +21,6 @@ export async function startProxy(
     name: 'proxy',
     target: { origin: `http://127.0.0.1:${port}`, dialect: dialect.id, headers: dialect.headers('sk-bench') },
     translating: undefined,
-    pid: pidOf(child),
-    databasePid: undefined,
-    probe,
-    async stop() {
-      await end(child);
-      probe?.remove();
-    },
+    ...oneProcess(child, probe),
   };
 }

@@ -1,0 +1,11 @@
+// How a program is started so that a probe inside it answers.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ProbeClient } from '../probe/client.ts';
+import type { Extras } from './subject.ts';
+
+export function watched(): Extras & { readonly probe: ProbeClient } {
+  const probe = new ProbeClient();
+  const preload = pathToFileURL(join(import.meta.dirname, '../probe/preload.ts')).href;
+  return { nodeOptions: ['--expose-gc', '--import', preload], environment: { BENCH_PROBE: probe.path }, probe };
+}
