@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { LimitColumns } from '../limits/index.js';
+import { type LimitColumns, limitsIn } from '../limits/index.js';
 import { AccountEntity } from './account.entity.js';
-import type { AccountState } from './account.js';
+import type { Account, AccountState } from './account.js';
 
 /** What a new row says; everything else takes the default of its column. */
 export type NewAccountRow = Pick<
@@ -75,3 +75,15 @@ export class AccountRepository {
     return (manager ?? this.dataSource.manager).exists(AccountEntity);
   }
 }
+
+export const accountOf = (row: AccountEntity): Account => ({
+  id: row.id,
+  email: row.email,
+  name: row.name,
+  role: row.role,
+  state: row.state,
+  groupName: row.groupName ?? undefined,
+  limits: limitsIn(row.limits),
+  verifiedAt: row.verifiedAt ?? undefined,
+  createdAt: row.createdAt,
+});

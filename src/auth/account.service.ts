@@ -4,8 +4,8 @@ import { Notifications, TOPICS } from '../database/index.js';
 import { changedLimits, limitColumns, type Limits, type LimitsChange, limitsIn } from '../limits/index.js';
 import { Clock, newId, type Secret } from '../shared/index.js';
 import { AccountExists, AccountGone, AccountNotFound, InvalidAccount } from './account.errors.js';
-import { AccountRepository, type NewAccountRow } from './account.repository.js';
-import { type Account, accountOf, type AccountState, type CreatedAccount, type NewAccount } from './account.js';
+import { accountOf, AccountRepository, type NewAccountRow } from './account.repository.js';
+import type { Account, AccountState, CreatedAccount, NewAccount } from './account.js';
 import { normalizeEmail } from './email-address.js';
 import { generatePassword, hashPassword, isAcceptablePassword } from './password.js';
 

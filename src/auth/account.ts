@@ -1,6 +1,5 @@
-import { type Limits, limitsIn } from '../limits/index.js';
+import type { Limits } from '../limits/index.js';
 import type { Secret } from '../shared/index.js';
-import type { AccountEntity } from './account.entity.js';
 
 export type AccountRole = 'user' | 'admin';
 export type AccountState = 'enabled' | 'disabled';
@@ -43,15 +42,3 @@ export interface CreatedAccount {
   /** Only when it was made here; it is kept nowhere. */
   readonly generatedPassword: Secret | undefined;
 }
-
-export const accountOf = (row: AccountEntity): Account => ({
-  id: row.id,
-  email: row.email,
-  name: row.name,
-  role: row.role,
-  state: row.state,
-  groupName: row.groupName ?? undefined,
-  limits: limitsIn(row.limits),
-  verifiedAt: row.verifiedAt ?? undefined,
-  createdAt: row.createdAt,
-});

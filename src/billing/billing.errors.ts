@@ -1,13 +1,12 @@
 import { AppError, formatUsd } from '../shared/index.js';
 import type { ExtensionOutcome, FundsLeft, Shortage } from './admission.js';
-import type { HoldRequest } from './hold.js';
 
 const BUDGET = { day: 'daily', week: 'weekly', month: 'monthly' } as const;
 
 /** The wallet, the key or one of its budgets cannot pay for the call. Says which, what is left and what the call needs. */
 export class InsufficientQuota extends AppError {
   /** @param keyName people have several keys, and look for the one to raise by its name */
-  constructor(source: Shortage, left: FundsLeft, { minimum }: Pick<HoldRequest, 'minimum'>, keyName: string) {
+  constructor(source: Shortage, left: FundsLeft, minimum: bigint, keyName: string) {
     // A refusal that only running calls cause is worth another try: their holds come back.
     const passing = left.free + left.onHold >= minimum;
     super(

@@ -138,7 +138,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
       }
       const { outcome } = result;
       if (outcome === 'wallet' || outcome === 'key' || outcome === 'budget')
-        throw new InsufficientQuota(outcome, result, hold, current.caller.keyName);
+        throw new InsufficientQuota(outcome, result, hold.minimum, current.caller.keyName);
       if (outcome === 'owed') throw new AccountOwes(result);
       // The key or the catalog has changed since this process read it: read both anew, once.
       if (attempt > 1) throw new AdmissionOutdated();

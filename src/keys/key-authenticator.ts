@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Clock, Secret } from '../shared/index.js';
-import { InvalidToken, RefusedAddress, RefusedKey } from './api-key.errors.js';
+import { InvalidToken } from './api-key.errors.js';
 import type { Caller } from './caller.js';
 import { type Credentials, readCredentials } from './credentials.js';
 import { KeyDirectory } from './key-directory.js';
+import { RefusedAddress, RefusedKey } from './refused-caller.js';
 
 /** Decides who a request comes from. */
 @Injectable()

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
+import { chosenTransport } from './chosen-transport.js';
 import { MailRetries } from './mail-retries.js';
 import { Mailer } from './mailer.js';
-import { mailTransport } from './mail-transport.js';
 
-@Module({ providers: [mailTransport, MailRetries, Mailer], exports: [Mailer] })
+@Module({ providers: [chosenTransport, MailRetries, Mailer], exports: [Mailer] })
 export class MailModule {}

@@ -1,24 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { type Observable, defer, from, switchMap } from 'rxjs';
-import type { Admission, Ticket } from '../billing/index.js';
-import type { Frame, ProtocolAdapter, TreeObject } from '../call/index.js';
+import type { Frame, TreeObject } from '../call/index.js';
 import { ChannelSelection } from '../channels/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { affinityOfCall } from './affinity.js';
-import type { Answer } from './answer.js';
 import { AnswerMemory } from './answer-memory.js';
 import { Failover } from './failover.js';
 import type { Recollection } from './recollection.js';
+import type { RunningCall } from './running-call.js';
 import { Translations, type Translator } from './translations.js';
-
-/** An admitted call that is being answered. */
-export interface RunningCall {
-  readonly ticket: Ticket;
-  readonly admission: Admission;
-  readonly answer: Answer;
-  /** Who words the answer; the request is in the call's own dialect. */
-  readonly protocol: ProtocolAdapter;
-}
 
 /** Gets the answer to an admitted call: finds what it names of earlier ones, and whom it can be asked of. */
 @Injectable()

@@ -4,10 +4,10 @@ import type { Frame } from '../call/index.js';
 import { type Assignment, type CallSelection, NoChannel, Random } from '../channels/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
 import { assigned } from './assigned.js';
-import type { RunningCall } from './attempts.js';
 import { Exchange } from './exchange.js';
 import { NotForThisChannel } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
+import type { RunningCall } from './running-call.js';
 import type { Translator } from './translations.js';
 
 /** More upstreams than this are not asked for one call: clients try again themselves. */

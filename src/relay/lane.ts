@@ -1,54 +1,17 @@
 import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
-import type { AttemptLog } from '../billing/index.js';
-import type {
-  Call,
-  Frame,
-  Losses,
-  TextPlaces,
-  UpstreamAdapter,
-  UpstreamHeaders,
-  UpstreamTarget,
-  VerbatimLane,
-} from '../call/index.js';
+import type { Frame, UpstreamHeaders, VerbatimLane } from '../call/index.js';
 import type { UpstreamPart } from '../channels/index.js';
-import type { Answer } from './answer.js';
 import type { AnswerSink } from './answer-sink.js';
 import { AnswerStream } from './answer-stream.js';
 import { AnswerText } from './answer-text.js';
 import { CountedEnd } from './counted-end.js';
 import { KeepingMeter } from './keeping-meter.js';
+import type { LaneContext } from './lane-context.js';
 import { RefusedAnswer } from './refused-answer.js';
-import type { RelayTimings } from './relay-timings.js';
 import { translatedSink } from './translated-sink.js';
-import type { Translation } from './translation.js';
-import type { Translator } from './translations.js';
-import type { UsageCounting } from './usage-counting.js';
 import { VerbatimWhole } from './verbatim-whole.js';
 
 type Out = Subscriber<Frame>;
-
-/** One request to an upstream, as the lane must know it. */
-export interface LaneContext {
-  readonly call: Call;
-  readonly adapter: UpstreamAdapter;
-  readonly target: UpstreamTarget;
-  /** How many of the client's stop texts the upstream knows. */
-  readonly stopsSent: number;
-  /** Where the words of the client's dialect stand. */
-  readonly places: TextPlaces;
-  readonly answer: Answer;
-  readonly attempt: AttemptLog;
-  readonly timings: RelayTimings;
-  readonly counting: UsageCounting;
-  /** The upstream's streams end with what they used: nothing has to be kept for a count. */
-  readonly reportsUsage: boolean;
-  /** Undefined when the request went up in the client's own words. */
-  readonly translation: Translation | undefined;
-  /** For an answer in another form than was asked for. */
-  readonly translator: Translator;
-  /** Those of the request, for those of the answer to join. */
-  readonly losses: Losses;
-}
 
 /**
  * The way of an answer from one upstream to its client. In the verbatim lane both speak the same dialect: bytes pass, a

@@ -1,7 +1,7 @@
 import { Losses, type UpstreamAdapter, type UpstreamRequest, type UpstreamTarget } from '../call/index.js';
 import type { Channel } from '../channels/index.js';
 import { AppError } from '../shared/index.js';
-import type { RunningCall } from './attempts.js';
+import type { RunningCall } from './running-call.js';
 import type { Translation } from './translation.js';
 import type { Translator } from './translations.js';
 

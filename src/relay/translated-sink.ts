@@ -6,7 +6,7 @@ import { AnswerText } from './answer-text.js';
 import { CountedEnd } from './counted-end.js';
 import { EventSignals } from './event-signals.js';
 import { FoldedStream } from './folded-stream.js';
-import type { LaneContext } from './lane.js';
+import type { LaneContext } from './lane-context.js';
 import { TranslatedStream } from './translated-stream.js';
 import { TranslatedWhole } from './translated-whole.js';
 import type { Translation } from './translation.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, networkOf, type Secret } from '../../shared/index.js';
-import { AccountRepository } from '../account.repository.js';
-import { type Account, accountOf } from '../account.js';
+import { accountOf, AccountRepository } from '../account.repository.js';
+import type { Account } from '../account.js';
 import { normalizeEmail } from '../email-address.js';
 import { Passwords } from '../passwords.js';
 import { Throttle } from '../throttle/throttle.js';

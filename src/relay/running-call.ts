@@ -1,0 +1,12 @@
+import type { Admission, Ticket } from '../billing/index.js';
+import type { ProtocolAdapter } from '../call/index.js';
+import type { Answer } from './answer.js';
+
+/** An admitted call that is being answered. */
+export interface RunningCall {
+  readonly ticket: Ticket;
+  readonly admission: Admission;
+  readonly answer: Answer;
+  /** Who words the answer; the request is in the call's own dialect. */
+  readonly protocol: ProtocolAdapter;
+}
