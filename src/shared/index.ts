@@ -1,5 +1,5 @@
-// Small pure parts that know nothing of the product: errors, amounts of money, ids, JSON, time, networks, secrets.
-// No Nest, no I/O, no import from any other folder.
+// Small parts that know nothing of the product: errors, amounts of money, ids, codes that people type, JSON, time,
+// networks, secrets. No Nest, no I/O, no import from any other folder.
 export * from './app-error.js';
 export * from './clock.js';
 export * from './error-text.js';
@@ -8,6 +8,7 @@ export * from './iso-time.js';
 export * from './json.js';
 export * from './nanos.js';
 export * from './network.js';
+export * from './readable-code.js';
 export * from './secret.js';
 export * from './within.js';
 export * from './zoned-days.js';

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, MAX_AMOUNT, type Nanos, newId } from '../shared/index.js';
-import { generateCode, hashCode } from './redemption-code.js';
+import { Clock, generateCode, hashCode, MAX_AMOUNT, type Nanos, newId } from '../shared/index.js';
 import type { RedemptionCodeEntity } from './redemption-code.entity.js';
 import { CodeNotRedeemable, CodesNotPossible } from './redemption.errors.js';
 import { type ListedCode, type NewCodeRow, RedemptionRepository } from './redemption.repository.js';
@@ -27,6 +26,8 @@ export interface Redemption {
 }
 
 const MAX_BATCH = 1000;
+/** Characters of 5 bits: 140 bits. */
+const CODE_LENGTH = 28;
 
 /** Codes that are worth money once: whoever types one first has it in their wallet. */
 @Injectable()
@@ -47,7 +48,7 @@ export class RedemptionService {
     if (!Number.isInteger(count) || count < 1 || count > MAX_BATCH) throw CodesNotPossible.count(MAX_BATCH);
     if (!/^[^\p{Cc}]{0,200}$/u.test(note)) throw CodesNotPossible.note();
     if (expiresAt !== undefined && expiresAt <= createdAt) throw CodesNotPossible.expired();
-    const made = Array.from({ length: count }, generateCode);
+    const made = Array.from({ length: count }, () => generateCode(CODE_LENGTH));
     const like = { amount, note, expiresAt: expiresAt ?? null, createdAt };
     await this.codes.insert(made.map((code) => rowOf(code, like)));
     return made;
@@ -66,7 +67,7 @@ export class RedemptionService {
    * @throws CodeNotRedeemable, WalletNotFound, AmountNotPossible
    */
   redeem(accountId: string, typed: string): Promise<Redemption> {
-    const codeHash = hashCode(typed);
+    const codeHash = hashCode(typed, CODE_LENGTH);
     if (codeHash === undefined) return Promise.reject(CodeNotRedeemable.unknown());
     return this.codes.transaction(async (manager) => {
       // The code before the wallet, everywhere: so nobody waits for each other.
@@ -81,7 +82,7 @@ export class RedemptionService {
 }
 
 function rowOf(code: string, like: Omit<NewCodeRow, 'id' | 'codeHash'>): NewCodeRow {
-  const codeHash = hashCode(code);
+  const codeHash = hashCode(code, CODE_LENGTH);
   if (codeHash === undefined) throw new TypeError('A code was made that is none.');
   return { ...like, id: newId('cod', like.createdAt.getTime()), codeHash };
 }

@@ -1,12 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { hash, randomBytes } from 'node:crypto';
 import { DataSource, type EntityManager } from 'typeorm';
-import { AppError, Clock, newId } from '../../shared/index.js';
+import { AppError, Clock, generateCode, hashCode, newId } from '../../shared/index.js';
 
-/** Crockford's base32: nothing in it can be taken for something else. */
-const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const CODE = /^[0-9A-HJKMNP-TV-Z]{20}$/;
-const MAX_TYPED = 100;
+/** Characters of 5 bits: 100 bits. */
+const CODE_LENGTH = 20;
 const MAX_BATCH = 1000;
 
 /** What is asked for when invitations are made; all of them are alike. */
@@ -74,10 +71,16 @@ export class Invitations {
       throw new InvitationsNotPossible('A note has at most 200 characters and no line breaks.');
     if (expiresAt !== undefined && expiresAt <= now)
       throw new InvitationsNotPossible('An invitation must not have expired when it is made.');
-    const codes = Array.from({ length: count }, generateCode);
+    const codes = Array.from({ length: count }, () => generateCode(CODE_LENGTH));
     await this.dataSource.transaction(async (manager) => {
       for (const code of codes)
-        await manager.query(INSERT, [newId('inv', now.getTime()), hashOf(code), note, expiresAt ?? null, now]);
+        await manager.query(INSERT, [
+          newId('inv', now.getTime()),
+          hashCode(code, CODE_LENGTH),
+          note,
+          expiresAt ?? null,
+          now,
+        ]);
     });
     return codes;
   }
@@ -89,7 +92,7 @@ export class Invitations {
 
   /** The id of the invitation with this code, however it was typed. @throws InvitationRefused */
   async find(typed: string): Promise<string> {
-    const codeHash = hashOf(typed);
+    const codeHash = hashCode(typed, CODE_LENGTH);
     if (codeHash === undefined) throw InvitationRefused.unknown();
     const [found] = await this.dataSource.query<{ id: string; open: boolean }[]>(FIND, [codeHash, this.clock.date()]);
     if (found === undefined) throw InvitationRefused.unknown();
@@ -102,21 +105,4 @@ export class Invitations {
     const [rows] = await manager.query<[unknown[], number]>(USE, [id, accountId, this.clock.date()]);
     if (rows.length === 0) throw InvitationRefused.over();
   }
-}
-
-/** Five groups of four characters: 100 random bits. */
-function generateCode(): string {
-  const characters = [...randomBytes(20)].map((byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('');
-  return characters.replaceAll(/(.{4})(?=.)/g, '$1-');
-}
-
-/** A plain SHA-256 will do: a code is too long to be guessed. Undefined when the text cannot be one. */
-function hashOf(typed: string): Buffer | undefined {
-  if (typed.length > MAX_TYPED) return undefined;
-  const code = typed
-    .toUpperCase()
-    .replaceAll(/[\s\p{Pd}]/gu, '')
-    .replaceAll('O', '0')
-    .replaceAll(/[IL]/g, '1');
-  return CODE.test(code) ? hash('sha256', code, 'buffer') : undefined;
 }

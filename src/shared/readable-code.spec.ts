@@ -1,10 +1,10 @@
-import { generateCode, hashCode } from './redemption-code.js';
+import { generateCode, hashCode } from './readable-code.js';
 
 const CODE = '0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV';
 
-describe('a redemption code', () => {
-  it('is made of seven groups that nobody can misread, and of its own each time', () => {
-    const codes = Array.from({ length: 1000 }, generateCode);
+describe('a code for people to type', () => {
+  it('is made of groups of four that nobody can misread, and of its own each time', () => {
+    const codes = Array.from({ length: 1000 }, () => generateCode(28));
     for (const code of codes) expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}(?:-[0-9A-HJKMNP-TV-Z]{4}){6}$/);
     expect(new Set(codes).size).toBe(1000);
     // All 32 characters come, each about as often: 28,000 draws, 875 of each, 29 the standard deviation.
@@ -24,21 +24,27 @@ describe('a redemption code', () => {
     CODE.replaceAll('0', 'o').replaceAll('1', 'l'),
     CODE.replaceAll('1', 'L'),
   ])('is understood when it is typed as %j', (typed) => {
-    expect(hashCode(typed)).toEqual(hashCode(CODE));
+    expect(hashCode(typed, 28)).toEqual(hashCode(CODE, 28));
+  });
+
+  it('is as long as its kind, and no other', () => {
+    expect(generateCode(20)).toMatch(/^[0-9A-Z]{4}(?:-[0-9A-Z]{4}){4}$/);
+    expect(hashCode(generateCode(20), 20)).toHaveLength(32);
+    expect(hashCode(generateCode(20), 28)).toBeUndefined();
   });
 
   it('is not taken for another one', () => {
-    expect(hashCode(CODE.replace('V', 'W'))).not.toEqual(hashCode(CODE));
+    expect(hashCode(CODE.replace('V', 'W'), 28)).not.toEqual(hashCode(CODE, 28));
   });
 
   it.each(['', '-', CODE.slice(1), `${CODE}0`, CODE.replace('A', 'U'), CODE.replace('A', '!'), 'Ω'.repeat(28)])(
     'cannot be %j',
     (typed) => {
-      expect(hashCode(typed)).toBeUndefined();
+      expect(hashCode(typed, 28)).toBeUndefined();
     },
   );
 
   it('is not looked for in what is far too long', () => {
-    expect(hashCode(CODE + ' '.repeat(1_000_000))).toBeUndefined();
+    expect(hashCode(CODE + ' '.repeat(1_000_000), 28)).toBeUndefined();
   });
 });
