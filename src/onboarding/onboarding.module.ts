@@ -17,6 +17,7 @@ import { VerifyController } from './proofs/verify.controller.js';
 import { Invitations } from './registration/invitations.js';
 import { RegistrationChecks } from './registration/registration.checks.js';
 import { RegistrationController } from './registration/registration.controller.js';
+import { RegistrationMails } from './registration/registration.mails.js';
 import { RegistrationOpening } from './registration/registration.opening.js';
 import { RegistrationRepository } from './registration/registration.repository.js';
 import { Registrations } from './registration/registration.service.js';
@@ -42,6 +43,7 @@ import { StartingCredits } from './starting-credits.js';
     PasswordResets,
     Invitations,
     RegistrationChecks,
+    RegistrationMails,
     RegistrationOpening,
     RegistrationRepository,
     Registrations,

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { hash } from 'node:crypto';
-import { AccountService, Passwords, type ProofMail, ProofRequests } from '../../auth/index.js';
+import { Passwords } from '../../auth/index.js';
 import { AppError, Clock, newId } from '../../shared/index.js';
 import { type Application, RegistrationChecks } from './registration.checks.js';
-import { RegistrationRepository, type RegistrationRow } from './registration.repository.js';
+import { RegistrationMails } from './registration.mails.js';
+import { RegistrationRepository } from './registration.repository.js';
 
 /** A registration that waits for its code, as its page shows it. */
 export interface PendingRegistration {
@@ -28,9 +29,8 @@ export class Registrations {
   constructor(
     private readonly checks: RegistrationChecks,
     private readonly registrations: RegistrationRepository,
-    private readonly accounts: AccountService,
     private readonly passwords: Passwords,
-    private readonly proofs: ProofRequests,
+    private readonly mails: RegistrationMails,
     private readonly clock: Clock,
   ) {}
 
@@ -42,13 +42,13 @@ export class Registrations {
    */
   async begin(application: Application, visitKey: string, ip: string): Promise<void> {
     const { name, email, password, invitationId } = await this.checks.check(application);
-    await this.proofs.spend(email, ip);
+    await this.mails.spend(email, ip);
     const passwordHash = await this.passwords.hash(password);
     const createdAt = this.clock.date();
     const id = newId('reg', createdAt.getTime());
     const visitHash = hashOf(visitKey);
     await this.registrations.insert({ id, visitHash, email, name, passwordHash, invitationId, createdAt });
-    await this.proofs.mail(await this.mailFor({ id, email }));
+    await this.mails.send({ id, email });
   }
 
   /** What this browser has begun; undefined: nothing, or long ago. */
@@ -60,11 +60,7 @@ export class Registrations {
   async sendAgain(visitKey: string, ip: string): Promise<void> {
     const row = await this.registrations.byVisit(hashOf(visitKey), this.clock.date());
     if (!row) throw new NothingPending();
-    await this.proofs.send({ ...(await this.mailFor(row)), ip });
-  }
-
-  private async mailFor({ id, email }: Pick<RegistrationRow, 'id' | 'email'>): Promise<ProofMail> {
-    return { purpose: 'register', subject: id, email, taken: await this.accounts.taken(email) };
+    await this.mails.sendAgain(row, ip);
   }
 }
 
