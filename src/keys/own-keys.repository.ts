@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { limitsIn } from '../limits/index.js';
 import { type Nanos, nanos } from '../shared/index.js';
 import type { OwnedKey } from './api-key.js';
 import type { KeyState } from './caller.js';
-import type { KeyCondition, KeyFilter, KeyPosition } from './own-key.js';
+import { type KeyBudgets, NO_BUDGETS } from './key-budgets.js';
+import { KeyBudgetsRepository } from './key-budgets.repository.js';
+import type { KeyCondition, KeyFilter, KeyPosition, OwnKey } from './own-key.js';
 
-/** A key's row with what is derived from it, its budgets' rows and its calls. */
-export interface OwnKeyRow {
+/** A key's row with what is derived from it, its budgets' rows and its calls; amounts are nanos as text. */
+interface OwnKeyRow {
   readonly id: string;
   readonly name: string;
   readonly state: KeyState;
@@ -22,16 +25,13 @@ export interface OwnKeyRow {
   readonly tokensPerMinute: number | null;
   readonly concurrency: number | null;
   readonly networks: readonly string[] | null;
-  readonly quota: Nanos | null;
-  readonly used: Nanos;
-  readonly held: Nanos;
+  readonly quota: string | null;
+  readonly used: string;
+  readonly held: string;
   readonly createdAt: Date;
   readonly conditions: readonly KeyCondition[];
   readonly lastUsedAt: Date | null;
 }
-
-type Money = 'used' | 'held';
-type StoredRow = Omit<OwnKeyRow, Money | 'quota'> & Readonly<Record<Money, string>> & { readonly quota: string | null };
 
 /** Of one account's keys: the derived columns first, so that they can be filtered by; last use only of the rows shown. */
 const SELECT = (filter: string, order: string): string => `
@@ -99,11 +99,14 @@ const COUNT = `
 /** The keys of one account, read only. */
 @Injectable()
 export class OwnKeysRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly budgets: KeyBudgetsRepository,
+  ) {}
 
-  async find({ accountId, id }: OwnedKey): Promise<OwnKeyRow | undefined> {
-    const [row] = await this.dataSource.query<StoredRow[]>(ONE, [accountId, id]);
-    return row && ownKeyRow(row);
+  async find({ accountId, id }: OwnedKey): Promise<OwnKey | undefined> {
+    const [key] = await this.complete(await this.dataSource.query<OwnKeyRow[]>(ONE, [accountId, id]));
+    return key;
   }
 
   async idBySecret(accountId: string, secretHash: Buffer): Promise<string | undefined> {
@@ -117,11 +120,11 @@ export class OwnKeysRepository {
     { text, group, condition }: KeyFilter,
     { before, after }: KeyPosition,
     size: number,
-  ): Promise<readonly OwnKeyRow[]> {
+  ): Promise<readonly OwnKey[]> {
     const filter = [text === undefined ? null : containing(text), group ?? null, condition ?? null];
     const values = [accountId, ...filter, after ?? before ?? null, size];
-    const rows = await this.dataSource.query<StoredRow[]>(after === undefined ? OLDER : NEWER, values);
-    return rows.map(ownKeyRow).toSorted((one, other) => (one.id < other.id ? 1 : -1));
+    const keys = await this.complete(await this.dataSource.query(after === undefined ? OLDER : NEWER, values));
+    return keys.toSorted((one, other) => (one.id < other.id ? 1 : -1));
   }
 
   /** Under which the account's keys are billed, deleted ones included, by name. */
@@ -135,15 +138,27 @@ export class OwnKeysRepository {
     const [row] = await this.dataSource.query<{ count: number }[]>(COUNT, [accountId, number]);
     return row?.count === number;
   }
+
+  private async complete(rows: readonly OwnKeyRow[]): Promise<readonly OwnKey[]> {
+    const budgets = await this.budgets.of(rows.map(({ id }) => id));
+    return rows.map((row) => ownKeyOf(row, budgets.get(row.id) ?? NO_BUDGETS));
+  }
 }
 
 const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 const money = (text: string): Nanos => nanos(BigInt(text));
 
-const ownKeyRow = (row: StoredRow): OwnKeyRow => ({
+const ownKeyOf = (row: OwnKeyRow, budgets: KeyBudgets): OwnKey => ({
   ...row,
-  quota: row.quota === null ? null : money(row.quota),
+  quota: row.quota === null ? undefined : money(row.quota),
   used: money(row.used),
   held: money(row.held),
+  budgets,
+  groupName: row.groupName ?? undefined,
+  models: row.models ?? undefined,
+  expiresAt: row.expiresAt ?? undefined,
+  limits: limitsIn(row),
+  networks: row.networks ?? undefined,
+  lastUsedAt: row.lastUsedAt ?? undefined,
 });

@@ -1,18 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Throttle, TooManyTries } from '../auth/index.js';
 import { groupOfViewer, Offer } from '../catalog/index.js';
-import { limitsIn } from '../limits/index.js';
 import type { Nanos } from '../shared/index.js';
 import type { Visitor } from '../web/index.js';
 import { GroupNotOffered, KeyNotFound, KeysMadeTooFast, ModelNotOffered, TooManyKeys } from './api-key.errors.js';
 import { type CreatedApiKey, type KeySettings, type OwnedKey } from './api-key.js';
 import { hashSecret } from './api-key.secret.js';
 import { ApiKeyService } from './api-key.service.js';
-import { NO_BUDGETS } from './key-budgets.js';
-import { KeyBudgetsRepository } from './key-budgets.repository.js';
 import { KeyChanges } from './key-changes.js';
 import type { KeyFilter, KeyPage, KeyPosition, OwnKey } from './own-key.js';
-import { OwnKeysRepository, type OwnKeyRow } from './own-keys.repository.js';
+import { OwnKeysRepository } from './own-keys.repository.js';
 
 /** Whose keys: all that is read or changed here belongs to this account. */
 type Owner = Pick<Visitor, 'accountId' | 'groupName'>;
@@ -26,7 +23,6 @@ const MAX_KEYS = 1000;
 export class OwnKeys {
   constructor(
     private readonly rows: OwnKeysRepository,
-    private readonly budgets: KeyBudgetsRepository,
     private readonly changes: KeyChanges,
     private readonly keys: ApiKeyService,
     private readonly offer: Offer,
@@ -39,7 +35,7 @@ export class OwnKeys {
     const forwards = position.after === undefined;
     const shown = forwards ? found.slice(0, PAGE_KEYS) : found.slice(-PAGE_KEYS);
     return {
-      keys: await this.complete(shown),
+      keys: shown,
       newer: forwards ? position.before !== undefined : more,
       older: forwards ? more : true,
     };
@@ -48,8 +44,7 @@ export class OwnKeys {
   /** @throws KeyNotFound */
   async get(key: OwnedKey): Promise<OwnKey> {
     // The database would not even take some of what stands in addresses.
-    const row = /^key_\w+$/.test(key.id) ? await this.rows.find(key) : undefined;
-    const [found] = row ? await this.complete([row]) : [];
+    const found = /^key_\w+$/.test(key.id) ? await this.rows.find(key) : undefined;
     if (!found) throw new KeyNotFound(key.id);
     return found;
   }
@@ -148,20 +143,5 @@ export class OwnKeys {
     const kept = new Set(sameGroup ? before.models : []);
     const missing = models.find((model) => !offered.has(model) && !kept.has(model));
     if (missing !== undefined) throw new ModelNotOffered(missing, group);
-  }
-
-  private async complete(rows: readonly OwnKeyRow[]): Promise<readonly OwnKey[]> {
-    const budgets = await this.budgets.of(rows.map(({ id }) => id));
-    return rows.map((row) => ({
-      ...row,
-      quota: row.quota ?? undefined,
-      budgets: budgets.get(row.id) ?? NO_BUDGETS,
-      groupName: row.groupName ?? undefined,
-      models: row.models ?? undefined,
-      expiresAt: row.expiresAt ?? undefined,
-      limits: limitsIn(row),
-      networks: row.networks ?? undefined,
-      lastUsedAt: row.lastUsedAt ?? undefined,
-    }));
   }
 }
