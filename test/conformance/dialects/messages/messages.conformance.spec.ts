@@ -1,4 +1,5 @@
-import { describeBothHalves } from '../../index.js';
+import { describeBothHalves, describeUpstreamHalf } from '../../index.js';
 import { bothHalves } from './both-halves.js';
 
+describeUpstreamHalf(bothHalves);
 describeBothHalves(bothHalves);

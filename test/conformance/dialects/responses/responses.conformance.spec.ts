@@ -1,4 +1,8 @@
-import { describeBothHalves } from '../../index.js';
+import { describeBothHalves, describeUpstreamHalf } from '../../index.js';
 import { bothHalves } from './both-halves.js';
 
+describeUpstreamHalf({
+  ...bothHalves,
+  lacks: { 'stop texts': 'the dialect has none' },
+});
 describeBothHalves(bothHalves);

@@ -1,0 +1,45 @@
+/** What the kit asks of a half of a dialect: abilities, each with the checks that show it. */
+
+/** One thing that is true of a half that has the ability. It fails by throwing, as `expect` does. */
+export interface Check {
+  /** A sentence about behaviour. */
+  readonly name: string;
+  readonly run: () => void;
+}
+
+/** How one ability is shown. */
+export interface Shown {
+  readonly checks: readonly Check[];
+  /** What holds all the same of a half that has no word for it: nothing vanishes without a word. */
+  readonly otherwise?: Check;
+}
+
+/** All abilities of a half. */
+export type Abilities<Ability extends string> = Readonly<Record<Ability, Shown>>;
+
+/** What a dialect has no words for, each with the reason. */
+export type Lacks<Ability extends string> = Readonly<Partial<Record<Ability, string>>>;
+
+/** In the names of tests that are left out, in front of the reason. The report looks for it. */
+export const NO_WORD = 'no word for it: ';
+
+/** @param half as the report names it: `gemini, upstream half` */
+export function describeAbilities<Ability extends string>(
+  half: string,
+  abilities: Abilities<Ability>,
+  lacks: Lacks<NoInfer<Ability>>,
+): void {
+  describe(half, () => {
+    for (const [ability, shown] of Object.entries<Shown>(abilities)) {
+      describe(ability, () => describeShown(shown, (lacks as Lacks<string>)[ability]));
+    }
+  });
+}
+
+function describeShown({ checks, otherwise }: Shown, reason: string | undefined): void {
+  if (reason === undefined) for (const { name, run } of checks) it(name, run);
+  else {
+    for (const { name, run } of checks) it.skip(`${name} (${NO_WORD}${reason})`, run);
+    if (otherwise !== undefined) it(otherwise.name, otherwise.run);
+  }
+}

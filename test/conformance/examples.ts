@@ -1,0 +1,73 @@
+/** What the kit and the matrix ask and are answered, in no dialect. */
+
+import type { Asked, AskedCall } from '../support/asked.js';
+import type { Heard } from '../support/heard.js';
+import { type AnswerOptions, THOUGHT, TIME_CALL, WEATHER_CALL } from '../support/scripted-content.js';
+
+/** A picture of one pixel, in base64. */
+export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+export const SCHEMA = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+};
+
+export const TOOLS = [
+  { name: 'get_weather', description: 'Looks out of the window.', schema: SCHEMA },
+  { name: 'get_time', schema: { type: 'object', properties: {} } },
+];
+
+export const HELLO: Asked = { turns: [{ by: 'user', text: 'Hello ☃ 😀' }], outputLimit: 500 };
+export const WITH_TOOLS: Asked = { ...HELLO, tools: TOOLS };
+
+export const CALLED: readonly [AskedCall, AskedCall] = [
+  { id: 'call_9', name: 'get_weather', arguments: '{"city":"Oslo"}' },
+  { id: 'call_10', name: 'get_time', arguments: '{}' },
+];
+
+/** One call and its result, with something said around them. */
+export const ANSWERED_CALL: Asked = {
+  ...WITH_TOOLS,
+  turns: [
+    ...HELLO.turns,
+    { by: 'assistant', text: 'Let me see.', calls: [CALLED[0]] },
+    { by: 'tool', id: 'call_9', text: 'Snow.' },
+    { by: 'user', text: 'Well?' },
+  ],
+};
+
+/** Two calls in one turn, and a result of each. */
+export const ANSWERED_CALLS: Asked = {
+  ...WITH_TOOLS,
+  turns: [
+    ...HELLO.turns,
+    { by: 'assistant', calls: CALLED },
+    { by: 'tool', id: 'call_9', text: 'Snow.' },
+    { by: 'tool', id: 'call_10', text: 'Noon.' },
+  ],
+};
+
+export const PICTURED: Asked = { ...HELLO, turns: [{ by: 'user', text: 'What is this?', image: PIXEL }] };
+
+export const PICTURED_RESULT: Asked = {
+  ...WITH_TOOLS,
+  turns: [
+    ...HELLO.turns,
+    { by: 'assistant', calls: [CALLED[0]] },
+    { by: 'tool', id: 'call_9', text: 'A picture:', image: PIXEL },
+  ],
+};
+
+export const CHOICES: readonly NonNullable<Asked['toolChoice']>[] = ['auto', 'required', 'none', { name: 'get_time' }];
+
+export const USAGE = { prompt: 1000, cacheRead: 0, completion: 200, reasoning: 0 };
+export const SAID: Heard = { text: '', reasoning: '', refusal: '', calls: [], stop: 'end', usage: USAGE };
+
+export const WEATHER = 'call_9 get_weather {"city":"Oslo"}';
+export const TIME = 'call_10 get_time {}';
+
+export const CALLING: AnswerOptions = { toolCalls: [WEATHER_CALL] };
+export const CALLING_TWICE: AnswerOptions = { toolCalls: [WEATHER_CALL, TIME_CALL] };
+export const THINKING_AND_CALLING: AnswerOptions = { reasoning: THOUGHT, ...CALLING };

@@ -1,0 +1,181 @@
+/** What the upstream answers is heard, streamed and whole. */
+
+import type { Heard } from '../../support/heard.js';
+import { eventsAround } from '../../support/scripted-answers.js';
+import { type AnswerOptions, TIME_CALL, WEATHER_CALL } from '../../support/scripted-content.js';
+import { encodeEvents } from '../../support/scripted-steps.js';
+import type { Abilities, Check } from '../abilities.js';
+import { contentAsking } from '../asked-content.js';
+import { CALLING_TWICE, HELLO, SAID, TIME, USAGE, WEATHER, WITH_TOOLS, ANSWERED_CALLS } from '../examples.js';
+import { ORDERED } from './asking.js';
+import type { UpstreamAbility, UpstreamHalf } from './half.js';
+import { heardOf, Listening, streamOf, WAYS } from './hearing.js';
+import { expectArrival, send } from './sending.js';
+
+type Answering = Extract<
+  UpstreamAbility,
+  | 'text'
+  | 'streaming piece by piece'
+  | 'tools'
+  | 'several calls in one turn'
+  | 'usage'
+  | 'usage of cached tokens'
+  | 'usage of reasoning tokens'
+  | 'stops'
+  | 'empty answer'
+>;
+
+export const answering = (half: UpstreamHalf): Abilities<Answering> => ({
+  text: { checks: [...addressed(half), ...texts(half)] },
+  'streaming piece by piece': { checks: [pieces(half)] },
+  tools: { checks: tools(half) },
+  'several calls in one turn': {
+    checks: [
+      ...hearing(half, 'several calls are heard, one without arguments (cases 46 and 48)', CALLING_TWICE, {
+        calls: [WEATHER, TIME],
+        stop: 'tools',
+      }),
+      {
+        name: 'several calls of one turn go back as they were',
+        run: () => expectArrival(half, ANSWERED_CALLS),
+      },
+    ],
+  },
+  usage: {
+    checks: hearing(
+      half,
+      'usage is heard',
+      { usage: { prompt: 777, completion: 33 } },
+      {
+        text: 'Hello',
+        usage: { ...USAGE, prompt: 777, completion: 33 },
+      },
+    ),
+  },
+  'usage of cached tokens': { checks: usage(half, 'cached tokens', { cacheRead: 400 }) },
+  'usage of reasoning tokens': { checks: usage(half, 'reasoning tokens', { reasoning: 90 }) },
+  stops: {
+    checks: [
+      ...hearing(
+        half,
+        'an answer that met its limit says so (case 33)',
+        { text: 'Once upon', stop: 'length' },
+        {
+          text: 'Once upon',
+          stop: 'length',
+        },
+      ),
+      ...hearing(
+        half,
+        'an answer that a filter ended says so (case 41)',
+        { text: 'I', stop: 'filter' },
+        {
+          text: 'I',
+          stop: 'filter',
+        },
+      ),
+    ],
+  },
+  'empty answer': { checks: hearing(half, 'an answer of nothing is an answer (case 32)', { text: '' }, {}) },
+});
+
+/** That an answer is heard as this, in both ways in which it can come. */
+export function hearing(
+  half: UpstreamHalf,
+  name: string,
+  answer: AnswerOptions,
+  heard: Partial<Heard>,
+  content = contentAsking(HELLO),
+): Check[] {
+  return Object.entries(WAYS).map(([way, hear]) => ({
+    name: `${name}: ${way}`,
+    run() {
+      expect(heardOf(hear(half, answer, content))).toEqual({ ...SAID, ...heard });
+    },
+  }));
+}
+
+const addressed = (half: UpstreamHalf): Check[] =>
+  [true, false].map((stream) => ({
+    name: `a call arrives as a call, for its model, ${stream ? 'to be streamed' : 'to be answered whole'}`,
+    run() {
+      const sent = send(half, contentAsking(HELLO), { stream });
+      expect(half.vendor.isCall(sent)).toBe(true);
+      expect([half.vendor.wantsStream(sent), half.vendor.modelOf(sent)]).toEqual([stream, 'vendor-model']);
+    },
+  }));
+
+const texts = (half: UpstreamHalf): Check[] => [
+  { name: 'what the user says arrives', run: () => expectArrival(half, HELLO) },
+  {
+    name: 'a conversation arrives turn by turn',
+    run() {
+      const turns = [...HELLO.turns, { by: 'assistant', text: 'Hi.' }, { by: 'user', text: 'Well?' }] as const;
+      expectArrival(half, { ...HELLO, turns });
+    },
+  },
+  ...hearing(
+    half,
+    'a text is heard as it was said',
+    { text: ['Hé ', '😀 "quoted"', ' \u2028 \\n ☃'] },
+    {
+      text: 'Hé 😀 "quoted" \u2028 \\n ☃',
+    },
+  ),
+];
+
+const pieces = (half: UpstreamHalf): Check => ({
+  name: 'every piece of a text is told as soon as it has come',
+  run() {
+    const said = ['one ', 'two ', 'three'];
+    const content = contentAsking(HELLO);
+    const events = streamOf(half, { text: said }, content);
+    const listening = new Listening(half, content);
+    let fed = 0;
+    for (const piece of said) {
+      const { until } = eventsAround(events, piece);
+      listening.next(encodeEvents(until.slice(fed)));
+      fed = until.length;
+      const told = listening.events.flatMap((event) => (event.type === 'part-delta' ? [event.text] : [])).join('');
+      expect(told).toBe(said.slice(0, said.indexOf(piece) + 1).join(''));
+    }
+  },
+});
+
+const tools = (half: UpstreamHalf): Check[] => [
+  { name: 'tools arrive, with their descriptions and schemas', run: () => expectArrival(half, WITH_TOOLS) },
+  {
+    name: 'members of schemas arrive in the order in which the client wrote them',
+    run() {
+      const tool = { name: 'get_weather', schema: ORDERED, path: 'tools[0]' };
+      const text = send(half, contentAsking(HELLO, { tools: [tool] })).body.toString();
+      expect(text).toContain('"10"');
+      expect(text.indexOf('"10"')).toBeLessThan(text.indexOf('"2"'));
+    },
+  },
+  ...hearing(
+    half,
+    'a call is heard, with a text before it (case 45)',
+    { text: ['Let me ', 'see.'], toolCalls: [WEATHER_CALL] },
+    { text: 'Let me see.', calls: [WEATHER], stop: 'tools' },
+    contentAsking(WITH_TOOLS),
+  ),
+  ...hearing(
+    half,
+    'a call without arguments has the empty object (case 48)',
+    { toolCalls: [TIME_CALL] },
+    { calls: [TIME], stop: 'tools' },
+    contentAsking(WITH_TOOLS),
+  ),
+];
+
+const usage = (half: UpstreamHalf, what: string, counts: Partial<Heard['usage']>): Check[] =>
+  hearing(
+    half,
+    `${what} are heard as a part of the whole`,
+    { usage: { ...USAGE, ...counts } },
+    {
+      text: 'Hello',
+      usage: { ...USAGE, ...counts },
+    },
+  );

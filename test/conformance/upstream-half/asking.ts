@@ -1,0 +1,171 @@
+/** What a client asks for arrives at the upstream. */
+
+import { RawJson } from '../../../src/call/index.js';
+import { AppError } from '../../../src/shared/index.js';
+import type { Asked } from '../../support/asked.js';
+import type { Abilities, Check } from '../abilities.js';
+import { contentAsking } from '../asked-content.js';
+import {
+  ANSWERED_CALL,
+  ANSWERED_CALLS,
+  CHOICES,
+  HELLO,
+  PICTURED,
+  PICTURED_RESULT,
+  SCHEMA,
+  WITH_TOOLS,
+} from '../examples.js';
+import type { UpstreamAbility, UpstreamHalf } from './half.js';
+import { arrives, expectArrival, send } from './sending.js';
+
+type Asking = Extract<
+  UpstreamAbility,
+  | 'system text'
+  | 'choice of tools'
+  | 'one call at a time'
+  | 'results of tools'
+  | 'images'
+  | 'images in results'
+  | 'JSON of a schema'
+  | 'stop texts'
+  | 'output limit'
+>;
+
+const SYSTEM: Asked = { ...HELLO, system: 'Be brief.' };
+const SERIAL: Asked = { ...WITH_TOOLS, isSerial: true };
+const FORMATTED: Asked = { ...HELLO, schema: SCHEMA };
+const STOPS = Array.from({ length: 12 }, (_, index) => `<stop-${index}>`);
+/** No double holds it. */
+const LARGE = '9007199254740993';
+
+export const asking = (half: UpstreamHalf): Abilities<Asking> => ({
+  'system text': {
+    checks: [arrival(half, 'what the system says arrives', SYSTEM)],
+    otherwise: told(half, 'a system text', SYSTEM),
+  },
+  'choice of tools': {
+    checks: CHOICES.map((toolChoice) =>
+      arrival(half, `a choice of tools arrives: ${JSON.stringify(toolChoice)} (case 56)`, {
+        ...WITH_TOOLS,
+        toolChoice,
+      }),
+    ),
+    otherwise: told(half, 'a choice of tools', { ...WITH_TOOLS, toolChoice: { name: 'get_time' } }),
+  },
+  'one call at a time': {
+    checks: [arrival(half, 'one call at a time is asked for (case 57)', SERIAL)],
+    otherwise: told(half, 'one call at a time', SERIAL),
+  },
+  'results of tools': { checks: results(half), otherwise: told(half, 'a result', ANSWERED_CALL) },
+  images: {
+    checks: [arrival(half, 'an image arrives with the text before it', PICTURED)],
+    otherwise: told(half, 'an image', PICTURED),
+  },
+  'images in results': {
+    checks: [arrival(half, 'an image in the result of a tool arrives (case 70)', PICTURED_RESULT)],
+    otherwise: told(half, 'an image in a result', PICTURED_RESULT),
+  },
+  'JSON of a schema': {
+    checks: [arrival(half, 'the schema of an answer arrives (case 118)', FORMATTED)],
+    otherwise: told(half, 'a schema of the answer', FORMATTED),
+  },
+  'stop texts': { checks: [stops(half)], otherwise: noStops(half) },
+  'output limit': { checks: limits(half), otherwise: told(half, 'an output limit', HELLO) },
+});
+
+const arrival = (half: UpstreamHalf, name: string, asked: Asked): Check => ({
+  name,
+  run: () => expectArrival(half, asked),
+});
+
+/** What a dialect has no word for is told as lost, or the request is refused with the member's name. */
+function told(half: UpstreamHalf, what: string, asked: Asked): Check {
+  return {
+    name: `${what} is not left out without a word`,
+    run() {
+      const { warnings, refusal } = outcome(half, asked);
+      expect([warnings ?? '', refusal ?? ''].join('')).not.toBe('');
+    },
+  };
+}
+
+/** The losses that were told, or the member that was named when the request was refused. */
+function outcome(half: UpstreamHalf, asked: Asked): { warnings?: string | undefined; refusal?: string | undefined } {
+  try {
+    return { warnings: send(half, contentAsking(asked)).warnings };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    expect(error.kind).toBe('invalid_request');
+    return { refusal: error.details.param };
+  }
+}
+
+const results = (half: UpstreamHalf): Check[] => [
+  arrival(half, 'a result arrives under its call, with what is said behind it (case 66)', ANSWERED_CALL),
+  arrival(half, 'two results arrive, each under its call (case 67)', ANSWERED_CALLS),
+  {
+    name: 'numbers in arguments that no double holds go back as the model wrote them',
+    run() {
+      const content = contentAsking({
+        ...ANSWERED_CALL,
+        turns: ANSWERED_CALL.turns.map((turn) =>
+          turn.by === 'assistant' ? { by: 'assistant', calls: [{ ...CALL, arguments: `{"n":${LARGE}}` }] } : turn,
+        ),
+      });
+      expect(send(half, content).body.toString()).toContain(LARGE);
+    },
+  },
+  {
+    name: 'a result that is a failure arrives too',
+    run() {
+      const parts = [{ kind: 'text', text: 'No such city.' } as const];
+      const content = contentAsking(ANSWERED_CALL);
+      const failed = content.turns.map(({ role, parts: all }) => ({
+        role,
+        parts: all.map((part) => (part.kind === 'tool-result' ? { ...part, parts, isError: true } : part)),
+      }));
+      expect(send(half, { ...content, turns: failed }).body.toString()).toContain('No such city.');
+    },
+  },
+];
+
+const CALL = { id: 'call_9', name: 'get_weather' };
+
+const stops = (half: UpstreamHalf): Check => ({
+  name: 'the request says of as many stop texts as it says that it does, from the first on',
+  run() {
+    const one = send(half, contentAsking(HELLO, { stop: STOPS.slice(0, 1) }));
+    expect([one.stopsSent, one.body.toString().includes(STOPS[0]!)]).toEqual([1, true]);
+    const many = send(half, contentAsking(HELLO, { stop: STOPS }));
+    const sent = STOPS.map((text) => many.body.toString().includes(text));
+    expect(sent).toEqual(STOPS.map((_, index) => index < (many.stopsSent ?? 0)));
+  },
+});
+
+/** The relay looks for them itself then. */
+const noStops = (half: UpstreamHalf): Check => ({
+  name: 'stop texts are left to the relay',
+  run() {
+    expect(send(half, contentAsking(HELLO, { stop: STOPS })).stopsSent ?? 0).toBe(0);
+  },
+});
+
+const limits = (half: UpstreamHalf): Check[] => [
+  arrival(half, "the client's limit arrives", { ...HELLO, outputLimit: 321 }),
+  {
+    name: 'what can be paid for lowers the limit',
+    run() {
+      expect(arrives(half, HELLO, { outputLimit: 100 })).toMatchObject({ outputLimit: 100 });
+    },
+  },
+  {
+    name: 'what can be paid for is the limit where the client has none',
+    run() {
+      const { turns } = HELLO;
+      expect(arrives(half, { turns }, { outputLimit: 100 })).toMatchObject({ outputLimit: 100 });
+    },
+  },
+];
+
+/** The members of a schema in an order in which no parser leaves them. */
+export const ORDERED = new RawJson('{"type":"object","properties":{"10":{"type":"string"},"2":{"type":"string"}}}');

@@ -1,0 +1,91 @@
+/** What holds of every request that is built. */
+
+import fc from 'fast-check';
+import { AppError } from '../../../src/shared/index.js';
+import type { CallContent } from '../../../src/call/index.js';
+import { anyConversation } from '../../support/arbitrary-conversations.js';
+import { askedOf } from '../../support/asked.js';
+import type { Abilities, Check } from '../abilities.js';
+import { deepFreeze } from '../deep-freeze.js';
+import type { UpstreamAbility, UpstreamHalf } from './half.js';
+import { type Sent, send, sentAs } from './sending.js';
+
+type Behaving = Extract<
+  UpstreamAbility,
+  'any conversation' | 'no side effects' | 'smallest request' | 'limit of the smallest request'
+>;
+
+const RUNS = { numRuns: 100 };
+const MOST_PROBED_TOKENS = 100;
+
+export const behaving = (half: UpstreamHalf): Abilities<Behaving> => ({
+  'any conversation': {
+    checks: [
+      {
+        name: 'whatever clients of any dialect send, the vendor accepts what is built of it (cases 63, 64, 68, 69 and 72)',
+        run() {
+          fc.assert(
+            fc.property(anyConversation, (content) => {
+              const sent = sentOrRefused(half, content);
+              if (sent !== undefined) half.vendor.expectRequest(sent.json);
+            }),
+            RUNS,
+          );
+        },
+      },
+    ],
+  },
+  'no side effects': {
+    checks: [
+      {
+        name: 'a request that is built twice is the same both times, and nothing that it is built of is changed',
+        run() {
+          fc.assert(
+            fc.property(anyConversation, (content) => {
+              const frozen = deepFreeze(content);
+              const once = sentOrRefused(half, frozen);
+              expect(sentOrRefused(half, frozen)?.body.toString()).toBe(once?.body.toString());
+            }),
+            RUNS,
+          );
+        },
+      },
+    ],
+  },
+  'smallest request': { checks: [smallest(half)] },
+  'limit of the smallest request': { checks: [smallestLimit(half)] },
+});
+
+const smallest = ({ upstream, vendor }: UpstreamHalf): Check => ({
+  name: 'the smallest request is a call for its model, to be answered whole, and the vendor accepts it',
+  run() {
+    const sent = sentAs(upstream.smallestRequest('vendor-model'));
+    expect([vendor.isCall(sent), vendor.wantsStream(sent), vendor.modelOf(sent)]).toEqual([
+      true,
+      false,
+      'vendor-model',
+    ]);
+    vendor.expectRequest(sent.json);
+    expect(askedOf(vendor, sent.json).turns).toEqual([{ by: 'user', text: expect.any(String) }]);
+  },
+});
+
+/** An operator's question costs next to nothing. */
+const smallestLimit = ({ upstream, vendor }: UpstreamHalf): Check => ({
+  name: 'the smallest request asks for a few tokens at most',
+  run() {
+    const { outputLimit } = askedOf(vendor, sentAs(upstream.smallestRequest('vendor-model')).json);
+    expect(outputLimit).toBeLessThanOrEqual(MOST_PROBED_TOKENS);
+  },
+});
+
+/** What is sent, if anything is: what has no counterpart may be refused, naming the member of the client's request. */
+function sentOrRefused(half: UpstreamHalf, content: CallContent): Sent | undefined {
+  try {
+    return send(half, content);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    expect([error.kind, error.details.param]).toEqual(['invalid_request', expect.any(String)]);
+    return undefined;
+  }
+}

@@ -1,0 +1,210 @@
+/** However a stream comes, however it breaks, and whatever is refused. */
+
+import { AppError, type ErrorKind } from '../../../src/shared/index.js';
+import { refusalOf } from '../../support/calls.js';
+import { FRAMINGS } from '../../support/framings.js';
+import { TIME_CALL, WEATHER_CALL, type AnswerOptions } from '../../support/scripted-content.js';
+import { encodeEvent, encodeEvents, type ScriptedEvent } from '../../support/scripted-steps.js';
+import type { Abilities, Check } from '../abilities.js';
+import { contentAsking } from '../asked-content.js';
+import { HELLO } from '../examples.js';
+import type { UpstreamAbility, UpstreamHalf } from './half.js';
+import { listen, Listening, streamOf } from './hearing.js';
+import { targetOf } from './sending.js';
+
+type Breaking = Extract<
+  UpstreamAbility,
+  'framings and cuts' | 'early end' | 'errors in streams' | 'unreadable answers' | 'refusals by status'
+>;
+
+export const breaking = (half: UpstreamHalf): Abilities<Breaking> => ({
+  'framings and cuts': { checks: [...framings(half), cutAnywhere(half)] },
+  'early end': { checks: ends(half) },
+  'errors in streams': { checks: errors(half) },
+  'unreadable answers': { checks: unreadable(half) },
+  'refusals by status': { checks: [...refusals(half), ...oddRefusals(half), secrets(half)] },
+});
+
+/** Everything that the dialect has words for, so that it can be cut and broken anywhere. */
+function fullStream(half: UpstreamHalf): readonly ScriptedEvent[] {
+  const { lacks = {} } = half;
+  const answer: AnswerOptions = {
+    text: ['Hé ', '😀 "quoted"', ' \u2028 \\n ☃'],
+    ...(lacks['reasoning shown'] === undefined && { reasoning: ['Let me ', 'see.'] }),
+    ...(lacks.tools === undefined && {
+      toolCalls: lacks['several calls in one turn'] === undefined ? [WEATHER_CALL, TIME_CALL] : [WEATHER_CALL],
+    }),
+  };
+  return streamOf(half, answer);
+}
+
+const framings = (half: UpstreamHalf): Check[] =>
+  Object.entries(FRAMINGS).map(([framing, framed]) => ({
+    name: `a stream is the same answer: ${framing}`,
+    run() {
+      const stream = encodeEvents(fullStream(half));
+      expect(listen(half, framed(stream))).toEqual(listen(half, [stream]));
+    },
+  }));
+
+const cutAnywhere = (half: UpstreamHalf): Check => ({
+  name: 'a stream is the same answer wherever it is cut in two',
+  run() {
+    const stream = encodeEvents(fullStream(half));
+    const usual = listen(half, [stream]);
+    for (let at = 1; at < stream.length; at += 1) {
+      expect(listen(half, [stream.subarray(0, at), stream.subarray(at)])).toEqual(usual);
+    }
+  },
+});
+
+/** How many events have to come before nothing is missing. */
+function needed({ vendor }: UpstreamHalf, events: readonly ScriptedEvent[]): number {
+  const at = events.findIndex((event) => vendor.closes.test(encodeEvent(event).toString()));
+  expect(at).toBeGreaterThanOrEqual(0);
+  return at + 1;
+}
+
+const ends = (half: UpstreamHalf): Check[] => [
+  {
+    name: 'a stream that ends before all has come is cut short, and says so (cases 36, 37 and 40)',
+    run() {
+      const events = fullStream(half);
+      for (let count = 0; count < needed(half, events); count += 1) {
+        const refusal = refusalOf(() => listen(half, [encodeEvents(events.slice(0, count))]));
+        expect(refusal).toMatchObject({ kind: 'upstream_truncated', details: { failover: true } });
+      }
+    },
+  },
+  {
+    name: 'a stream that closes when all has come is complete',
+    run() {
+      const events = fullStream(half);
+      const told = listen(half, [encodeEvents(events.slice(0, needed(half, events)))]);
+      expect(told.at(-1)).toEqual({ type: 'call-end' });
+    },
+  },
+];
+
+const SECRETS = 'The key sk-ab12cd34ef56gh78 of org-ab12cd34 is wrong, see https://api.vendor.example/v1/keys.';
+const SECRET = /sk-ab12|org-ab12|vendor\.example/;
+
+const errors = (half: UpstreamHalf): Check[] => [
+  {
+    name: 'an error is an error wherever in a stream it stands (case 98)',
+    run() {
+      const events = fullStream(half);
+      for (let count = 0; count < needed(half, events); count += 1) {
+        const broken = [...events.slice(0, count), ...half.vendor.errorEvents('Boom.', count)];
+        const refusal = refusalOf(() => listen(half, [encodeEvents(broken)]));
+        expect([count, refusal.kind, refusal.message]).toEqual([
+          count,
+          'upstream_error',
+          expect.stringContaining('Boom.'),
+        ]);
+      }
+    },
+  },
+  {
+    name: 'what an error in a stream tells of credentials and addresses is told to nobody',
+    run() {
+      const refusal = refusalOf(() => listen(half, [encodeEvents(half.vendor.errorEvents(SECRETS, 0))]));
+      expect(refusal.message).not.toMatch(SECRET);
+    },
+  },
+];
+
+const ODD_DATA = ['{', 'null', '[]', '7', '"x"', '{}', '{"error":null}', '{"error":{}}', '[DONE]', ''];
+
+const unreadable = (half: UpstreamHalf): Check[] => [
+  {
+    name: 'whatever an event says, nothing but an error of the upstream comes of it',
+    run() {
+      const events = fullStream(half);
+      for (const data of ODD_DATA) {
+        for (const count of [0, 2]) {
+          const odd = encodeEvents([...events.slice(0, count), { data }, ...events.slice(count)]);
+          expect([data, failureOf(() => listen(half, [odd]))]).toEqual([
+            data,
+            expect.stringMatching(/^(?:upstream_|none)/),
+          ]);
+        }
+      }
+    },
+  },
+  {
+    name: 'a whole answer that is no JSON object is an error of the upstream',
+    run() {
+      for (const body of ['', '{', 'null', '[]', '7', '<html>It works!</html>']) {
+        const decoding = () =>
+          half.upstream.decodeResponse(body, contentAsking(HELLO), targetOf(half, { stream: false }));
+        expect([body, failureOf(decoding)]).toEqual([body, expect.stringMatching(/^upstream_/)]);
+      }
+    },
+  },
+  {
+    name: 'two streams at a time know nothing of each other',
+    run() {
+      const content = contentAsking(HELLO);
+      const events = fullStream(half);
+      const alone = listen(half, [encodeEvents(events)], content);
+      const both = [new Listening(half, content), new Listening(half, content)];
+      for (const event of events) for (const listening of both) listening.next(encodeEvent(event));
+      expect(both.map((listening) => listening.end())).toEqual([alone, alone]);
+    },
+  },
+];
+
+/** The kind of error that is thrown on purpose; `none` when nothing is. */
+function failureOf(work: () => unknown): string {
+  try {
+    work();
+    return 'none';
+  } catch (error) {
+    if (error instanceof AppError) return error.kind;
+    throw error;
+  }
+}
+
+/** Whether another channel may answer is a part of it: a request at fault is so everywhere. */
+const BY_STATUS: readonly [number, ErrorKind, boolean, message?: string][] = [
+  [400, 'invalid_request', false],
+  [401, 'upstream_auth', true],
+  [403, 'upstream_auth', true],
+  [404, 'upstream_error', true, 'The model vendor-model does not exist.'],
+  [413, 'request_too_large', false],
+  [429, 'rate_limit_exceeded', true],
+  [500, 'upstream_error', true],
+  [503, 'server_is_overloaded', true],
+];
+
+const refusals = (half: UpstreamHalf): Check[] =>
+  BY_STATUS.map(([status, kind, failover, message = 'This went wrong.']) => ({
+    name: `a refusal with ${status} is ${kind}${failover ? ', and another channel may answer' : ''} (case 95)`,
+    run() {
+      const headers = status === 429 ? { 'retry-after': '17' } : {};
+      const error = half.upstream.classifyError(status, headers, half.vendor.errorBody(status, message));
+      expect([error.kind, error.details.failover ?? false]).toEqual([kind, failover]);
+      if (status === 429) expect(error.details.retryAfterSeconds).toBe(17);
+    },
+  }));
+
+const oddRefusals = (half: UpstreamHalf): Check[] =>
+  ['<html><body>502 Bad Gateway</body></html>', '', null, []].map((body) => ({
+    name: `a refusal can be read whose body is ${JSON.stringify(body)}`,
+    run() {
+      const error = half.upstream.classifyError(502, {}, body);
+      expect(error).toBeInstanceOf(AppError);
+      expect([error.kind, error.message]).toEqual(['upstream_error', expect.not.stringContaining('<')]);
+    },
+  }));
+
+const secrets = (half: UpstreamHalf): Check => ({
+  name: 'what a refusal tells of credentials and addresses is told to nobody',
+  run() {
+    for (const status of [400, 401, 404, 429, 500]) {
+      const error = half.upstream.classifyError(status, {}, half.vendor.errorBody(status, SECRETS));
+      expect([status, error.message]).toEqual([status, expect.not.stringMatching(SECRET)]);
+    }
+  },
+});

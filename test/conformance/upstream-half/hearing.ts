@@ -1,0 +1,106 @@
+/** What an upstream half makes of answers, on plain values. */
+
+import {
+  type CallContent,
+  type CallEvent,
+  type CallResult,
+  EventGrammar,
+  SseSplitter,
+  type StopReason,
+} from '../../../src/call/index.js';
+import type { Heard } from '../../support/heard.js';
+import type { AnswerOptions } from '../../support/scripted-content.js';
+import { encodeEvents, type ScriptedEvent } from '../../support/scripted-steps.js';
+import { textsIn } from '../../support/stream-text.js';
+import { resultOf } from '../../support/translations.js';
+import { contentAsking } from '../asked-content.js';
+import { HELLO, USAGE } from '../examples.js';
+import type { UpstreamHalf } from './half.js';
+import { send, targetOf } from './sending.js';
+
+/** What of an answer the relay has been told when so much of a stream has come. */
+export class Listening {
+  readonly events: CallEvent[] = [];
+  private readonly splitter = new SseSplitter();
+  private readonly grammar = new EventGrammar();
+  private readonly decoder;
+
+  constructor({ upstream, ...half }: UpstreamHalf, content: CallContent) {
+    this.decoder = upstream.decodeStream(content, targetOf({ upstream, ...half }));
+  }
+
+  /** @throws Error when what is told is against the grammar of events */
+  next(chunk: Uint8Array): void {
+    for (const event of this.splitter.next(chunk)) this.take(this.decoder.next(event));
+  }
+
+  /** The upstream has closed. @throws AppError as the decoder does */
+  end(): CallEvent[] {
+    for (const event of this.splitter.end()) this.take(this.decoder.next(event));
+    this.take(this.decoder.end());
+    this.grammar.end();
+    return this.events;
+  }
+
+  private take(told: readonly CallEvent[]): void {
+    for (const event of told) this.grammar.next(event);
+    this.events.push(...told);
+  }
+}
+
+/** The events that a stream is read as. */
+export function listen(half: UpstreamHalf, chunks: readonly Uint8Array[], content = contentAsking(HELLO)): CallEvent[] {
+  const listening = new Listening(half, content);
+  for (const chunk of chunks) listening.next(chunk);
+  return listening.end();
+}
+
+/** The vendor's stream of an answer to that content. */
+export function streamOf(
+  half: UpstreamHalf,
+  answer: AnswerOptions,
+  content = contentAsking(HELLO),
+): readonly ScriptedEvent[] {
+  return half.vendor.events({ usage: USAGE, ...answer }, send(half, content).json);
+}
+
+/** Both ways in which an answer can come, by name. */
+export const WAYS: Readonly<
+  Record<'streamed' | 'whole', (half: UpstreamHalf, answer: AnswerOptions, content?: CallContent) => CallResult>
+> = {
+  streamed: (half, answer, content) => resultOf(listen(half, [encodeEvents(streamOf(half, answer, content))], content)),
+  whole(half, answer, content = contentAsking(HELLO)) {
+    const body = JSON.stringify(half.vendor.body({ usage: USAGE, ...answer }));
+    return half.upstream.decodeResponse(body, content, targetOf(half, { stream: false }));
+  },
+};
+
+const STOPS: Readonly<Record<StopReason, Heard['stop']>> = {
+  end: 'end',
+  stop_sequence: 'end',
+  pause: 'end',
+  max_tokens: 'length',
+  context: 'length',
+  tool_calls: 'tools',
+  content_filter: 'filter',
+  refusal: 'refusal',
+};
+
+/** What is heard of an answer, in the words of the tests. */
+export function heardOf({ parts, stop, usage }: CallResult): Heard {
+  const texts = (kind: 'text' | 'reasoning' | 'refusal'): string =>
+    textsIn(parts.map((part) => (part.kind === kind ? part.text : undefined)));
+  return {
+    text: texts('text'),
+    reasoning: texts('reasoning'),
+    refusal: texts('refusal'),
+    calls: parts.flatMap((part) => (part.kind === 'tool-call' ? [`${part.id} ${part.name} ${part.arguments}`] : [])),
+    stop: STOPS[stop],
+    usage: {
+      prompt: usage?.input ?? 0,
+      cacheRead: usage?.cacheRead ?? 0,
+      completion: usage?.output ?? 0,
+      reasoning: usage?.reasoning ?? 0,
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/** What a model thinks is heard, and goes back to those who wrote it. */
+
+import type { CallContent, CallResult } from '../../../src/call/index.js';
+import { THOUGHT } from '../../support/scripted-content.js';
+import type { Abilities, Check } from '../abilities.js';
+import { contentAsking } from '../asked-content.js';
+import { HELLO, THINKING_AND_CALLING, WITH_TOOLS } from '../examples.js';
+import { hearing } from './answering.js';
+import type { UpstreamAbility, UpstreamHalf } from './half.js';
+import { WAYS } from './hearing.js';
+import { send } from './sending.js';
+
+type Reasoning = Extract<UpstreamAbility, 'reasoning shown' | 'reasoning given back'>;
+
+const WISH = { reasoning: { effort: 'high', show: 'text' } } as const;
+
+export const reasoning = (half: UpstreamHalf): Abilities<Reasoning> => ({
+  'reasoning shown': {
+    checks: hearing(
+      half,
+      'reasoning is heard in front of a text (case 86)',
+      { reasoning: ['Compare ', 'both.'], text: '42' },
+      { reasoning: 'Compare both.', text: '42' },
+      contentAsking(HELLO, WISH),
+    ),
+    otherwise: {
+      name: 'a wish for reasoning is not left out without a word',
+      run() {
+        expect(send(half, contentAsking(HELLO, WISH)).warnings).toEqual(expect.any(String));
+      },
+    },
+  },
+  'reasoning given back': { checks: Object.keys(WAYS).flatMap((way) => givenBack(half, way as keyof typeof WAYS)) },
+});
+
+const givenBack = (half: UpstreamHalf, way: keyof typeof WAYS): Check[] => [
+  {
+    name: `reasoning goes back to those who wrote it, as it was: ${way} (cases 79, 80 and 87)`,
+    run() {
+      expect(half.vendor.reasoningMark).toEqual(expect.any(String));
+      const again = send(half, secondTurn(WAYS[way](half, THINKING_AND_CALLING, asked())));
+      expect(again.body.toString()).toContain(half.vendor.reasoningMark);
+      half.vendor.expectRequest(again.json);
+    },
+  },
+  {
+    name: `reasoning goes to nobody else: ${way}`,
+    run() {
+      const content = secondTurn(WAYS[way](half, THINKING_AND_CALLING, asked()));
+      const sent = send(half, content, { family: 'another-family' });
+      expect(sent.body.toString()).not.toContain(half.vendor.reasoningMark);
+      expect(sent.body.toString()).not.toContain(THOUGHT);
+    },
+  },
+];
+
+const asked = (): CallContent => contentAsking(WITH_TOOLS, WISH);
+
+/** The answer goes back with the result of its call. */
+function secondTurn({ parts }: CallResult): CallContent {
+  const content = asked();
+  const results = parts.flatMap((part) =>
+    part.kind === 'tool-call'
+      ? [{ kind: 'tool-result', id: part.id, parts: [{ kind: 'text', text: 'Snow.' }], isError: false } as const]
+      : [],
+  );
+  return { ...content, turns: [...content.turns, { role: 'assistant', parts }, { role: 'user', parts: results }] };
+}
