@@ -4,10 +4,10 @@ import { TELEGRAPH_VENDOR } from '../conformance/toy/vendor.js';
 import { type Asked, askedIn, requestIn } from '../support/asked.js';
 import { type Heard, heardIn, heardStreamed } from '../support/heard.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerScript } from '../support/scripted-content.js';
 import {
   type AnswerOptions,
   answerIn,
+  answerOf,
   end,
   jsonAnswer,
   type JsonObject,
@@ -105,10 +105,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   },
 };
 
-const telegraphAnswer =
-  (options: AnswerOptions): Script =>
-  (request) =>
-    answerScript(request, options, TELEGRAPH_VENDOR as Parameters<typeof answerScript>[2]);
+const telegraphAnswer = (options: AnswerOptions): Script => answerOf(TELEGRAPH_VENDOR, options);
 
 const VENDORS: Readonly<Record<string, Vendor>> = {
   telegraph: { answer: telegraphAnswer, asked: (request) => TELEGRAPH_VENDOR.asked(request) },
