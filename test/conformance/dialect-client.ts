@@ -16,16 +16,14 @@ export interface DialectClient {
   request(asked: Asked, stream: boolean): JsonObject;
   /** What a request has besides when the client wants to see reasoning. */
   readonly wantsReasoning: JsonObject;
-  /** Whether reasoning that a vendor has signed or encrypted comes back from it; where not, only what can be read does. */
-  readonly returnsSealedReasoning: boolean;
+  /** There when reasoning that a vendor has signed or encrypted comes back from it; without, only what can be read does. */
+  readonly returnsSealedReasoning?: true;
   /** What it makes of a whole answer. Fails when the answer is against the rules of the dialect. */
   heard(body: JsonObject): Heard;
   /** What it makes of a stream that came to its end. Fails when the stream is against the grammar of the dialect. */
   heardStream(stream: string): Heard;
-  /** The whole answer that a stream is made of. */
-  folded(stream: string): JsonObject;
-  /** How many events tell that a stream has failed. */
-  readonly failureEvents: number;
+  /** How many events tell that a stream has failed; one unless given. */
+  readonly failureEvents?: number;
   /** Checks what stands behind the events before it when a stream failed: nobody may take it for a good end. */
   expectFailure(before: readonly ReadEvent[], ending: readonly ReadEvent[]): void;
   /**

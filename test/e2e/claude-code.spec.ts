@@ -1,6 +1,7 @@
+import { foldedMessage } from '../conformance/dialects/messages/heard.js';
 import { agentRequest, claudeGoesOn } from '../support/agents.js';
 import { DIALECTS, PATHS } from '../support/dialects.js';
-import { foldedStream, heardStreamed } from '../support/heard.js';
+import { heardStreamed } from '../support/heard.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
   answerIn,
@@ -36,7 +37,7 @@ const sentText = (at: number): string => world.relay.upstream.requests[at]!.body
 async function ask(request: JsonObject): Promise<readonly JsonObject[]> {
   const text = await (await post(request)).text();
   heardStreamed('messages', text);
-  return foldedStream('messages', text)['content'] as JsonObject[];
+  return foldedMessage(text)['content'] as JsonObject[];
 }
 
 describe.each(DIALECTS)('Claude Code over an upstream of %s', (upstream) => {

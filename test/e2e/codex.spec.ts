@@ -1,6 +1,7 @@
+import { foldedResponse } from '../conformance/dialects/responses/heard.js';
 import { type AgentRequest, agentRequest, codexGoesOn } from '../support/agents.js';
 import { DIALECTS, PATHS } from '../support/dialects.js';
-import { foldedStream, heardStreamed } from '../support/heard.js';
+import { heardStreamed } from '../support/heard.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
   answerIn,
@@ -44,7 +45,7 @@ const toolNames = (body: JsonObject): readonly string[] =>
 async function ask(request: JsonObject): Promise<readonly JsonObject[]> {
   const text = await (await post(request)).text();
   heardStreamed('responses', text);
-  return foldedStream('responses', text)['output'] as JsonObject[];
+  return foldedResponse(text)['output'] as JsonObject[];
 }
 
 describe.each(DIALECTS)('Codex over an upstream of %s', (upstream) => {

@@ -1,5 +1,6 @@
+import { foldedResponse } from '../conformance/dialects/responses/heard.js';
 import { DIALECTS, PATHS } from '../support/dialects.js';
-import { foldedStream, heardStreamed } from '../support/heard.js';
+import { heardStreamed } from '../support/heard.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import { answerIn, type Dialect, type JsonObject, type ScriptedToolCall } from '../support/scripted-upstream.js';
 
@@ -105,7 +106,7 @@ describe.each(FOREIGN('responses'))('Codex over an upstream of %s (case 61)', (u
     expect([response.status, text]).toEqual([200, expect.anything()]);
     return text;
   };
-  const itemsOf = (stream: string): JsonObject[] => foldedStream('responses', stream)['output'] as JsonObject[];
+  const itemsOf = (stream: string): JsonObject[] => foldedResponse(stream)['output'] as JsonObject[];
 
   it('a call of a tool in a namespace comes back as one', async () => {
     const stream = await ask({ id: 'call_9', name: 'files__read', arguments: '{"path":"a"}' });

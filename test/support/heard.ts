@@ -19,6 +19,3 @@ export const heardIn = (client: string, body: JsonObject): Heard => clientOf(cli
 
 /** Of a stream that came to its end. For Chat Completions, one whose client has asked for usage. */
 export const heardStreamed = (client: string, stream: string): Heard => clientOf(client).heardStream(stream);
-
-/** The whole answer that a stream is made of. */
-export const foldedStream = (client: string, stream: string): JsonObject => clientOf(client).folded(stream);

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, withoutKeepAlives } from '../../../support/stream-text.js';
 import { chatRequest } from './asked.js';
 import { expectChatFailure, expectChatStream } from './grammar.js';
-import { chatHeard, completionOf } from './heard.js';
+import { chatHeard, foldedCompletion } from './heard.js';
 
 /** A client of Chat Completions that asks for the usage of its streams. */
 export const chatClient: DialectClient = {
@@ -14,26 +14,17 @@ export const chatClient: DialectClient = {
     ...(stream && { stream, stream_options: { include_usage: true } }),
   }),
   wantsReasoning: { reasoning_effort: 'high' },
-  // There is no place for a seal.
-  returnsSealedReasoning: false,
   heard: chatHeard,
   heardStream(stream) {
     expectChatStream(readEvents(withoutKeepAlives(stream)), true);
-    return chatHeard(folded(stream));
+    return chatHeard(foldedCompletion(stream));
   },
-  folded,
-  failureEvents: 1,
   expectFailure: expectChatFailure,
   continued(request, answer, callId) {
-    const whole = answer.startsWith('{') ? (JSON.parse(answer) as JsonObject) : folded(answer);
+    const whole = answer.startsWith('{') ? (JSON.parse(answer) as JsonObject) : foldedCompletion(answer);
     const [choice] = whole['choices'] as { readonly message: JsonObject }[];
     const message = { role: 'assistant', ...choice!.message };
     const result = { role: 'tool', tool_call_id: callId, content: 'Snow.' };
     return { ...request, messages: [...(request['messages'] as JsonObject[]), message, result] };
   },
 };
-
-function folded(stream: string): JsonObject {
-  const events = readEvents(withoutKeepAlives(stream)).filter(({ data }) => data !== '[DONE]');
-  return completionOf(events.map(({ data }) => JSON.parse(data) as JsonObject));
-}

@@ -3,7 +3,7 @@
 import type { Heard } from '../../../support/heard.js';
 import type { ScriptedStop } from '../../../support/scripted-content.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
-import { textsIn } from '../../../support/stream-text.js';
+import { readEvents, textsIn, withoutKeepAlives } from '../../../support/stream-text.js';
 
 const FINISHES: Readonly<Record<string, ScriptedStop>> = {
   stop: 'end',
@@ -40,7 +40,7 @@ export function chatHeard({ choices, usage }: JsonObject): Heard {
 }
 
 /** The completion that the chunks of a stream are pieces of. */
-export function completionOf(chunks: readonly JsonObject[]): JsonObject {
+function completionOf(chunks: readonly JsonObject[]): JsonObject {
   const choices = chunks.flatMap((chunk) => chunk['choices'] as { delta: JsonObject; finish_reason: string | null }[]);
   const sum = (member: string): string => textsIn(choices.map(({ delta }) => delta[member]));
   const calls: ChatCall[] = [];
@@ -60,4 +60,10 @@ export function completionOf(chunks: readonly JsonObject[]): JsonObject {
   };
   const finish_reason = choices.find((choice) => choice.finish_reason !== null)!.finish_reason;
   return { choices: [{ message, finish_reason }], usage: chunks.at(-1)!['usage'] };
+}
+
+/** The whole answer that a stream is made of. */
+export function foldedCompletion(stream: string): JsonObject {
+  const events = readEvents(withoutKeepAlives(stream)).filter(({ data }) => data !== '[DONE]');
+  return completionOf(events.map(({ data }) => JSON.parse(data) as JsonObject));
 }

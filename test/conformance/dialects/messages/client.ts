@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, withoutKeepAlives } from '../../../support/stream-text.js';
 import { messagesRequest } from './asked.js';
 import { expectMessagesFailure, expectMessagesStream } from './grammar.js';
-import { messageOf, messagesHeard } from './heard.js';
+import { foldedMessage, messagesHeard } from './heard.js';
 
 /** A client of Messages. */
 export const messagesClient: DialectClient = {
@@ -15,13 +15,11 @@ export const messagesClient: DialectClient = {
   heard: messagesHeard,
   heardStream(stream) {
     expectMessagesStream(readEvents(withoutKeepAlives(stream)));
-    return messagesHeard(folded(stream));
+    return messagesHeard(foldedMessage(stream));
   },
-  folded,
-  failureEvents: 1,
   expectFailure: expectMessagesFailure,
   continued(request, answer, callId) {
-    const whole = answer.startsWith('{') ? (JSON.parse(answer) as JsonObject) : folded(answer);
+    const whole = answer.startsWith('{') ? (JSON.parse(answer) as JsonObject) : foldedMessage(answer);
     const result = { type: 'tool_result', tool_use_id: callId, content: 'Snow.' };
     const said = [
       { role: 'assistant', content: whole['content'] },
@@ -30,8 +28,3 @@ export const messagesClient: DialectClient = {
     return { ...request, messages: [...(request['messages'] as JsonObject[]), ...said] };
   },
 };
-
-function folded(stream: string): JsonObject {
-  const events = readEvents(withoutKeepAlives(stream));
-  return messageOf(events.map(({ data }) => JSON.parse(data) as JsonObject));
-}

@@ -2,7 +2,7 @@
 
 import type { Heard } from '../../../support/heard.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
-import { textsIn } from '../../../support/stream-text.js';
+import { readEvents, textsIn, withoutKeepAlives } from '../../../support/stream-text.js';
 
 const STOPS: Readonly<Record<string, Heard['stop']>> = {
   end_turn: 'end',
@@ -33,7 +33,7 @@ export function messagesHeard(message: JsonObject): Heard {
 }
 
 /** The message that the events of a stream make up. */
-export function messageOf(events: readonly JsonObject[]): JsonObject {
+function messageOf(events: readonly JsonObject[]): JsonObject {
   const blocks: { readonly type: unknown; readonly start: JsonObject; readonly pieces: Record<string, string> }[] = [];
   for (const event of events) {
     const start = event['content_block'] as JsonObject | undefined;
@@ -49,4 +49,10 @@ export function messageOf(events: readonly JsonObject[]): JsonObject {
   const { delta, usage } = events.at(-2) as { delta: JsonObject; usage: JsonObject };
   const begun = (events[0]!['message'] as JsonObject)['usage'] as JsonObject;
   return { ...delta, content, usage: { ...begun, ...usage } };
+}
+
+/** The whole answer that a stream is made of. */
+export function foldedMessage(stream: string): JsonObject {
+  const events = readEvents(withoutKeepAlives(stream));
+  return messageOf(events.map(({ data }) => JSON.parse(data) as JsonObject));
 }

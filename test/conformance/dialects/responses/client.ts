@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../support/scripted-steps.js';
 import { readEvents, withoutKeepAlives } from '../../../support/stream-text.js';
 import { responsesRequest } from './asked.js';
 import { expectResponsesFailure, expectResponsesStream } from './grammar.js';
-import { responsesHeard } from './heard.js';
+import { foldedResponse, responsesHeard } from './heard.js';
 
 /** A client of Responses that has nothing stored. */
 export const responsesClient: DialectClient = {
@@ -15,21 +15,14 @@ export const responsesClient: DialectClient = {
   heard: responsesHeard,
   heardStream(stream) {
     expectResponsesStream(readEvents(withoutKeepAlives(stream)));
-    return responsesHeard(folded(stream));
+    return responsesHeard(foldedResponse(stream));
   },
-  folded,
   // The error in both its forms, and the marker.
   failureEvents: 3,
   expectFailure: expectResponsesFailure,
   continued(request, answer, callId) {
-    const whole = answer.startsWith('{') ? (JSON.parse(answer) as JsonObject) : folded(answer);
+    const whole = answer.startsWith('{') ? (JSON.parse(answer) as JsonObject) : foldedResponse(answer);
     const result = { type: 'function_call_output', call_id: callId, output: 'Snow.' };
     return { ...request, input: [...(request['input'] as JsonObject[]), ...(whole['output'] as JsonObject[]), result] };
   },
 };
-
-/** The last of its events has all of it. */
-function folded(stream: string): JsonObject {
-  const events = readEvents(withoutKeepAlives(stream)).filter(({ data }) => data !== '[DONE]');
-  return (JSON.parse(events.at(-1)!.data) as JsonObject)['response'] as JsonObject;
-}

@@ -2,7 +2,7 @@
 
 import type { Heard } from '../../../support/heard.js';
 import type { JsonObject } from '../../../support/scripted-steps.js';
-import { textsIn } from '../../../support/stream-text.js';
+import { readEvents, textsIn, withoutKeepAlives } from '../../../support/stream-text.js';
 import { expectResponse } from './grammar.js';
 
 /** Of a whole answer. */
@@ -37,4 +37,10 @@ export function responsesHeard(response: JsonObject): Heard {
       reasoning: usage['output_tokens_details']!['reasoning_tokens']!,
     },
   };
+}
+
+/** The last of its events has all of it. */
+export function foldedResponse(stream: string): JsonObject {
+  const events = readEvents(withoutKeepAlives(stream)).filter(({ data }) => data !== '[DONE]');
+  return (JSON.parse(events.at(-1)!.data) as JsonObject)['response'] as JsonObject;
 }
