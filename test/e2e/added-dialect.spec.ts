@@ -1,13 +1,13 @@
-import { TELEGRAPH_CLIENT } from '../conformance/toy/client.js';
+import { telegraphClient } from '../conformance/toy/client.js';
 import { TelegraphModule } from '../conformance/toy/telegraph.module.js';
-import { TELEGRAPH_VENDOR } from '../conformance/toy/vendor.js';
+import { telegraphVendor } from '../conformance/toy/vendor.js';
 import { type Asked, askedIn, requestIn } from '../support/asked.js';
 import { type Heard, heardIn, heardStreamed } from '../support/heard.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { answerScript } from '../support/scripted-content.js';
 import {
   type AnswerOptions,
   answerIn,
-  answerOf,
   end,
   jsonAnswer,
   type JsonObject,
@@ -87,10 +87,10 @@ interface Vendor {
 
 const CLIENTS: Readonly<Record<string, Client>> = {
   telegraph: {
-    path: TELEGRAPH_CLIENT.path,
-    request: (asked, stream) => TELEGRAPH_CLIENT.request(asked, stream),
+    path: telegraphClient.path,
+    request: (asked, stream) => telegraphClient.request(asked, stream),
     hear: (answer, stream) =>
-      stream ? TELEGRAPH_CLIENT.heardStream(answer) : TELEGRAPH_CLIENT.heard(JSON.parse(answer) as JsonObject),
+      stream ? telegraphClient.heardStream(answer) : telegraphClient.heard(JSON.parse(answer) as JsonObject),
   },
   chat: {
     path: '/v1/chat/completions',
@@ -105,10 +105,13 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   },
 };
 
-const telegraphAnswer = (options: AnswerOptions): Script => answerOf(TELEGRAPH_VENDOR, options);
+const telegraphAnswer =
+  (options: AnswerOptions): Script =>
+  (request) =>
+    answerScript(request, options, telegraphVendor as Parameters<typeof answerScript>[2]);
 
 const VENDORS: Readonly<Record<string, Vendor>> = {
-  telegraph: { answer: telegraphAnswer, asked: (request) => TELEGRAPH_VENDOR.asked(request) },
+  telegraph: { answer: telegraphAnswer, asked: (request) => telegraphVendor.asked(request) },
   messages: {
     answer: (options) => answerIn('messages', options),
     asked: (request) => askedIn('messages', request),
@@ -148,7 +151,7 @@ describe('a dialect that a module adds', () => {
         expect(VENDORS[vendor]!.asked(request)).toEqual(ASKED);
         expect(request).toMatchObject({ model: `vendor-${vendor}` });
         expect(await relay.onlyCall(caller)).toMatchObject({
-          protocol: CLIENTS[client]!.path === TELEGRAPH_CLIENT.path ? 'telegraph' : 'chat-completions',
+          protocol: CLIENTS[client]!.path === telegraphClient.path ? 'telegraph' : 'chat-completions',
           status: 'succeeded',
           billing_basis: 'reported',
           // 600 × $1/M + 400 × $0.1/M + 200 × $10/M.
@@ -162,7 +165,7 @@ describe('a dialect that a module adds', () => {
   });
 
   it('words a missing key, an unknown model and a wrong request as its clients read errors', async () => {
-    const { path } = TELEGRAPH_CLIENT;
+    const { path } = telegraphClient;
     const hello = { lines: [{ from: 'user', text: 'Hello' }] };
     const answers = [
       await relay.post(path, 'sk-none', { model: 'over-messages', ...hello }),
@@ -175,13 +178,13 @@ describe('a dialect that a module adds', () => {
   });
 
   it('says so when the answer of its vendor breaks off, or is an error', async () => {
-    const [first, ...others] = TELEGRAPH_VENDOR.events(ANSWER);
+    const [first, ...others] = telegraphVendor.events(ANSWER);
     relay.upstream.script([streamHead(), sse([first!, ...others.slice(0, -1)]), end()]);
     const broken = await post(CLIENTS['telegraph']!, 'telegraph', true);
     const events = readEvents(await broken.text());
-    TELEGRAPH_CLIENT.expectFailure(events.slice(0, -1), events.slice(-1));
+    telegraphClient.expectFailure(events.slice(0, -1), events.slice(-1));
 
-    relay.upstream.script(jsonAnswer(400, TELEGRAPH_VENDOR.errorBody(400, 'The wire is wet.')));
+    relay.upstream.script(jsonAnswer(400, telegraphVendor.errorBody(400, 'The wire is wet.')));
     const refused = await post(CLIENTS['chat']!, 'telegraph', false);
     expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('The wire is wet.') } });
     expect((await relay.calls(caller)).map(({ status }) => status)).toEqual(['failed', 'failed']);

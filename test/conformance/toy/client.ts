@@ -6,7 +6,7 @@ import { type ReadEvent, readEvents, withoutKeepAlives } from '../../support/str
 import type { DialectClient } from '../dialect-client.js';
 
 /** A program that sends telegrams. */
-export const TELEGRAPH_CLIENT: DialectClient = {
+export const telegraphClient: DialectClient = {
   id: 'telegraph',
   path: '/v1/telegrams',
   wantsReasoning: {},

@@ -4,7 +4,7 @@ import type { JsonObject, ScriptedEvent } from '../../support/scripted-steps.js'
 import type { DialectVendor } from '../dialect-vendor.js';
 
 /** A vendor whose models are asked by telegram. */
-export const TELEGRAPH_VENDOR: DialectVendor = {
+export const telegraphVendor: DialectVendor = {
   id: 'telegraph',
   flags: {},
   headers: {},
