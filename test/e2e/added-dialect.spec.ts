@@ -1,21 +1,14 @@
+import type { DialectClient } from '../conformance/dialect-client.js';
+import type { DialectVendor } from '../conformance/dialect-vendor.js';
+import { clientOf, vendorOf } from '../conformance/dialects/index.js';
 import { telegraphClient } from '../conformance/toy/client.js';
 import { TelegraphModule } from '../conformance/toy/telegraph.module.js';
 import { telegraphVendor } from '../conformance/toy/vendor.js';
-import { type Asked, askedIn, requestIn } from '../support/asked.js';
-import { type Heard, heardIn, heardStreamed } from '../support/heard.js';
+import { type Asked, askedOf } from '../support/asked.js';
+import type { Heard } from '../support/heard.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { answerScript } from '../support/scripted-content.js';
-import {
-  type AnswerOptions,
-  answerIn,
-  end,
-  jsonAnswer,
-  type JsonObject,
-  sse,
-  streamHead,
-  type Script,
-  WEATHER_CALL,
-} from '../support/scripted-upstream.js';
+import { type AnswerOptions, answerOf, jsonAnswer, WEATHER_CALL } from '../support/scripted-answers.js';
+import { end, type JsonObject, sse, streamHead } from '../support/scripted-steps.js';
 import { readEvents } from '../support/stream-text.js';
 
 // A dialect that the program has never heard of, registered as any other is: by its module. The whole application runs.
@@ -74,50 +67,6 @@ const HEARD: Heard = {
   usage: { prompt: 1000, cacheRead: 400, completion: 200, reasoning: 0 },
 };
 
-/** One side of a call: a dialect that is built in, or the added one. */
-interface Client {
-  readonly path: string;
-  request(asked: Asked, stream: boolean): JsonObject;
-  hear(answer: string, stream: boolean): Heard;
-}
-interface Vendor {
-  answer(options: AnswerOptions): Script;
-  asked(request: JsonObject): object;
-}
-
-const CLIENTS: Readonly<Record<string, Client>> = {
-  telegraph: {
-    path: telegraphClient.path,
-    request: (asked, stream) => telegraphClient.request(asked, stream),
-    hear: (answer, stream) =>
-      stream ? telegraphClient.heardStream(answer) : telegraphClient.heard(JSON.parse(answer) as JsonObject),
-  },
-  chat: {
-    path: '/v1/chat/completions',
-    request: (asked, stream) => ({
-      ...requestIn('chat-completions', asked),
-      ...(stream && { stream, stream_options: { include_usage: true } }),
-    }),
-    hear: (answer, stream) =>
-      stream
-        ? heardStreamed('chat-completions', answer)
-        : heardIn('chat-completions', JSON.parse(answer) as JsonObject),
-  },
-};
-
-const telegraphAnswer =
-  (options: AnswerOptions): Script =>
-  (request) =>
-    answerScript(request, options, telegraphVendor as Parameters<typeof answerScript>[2]);
-
-const VENDORS: Readonly<Record<string, Vendor>> = {
-  telegraph: { answer: telegraphAnswer, asked: (request) => telegraphVendor.asked(request) },
-  messages: {
-    answer: (options) => answerIn('messages', options),
-    asked: (request) => askedIn('messages', request),
-  },
-};
-
 describe('a dialect that a module adds', () => {
   let relay: RelayApp;
   let caller: TestCaller;
@@ -129,29 +78,29 @@ describe('a dialect that a module adds', () => {
   beforeEach(async () => (caller = await relay.caller()));
   afterEach(() => relay.upstream.reset());
 
-  const post = (client: Client, vendor: string, stream: boolean): Promise<Response> =>
-    relay.post(client.path, caller.key, { model: `over-${vendor}`, ...client.request(ASKED, stream) });
+  const post = (client: DialectClient, vendor: DialectVendor, stream: boolean): Promise<Response> =>
+    relay.post(client.path, caller.key, { model: `over-${vendor.id}`, ...client.request(ASKED, stream), stream });
 
-  const PAIRS: readonly [string, string][] = [
-    ['telegraph', 'messages'],
-    ['chat', 'telegraph'],
-    ['telegraph', 'telegraph'],
+  const PAIRS: readonly [string, DialectClient, DialectVendor][] = [
+    ['its client over Messages', telegraphClient, vendorOf('messages')],
+    ['a client of Chat Completions over its vendor', clientOf('chat-completions'), telegraphVendor],
+    ['its client over its vendor', telegraphClient, telegraphVendor],
   ];
 
-  describe.each(PAIRS)('its client or another: %s over %s', (client, vendor) => {
+  describe.each(PAIRS)('%s', (_, client, vendor) => {
     it.each([false, true])(
-      'hears what was answered to what was asked, and pays for it once (streamed: %s)',
+      'is told what was answered to what it has asked, and pays for it once (streamed: %s)',
       async (stream) => {
-        relay.upstream.script(VENDORS[vendor]!.answer(ANSWER));
-        const response = await post(CLIENTS[client]!, vendor, stream);
+        relay.upstream.script(answerOf(vendor, ANSWER));
+        const response = await post(client, vendor, stream);
         const answer = await response.text();
         expect([response.status, answer]).toEqual([200, expect.anything()]);
-        expect(CLIENTS[client]!.hear(answer, stream)).toEqual(HEARD);
+        expect(stream ? client.heardStream(answer) : client.heard(JSON.parse(answer) as JsonObject)).toEqual(HEARD);
         const request = relay.upstream.requests.at(-1)!.json;
-        expect(VENDORS[vendor]!.asked(request)).toEqual(ASKED);
-        expect(request).toMatchObject({ model: `vendor-${vendor}` });
+        expect(askedOf(vendor, request)).toEqual(ASKED);
+        expect(request).toMatchObject({ model: `vendor-${vendor.id}` });
         expect(await relay.onlyCall(caller)).toMatchObject({
-          protocol: CLIENTS[client]!.path === telegraphClient.path ? 'telegraph' : 'chat-completions',
+          protocol: client.id,
           status: 'succeeded',
           billing_basis: 'reported',
           // 600 × $1/M + 400 × $0.1/M + 200 × $10/M.
@@ -180,18 +129,18 @@ describe('a dialect that a module adds', () => {
   it('says so when the answer of its vendor breaks off, or is an error', async () => {
     const [first, ...others] = telegraphVendor.events(ANSWER);
     relay.upstream.script([streamHead(), sse([first!, ...others.slice(0, -1)]), end()]);
-    const broken = await post(CLIENTS['telegraph']!, 'telegraph', true);
+    const broken = await post(telegraphClient, telegraphVendor, true);
     const events = readEvents(await broken.text());
     telegraphClient.expectFailure(events.slice(0, -1), events.slice(-1));
 
     relay.upstream.script(jsonAnswer(400, telegraphVendor.errorBody(400, 'The wire is wet.')));
-    const refused = await post(CLIENTS['chat']!, 'telegraph', false);
+    const refused = await post(clientOf('chat-completions'), telegraphVendor, false);
     expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('The wire is wet.') } });
     expect((await relay.calls(caller)).map(({ status }) => status)).toEqual(['failed', 'failed']);
   });
 
   it('names what gets lost on the way to its vendor, and refuses what it must not lose', async () => {
-    relay.upstream.script(telegraphAnswer({}));
+    relay.upstream.script(answerOf(telegraphVendor));
     const messages = (content: unknown): JsonObject => ({
       model: 'over-telegraph',
       messages: [{ role: 'user', content }],

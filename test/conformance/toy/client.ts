@@ -10,6 +10,8 @@ export const telegraphClient: DialectClient = {
   id: 'telegraph',
   path: '/v1/telegrams',
   wantsReasoning: {},
+  returnsSealedReasoning: false,
+  failureEvents: 1,
   request: ({ system, turns, tools, toolChoice, outputLimit }, stream) => ({
     lines: [...(system === undefined ? [] : [{ from: 'system', text: system }]), ...turns.flatMap(linesOf)],
     ...(tools && { tools: tools.map(({ name, description, schema }) => ({ name, about: description, schema })) }),
@@ -18,7 +20,8 @@ export const telegraphClient: DialectClient = {
     ...(stream && { stream }),
   }),
   heard,
-  heardStream: (stream) => heard(folded(readEvents(withoutKeepAlives(stream)))),
+  heardStream: (stream) => heard(folded(stream)),
+  folded,
   expectFailure(before, ending) {
     expectLines(before.slice(1).map(dataOf));
     expect(ending.map(dataOf)).toEqual([
@@ -26,7 +29,7 @@ export const telegraphClient: DialectClient = {
     ]);
   },
   continued(request, answer, callId) {
-    const whole = answer.startsWith('{') ? (JSON.parse(answer) as JsonObject) : folded(readEvents(answer));
+    const whole = answer.startsWith('{') ? (JSON.parse(answer) as JsonObject) : folded(answer);
     const lines = [...(request['lines'] as JsonObject[]), ...(whole['lines'] as JsonObject[])];
     return { ...request, lines: [...lines, { result: callId, text: 'Snow.' }] };
   },
@@ -66,8 +69,8 @@ const dataOf = ({ event, data }: ReadEvent): JsonObject => {
 };
 
 /** The whole answer that a stream is made of. */
-function folded(events: readonly ReadEvent[]): JsonObject {
-  const [head, ...said] = events.map(dataOf);
+function folded(stream: string): JsonObject {
+  const [head, ...said] = readEvents(withoutKeepAlives(stream)).map(dataOf);
   const ending = said.pop();
   return { ...head, lines: expectLines(said), ...ending };
 }

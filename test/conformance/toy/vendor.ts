@@ -1,4 +1,5 @@
 import type { Asked } from '../../support/asked.js';
+import { modelIn, streamIn } from '../../support/scripted-bodies.js';
 import { type AnswerOptions, fillContent, type ScriptedContent } from '../../support/scripted-content.js';
 import type { JsonObject, ScriptedEvent } from '../../support/scripted-steps.js';
 import type { DialectVendor } from '../dialect-vendor.js';
@@ -11,8 +12,8 @@ export const telegraphVendor: DialectVendor = {
   closes: /"end":/,
   reasoningMark: undefined,
   isCall: ({ path }) => path.endsWith('/telegrams'),
-  wantsStream: ({ body }) => bodyOf(body)['stream'] === true,
-  modelOf: ({ body }) => String(bodyOf(body)['model']),
+  wantsStream: streamIn,
+  modelOf: modelIn,
   events,
   body(options) {
     const content = fillContent(options ?? {});
@@ -26,8 +27,6 @@ export const telegraphVendor: DialectVendor = {
   asked: askedIn,
   expectRequest,
 };
-
-const bodyOf = (body: Buffer): JsonObject => JSON.parse(body.toString()) as JsonObject;
 
 const ENDS = { end: 'done', length: 'length', tools: 'tools', filter: 'filter' } as const;
 
