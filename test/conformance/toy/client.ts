@@ -10,8 +10,6 @@ export const telegraphClient: DialectClient = {
   id: 'telegraph',
   path: '/v1/telegrams',
   wantsReasoning: {},
-  returnsSealedReasoning: false,
-  failureEvents: 1,
   request: ({ system, turns, tools, toolChoice, outputLimit }, stream) => ({
     lines: [...(system === undefined ? [] : [{ from: 'system', text: system }]), ...turns.flatMap(linesOf)],
     ...(tools && { tools: tools.map(({ name, description, schema }) => ({ name, about: description, schema })) }),
@@ -21,7 +19,6 @@ export const telegraphClient: DialectClient = {
   }),
   heard,
   heardStream: (stream) => heard(folded(stream)),
-  folded,
   expectFailure(before, ending) {
     expectLines(before.slice(1).map(dataOf));
     expect(ending.map(dataOf)).toEqual([
