@@ -24,9 +24,8 @@ const channel = (fields: string): string => `channels:
 `;
 const priced = (tier: string): string => model(`prices: [${tier}]`);
 
-describe('readCatalogFile', () => {
-  it('reads the whole of a file as it is documented', () => {
-    const file = entriesIn(`
+/** A file as README has it, smaller. */
+const DOCUMENTED = `
 groups:
   - { name: default, multiplier: 1 }
   - name: saver
@@ -64,7 +63,11 @@ channels:
     timeouts: { connect_ms: 10000, first_event_ms: 120000, idle_ms: 300000, total_ms: 1800000 }
     headers: { x-extra: value }
     flags: { anthropicVersion: "2023-06-01" }
-`);
+`;
+
+describe('readCatalogFile', () => {
+  it('reads the whole of a file as it is documented', () => {
+    const file = entriesIn(DOCUMENTED);
     expect(file.groups?.map(groupFrom)[1]).toEqual({
       name: 'saver',
       multiplier: '0.8',
