@@ -25,5 +25,5 @@ export { KeyDirectory } from './key-directory.js';
 export { KeysModule } from './keys.module.js';
 export type { KeyCondition, KeyFilter, KeyPage, OwnKey } from './own-key.js';
 export { OwnKeys } from './own-keys.service.js';
-export { RefusedAddress, RefusedCaller, RefusedKey } from './refused-caller.js';
+export { RefusedAddress, RefusedCaller, RefusedKey } from './refused-caller.errors.js';
 export { StrangerLimits } from './stranger-limits.js';

@@ -5,7 +5,7 @@ import { InvalidToken } from './api-key.errors.js';
 import type { Caller } from './caller.js';
 import { type Credentials, readCredentials } from './credentials.js';
 import { KeyDirectory } from './key-directory.js';
-import { RefusedAddress, RefusedKey } from './refused-caller.js';
+import { RefusedAddress, RefusedKey } from './refused-caller.errors.js';
 
 /** Decides who a request comes from. */
 @Injectable()
