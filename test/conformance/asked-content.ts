@@ -1,7 +1,16 @@
 /** What is asked in no dialect, as the relay's own type has it: what a client half is to read, and an upstream half to build. */
 
-import { type CallContent, type ImagePart, type Part, RawJson, type Tool, type Turn } from '../../src/call/index.js';
+import {
+  type CallContent,
+  type ImagePart,
+  type Part,
+  RawJson,
+  type Tool,
+  type ToolCallPart,
+  type Turn,
+} from '../../src/call/index.js';
 import type { Asked, AskedTurn } from '../support/asked.js';
+import { textsIn } from '../support/stream-text.js';
 import { aContent } from '../support/translations.js';
 
 /** @param more of the content: what `Asked` has no member for */
@@ -18,6 +27,7 @@ export function contentAsking(asked: Asked, more: Partial<CallContent> = {}): Ca
     toolChoice: typeof toolChoice === 'string' ? { mode: toolChoice } : { mode: 'one', ...toolChoice },
     parallelTools: asked.isSerial === true ? false : undefined,
     outputLimit: asked.outputLimit,
+    stop: asked.stop ?? [],
     ...(schema && {
       format: { kind: 'schema', schema: new RawJson(JSON.stringify(schema)), name: 'answer', strict: true },
     }),
@@ -53,3 +63,43 @@ function partsOf(turn: AskedTurn): readonly Part[] {
 
 const imagesOf = (base64: string | undefined): readonly ImagePart[] =>
   base64 === undefined ? [] : [{ kind: 'image', source: { from: 'data', mediaType: 'image/png', base64 } }];
+
+/** What a content asks for; what it leaves open is absent, but for the usual choice of tools. */
+export function askedOfContent(content: CallContent): Asked {
+  const { lead, turns, tools, toolChoice, format, outputLimit, stop } = content;
+  const asked = {
+    system: lead.length === 0 ? undefined : lead.map(({ text }) => text).join('\n'),
+    turns: turns.flatMap(askedTurns),
+    tools: tools.length === 0 ? undefined : tools.map(askedTool),
+    toolChoice:
+      tools.length === 0 ? undefined : toolChoice.mode === 'one' ? { name: toolChoice.name } : toolChoice.mode,
+    isSerial: content.parallelTools === false ? true : undefined,
+    schema: format.kind === 'schema' ? format.schema.value : undefined,
+    outputLimit,
+    stop: stop.length === 0 ? undefined : stop,
+  };
+  return JSON.parse(JSON.stringify(asked)) as Asked;
+}
+
+const askedTool = ({ name, description, schema }: Tool): object => ({ name, description, schema: schema?.value });
+
+/** The results of a turn, each by itself, and what is said behind them. */
+function askedTurns({ role, parts }: Turn): object[] {
+  const results = parts.filter((part) => part.kind === 'tool-result');
+  const calls = parts.filter((part) => part.kind === 'tool-call');
+  const said = { text: textIn(parts), image: imageIn(parts) };
+  return [
+    ...results.map(({ id, parts: inside }) => ({ by: 'tool', id, text: textIn(inside), image: imageIn(inside) })),
+    ...(parts.length > results.length
+      ? [{ by: role, ...said, ...(calls.length > 0 && { calls: calls.map(askedCall) }) }]
+      : []),
+  ];
+}
+
+const askedCall = ({ id, name, arguments: json }: ToolCallPart): object => ({ id, name, arguments: json });
+
+const textIn = (parts: readonly Part[]): string | undefined =>
+  textsIn(parts.map((part) => (part.kind === 'text' ? part.text : undefined))) || undefined;
+
+const imageIn = (parts: readonly Part[]): string | undefined =>
+  parts.flatMap((part) => (part.kind === 'image' && part.source.from === 'data' ? [part.source.base64] : []))[0];

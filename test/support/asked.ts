@@ -17,6 +17,8 @@ export interface Asked {
   /** The answer is to be JSON of this schema. */
   readonly schema?: JsonObject;
   readonly outputLimit?: number;
+  /** Texts that end the answer. Only clients say them: what a vendor is told of them is told apart. */
+  readonly stop?: readonly string[];
 }
 
 export type AskedTurn =

@@ -1,7 +1,5 @@
 import { describeAnswers } from './answers.js';
 import type { DialectUnderTest } from './dialect-under-test.js';
-import { describeErrors } from './errors.js';
-import { describeLimits } from './limits.js';
 import { describeRequests } from './requests.js';
 
 /** What only a dialect with both halves can be held to: what one half has written, the other reads as the same. */
@@ -9,12 +7,6 @@ export function describeBothHalves(dialect: DialectUnderTest): void {
   describe(`${dialect.protocol.id}, both halves`, () => {
     describe('answers', () => {
       describeAnswers(dialect);
-    });
-    describe('errors', () => {
-      describeErrors(dialect);
-    });
-    describe('limits', () => {
-      describeLimits(dialect);
     });
     describe('requests', () => {
       describeRequests(dialect);

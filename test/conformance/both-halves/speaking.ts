@@ -8,7 +8,6 @@ import {
   EventGrammar,
   Losses,
   malformed,
-  type OpaqueReasoning,
   parseJsonTree,
   type ProtocolAdapter,
   isTreeObject,
@@ -20,20 +19,11 @@ import {
 } from '../../../src/call/index.js';
 import { FAMILY } from '../../support/arbitrary-answers.js';
 import { aCall, aTarget } from '../../support/calls.js';
+import { seal, unseal } from '../seals.js';
 import type { DialectUnderTest } from './dialect-under-test.js';
 
-const PREFIX = 'rly1.';
 /** 2026-01-02T03:04:05.678Z */
 const CREATED_AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
-
-/** Open to read, but otherwise as the relay closes reasoning. */
-export const seal = (opaque: OpaqueReasoning): string =>
-  `${PREFIX}${Buffer.from(JSON.stringify(opaque)).toString('base64url')}.seal`;
-
-export function unseal(text: string): OpaqueReasoning | undefined {
-  const [, payload = ''] = /^rly1\.([\w-]+)\.seal$/.exec(text) ?? [];
-  return payload === '' ? undefined : (JSON.parse(Buffer.from(payload, 'base64url').toString()) as OpaqueReasoning);
-}
 
 /** Where the calls of these suites go. */
 export const target = ({ flags }: DialectUnderTest, stream = true): UpstreamTarget =>

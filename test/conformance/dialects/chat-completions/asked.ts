@@ -29,6 +29,7 @@ export function chatRequest(asked: Asked): JsonObject {
       response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: asked.schema, strict: true } },
     }),
     ...(asked.outputLimit !== undefined && { max_completion_tokens: asked.outputLimit }),
+    ...(asked.stop && { stop: asked.stop }),
   };
 }
 

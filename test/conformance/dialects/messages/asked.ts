@@ -22,6 +22,7 @@ export function messagesRequest(asked: Asked): JsonObject {
     ...((toolChoice !== undefined || asked.isSerial) && {
       tool_choice: { ...choice, ...(asked.isSerial && { disable_parallel_tool_use: true }) },
     }),
+    ...(asked.stop && { stop_sequences: asked.stop }),
     ...(asked.schema && { output_config: { format: { type: 'json_schema', schema: asked.schema } } }),
   };
 }

@@ -1,5 +1,6 @@
-import { describeBothHalves, describeUpstreamHalf } from '../../index.js';
+import { describeBothHalves, describeClientHalf, describeUpstreamHalf } from '../../index.js';
 import { bothHalves } from './both-halves.js';
 
+describeClientHalf(bothHalves);
 describeUpstreamHalf(bothHalves);
 describeBothHalves(bothHalves);

@@ -1,8 +1,8 @@
-import { describeBothHalves, describeUpstreamHalf } from '../../index.js';
+import { describeBothHalves, describeClientHalf, describeUpstreamHalf } from '../../index.js';
 import { bothHalves } from './both-halves.js';
 
-describeUpstreamHalf({
-  ...bothHalves,
-  lacks: { 'stop texts': 'the dialect has none' },
-});
+const lacks = { 'stop texts': 'the dialect has none' };
+
+describeClientHalf({ ...bothHalves, lacks });
+describeUpstreamHalf({ ...bothHalves, lacks });
 describeBothHalves(bothHalves);

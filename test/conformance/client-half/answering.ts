@@ -1,0 +1,153 @@
+/** What the model answers reaches the client, streamed and whole. */
+
+import type { CallEvent } from '../../../src/call/index.js';
+import type { Heard } from '../../support/heard.js';
+import { type AnswerOptions, TIME_CALL, WEATHER_CALL } from '../../support/scripted-content.js';
+import type { Abilities, Check } from '../abilities.js';
+import { ANSWERED_CALLS, CALLING_TWICE, HELLO, SAID, TIME, USAGE, WEATHER, WITH_TOOLS } from '../examples.js';
+import { reading } from './asking.js';
+import type { ClientAbility, ClientHalf } from './half.js';
+import { answerSaying, bodyOf, WAYS, written } from './speaking.js';
+
+type Answering = Extract<
+  ClientAbility,
+  | 'text'
+  | 'streaming piece by piece'
+  | 'tools'
+  | 'several calls in one turn'
+  | 'usage'
+  | 'usage of cached tokens'
+  | 'usage of reasoning tokens'
+  | 'stops'
+  | 'empty answer'
+>;
+
+export const answering = (half: ClientHalf): Abilities<Answering> => ({
+  text: { checks: texts(half) },
+  'streaming piece by piece': { checks: [pieces(half)] },
+  tools: { checks: tools(half) },
+  'several calls in one turn': {
+    checks: [
+      ...telling(half, 'several calls are told, one without arguments (cases 46 and 48)', CALLING_TWICE, {
+        calls: [WEATHER, TIME],
+        stop: 'tools',
+      }),
+      reading(half, 'several calls of one turn come back as they were', ANSWERED_CALLS),
+    ],
+  },
+  usage: {
+    checks: telling(
+      half,
+      'usage is told',
+      { usage: { prompt: 777, completion: 33 } },
+      {
+        text: 'Hello',
+        usage: { ...USAGE, prompt: 777, completion: 33 },
+      },
+    ),
+  },
+  'usage of cached tokens': { checks: usage(half, 'cached tokens', { cacheRead: 400 }) },
+  'usage of reasoning tokens': { checks: usage(half, 'reasoning tokens', { reasoning: 90 }) },
+  stops: {
+    checks: [
+      ...telling(
+        half,
+        'an answer that met its limit says so (case 33)',
+        { text: 'Once upon', stop: 'length' },
+        {
+          text: 'Once upon',
+          stop: 'length',
+        },
+      ),
+      ...telling(
+        half,
+        'an answer that a filter ended says so (case 41)',
+        { text: 'I', stop: 'filter' },
+        {
+          text: 'I',
+          stop: 'filter',
+        },
+      ),
+    ],
+  },
+  'empty answer': { checks: telling(half, 'an answer of nothing is an answer (case 32)', { text: '' }, {}) },
+});
+
+/** That the client hears this of an answer, in both ways in which it can go. @param body of the request, by its way */
+export function telling(
+  half: ClientHalf,
+  name: string,
+  answer: AnswerOptions,
+  heard: Partial<Heard>,
+  body = (stream: boolean): string => bodyOf(half, HELLO, stream),
+): Check[] {
+  return Object.entries(WAYS).map(([way, { stream, write, hear }]) => ({
+    name: `${name}: ${way}`,
+    run() {
+      const text = write(half, answerSaying(answer), body(stream));
+      expect(hear(half, text)).toEqual({ ...SAID, ...heard });
+    },
+  }));
+}
+
+const texts = (half: ClientHalf): Check[] => [
+  reading(half, 'what the user says is read', HELLO),
+  reading(half, 'a conversation is read turn by turn', {
+    ...HELLO,
+    turns: [...HELLO.turns, { by: 'assistant', text: 'Hi.' }, { by: 'user', text: 'Well?' }],
+  }),
+  ...telling(
+    half,
+    'a text is told as it was said',
+    { text: 'Hé 😀 "quoted" \u2028 \\n ☃' },
+    {
+      text: 'Hé 😀 "quoted" \u2028 \\n ☃',
+    },
+  ),
+];
+
+const pieces = (half: ClientHalf): Check => ({
+  name: 'every piece of a text is written as soon as it was said',
+  run() {
+    const said = ['one ', 'two ', 'three'];
+    const events: CallEvent[] = [
+      { type: 'call-start' },
+      { type: 'part-start', start: { kind: 'text' } },
+      ...said.map((text): CallEvent => ({ type: 'part-delta', text })),
+    ];
+    const shares = written(half, events).slice(2);
+    expect(shares.map((share, index) => share.includes(said[index]!))).toEqual([true, true, true]);
+  },
+});
+
+const tools = (half: ClientHalf): Check[] => {
+  const body = (stream: boolean): string => bodyOf(half, WITH_TOOLS, stream);
+  return [
+    reading(half, 'tools are read, with their descriptions and schemas', WITH_TOOLS),
+    ...telling(
+      half,
+      'a call is told, with a text before it (case 45)',
+      { text: 'Let me see.', toolCalls: [WEATHER_CALL] },
+      { text: 'Let me see.', calls: [WEATHER], stop: 'tools' },
+      body,
+    ),
+    ...telling(
+      half,
+      'a call without arguments has the empty object (case 48)',
+      { toolCalls: [TIME_CALL] },
+      { calls: [TIME], stop: 'tools' },
+      body,
+    ),
+  ];
+};
+
+const usage = (half: ClientHalf, what: string, counts: Partial<Heard['usage']>): Check[] =>
+  telling(
+    half,
+    `${what} are told as a part of the whole`,
+    { usage: { ...USAGE, ...counts } },
+    {
+      text: 'Hello',
+      usage: { ...USAGE, ...counts },
+    },
+  );

@@ -1,0 +1,117 @@
+/** What the relay reads of a call at once, and what it refuses before anything is paid for. */
+
+import { AppError } from '../../../src/shared/index.js';
+import { refusalOf } from '../../support/calls.js';
+import type { JsonObject } from '../../support/scripted-steps.js';
+import type { Abilities, Check } from '../abilities.js';
+import { ANSWERED_CALLS, HELLO, SCHEMA } from '../examples.js';
+import type { ClientAbility, ClientHalf } from './half.js';
+import { bodyOf, contentOf, headOf, lineOf } from './speaking.js';
+
+type Heads = Extract<ClientAbility, 'head' | 'odd requests'>;
+
+export const heads = (half: ClientHalf): Abilities<Heads> => ({
+  head: { checks: [addressed(half), ...read(half), ...refused(half)] },
+  'odd requests': { checks: [odd(half)] },
+});
+
+const addressed = (half: ClientHalf): Check => ({
+  name: 'calls come to where clients of the dialect post them',
+  run() {
+    expect(half.protocol.callPaths).toContain(half.client.path);
+    expect(half.protocol.claims(lineOf(half))).toBe(true);
+  },
+});
+
+const read = (half: ClientHalf): Check[] => [
+  ...[true, false].map((stream) => ({
+    name: `the head says the model, the limit and that the answer is ${stream ? 'streamed' : 'whole'}`,
+    run() {
+      expect(headOf(half, bodyOf(half, HELLO, stream))).toMatchObject({
+        model: 'm',
+        stream,
+        outputLimit: 500,
+        answers: 1,
+      });
+    },
+  })),
+  {
+    name: 'a body that arrives in pieces has the same head',
+    run() {
+      const bytes = Buffer.from(bodyOf(half, ANSWERED_CALLS, true));
+      const reader = half.protocol.headReader(lineOf(half));
+      for (let end = 1; end <= bytes.length; end += 7) reader.next(bytes.subarray(0, end));
+      const { fields: _, ...head } = reader.end({ bytes });
+      const { fields: __, ...whole } = headOf(half, bytes.toString());
+      expect(head).toEqual(whole);
+    },
+  },
+];
+
+const refused = (half: ClientHalf): Check[] => [
+  refusedFor(half, 'a body without a model is refused for it', 'model', (body) => ({ ...body, model: undefined })),
+  refusedFor(half, 'a model that is no name is refused', 'model', (body) => ({ ...body, model: 7 })),
+  ...['"model"', '"mod\\u0065l"'].map((spelling): Check => ({
+    name: `the same member twice is refused, so that nobody reads another model: ${spelling}`,
+    run() {
+      const body = `{${spelling}:"other",${bodyOf(half, HELLO).slice(1)}`;
+      expectRefusal(() => headOf(half, body), 'model');
+    },
+  })),
+  {
+    name: 'a body that is no JSON object is refused',
+    run() {
+      for (const body of ['', '{', '[]', 'null', '"m"', `${bodyOf(half, HELLO)}}`, bodyOf(half, HELLO).slice(0, -1)]) {
+        expect([body, refusalOf(() => headOf(half, body)).kind]).toEqual([body, 'invalid_request']);
+      }
+    },
+  },
+];
+
+const refusedFor = (
+  half: ClientHalf,
+  name: string,
+  param: string,
+  change: (body: JsonObject) => JsonObject,
+): Check => ({
+  name,
+  run() {
+    const body = JSON.stringify(change(JSON.parse(bodyOf(half, HELLO)) as JsonObject));
+    expectRefusal(() => headOf(half, body), param);
+  },
+});
+
+function expectRefusal(work: () => unknown, param: string): void {
+  expect(refusalOf(work)).toMatchObject({ kind: 'invalid_request', details: { param } });
+}
+
+const ODD_VALUES = [null, true, 7, -1, 1e300, '', 'x', [], [7], [null], [{}], {}, { type: 7 }, { type: 'x' }];
+
+/** Whatever a member of a request is: it is read, or it is named and refused. */
+const odd = (half: ClientHalf): Check => ({
+  name: 'a member that is not what the dialect says is read, or refused by its name',
+  run() {
+    const body = JSON.parse(
+      bodyOf(half, { ...ANSWERED_CALLS, system: 'Be brief.', schema: SCHEMA, isSerial: true }),
+    ) as JsonObject;
+    for (const member of Object.keys(body)) {
+      for (const value of ODD_VALUES) {
+        const fault = faultOf(half, JSON.stringify({ ...body, [member]: value }));
+        if (fault !== undefined)
+          expect([member, value, fault]).toEqual([member, value, expect.stringContaining(member)]);
+      }
+    }
+  },
+});
+
+/** The member that a request is refused for; undefined when it can be read. */
+function faultOf(half: ClientHalf, body: string): string | undefined {
+  try {
+    contentOf(half, body);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    expect(error.kind).toBe('invalid_request');
+    return error.details.param ?? 'nothing that has a name';
+  }
+}

@@ -1,0 +1,23 @@
+import { describeAbilities, type Abilities } from '../abilities.js';
+import { answering } from './answering.js';
+import { asking } from './asking.js';
+import { errors } from './errors.js';
+import type { ClientAbility, ClientHalf } from './half.js';
+import { heads } from './heads.js';
+import { reasoning } from './reasoning.js';
+import { surroundings } from './surroundings.js';
+
+/** All that is asked of a client half, as values: the kit's own test runs them on halves that are wrong on purpose. */
+export const clientAbilities = (half: ClientHalf): Abilities<ClientAbility> => ({
+  ...heads(half),
+  ...answering(half),
+  ...asking(half),
+  ...reasoning(half),
+  ...errors(half),
+  ...surroundings(half),
+});
+
+/** The side that clients speak to, on plain values: an ability each, shown or said to have no word. */
+export function describeClientHalf(half: ClientHalf): void {
+  describeAbilities(`${half.protocol.id}, client half`, clientAbilities(half), half.lacks ?? {});
+}

@@ -1,0 +1,67 @@
+/** What a model thinks is told to clients that ask for it, and comes back from them as it was signed. */
+
+import type { CallResult, OpaqueReasoning } from '../../../src/call/index.js';
+import { FAMILY } from '../../support/arbitrary-answers.js';
+import { THOUGHT } from '../../support/scripted-content.js';
+import type { JsonObject } from '../../support/scripted-steps.js';
+import type { Abilities, Check } from '../abilities.js';
+import { HELLO, THINKING_AND_CALLING, WITH_TOOLS } from '../examples.js';
+import { telling } from './answering.js';
+import type { ClientAbility, ClientHalf } from './half.js';
+import { answerSaying, bodyOf, contentOf, WAYS } from './speaking.js';
+
+type Reasoning = Extract<ClientAbility, 'reasoning shown' | 'reasoning given back'>;
+
+/** As vendors sign it: a text, and what proves that it is theirs. */
+const SIGNED: OpaqueReasoning = { kind: 'signature', family: FAMILY, data: 'c2lnbmVk', text: THOUGHT };
+
+export const reasoning = (half: ClientHalf): Abilities<Reasoning> => ({
+  'reasoning shown': {
+    checks: [
+      {
+        name: 'a client that wants to see reasoning is read so',
+        run() {
+          const body = bodyOf(half, HELLO, false, half.client.wantsReasoning);
+          expect(contentOf(half, body).reasoning.show).toBe('text');
+        },
+      },
+      ...telling(
+        half,
+        'reasoning is told in front of a text (case 86)',
+        { reasoning: 'Compare both.', text: '42' },
+        { reasoning: 'Compare both.', text: '42' },
+        (stream) => bodyOf(half, HELLO, stream, half.client.wantsReasoning),
+      ),
+    ],
+    otherwise: stillSaid(half),
+  },
+  'reasoning given back': { checks: Object.keys(WAYS).map((way) => givenBack(half, way as keyof typeof WAYS)) },
+});
+
+const stillSaid = (half: ClientHalf): Check => ({
+  name: 'reasoning that there is no word for leaves the rest of the answer as it is',
+  run() {
+    for (const { stream, write, hear } of Object.values(WAYS)) {
+      const answer = answerSaying({ reasoning: 'Compare both.', text: '42' });
+      expect(hear(half, write(half, answer, bodyOf(half, HELLO, stream)))).toMatchObject({ reasoning: '', text: '42' });
+    }
+  },
+});
+
+const givenBack = (half: ClientHalf, way: keyof typeof WAYS): Check => ({
+  name: `signed reasoning comes back as it was: ${way} (cases 79, 80 and 87)`,
+  run() {
+    const { stream, write } = WAYS[way];
+    const body = bodyOf(half, WITH_TOOLS, stream, half.client.wantsReasoning);
+    const answer = write(half, signed(answerSaying(THINKING_AND_CALLING)), body);
+    const again = half.client.continued(JSON.parse(body) as JsonObject, answer, 'call_9');
+    const parts = contentOf(half, JSON.stringify(again)).turns.flatMap((turn) => turn.parts);
+    const opaque = parts.flatMap((part) => (part.kind === 'reasoning' ? [part.opaque] : []));
+    expect(opaque).toEqual([SIGNED]);
+  },
+});
+
+const signed = ({ parts, ...answer }: CallResult): CallResult => ({
+  ...answer,
+  parts: parts.map((part) => (part.kind === 'reasoning' ? { ...part, opaque: SIGNED } : part)),
+});

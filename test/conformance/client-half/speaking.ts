@@ -1,0 +1,127 @@
+/** What a client half makes of requests, and writes for its clients, on plain values. */
+
+import {
+  type CallContent,
+  type CallEvent,
+  type CallHead,
+  type CallResult,
+  eventsOf,
+  isTreeObject,
+  Losses,
+  malformed,
+  parseJsonTree,
+  type RenderContext,
+  type StopReason,
+  type TreeObject,
+} from '../../../src/call/index.js';
+import type { Asked } from '../../support/asked.js';
+import { aCall, aRequestLine } from '../../support/calls.js';
+import type { Heard } from '../../support/heard.js';
+import { type AnswerOptions, fillContent, type ScriptedStop } from '../../support/scripted-content.js';
+import type { JsonObject } from '../../support/scripted-steps.js';
+import { HELLO, USAGE } from '../examples.js';
+import { seal, unseal } from '../seals.js';
+import type { ClientHalf } from './half.js';
+
+/** 2026-01-02T03:04:05.678Z */
+const CREATED_AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+
+/** A request as it comes over HTTP, for the model `m`. */
+export const bodyOf = ({ client }: ClientHalf, asked: Asked, stream = false, more: JsonObject = {}): string =>
+  JSON.stringify({ model: 'm', ...client.request(asked, stream), ...more });
+
+export const lineOf = ({ client }: ClientHalf) => aRequestLine({ method: 'POST', path: client.path });
+
+/** What the relay knows of a call before anything is translated. @throws AppError as the adapter does */
+export const headOf = (half: ClientHalf, body: string): CallHead =>
+  half.protocol.headReader(lineOf(half)).end({ bytes: Buffer.from(body) });
+
+/** What a request asks for. @throws AppError as the adapter does */
+export const contentOf = (half: ClientHalf, body: string): CallContent => contextOf(half, body).content;
+
+/** All that a renderer is given for the answer to a request. */
+export function contextOf(half: ClientHalf, body: string): RenderContext {
+  const { protocol, client } = half;
+  const call = aCall(protocol, body, { id: `req_${'0'.repeat(32)}`, createdAt: CREATED_AT, path: client.path });
+  const request = treeOf(half, body);
+  const losses = new Losses(false);
+  const content = protocol.parseRequest(request, { call, losses, unseal });
+  return { call, request, content, losses, seal };
+}
+
+function treeOf({ protocol }: ClientHalf, body: string): TreeObject {
+  const tree = parseJsonTree(body, protocol.rawMembers);
+  if (!isTreeObject(tree)) throw malformed('', 'is no object');
+  return tree;
+}
+
+/** Both ways in which an answer can go, by name: each gives what is written, and what the client makes of it. */
+export const WAYS: Readonly<Record<'streamed' | 'whole', Way>> = {
+  streamed: {
+    stream: true,
+    write: (half, answer, body) => written(half, [...eventsOf(answer)].flatMap(inPieces), body).join(''),
+    hear: ({ client }, text) => client.heardStream(text),
+  },
+  whole: {
+    stream: false,
+    write: (half, answer, body) => half.protocol.renderResponse(answer, contextOf(half, body)),
+    hear: ({ client }, text) => client.heard(JSON.parse(text) as JsonObject),
+  },
+};
+
+interface Way {
+  readonly stream: boolean;
+  readonly write: (half: ClientHalf, answer: CallResult, body: string) => string;
+  readonly hear: (half: ClientHalf, text: string) => Heard;
+}
+
+/** What each event adds to the stream that answers a request. */
+export function written(half: ClientHalf, events: readonly CallEvent[], body = bodyOf(half, HELLO, true)): string[] {
+  const renderer = half.protocol.renderStream(contextOf(half, body));
+  return events.map((event) => renderer.next(event));
+}
+
+const PIECE_LENGTH = 3;
+
+/** As upstreams send them: UTF-16 halves of one character may come apart. */
+function inPieces(event: CallEvent): CallEvent[] {
+  if (event.type !== 'part-delta') return [event];
+  const count = Math.ceil(event.text.length / PIECE_LENGTH);
+  return Array.from({ length: count }, (_, index) => ({
+    type: 'part-delta',
+    text: event.text.slice(index * PIECE_LENGTH, (index + 1) * PIECE_LENGTH),
+  }));
+}
+
+const STOPS: Readonly<Record<ScriptedStop, StopReason>> = {
+  end: 'end',
+  length: 'max_tokens',
+  tools: 'tool_calls',
+  filter: 'content_filter',
+};
+
+/** An answer of the relay's own type that says this. Nobody has signed its reasoning. */
+export function answerSaying(options: AnswerOptions): CallResult {
+  const { text, reasoning, toolCalls, usage, stop } = fillContent({
+    ...options,
+    usage: { ...USAGE, ...options.usage },
+  });
+  return {
+    parts: [
+      ...(reasoning.length > 0 ? [{ kind: 'reasoning', text: reasoning.join('') } as const] : []),
+      ...(text.length > 0 ? [{ kind: 'text', text: text.join('') } as const] : []),
+      ...toolCalls.map(
+        ({ id, name, arguments: json }) => ({ kind: 'tool-call', id, name, arguments: json.join('') }) as const,
+      ),
+    ],
+    stop: STOPS[stop],
+    usage: {
+      input: usage.prompt,
+      cacheRead: usage.cacheRead,
+      cacheWrite: usage.cacheWrite,
+      cacheWrite1h: 0,
+      output: usage.completion,
+      reasoning: usage.reasoning,
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { LimitStanding } from '../../../src/call/index.js';
+import { aRequestLine, listedModels } from '../../support/calls.js';
+import type { Abilities, Check } from '../abilities.js';
+import { HELLO, SAID } from '../examples.js';
+import type { ClientAbility, ClientHalf } from './half.js';
+import { answerSaying, WAYS, bodyOf } from './speaking.js';
+
+const NOW = Date.parse('2026-11-22T10:00:00Z');
+const standing = (limit: number, remaining: number): LimitStanding => ({
+  limit,
+  remaining,
+  resetMs: 90_000,
+  resetsAt: NOW + 90_000,
+});
+
+type Surroundings = Extract<ClientAbility, 'limits in headers' | 'lists of models' | 'keep-alive'>;
+
+/** What clients of the dialect get beside answers. */
+export const surroundings = (half: ClientHalf): Abilities<Surroundings> => ({
+  'limits in headers': { checks: limits(half) },
+  'lists of models': { checks: models(half) },
+  'keep-alive': { checks: [keepAlive(half)] },
+});
+
+/** What is left of our limits stands in headers, as the clients of the dialect read them. */
+const limits = ({ protocol }: ClientHalf): Check[] => [
+  {
+    name: 'names no limit where there is none',
+    run() {
+      expect(protocol.renderLimits({})).toEqual({});
+    },
+  },
+  ...(['requests', 'tokens'] as const).map((what): Check => ({
+    name: `says of ${what} what the limit is, what is left, and when all of it is back`,
+    run() {
+      const headers = protocol.renderLimits({ [what]: standing(4321, 1234) });
+      expect(Object.keys(headers)).toHaveLength(3);
+      expect(Object.values(headers)).toEqual(expect.arrayContaining(['4321', '1234']));
+      for (const [name, value] of Object.entries(headers)) {
+        expect(name).toMatch(/^[a-z-]*ratelimit-[a-z-]+$/);
+        expect(name).toContain(what);
+        expect(value).toMatch(/^(?:\d+|1m30s|2026-11-22T10:01:30Z)$/);
+      }
+    },
+  })),
+  {
+    name: 'says both beside each other',
+    run() {
+      const headers = protocol.renderLimits({ requests: standing(60, 59), tokens: standing(1000, 0) });
+      expect(Object.keys(headers)).toHaveLength(6);
+    },
+  },
+];
+
+const models = ({ protocol }: ClientHalf): Check[] => [
+  {
+    name: 'a list of models names them all',
+    run() {
+      const list = JSON.stringify(protocol.renderModels(listedModels(3), aRequestLine()));
+      for (const { id } of listedModels(3)) expect(list).toContain(JSON.stringify(id));
+    },
+  },
+  {
+    name: 'one model is named too',
+    run() {
+      const [model] = listedModels(1);
+      expect(JSON.stringify(protocol.renderModel(model!))).toContain('"m/0"');
+    },
+  },
+];
+
+/** Before the answer, and between any two of its events. */
+const keepAlive = (half: ClientHalf): Check => ({
+  name: 'what keeps a stream alive changes nothing of what is heard',
+  run() {
+    const { write, hear } = WAYS.streamed;
+    const stream = write(half, answerSaying({ text: 'Hello there' }), bodyOf(half, HELLO, true));
+    const alive = (begun: boolean): string => Buffer.from(half.protocol.keepAlive(begun)).toString();
+    for (const begun of [false, true]) expect(alive(begun)).toMatch(/^[^\n].*\n\n$/s);
+    const kept = alive(false) + stream.replaceAll('\n\n', `\n\n${alive(true)}`);
+    expect(hear(half, kept)).toEqual({ ...SAID, text: 'Hello there' });
+  },
+});
