@@ -2,6 +2,7 @@ import type { Asked } from '../support/asked.js';
 import type { Heard } from '../support/heard.js';
 import type { JsonObject } from '../support/scripted-steps.js';
 import type { ReadEvent } from '../support/stream-text.js';
+import type { ClientLacks } from './client-half/half.js';
 
 /**
  * A client of one dialect, as tests play it: written from the dialect's documentation and without the adapter, so that
@@ -10,6 +11,8 @@ import type { ReadEvent } from '../support/stream-text.js';
 export interface DialectClient {
   /** The adapter's. */
   readonly id: string;
+  /** What the dialect has no words for, with the reason. */
+  readonly lacks?: ClientLacks;
   /** Where it posts its calls: `/v1/messages`. */
   readonly path: string;
   /** The request, but for the model. A stream is asked for with whatever makes it say all that the client can hear. */
@@ -22,6 +25,8 @@ export interface DialectClient {
   heard(body: JsonObject): Heard;
   /** What it makes of a stream that came to its end. Fails when the stream is against the grammar of the dialect. */
   heardStream(stream: string): Heard;
+  /** Whose errors it reads, of the two that most dialects have; one of its own unless given. */
+  readonly errorForm?: 'openai' | 'messages';
   /** How many events tell that a stream has failed; one unless given. */
   readonly failureEvents?: number;
   /** Checks what stands behind the events before it when a stream failed: nobody may take it for a good end. */

@@ -1,6 +1,7 @@
 import type { AnswerOptions } from '../support/scripted-content.js';
 import type { RecordedRequest } from '../support/scripted-request.js';
 import type { Headers, JsonObject, ScriptedEvent } from '../support/scripted-steps.js';
+import type { UpstreamLacks } from './upstream-half/half.js';
 
 /**
  * A vendor of one dialect, as tests play it: written from the vendor's documentation and without the adapter, so that
@@ -9,6 +10,8 @@ import type { Headers, JsonObject, ScriptedEvent } from '../support/scripted-ste
 export interface DialectVendor {
   /** The adapter's. */
   readonly id: string;
+  /** What the dialect has no words for, with the reason. What is asked for all the same has to be told as lost. */
+  readonly lacks?: UpstreamLacks;
   /** Flags of a channel, `{ reasoning: true }`: what a model of today can do there. */
   readonly flags: JsonObject;
   /** Whether the request is a call of this dialect, by its path. */
@@ -41,4 +44,6 @@ export interface DialectVendor {
    * is signed. Undefined where none has to come back.
    */
   readonly reasoningMark: string | undefined;
+  /** Checks more of a request in which it came back, where the mark does not say enough. */
+  expectReasoning?(request: JsonObject): void;
 }

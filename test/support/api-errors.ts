@@ -1,5 +1,6 @@
 /** The table of errors in every dialect, and what every error of the API has in common. */
 
+import type { DialectClient } from '../conformance/dialect-client.js';
 import type { RelayApp, StoredCall, TestCaller } from './relay-app.js';
 import type { Dialect, JsonObject } from './scripted-upstream.js';
 
@@ -145,6 +146,19 @@ export async function expectError(
     if (param !== null) expect(message).toContain(param);
   } else expect(body).toEqual({ error: { message, type, param, code } });
   return plain(message, id);
+}
+
+/** The same of whichever dialect; of one with errors of its own, what holds for the errors of all. */
+export async function expectErrorOf(
+  { id, errorForm }: DialectClient,
+  response: Response,
+  situation: Situation,
+): Promise<void> {
+  if (errorForm !== undefined)
+    return void (await expectError(errorForm === 'messages' ? 'messages' : 'responses', response, situation));
+  const text = await response.text();
+  expect([id, response.ok, text]).toEqual([id, false, expect.stringMatching(/^\{.*\}$/s)]);
+  expect(text).toContain(` (request id: ${expectIds(response)})`);
 }
 
 /** Both headers, always, and the same. */

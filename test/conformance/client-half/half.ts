@@ -36,10 +36,11 @@ export type ClientAbility =
 type Indispensable =
   'head' | 'text' | 'streaming piece by piece' | 'odd requests' | 'errors' | 'errors in streams' | 'keep-alive';
 
+/** What a dialect has no words for in its clients' requests, and in the answers to them, each with the reason. */
+export type ClientLacks = Lacks<Exclude<ClientAbility, Indispensable>>;
+
 /** A client half, with the client that it is tried on. */
 export interface ClientHalf {
   readonly protocol: ProtocolAdapter;
   readonly client: DialectClient;
-  /** What the dialect has no words for, with the reason. */
-  readonly lacks?: Lacks<Exclude<ClientAbility, Indispensable>>;
 }

@@ -19,5 +19,5 @@ export const clientAbilities = (half: ClientHalf): Abilities<ClientAbility> => (
 
 /** The side that clients speak to, on plain values: an ability each, shown or said to have no word. */
 export function describeClientHalf(half: ClientHalf): void {
-  describeAbilities(`${half.protocol.id}, client half`, clientAbilities(half), half.lacks ?? {});
+  describeAbilities(`${half.protocol.id}, client half`, clientAbilities(half), half.client.lacks ?? {});
 }

@@ -27,7 +27,7 @@ export const breaking = (half: UpstreamHalf): Abilities<Breaking> => ({
 
 /** Everything that the dialect has words for, so that it can be cut and broken anywhere. */
 function fullStream(half: UpstreamHalf): readonly ScriptedEvent[] {
-  const { lacks = {} } = half;
+  const { lacks = {} } = half.vendor;
   const answer: AnswerOptions = {
     text: ['Hé ', '😀 "quoted"', ' \u2028 \\n ☃'],
     ...(lacks['reasoning shown'] === undefined && { reasoning: ['Let me ', 'see.'] }),

@@ -47,10 +47,11 @@ type Indispensable =
   | 'no side effects'
   | 'smallest request';
 
+/** What a dialect has no words for in its vendors' requests, and in their answers, each with the reason. */
+export type UpstreamLacks = Lacks<Exclude<UpstreamAbility, Indispensable>>;
+
 /** An upstream half, with the vendor that it is tried on. */
 export interface UpstreamHalf {
   readonly upstream: UpstreamAdapter;
   readonly vendor: DialectVendor;
-  /** What the dialect has no words for, with the reason. What a request asks for all the same has to be told as lost. */
-  readonly lacks?: Lacks<Exclude<UpstreamAbility, Indispensable>>;
 }

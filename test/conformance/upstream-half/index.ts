@@ -17,5 +17,5 @@ export const upstreamAbilities = (half: UpstreamHalf): Abilities<UpstreamAbility
 
 /** The side that speaks to an upstream, on plain values: an ability each, shown or said to have no word. */
 export function describeUpstreamHalf(half: UpstreamHalf): void {
-  describeAbilities(`${half.upstream.id}, upstream half`, upstreamAbilities(half), half.lacks ?? {});
+  describeAbilities(`${half.upstream.id}, upstream half`, upstreamAbilities(half), half.vendor.lacks ?? {});
 }

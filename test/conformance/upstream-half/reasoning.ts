@@ -41,11 +41,13 @@ const givenBack = (half: UpstreamHalf, way: keyof typeof WAYS): Check[] => [
       const again = send(half, secondTurn(WAYS[way](half, THINKING_AND_CALLING, asked())));
       expect(again.body.toString()).toContain(half.vendor.reasoningMark);
       half.vendor.expectRequest(again.json);
+      half.vendor.expectReasoning?.(again.json);
     },
   },
   {
     name: `reasoning goes to nobody else: ${way}`,
     run() {
+      expect(half.vendor.reasoningMark).toEqual(expect.any(String));
       const content = secondTurn(WAYS[way](half, THINKING_AND_CALLING, asked()));
       const sent = send(half, content, { family: 'another-family' });
       expect(sent.body.toString()).not.toContain(half.vendor.reasoningMark);

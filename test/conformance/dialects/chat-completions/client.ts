@@ -9,6 +9,11 @@ import { chatHeard, foldedCompletion } from './heard.js';
 export const chatClient: DialectClient = {
   id: 'chat-completions',
   path: '/v1/chat/completions',
+  lacks: {
+    'images in results': 'messages of tools are text',
+    'reasoning given back': 'there is no place for a seal',
+  },
+  errorForm: 'openai',
   request: (asked, stream) => ({
     ...chatRequest(asked),
     ...(stream && { stream, stream_options: { include_usage: true } }),

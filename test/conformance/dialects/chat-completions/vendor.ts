@@ -8,6 +8,7 @@ import { expectChatRules } from './rules.js';
 /** An upstream of Chat Completions that reasons aloud and wants its thoughts back. */
 export const chatVendor: DialectVendor = {
   id: 'chat-completions',
+  lacks: { 'limit of the smallest request': 'servers know it by one of two names, and refuse the other' },
   flags: { reasoning: true, replayReasoning: true, midSystem: 'native' },
   isCall: ({ path }) => path.endsWith('/chat/completions'),
   wantsStream: streamIn,

@@ -9,6 +9,7 @@ import { foldedMessage, messagesHeard } from './heard.js';
 export const messagesClient: DialectClient = {
   id: 'messages',
   path: '/v1/messages',
+  errorForm: 'messages',
   request: (asked, stream) => ({ ...messagesRequest(asked), ...(stream && { stream }) }),
   wantsReasoning: { thinking: { type: 'adaptive', display: 'summarized' } },
   returnsSealedReasoning: true,

@@ -1,4 +1,6 @@
 import type { DialectVendor } from '../../dialect-vendor.js';
+import { THOUGHT } from '../../../support/scripted-content.js';
+import type { JsonObject } from '../../../support/scripted-steps.js';
 import { modelIn, streamIn } from '../../../support/scripted-bodies.js';
 import { messagesBody, messagesEvents, THINKING_SIGNATURE } from './answers.js';
 import { messagesAsked } from './asked.js';
@@ -37,4 +39,9 @@ export const messagesVendor: DialectVendor = {
   asked: messagesAsked,
   expectRequest: expectMessagesRules,
   reasoningMark: THINKING_SIGNATURE,
+  /** The very block, in front of all others of its turn. */
+  expectReasoning(request) {
+    const [, assistant] = request['messages'] as { readonly content: readonly JsonObject[] }[];
+    expect(assistant!.content[0]).toEqual({ type: 'thinking', thinking: THOUGHT, signature: THINKING_SIGNATURE });
+  },
 };

@@ -9,6 +9,8 @@ import { foldedResponse, responsesHeard } from './heard.js';
 export const responsesClient: DialectClient = {
   id: 'responses',
   path: '/v1/responses',
+  lacks: { 'stop texts': 'the dialect has none' },
+  errorForm: 'openai',
   request: (asked, stream) => ({ ...responsesRequest(asked), ...(stream && { stream }) }),
   wantsReasoning: { reasoning: { effort: 'high', summary: 'auto' }, include: ['reasoning.encrypted_content'] },
   returnsSealedReasoning: true,

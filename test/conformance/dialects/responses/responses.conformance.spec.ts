@@ -1,8 +1,6 @@
 import { describeBothHalves, describeClientHalf, describeUpstreamHalf } from '../../index.js';
 import { bothHalves } from './both-halves.js';
 
-const lacks = { 'stop texts': 'the dialect has none' };
-
-describeClientHalf({ ...bothHalves, lacks });
-describeUpstreamHalf({ ...bothHalves, lacks });
+describeClientHalf(bothHalves);
+describeUpstreamHalf(bothHalves);
 describeBothHalves(bothHalves);

@@ -8,6 +8,7 @@ import { expectResponsesRules } from './rules.js';
 /** An upstream of Responses whose models reason. */
 export const responsesVendor: DialectVendor = {
   id: 'responses',
+  lacks: { 'stop texts': 'the dialect has none' },
   flags: { reasoning: true },
   isCall: ({ path }) => path.endsWith('/responses'),
   wantsStream: streamIn,
