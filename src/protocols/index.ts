@@ -3,3 +3,4 @@
 export { ResponsesModule } from './responses/responses.module.js';
 export { ChatCompletionsModule } from './chat-completions/chat-completions.module.js';
 export { MessagesModule } from './messages/messages.module.js';
+export { GeminiModule } from './gemini/gemini.module.js';

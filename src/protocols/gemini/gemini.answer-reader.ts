@@ -1,0 +1,81 @@
+import { objectIn, truncated, type CallContent, type CallEvent, type UpstreamTarget } from '../../call/index.js';
+import { AppError, isJsonObject, type JsonObject } from '../../shared/index.js';
+import { AnswerParts } from './gemini.answer-parts.js';
+import { innerError } from './gemini.errors.js';
+import { finishIn, stopReason } from './gemini.finish.js';
+import { groundingIn } from './gemini.grounding.js';
+import { reportIn, speaksOfOutput, usageIn } from './gemini.usage.js';
+
+/** Reads an answer of this dialect, which comes as one `GenerateContentResponse`, or in many that each continue it. */
+export class AnswerReader {
+  readonly #parts: AnswerParts;
+  #stage: 'new' | 'open' | 'stopped' = 'new';
+  #searches = 0;
+
+  constructor(content: CallContent, target: UpstreamTarget) {
+    this.#parts = new AnswerParts(content, target.family);
+  }
+
+  /** @throws AppError when it is an error, or says that there is no answer */
+  next(response: JsonObject): CallEvent[] {
+    if (response['error']) throw innerError(response);
+    const begun: CallEvent[] = this.#stage === 'new' ? [{ type: 'call-start' }] : [];
+    if (this.#stage === 'new') this.#stage = 'open';
+    const told = this.#stage === 'open' ? this.#tell(response) : [];
+    return [...begun, ...told, ...this.#report(reportIn(response))];
+  }
+
+  /** The only answer, which is over though it may not say so. @throws AppError when it is none */
+  whole(response: JsonObject): CallEvent[] {
+    const events = this.next(response);
+    if (this.#stage === 'stopped') return [...events, ...this.end()];
+    if (candidateIn(response) === undefined) {
+      throw new AppError('upstream_error', 'The upstream sent an answer of another dialect.', { failover: true });
+    }
+    return [...events, ...this.#stop('STOP'), ...this.end()];
+  }
+
+  /** The upstream has closed the stream. @throws AppError upstream_truncated when its answer has no end */
+  end(): CallEvent[] {
+    if (this.#stage !== 'stopped') throw truncated();
+    return [{ type: 'call-end' }];
+  }
+
+  #tell(response: JsonObject): CallEvent[] {
+    const candidate = candidateIn(response);
+    if (candidate === undefined) {
+      const { blockReason } = objectIn(response, 'promptFeedback');
+      return typeof blockReason === 'string' ? this.#stop('SAFETY') : [];
+    }
+    const { parts } = objectIn(candidate, 'content');
+    const told = (Array.isArray(parts) ? (parts as unknown[]) : []).flatMap((part) =>
+      isJsonObject(part) ? this.#parts.next(part) : [],
+    );
+    const { searches, sources } = groundingIn(candidate);
+    this.#searches = Math.max(this.#searches, searches);
+    for (const source of sources) this.#parts.annotate(source);
+    const finish = finishIn(candidate['finishReason']);
+    return finish === undefined ? told : [...told, ...this.#stop(finish)];
+  }
+
+  #stop(finish: string): CallEvent[] {
+    const reason = stopReason(finish, this.#parts.hasCalls);
+    this.#stage = 'stopped';
+    return [...this.#parts.finish(), { type: 'call-stop', reason }];
+  }
+
+  /** Every piece says what is used by now, and at first nothing of the answer. */
+  #report(reported: JsonObject): CallEvent[] {
+    const usage = usageIn(reported);
+    if (usage === undefined) return [];
+    const isProvisional = this.#stage !== 'stopped' && !speaksOfOutput(reported);
+    const searched = this.#searches > 0 && { toolUses: { web_search: this.#searches } };
+    return [{ type: 'usage-update', usage: { ...usage, ...searched }, ...(isProvisional && { isProvisional }) }];
+  }
+}
+
+/** One answer is asked for. */
+function candidateIn({ candidates }: JsonObject): JsonObject | undefined {
+  const [first] = Array.isArray(candidates) ? (candidates as unknown[]) : [];
+  return isJsonObject(first) ? first : undefined;
+}

@@ -1,0 +1,500 @@
+import { aTarget, refusalOf } from '../../../test/support/calls.js';
+import { aContent, type Built, built } from '../../../test/support/translations.js';
+import {
+  type Call,
+  type CallContent,
+  Losses,
+  type Part,
+  RawJson,
+  type Tool,
+  type ToolResultPart,
+  type Turn,
+  type UpstreamTarget,
+} from '../../call/index.js';
+import { GeminiUpstream } from './gemini.upstream.js';
+
+const upstream = new GeminiUpstream();
+/** Nothing of it stands in a request but its content. */
+const call = {} as Call;
+
+const build = (
+  content: Partial<CallContent>,
+  target: Partial<UpstreamTarget> = {},
+  losses = new Losses(false),
+): Built => built(upstream, { call, content: aContent(content) }, { stream: false, ...target }, losses);
+const withFlags = (content: Partial<CallContent>, flags: UpstreamTarget['flags']): Built => build(content, { flags });
+const contentsOf = (turns: readonly Turn[], flags: UpstreamTarget['flags'] = {}): unknown =>
+  withFlags({ turns }, flags).body['contents'];
+const refused = (content: Partial<CallContent>, flags: UpstreamTarget['flags'] = {}): unknown =>
+  refusalOf(() => withFlags(content, flags)).details;
+const placeOf = (target: Partial<UpstreamTarget>): string => {
+  const { path, query } = upstream.buildRequest(
+    { call, content: aContent(), losses: new Losses(false) },
+    aTarget(target),
+  );
+  return `${path}?${query}`;
+};
+
+const text = (said: string): Part => ({ kind: 'text', text: said });
+const user = (...parts: readonly Part[]): Turn => ({ role: 'user', parts });
+const assistant = (...parts: readonly Part[]): Turn => ({ role: 'assistant', parts });
+const toolCall = (id: string, more: object = {}): Part => ({
+  kind: 'tool-call',
+  id,
+  name: 'f',
+  arguments: '{}',
+  ...more,
+});
+const result = (id: string, said: string, more: Partial<ToolResultPart> = {}): ToolResultPart => ({
+  kind: 'tool-result',
+  id,
+  parts: [{ kind: 'text', text: said }],
+  isError: false,
+  ...more,
+});
+const IMAGE = { kind: 'image', source: { from: 'data', mediaType: 'image/png', base64: 'AAAA' } } as const;
+const IMAGE_SENT = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
+const PICTURE = { kind: 'image', source: { from: 'url', url: 'https://a.example/Cat.JPG?size=1' } } as const;
+const tool = (name: string, more: Partial<Tool> = {}): Tool => ({ name, schema: undefined, path: 'tools[3]', ...more });
+
+const HELLO = { role: 'user', parts: [{ text: 'Hello' }] };
+const EMPTY_SCHEMA = { type: 'object', properties: {} };
+const sentCall = (id: string): object => ({ functionCall: { id, name: 'f', args: {} } });
+const sentResult = (id: string, response: object): object => ({ functionResponse: { id, name: 'f', response } });
+
+describe('Gemini requests from content', () => {
+  it('say nothing that nobody asked for', () => {
+    expect(build({})).toEqual({
+      body: { contents: [HELLO] },
+      text: '{"contents":[{"role":"user","parts":[{"text":"Hello"}]}]}',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      stopsSent: 0,
+      warnings: undefined,
+    });
+  });
+
+  it.each([
+    ['gemini-x', false, '/models/gemini-x:generateContent?'],
+    ['gemini-x', true, '/models/gemini-x:streamGenerateContent?alt=sse'],
+    ['tunedModels/mine', false, '/tunedModels/mine:generateContent?'],
+    ['publishers/google/models/gemini-x', true, '/publishers/google/models/gemini-x:streamGenerateContent?alt=sse'],
+    ['odd?name#1', false, '/models/odd%3Fname%231:generateContent?'],
+  ])('have the model %s in their address (streamed: %s)', (model, stream, place) => {
+    expect(placeOf({ model, stream })).toBe(place);
+  });
+
+  it('limit the output by what the client, its money and the model allow', () => {
+    const limitOf = (outputLimit: number | undefined, affordable: number | undefined): unknown =>
+      build({ outputLimit }, { outputLimit: affordable, maxOutputTokens: 1000 }).body['generationConfig'];
+    expect(limitOf(undefined, undefined)).toBeUndefined();
+    expect(limitOf(500, undefined)).toEqual({ maxOutputTokens: 500 });
+    expect(limitOf(500, 20)).toEqual({ maxOutputTokens: 20 });
+    expect(limitOf(undefined, 20)).toEqual({ maxOutputTokens: 20 });
+    expect(limitOf(5000, undefined)).toEqual({ maxOutputTokens: 1000 });
+    expect(build({ outputLimit: 5000 }, { maxOutputTokens: 1000 }).warnings).toBe('clamped:max_tokens');
+  });
+
+  it('put what stands before the conversation into the system instruction', () => {
+    const lead = [
+      { kind: 'text', text: 'Be brief.' },
+      { kind: 'text', text: 'Be kind.' },
+    ] as const;
+    expect(build({ lead }).body['systemInstruction']).toEqual({ parts: [{ text: 'Be brief.' }, { text: 'Be kind.' }] });
+  });
+
+  describe('of a conversation', () => {
+    it('call the assistant the model, and let the user say what is instructed within', () => {
+      const turns: Turn[] = [user(text('A')), assistant(text('B')), { role: 'system', parts: [text('Be brief.')] }];
+      expect(contentsOf([...turns, user(text('C'))])).toEqual([
+        { role: 'user', parts: [{ text: 'A' }] },
+        { role: 'model', parts: [{ text: 'B' }] },
+        { role: 'user', parts: [{ text: '<system-reminder>\nBe brief.\n</system-reminder>' }, { text: 'C' }] },
+      ]);
+    });
+
+    it('begin with the user', () => {
+      const { body, warnings } = build({ turns: [assistant(text('B')), user(text('C'))] });
+      expect(body['contents']).toEqual([
+        { role: 'user', parts: [{ text: '.' }] },
+        { role: 'model', parts: [{ text: 'B' }] },
+        { role: 'user', parts: [{ text: 'C' }] },
+      ]);
+      expect(warnings).toBe('user_message_inserted:messages');
+    });
+
+    it('are refused where they end with the assistant and the model begins by itself', () => {
+      const turns = [user(text('A')), assistant(text('B'))];
+      expect(contentsOf(turns)).toHaveLength(2);
+      expect(refused({ turns }, { prefill: false })).toMatchObject({ param: 'messages' });
+    });
+
+    it('are refused where nobody says anything', () => {
+      expect(refused({ turns: [] })).toMatchObject({ param: 'messages' });
+    });
+
+    it('hold images and files, themselves or by their address', () => {
+      const file = (source: object): Part => ({ kind: 'file', source, name: 'a.txt' }) as Part;
+      const turns = [
+        user(
+          IMAGE,
+          PICTURE,
+          file({ from: 'data', mediaType: 'application/pdf', base64: 'BBBB' }),
+          file({ from: 'text', text: 'Words' }),
+          file({ from: 'url', url: 'https://a.example/download' }),
+        ),
+      ];
+      expect(contentsOf(turns)).toEqual([
+        {
+          role: 'user',
+          parts: [
+            IMAGE_SENT,
+            { fileData: { mimeType: 'image/jpeg', fileUri: 'https://a.example/Cat.JPG?size=1' } },
+            { inlineData: { mimeType: 'application/pdf', data: 'BBBB' } },
+            { text: 'a.txt\nWords' },
+            { fileData: { fileUri: 'https://a.example/download' } },
+          ],
+        },
+      ]);
+      expect(refused({ turns: [user(PICTURE)] }, { imageUrl: false })).toMatchObject({ param: 'messages' });
+    });
+
+    it('hold sound where the model hears', () => {
+      const turns = [user({ kind: 'audio', format: 'wav', base64: 'AAAA' })];
+      expect(contentsOf(turns, { audio: true })).toEqual([
+        { role: 'user', parts: [{ inlineData: { mimeType: 'audio/wav', data: 'AAAA' } }] },
+      ]);
+      expect(refused({ turns })).toMatchObject({ param: 'messages' });
+    });
+
+    it('leave out what a model has shown', () => {
+      const turns = [user(text('A')), assistant(text('B'), IMAGE), user(text('C'))];
+      const { body, warnings } = build({ turns });
+      expect(body['contents']).toEqual([
+        { role: 'user', parts: [{ text: 'A' }] },
+        { role: 'model', parts: [{ text: 'B' }] },
+        { role: 'user', parts: [{ text: 'C' }] },
+      ]);
+      expect(warnings).toBe('unsupported_content:messages');
+    });
+  });
+
+  describe('with results of tools', () => {
+    const resultsOf = (results: readonly Part[], flags: UpstreamTarget['flags'] = {}): unknown => {
+      const calls = results.flatMap((part) => (part.kind === 'tool-result' ? [toolCall(part.id)] : []));
+      return (contentsOf([user(text('A')), assistant(...calls), user(...results)], flags) as unknown[])[2];
+    };
+
+    it('name the function of each, and stand before what the user says', () => {
+      expect(resultsOf([text('Go on.'), result('a', '{"n":1}'), result('b', 'Snow.')])).toEqual({
+        role: 'user',
+        parts: [sentResult('a', { n: 1 }), sentResult('b', { output: 'Snow.' }), { text: 'Go on.' }],
+      });
+    });
+
+    it('keep an object as the tool wrote it', () => {
+      const turns = [
+        user(text('A')),
+        assistant(toolCall('a')),
+        user(result('a', '{"big":9007199254740993,"one":1.0}')),
+      ];
+      expect(build({ turns }).text).toContain('"response":{"big":9007199254740993,"one":1.0}');
+    });
+
+    it('say of a failure that it is one', () => {
+      expect(resultsOf([result('a', 'No such city.', { isError: true })])).toEqual({
+        role: 'user',
+        parts: [sentResult('a', { error: 'No such city.' })],
+      });
+    });
+
+    it('name an empty one where the model wants words', () => {
+      expect(resultsOf([result('a', '')])).toEqual({ role: 'user', parts: [sentResult('a', { output: '' })] });
+      expect(resultsOf([result('a', '')], { emptyToolResultText: true })).toEqual({
+        role: 'user',
+        parts: [sentResult('a', { output: '(no output)' })],
+      });
+    });
+
+    it('show images behind all results, or in them where the model takes them there', () => {
+      const shown = result('a', 'A map.', { parts: [{ kind: 'text', text: 'A map.' }, IMAGE] });
+      expect(resultsOf([shown, result('b', 'Snow.')])).toEqual({
+        role: 'user',
+        parts: [
+          sentResult('a', { output: 'A map.' }),
+          sentResult('b', { output: 'Snow.' }),
+          { text: 'Image returned by tool call a:' },
+          IMAGE_SENT,
+        ],
+      });
+      expect(resultsOf([shown], { resultMedia: true })).toEqual({
+        role: 'user',
+        parts: [{ functionResponse: { id: 'a', name: 'f', response: { output: 'A map.' }, parts: [IMAGE_SENT] } }],
+      });
+    });
+
+    it('give arguments back as the model wrote them, in an object in any case', () => {
+      const calls = [
+        toolCall('a', { arguments: '{"big":9007199254740993,"one":1.0}' }),
+        toolCall('b', { arguments: '*** Begin', isFreeform: true }),
+        toolCall('c', { arguments: '{"cut":' }),
+      ];
+      const { text: sent } = build({ turns: [user(text('A')), assistant(...calls)] });
+      expect(sent).toContain('"args":{"big":9007199254740993,"one":1.0}');
+      expect(sent).toContain('"args":{"input":"*** Begin"}');
+      expect(sent).toContain('"args":{"input":"{\\"cut\\":"}');
+    });
+  });
+
+  describe('with signatures', () => {
+    const THINKS = { thinkingMode: 'level' };
+    const signed = (data: string, family = 'f'): Part => ({
+      kind: 'reasoning',
+      text: 'Hm.',
+      opaque: { kind: 'encrypted', family, data, text: '' },
+    });
+    const answeredBy = (parts: readonly Part[], flags: UpstreamTarget['flags'] = THINKS): unknown => {
+      const results = parts.flatMap((part) => (part.kind === 'tool-call' ? [result(part.id, '{}')] : []));
+      const next = results.length > 0 ? user(...results) : user(text('B'));
+      const contents = contentsOf([user(text('A')), assistant(...parts), next], flags) as { parts: unknown }[];
+      return contents[1]?.parts;
+    };
+    const PLACEHOLDER = 'skip_thought_signature_validator';
+
+    it('give that of a call back on the first call behind it, and thoughts not at all', () => {
+      expect(answeredBy([signed('S'), text('I ask.'), toolCall('a'), toolCall('b')])).toEqual([
+        { text: 'I ask.' },
+        { ...sentCall('a'), thoughtSignature: 'S' },
+        sentCall('b'),
+      ]);
+    });
+
+    it('give that of each of several calls back on its own', () => {
+      expect(answeredBy([signed('S'), toolCall('a'), signed('T'), toolCall('b')])).toEqual([
+        { ...sentCall('a'), thoughtSignature: 'S' },
+        { ...sentCall('b'), thoughtSignature: 'T' },
+      ]);
+    });
+
+    it('give that of a text back in a part of its own, where it stood', () => {
+      expect(answeredBy([text('Yes.'), signed('S')])).toEqual([{ text: 'Yes.' }, { text: '', thoughtSignature: 'S' }]);
+      expect(answeredBy([signed('S'), text('So'), signed('T'), toolCall('a')])).toEqual([
+        { text: '', thoughtSignature: 'S' },
+        { text: 'So' },
+        { ...sentCall('a'), thoughtSignature: 'T' },
+      ]);
+    });
+
+    it('do not give others’ thoughts to this vendor', () => {
+      expect(answeredBy([signed('S', 'other'), { kind: 'reasoning', text: 'Hm.' }, text('Yes.')])).toEqual([
+        { text: 'Yes.' },
+      ]);
+    });
+
+    it('have the documented placeholder on the first call of a turn that nobody signed', () => {
+      expect(answeredBy([toolCall('a'), toolCall('b')])).toEqual([
+        { ...sentCall('a'), thoughtSignature: PLACEHOLDER },
+        sentCall('b'),
+      ]);
+      expect(answeredBy([signed('S', 'other'), toolCall('a')])).toEqual([
+        { ...sentCall('a'), thoughtSignature: PLACEHOLDER },
+      ]);
+    });
+
+    it.each([{}, { thinkingMode: 'budget' }])('have none where the model does not ask for them: %j', (flags) => {
+      expect(answeredBy([toolCall('a')], flags)).toEqual([sentCall('a')]);
+    });
+
+    it('have placeholders since the user last said something, where calls are checked', () => {
+      const loop = [
+        assistant(toolCall('b')),
+        user(result('b', '{}')),
+        assistant(toolCall('c')),
+        user(result('c', '{}')),
+      ];
+      const turns = [user(text('A')), assistant(toolCall('a')), user(result('a', '{}')), assistant(text('B'))];
+      const sent = JSON.stringify(contentsOf([...turns, user(text('C')), ...loop], THINKS));
+      expect(
+        [...sent.matchAll(/"id":"(\w)","name":"f","args":\{\}\},"thoughtSignature"/g)].map(([, id]) => id),
+      ).toEqual(['b', 'c']);
+    });
+  });
+
+  describe('with tools', () => {
+    const schema = new RawJson('{"type":"object","properties":{"n":{"maximum":9007199254740993}},"$schema":"x"}');
+
+    it('declare functions with the schema as the client wrote it', () => {
+      const { text: sent, body } = build({ tools: [tool('f', { description: 'Does f.', schema }), tool('g')] });
+      expect(sent).toContain(
+        '{"name":"f","description":"Does f.","parametersJsonSchema":{"type":"object","properties":{"n":{"maximum":9007199254740993}}}}',
+      );
+      expect(body['tools']).toEqual([
+        { functionDeclarations: [expect.anything(), { name: 'g', parametersJsonSchema: EMPTY_SCHEMA }] },
+      ]);
+      expect(body).not.toHaveProperty('toolConfig');
+    });
+
+    it('give every function a name that the dialect allows, in declarations and in the history', () => {
+      const tools = [tool('read', { namespace: 'disk' }), tool('2nd tool')];
+      const turns = [user(text('A')), assistant(toolCall('a', { name: 'read', namespace: 'disk' }))];
+      const { body } = build({ tools, turns: [...turns, user(result('a', '{}'))] });
+      const [declared] = body['tools'] as [{ functionDeclarations: { name: string }[] }];
+      const [first, second] = declared.functionDeclarations;
+      expect(first?.name).toBe('disk__read');
+      expect(second?.name).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/);
+      expect(JSON.stringify(body['contents']).match(/"name":"disk__read"/g)).toHaveLength(2);
+    });
+
+    it('say in words what a freeform tool takes', () => {
+      const grammar = { syntax: 'lark', definition: 'start: "a"' };
+      const { body, warnings } = build({ tools: [tool('patch', { description: 'Edits.', freeform: { grammar } })] });
+      expect(body['tools']).toEqual([
+        {
+          functionDeclarations: [
+            {
+              name: 'patch',
+              description: expect.stringContaining('start: "a"'),
+              parametersJsonSchema: expect.objectContaining({ required: ['input'] }),
+            },
+          ],
+        },
+      ]);
+      expect(warnings).toBe('in_words:tools[3]');
+    });
+
+    it.each<[CallContent['toolChoice'], object | undefined]>([
+      [{ mode: 'auto' }, undefined],
+      [{ mode: 'none' }, { mode: 'NONE' }],
+      [{ mode: 'required' }, { mode: 'ANY' }],
+      [
+        { mode: 'required', allowed: ['g'] },
+        { mode: 'ANY', allowedFunctionNames: ['g'] },
+      ],
+      [
+        { mode: 'one', name: 'f' },
+        { mode: 'ANY', allowedFunctionNames: ['f'] },
+      ],
+    ])('are called as the client chooses: %j', (toolChoice, functionCallingConfig) => {
+      const { body } = build({ tools: [tool('f'), tool('g')], toolChoice });
+      expect(body['toolConfig']).toEqual(functionCallingConfig && { functionCallingConfig });
+      expect((body['tools'] as [{ functionDeclarations: unknown[] }])[0].functionDeclarations).toHaveLength(2);
+    });
+
+    it('are only those that are allowed, where the model is free to call any', () => {
+      const { body } = build({ tools: [tool('f'), tool('g')], toolChoice: { mode: 'auto', allowed: ['g'] } });
+      expect(body['tools']).toEqual([{ functionDeclarations: [{ name: 'g', parametersJsonSchema: EMPTY_SCHEMA }] }]);
+      expect(body).not.toHaveProperty('toolConfig');
+    });
+
+    it('lose that only one may be called at a time', () => {
+      const serial = { parallelTools: false };
+      expect(build({ tools: [tool('f')], ...serial }).warnings).toBe('unsupported_parameter:parallel_tool_calls');
+      expect(build(serial).warnings).toBeUndefined();
+      expect(build({ tools: [tool('f')], toolChoice: { mode: 'none' }, ...serial }).warnings).toBeUndefined();
+    });
+
+    it('search the web where the model can, and nothing else is offered', () => {
+      const hostedTools = [{ type: 'web_search', path: 'tools[0]' }];
+      const searching = { hostedWebSearch: true };
+      expect(withFlags({ hostedTools }, searching).body['tools']).toEqual([{ googleSearch: {} }]);
+      expect(withFlags({ hostedTools, tools: [tool('f')] }, searching).warnings).toBe('unsupported_tool:tools[0]');
+      expect(refused({ hostedTools })).toMatchObject({ param: 'tools[0]' });
+    });
+  });
+
+  describe('for an answer of a form', () => {
+    const schema = new RawJson('{"type":"object","properties":{"n":{"const":1.0}}}');
+    const format = { kind: 'schema', schema } as const;
+
+    it('give the schema as the client wrote it', () => {
+      const { text: sent, body } = build({ format });
+      expect(sent).toContain('"responseJsonSchema":{"type":"object","properties":{"n":{"const":1.0}}}');
+      expect(body['generationConfig']).toMatchObject({ responseMimeType: 'application/json' });
+      expect(build({ format: { kind: 'json' } }).body['generationConfig']).toEqual({
+        responseMimeType: 'application/json',
+      });
+    });
+
+    it.each([
+      [{ structuredOutput: false }, []],
+      [{ structuredOutput: 'alone' }, [tool('f')]],
+    ])('ask in words where the model cannot be held to it: %j', (flags, tools) => {
+      const { body, warnings } = withFlags({ format, tools }, flags);
+      expect(body['systemInstruction']).toEqual({ parts: [{ text: expect.stringContaining(schema.text) }] });
+      expect(body).not.toHaveProperty('generationConfig');
+      expect(warnings).toBe('in_words:response_format');
+    });
+
+    it('hold the model to it alone where it cannot be beside tools', () => {
+      const { body, warnings } = withFlags({ format }, { structuredOutput: 'alone' });
+      expect(body['generationConfig']).toMatchObject({ responseJsonSchema: schema.value });
+      expect(warnings).toBeUndefined();
+    });
+  });
+
+  describe('with sampling', () => {
+    const sampling = { temperature: 0.5, topP: 0.9, topK: 40, seed: 7, presencePenalty: 0.5, frequencyPenalty: -0.5 };
+
+    it('say how tokens are chosen', () => {
+      const { body, warnings } = withFlags({ sampling }, { penalties: true });
+      expect(body['generationConfig']).toEqual(sampling);
+      expect(warnings).toBeUndefined();
+    });
+
+    it('leave penalties out, which most models refuse', () => {
+      const { body, warnings } = build({ sampling });
+      expect(body['generationConfig']).toEqual({ temperature: 0.5, topP: 0.9, topK: 40, seed: 7 });
+      expect(warnings).toBe('unsupported_parameter:presence_penalty,unsupported_parameter:frequency_penalty');
+    });
+
+    it('leave out what a model refuses, and name what would have changed something', () => {
+      const fixed = { samplingFixed: true, penalties: true };
+      expect(withFlags({ sampling: { temperature: 0.5, topK: 40, presencePenalty: 1 } }, fixed)).toMatchObject({
+        body: { contents: [HELLO] },
+        warnings:
+          'unsupported_parameter:temperature,unsupported_parameter:top_k,unsupported_parameter:presence_penalty',
+      });
+      const usual = { temperature: 1, topP: 1, presencePenalty: 0, frequencyPenalty: 0 };
+      expect(withFlags({ sampling: usual }, fixed).warnings).toBeUndefined();
+    });
+
+    it('fold seeds into the numbers that the dialect takes', () => {
+      expect(build({ sampling: { seed: 2 ** 32 + 5 } }).body['generationConfig']).toEqual({ seed: 5 });
+      expect(build({ sampling: { seed: 2 ** 31 } }).body['generationConfig']).toEqual({ seed: -(2 ** 31) });
+    });
+
+    it('lose what no answer has room for', () => {
+      expect(build({ sampling: { logitBias: new RawJson('{"1":2}'), topLogprobs: 2 } }).warnings).toBe(
+        'unsupported_parameter:logit_bias,unsupported_parameter:logprobs',
+      );
+    });
+  });
+
+  it('tell the upstream as many stop texts as it takes', () => {
+    const stop = ['a', 'b', 'c', 'd', 'e', 'f'];
+    expect(build({ stop })).toMatchObject({
+      body: { generationConfig: { stopSequences: ['a', 'b', 'c', 'd', 'e'] } },
+      stopsSent: 5,
+    });
+    expect(withFlags({ stop }, { stopMax: 0 })).toMatchObject({ body: { contents: [HELLO] }, stopsSent: 0 });
+  });
+
+  it('do not ask for tiers of other vendors', () => {
+    expect(build({ serviceTier: 'priority' }).warnings).toBe('unsupported_parameter:service_tier');
+    expect(build({ serviceTier: 'default' }).warnings).toBeUndefined();
+  });
+
+  it('are refused rather than lose anything where the key is strict', () => {
+    const strict = new Losses(true);
+    const content = { tools: [tool('f')], parallelTools: false };
+    expect(refusalOf(() => build(content, {}, strict)).details).toMatchObject({ param: 'parallel_tool_calls' });
+  });
+
+  it('are as small as can be for an operator who asks whether the channel answers', () => {
+    const { path, body } = upstream.smallestRequest('gemini-x');
+    expect(path).toBe('/models/gemini-x:generateContent');
+    expect(JSON.parse(Buffer.concat(body.pieces()).toString())).toEqual({
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      generationConfig: { maxOutputTokens: 1 },
+    });
+  });
+});

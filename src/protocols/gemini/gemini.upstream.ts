@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type BuildContext,
+  type CallContent,
+  type CallResult,
+  smallestRequest,
+  type StreamDecoder,
+  type UpstreamAdapter,
+  type UpstreamHeaders,
+  type UpstreamRequest,
+  type UpstreamTarget,
+} from '../../call/index.js';
+import { Upstream } from '../../relay/index.js';
+import type { AppError } from '../../shared/index.js';
+import { buildGeminiRequest, pathOf } from './gemini.build.js';
+import { decodeGeminiResponse, GeminiDecoder } from './gemini.decoder.js';
+import { classifyGeminiError } from './gemini.errors.js';
+
+/** Google's `generateContent`, as the Gemini API and Vertex AI speak it. No client does, here: every call is translated. */
+@Injectable()
+@Upstream()
+export class GeminiUpstream implements UpstreamAdapter {
+  readonly id = 'gemini';
+  readonly provider = 'gcp.gemini';
+  readonly usualAuth = 'x-goog-api-key';
+
+  buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
+    return buildGeminiRequest(context, target);
+  }
+
+  decodeResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
+    return decodeGeminiResponse(body, content, target);
+  }
+
+  decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder {
+    return new GeminiDecoder(content, target);
+  }
+
+  smallestRequest(model: string): UpstreamRequest {
+    const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
+    return smallestRequest(pathOf(model, false), { contents, generationConfig: { maxOutputTokens: 1 } });
+  }
+
+  classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
+    return classifyGeminiError(status, headers, body);
+  }
+}
