@@ -9,7 +9,8 @@ import { reportIn, speaksOfOutput, usageIn } from './gemini.usage.js';
 /** Reads an answer of this dialect, which comes as one `GenerateContentResponse`, or in many that each continue it. */
 export class AnswerReader {
   readonly #parts: AnswerParts;
-  #stage: 'new' | 'open' | 'stopped' = 'new';
+  /** Behind the end only the final usage is waited for. */
+  #stage: 'new' | 'open' | 'stopped' | 'over' = 'new';
   #searches = 0;
 
   constructor(content: CallContent, target: UpstreamTarget) {
@@ -18,17 +19,20 @@ export class AnswerReader {
 
   /** @throws AppError when it is an error, or says that there is no answer */
   next(response: JsonObject): CallEvent[] {
+    if (this.#stage === 'over') return [];
     if (response['error']) throw innerError(response);
     const begun: CallEvent[] = this.#stage === 'new' ? [{ type: 'call-start' }] : [];
     if (this.#stage === 'new') this.#stage = 'open';
     const told = this.#stage === 'open' ? this.#tell(response) : [];
-    return [...begun, ...told, ...this.#report(reportIn(response))];
+    const reported = reportIn(response);
+    const isOver = this.#stage === 'stopped' && speaksOfOutput(reported);
+    return [...begun, ...told, ...this.#report(reported), ...(isOver ? this.end() : [])];
   }
 
   /** The only answer, which is over though it may not say so. @throws AppError when it is none */
   whole(response: JsonObject): CallEvent[] {
     const events = this.next(response);
-    if (this.#stage === 'stopped') return [...events, ...this.end()];
+    if (this.#stage !== 'open') return [...events, ...this.end()];
     if (candidateIn(response) === undefined) {
       throw new AppError('upstream_error', 'The upstream sent an answer of another dialect.', { failover: true });
     }
@@ -37,7 +41,9 @@ export class AnswerReader {
 
   /** The upstream has closed the stream. @throws AppError upstream_truncated when its answer has no end */
   end(): CallEvent[] {
+    if (this.#stage === 'over') return [];
     if (this.#stage !== 'stopped') throw truncated();
+    this.#stage = 'over';
     return [{ type: 'call-end' }];
   }
 
@@ -68,7 +74,7 @@ export class AnswerReader {
   #report(reported: JsonObject): CallEvent[] {
     const usage = usageIn(reported);
     if (usage === undefined) return [];
-    const isProvisional = this.#stage !== 'stopped' && !speaksOfOutput(reported);
+    const isProvisional = this.#stage === 'open' && !speaksOfOutput(reported);
     const searched = this.#searches > 0 && { toolUses: { web_search: this.#searches } };
     return [{ type: 'usage-update', usage: { ...usage, ...searched }, ...(isProvisional && { isProvisional }) }];
   }

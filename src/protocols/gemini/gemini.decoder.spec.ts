@@ -70,8 +70,14 @@ describe('streams of Gemini upstreams', () => {
   });
 
   it('hear of the usage behind the end as well', () => {
+    const end = event(`${candidate([text('Hi')], ',"finishReason":"STOP"')},"usageMetadata":{"promptTokenCount":9}`);
     const usage = event('"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":3}');
-    expect(answerOf(said(text('Hi')) + ended('STOP') + usage).usage).toMatchObject({ input: 9, output: 3 });
+    expect(answerOf(end + usage).usage).toMatchObject({ input: 9, output: 3 });
+  });
+
+  it('are over with the end that reports what was used: nothing behind it is heard', () => {
+    const stream = said(text('Hi')) + ended('STOP');
+    expect(eventsOf(stream + stream)).toEqual(eventsOf(stream));
   });
 
   it('tell thoughts and texts apart', () => {

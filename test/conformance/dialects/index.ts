@@ -4,6 +4,7 @@ import type { DialectClient } from '../dialect-client.js';
 import type { DialectVendor } from '../dialect-vendor.js';
 import { chatClient } from './chat-completions/client.js';
 import { chatVendor } from './chat-completions/vendor.js';
+import { geminiVendor } from './gemini/vendor.js';
 import { messagesClient } from './messages/client.js';
 import { messagesVendor } from './messages/vendor.js';
 import { responsesClient } from './responses/client.js';
@@ -17,6 +18,7 @@ export const CLIENTS: readonly DialectClient[] = [
 
 export const VENDORS: readonly DialectVendor[] = [
   chatVendor, //
+  geminiVendor,
   messagesVendor,
   responsesVendor,
 ];

@@ -1,0 +1,91 @@
+/** Ready-made answers of a Gemini upstream. */
+
+import { type AnswerOptions, fillContent, type ScriptedContent } from '../../../support/scripted-content.js';
+import type { JsonObject, ScriptedEvent } from '../../../support/scripted-steps.js';
+
+const FINISH_REASONS = { end: 'STOP', length: 'MAX_TOKENS', tools: 'STOP', filter: 'SAFETY' } as const;
+
+/** Stands on the first call of every scripted answer, and behind a text that was thought about. */
+export const THOUGHT_SIGNATURE = 'c2lnbmVkIGJ5IGEgc2NyaXB0ZWQgR2VtaW5p';
+
+/** The events of a streamed answer: each is a whole response with a piece of it, and nothing marks the end. */
+export function geminiEvents(options: AnswerOptions = {}): ScriptedEvent[] {
+  const content = fillContent(options);
+  const pieces = [
+    ...content.reasoning.map((text) => [{ text, thought: true }]),
+    ...content.text.map((text) => [{ text }]),
+    ...callParts(content).map((part) => [part]),
+  ];
+  return [
+    ...pieces.map((parts) => response(content, { content: { parts, role: 'model' } }, provisionalUsage(content))),
+    response(
+      content,
+      { content: { parts: [lastPart(content)], role: 'model' }, finishReason: FINISH_REASONS[content.stop] },
+      usage(content),
+    ),
+  ].map((data) => ({ data }));
+}
+
+/** The whole answer. */
+export function geminiBody(options: AnswerOptions = {}): JsonObject {
+  const content = fillContent(options);
+  const { reasoning, text } = content;
+  const parts = [
+    ...(reasoning.length > 0 ? [{ text: reasoning.join(''), thought: true }] : []),
+    ...(text.length > 0 ? [{ text: text.join(''), ...textSignature(content) }] : []),
+    ...callParts(content),
+  ];
+  // An answer of nothing has no list of parts.
+  const said = { role: 'model', ...(parts.length > 0 && { parts }) };
+  return response(content, { content: said, finishReason: FINISH_REASONS[content.stop] }, usage(content));
+}
+
+/** Calls come whole, and so one that a limit cuts off does not come. Only the first of parallel ones is signed. */
+const callParts = ({ toolCalls }: ScriptedContent): JsonObject[] =>
+  toolCalls.flatMap(({ id, name, arguments: fragments }, index) => {
+    const args = objectIn(fragments.join(''));
+    if (args === undefined) return [];
+    return [{ functionCall: { name, args, id }, ...(index === 0 && { thoughtSignature: THOUGHT_SIGNATURE }) }];
+  });
+
+/** In a stream the signature of a text comes behind it, on an empty one. */
+const lastPart = (content: ScriptedContent): JsonObject => ({ text: '', ...textSignature(content) });
+
+const textSignature = ({ reasoning, toolCalls }: ScriptedContent): JsonObject =>
+  reasoning.length > 0 && toolCalls.length === 0 ? { thoughtSignature: THOUGHT_SIGNATURE } : {};
+
+function response(content: ScriptedContent, candidate: JsonObject, usageMetadata: JsonObject): JsonObject {
+  return {
+    candidates: [{ ...candidate, index: 0 }],
+    usageMetadata,
+    modelVersion: content.model,
+    responseId: content.id ?? 'response-1',
+  };
+}
+
+/** Before the end the candidates are not counted. */
+const provisionalUsage = ({ usage: { prompt } }: ScriptedContent): JsonObject => ({
+  promptTokenCount: prompt,
+  totalTokenCount: prompt,
+  promptTokensDetails: [{ modality: 'TEXT', tokenCount: prompt }],
+});
+
+/** The prompt includes what was cached; the candidates are without the thoughts. */
+function usage({ usage: counts }: ScriptedContent): JsonObject {
+  return {
+    promptTokenCount: counts.prompt,
+    candidatesTokenCount: counts.completion - counts.reasoning,
+    totalTokenCount: counts.prompt + counts.completion,
+    ...(counts.cacheRead > 0 && { cachedContentTokenCount: counts.cacheRead }),
+    promptTokensDetails: [{ modality: 'TEXT', tokenCount: counts.prompt }],
+    ...(counts.reasoning > 0 && { thoughtsTokenCount: counts.reasoning }),
+  };
+}
+
+function objectIn(text: string): JsonObject | undefined {
+  try {
+    return JSON.parse(text) as JsonObject;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,85 @@
+import type { JsonObject } from '../../../support/scripted-steps.js';
+
+export interface Content {
+  readonly role: string;
+  readonly parts: readonly Part[];
+}
+
+interface Blob {
+  readonly inlineData?: { readonly mimeType: string; readonly data: string };
+}
+
+export interface Part extends Blob {
+  readonly text?: string;
+  readonly thoughtSignature?: string;
+  readonly functionCall?: { readonly id: string; readonly name: string; readonly args: JsonObject };
+  readonly functionResponse?: {
+    readonly id: string;
+    readonly name: string;
+    readonly response: JsonObject;
+    readonly parts?: readonly Blob[];
+  };
+}
+
+interface Request {
+  readonly systemInstruction?: { readonly parts: readonly Part[] };
+  readonly contents: readonly Content[];
+  readonly tools?: readonly { readonly functionDeclarations?: readonly JsonObject[] }[];
+  readonly toolConfig?: {
+    readonly functionCallingConfig: { readonly mode: string; readonly allowedFunctionNames?: readonly string[] };
+  };
+  readonly generationConfig?: { readonly responseJsonSchema?: JsonObject; readonly maxOutputTokens?: number };
+}
+
+const CHOICES: Readonly<Record<string, string>> = { AUTO: 'auto', ANY: 'required', NONE: 'none' };
+
+/** What a request asks for. That calls come one by one cannot be asked. */
+export function geminiAsked(body: JsonObject): object {
+  const { systemInstruction, contents, tools, toolConfig, generationConfig } = body as unknown as Request;
+  const { mode = 'AUTO', allowedFunctionNames } = toolConfig?.functionCallingConfig ?? {};
+  const [name] = allowedFunctionNames ?? [];
+  const declared = tools?.flatMap(({ functionDeclarations = [] }) => functionDeclarations);
+  return {
+    system: systemInstruction && systemInstruction.parts.map(({ text }) => text).join('\n'),
+    turns: contents.flatMap(turnsOf),
+    tools: declared?.map((tool) => ({
+      name: tool['name'],
+      description: tool['description'],
+      schema: tool['parametersJsonSchema'],
+    })),
+    toolChoice: declared && (name === undefined ? CHOICES[mode] : { name }),
+    schema: generationConfig?.responseJsonSchema,
+    outputLimit: generationConfig?.maxOutputTokens,
+  };
+}
+
+function turnsOf({ role, parts }: Content): object[] {
+  const results = parts.flatMap(({ functionResponse }) => functionResponse ?? []);
+  const calls = parts.flatMap(({ functionCall }) => functionCall ?? []);
+  const rest = parts.filter(({ functionCall, functionResponse }) => !functionCall && !functionResponse);
+  const said = { text: textIn(rest), image: imageIn(rest) };
+  return [
+    ...results.map(({ id, response, parts: shown = [] }) => ({
+      by: 'tool',
+      id,
+      text: (response['output'] ?? response['error'] ?? JSON.stringify(response)) as string,
+      image: imageIn(shown),
+    })),
+    ...(rest.length + calls.length > 0
+      ? [
+          {
+            by: role === 'model' ? 'assistant' : role,
+            ...said,
+            ...(calls.length > 0 && {
+              calls: calls.map((call) => ({ id: call.id, name: call.name, arguments: JSON.stringify(call.args) })),
+            }),
+          },
+        ]
+      : []),
+  ];
+}
+
+const textIn = (parts: readonly Part[]): string | undefined => parts.map(({ text = '' }) => text).join('') || undefined;
+
+const imageIn = (parts: readonly Blob[]): string | undefined =>
+  parts.flatMap(({ inlineData }) => inlineData?.data ?? [])[0];

@@ -1,0 +1,38 @@
+import type { DialectVendor } from '../../dialect-vendor.js';
+import { geminiBody, geminiEvents, THOUGHT_SIGNATURE } from './answers.js';
+import { geminiAsked } from './asked.js';
+import { expectGeminiRules } from './rules.js';
+
+/** Google's names of HTTP statuses. */
+const STATUSES: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
+
+const errorBody = (code: number, message: string) => ({
+  error: { code, message, status: STATUSES[code] ?? 'UNKNOWN' },
+});
+
+/** The Gemini API with a model that thinks by levels, signs its calls, and does not let tokens be chosen. */
+export const geminiVendor: DialectVendor = {
+  id: 'gemini',
+  flags: { reasoning: true, samplingFixed: true, prefill: false, resultMedia: true, hostedWebSearch: true },
+  isCall: ({ path }) => /:(?:generateContent|streamGenerateContent)$/.test(path),
+  wantsStream: ({ path, query }) => path.endsWith(':streamGenerateContent') && query.get('alt') === 'sse',
+  modelOf: ({ path }) => /\/models\/([^/:]+):/.exec(path)?.[1],
+  headers: { 'x-gemini-service-tier': 'standard' },
+  events: geminiEvents,
+  body: geminiBody,
+  errorBody,
+  errorEvents: (message) => [{ data: errorBody(500, message) }],
+  closes: /"finishReason":"/,
+  asked: geminiAsked,
+  expectRequest: expectGeminiRules,
+  reasoningMark: THOUGHT_SIGNATURE,
+};
