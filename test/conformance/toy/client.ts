@@ -49,6 +49,7 @@ const STOPS: Readonly<Record<string, ScriptedStop>> = {
 function heard({ id, lines, end, usage }: JsonObject): Heard {
   expect(id).toMatch(/^tg_/);
   const said = lines as Record<string, string>[];
+  for (const { call, arguments: text } of said) if (call) expect(text).not.toBe('');
   const { read, cached, written, thought } = usage as Record<string, number>;
   return {
     text: said.map(({ text }) => text ?? '').join(''),
@@ -87,6 +88,5 @@ function expectLines(said: readonly JsonObject[]): JsonObject[] {
     if (text !== undefined) line['text'] += text;
     else line['arguments'] += written!;
   }
-  for (const { call, arguments: written } of lines) if (call) expect(written).not.toBe('');
   return lines;
 }
