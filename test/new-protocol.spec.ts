@@ -1,0 +1,92 @@
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { check, resolveConfig } from 'prettier';
+
+const ROOT = resolve(import.meta.dirname, '..');
+/** What the script reads, and what its files are compiled with. */
+const COPIED = ['scripts', 'src', 'migrations', 'test', 'tsconfig.json', '.prettierrc.json', 'package.json'];
+const INDEXES = ['src/protocols/index.ts', 'test/conformance/dialects/index.ts'];
+const MINUTE = 60_000;
+
+describe('npm run new-protocol', () => {
+  let root: string;
+  beforeAll(() => {
+    root = mkdtempSync(join(tmpdir(), 'new-protocol-'));
+    for (const path of COPIED) cpSync(join(ROOT, path), join(root, path), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+  });
+  afterAll(() => rmSync(root, { recursive: true }));
+
+  const run = (...args: readonly string[]): SpawnSyncReturns<string> =>
+    spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+  const newProtocol = (...args: readonly string[]): SpawnSyncReturns<string> =>
+    run('scripts/new-protocol.mjs', ...args);
+  const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+  const filesOf = (name: string): string[] =>
+    globSync(`{src/protocols,test/conformance/dialects}/${name}/*`, { cwd: root }).toSorted();
+
+  /** Everything that it might change. */
+  const state = (): string[] => [...filesOf('*'), ...INDEXES.map(read)];
+
+  it.each([
+    ['no name', [], 'is no name'],
+    ['a name with capitals', ['Morse'], 'is no name'],
+    ['a name that leads elsewhere', ['../morse'], 'is no name'],
+    ['a name that begins with a digit', ['2morse'], 'is no name'],
+    ['a name with an end that is none', ['morse-'], 'is no name'],
+    ['a name of endless length', ['m'.repeat(33)], 'is no name'],
+    ['two names', ['morse', 'braille'], 'One name'],
+    ['a dialect that is there', ['messages'], 'is there already'],
+    ['an option that nobody knows', ['morse', '--sideways'], '--sideways'],
+  ])('refuses %s, says how it is called, and changes nothing', (_, args, words) => {
+    const before = state();
+    const { status, stderr } = newProtocol(...args);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(words)]);
+    expect(stderr).toContain('npm run new-protocol -- <name>');
+    expect(state()).toEqual(before);
+  });
+
+  it('changes nothing when a list is not as it knows it', () => {
+    const [, doubles = ''] = INDEXES;
+    const text = read(doubles);
+    writeFileSync(join(root, doubles), text.replace('export const VENDORS', 'export const SELLERS'));
+    const before = state();
+    expect(newProtocol('morse')).toMatchObject({ status: 1, stderr: expect.stringContaining(doubles) as unknown });
+    expect(state()).toEqual(before);
+    writeFileSync(join(root, doubles), text);
+  });
+
+  it(
+    'lays out a dialect, or a half of one, that compiles and has the format of everything else',
+    async () => {
+      const both = newProtocol('two-words');
+      expect(both).toMatchObject({ status: 0, stderr: '' });
+      for (const told of ['npm run conformance -- two-words', 'docs/adding-a-protocol.md', ...filesOf('two-words')])
+        expect(both.stdout).toContain(told);
+      expect(newProtocol('listener', '--client').status).toBe(0);
+      expect(newProtocol('a-dialect-of-a-very-long-name-up', '--upstream').status).toBe(0);
+
+      const written = [...INDEXES, ...['two-words', 'listener', 'a-dialect-of-a-very-long-name-up'].flatMap(filesOf)];
+      for (const path of written) {
+        const options = await resolveConfig(join(root, path));
+        expect([path, await check(read(path), { ...options, filepath: path })]).toEqual([path, true]);
+      }
+      writeFileSync(
+        join(root, 'tsconfig.new.json'),
+        JSON.stringify({ extends: './tsconfig.json', include: [], files: written }),
+      );
+      expect(run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.new.json', '--noEmit').stdout).toBe('');
+    },
+    MINUTE,
+  );
+
+  it('writes nothing of the half that was not asked for', () => {
+    const names = (name: string): string => filesOf(name).join(' ');
+    expect(names('listener')).toMatch(/listener\.protocol\.ts .*client\.ts/);
+    expect(names('listener')).not.toMatch(/vendor|upstream|build|decoder/);
+    expect(names('a-dialect-of-a-very-long-name-up')).not.toMatch(/client|protocol\.ts|controller|renderer/);
+    expect(read('src/protocols/listener/listener.module.ts')).not.toContain('Upstream');
+  });
+});
