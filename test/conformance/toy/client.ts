@@ -4,10 +4,12 @@ import type { ScriptedStop } from '../../support/scripted-content.js';
 import type { JsonObject } from '../../support/scripted-steps.js';
 import { type ReadEvent, readEvents, withoutKeepAlives } from '../../support/stream-text.js';
 import type { DialectClient } from '../dialect-client.js';
+import { TELEGRAPH_LACKS } from './lacks.js';
 
 /** A program that sends telegrams. */
 export const telegraphClient: DialectClient = {
   id: 'telegraph',
+  lacks: TELEGRAPH_LACKS,
   path: '/v1/telegrams',
   wantsReasoning: {},
   request: ({ system, turns, tools, toolChoice, outputLimit }, stream) => ({

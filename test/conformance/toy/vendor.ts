@@ -3,10 +3,12 @@ import { modelIn, streamIn } from '../../support/scripted-bodies.js';
 import { type AnswerOptions, fillContent, type ScriptedContent } from '../../support/scripted-content.js';
 import type { JsonObject, ScriptedEvent } from '../../support/scripted-steps.js';
 import type { DialectVendor } from '../dialect-vendor.js';
+import { TELEGRAPH_LACKS } from './lacks.js';
 
 /** A vendor whose models are asked by telegram. */
 export const telegraphVendor: DialectVendor = {
   id: 'telegraph',
+  lacks: TELEGRAPH_LACKS,
   flags: {},
   headers: {},
   closes: /"end":/,

@@ -2,10 +2,4 @@ import { GeminiUpstream } from '../../../../src/protocols/gemini/gemini.upstream
 import { describeUpstreamHalf } from '../../index.js';
 import { geminiVendor } from './vendor.js';
 
-describeUpstreamHalf({
-  upstream: new GeminiUpstream(),
-  vendor: geminiVendor,
-  lacks: {
-    'one call at a time': 'whether calls come one by one is the model’s to decide',
-  },
-});
+describeUpstreamHalf({ upstream: new GeminiUpstream(), vendor: geminiVendor });

@@ -23,6 +23,7 @@ const errorBody = (code: number, message: string) => ({
 export const geminiVendor: DialectVendor = {
   id: 'gemini',
   flags: { reasoning: true, samplingFixed: true, prefill: false, resultMedia: true, hostedWebSearch: true },
+  lacks: { 'one call at a time': 'whether calls come one by one is the model’s to decide' },
   isCall: ({ path }) => /:(?:generateContent|streamGenerateContent)$/.test(path),
   wantsStream: ({ path, query }) => path.endsWith(':streamGenerateContent') && query.get('alt') === 'sse',
   modelOf: ({ path }) => /\/models\/([^/:]+):/.exec(path)?.[1],
