@@ -21,8 +21,8 @@ const LEVELS: readonly (readonly string[])[] = [
   ['onboarding', 'home', 'demo'],
   ['cli', 'dev'],
 ];
-/** Specs may build what they test from what stands here. */
-const TEST_SUPPORT = '../test/support/';
+/** Specs may build what they test from what stands here, and hold it against what plays its dialect. */
+const FOR_SPECS = ['../test/support/', '../test/conformance/dialects/'];
 /** The files in `src/` itself put the modules together: they may know every module, by its index. */
 const ROOT = '';
 
@@ -63,13 +63,30 @@ function fault({ from, to }: Import): string | undefined {
   if (own === other) return siblingFault(from, to);
   if (to.startsWith('../migrations/'))
     return own === 'database' ? undefined : `${from}: only database knows the migrations`;
-  if (to.startsWith(TEST_SUPPORT) && from.endsWith('.spec.ts')) return undefined;
+  if (FOR_SPECS.some((folder) => to.startsWith(folder)) && from.endsWith('.spec.ts')) return undefined;
   if (to.startsWith('..')) return `${from} imports ${to}: nothing outside src/ may be known here`;
   if (other === ROOT) return `${from} imports ${to}: a module must not know the composition root`;
   if (to !== `${other}/index.ts`) return `${from} imports ${to}: a module is known by its index.ts alone`;
   if (own !== ROOT && levelOf(other) >= levelOf(own))
     return `${from} imports ${to}: ${other} does not stand below ${own}`;
   return undefined;
+}
+
+/** The files of `src/` that lead back to themselves, types alone included: neither can be read without the other. */
+function circles(imports: readonly Import[]): string[] {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of imports) targets.set(from, [...(targets.get(from) ?? []), to]);
+  const reachable = (start: string): ReadonlySet<string> => {
+    const found = new Set<string>();
+    const open = [start];
+    for (let file = open.pop(); file !== undefined; file = open.pop())
+      for (const target of targets.get(file) ?? []) {
+        if (!found.has(target)) open.push(target);
+        found.add(target);
+      }
+    return found;
+  };
+  return [...targets.keys()].filter((file) => reachable(file).has(file));
 }
 
 /** Below protocols/ every folder stands alone: a dialect must not know another one's names. */
@@ -109,6 +126,15 @@ describe('architecture', () => {
     expect(faultIn('keys/caller.ts', '../auth/index.js')).toBeUndefined();
     expect(faultIn('call/call.ts', '../../test/support/calls.js')).toMatch('nothing outside src/');
     expect(faultIn('call/call.spec.ts', '../../test/support/calls.js')).toBeUndefined();
+  });
+
+  it('has no files that import each other in a circle', () => {
+    expect(circles(files.flatMap((file) => importsOf(file)))).toEqual([]);
+  });
+
+  it('sees a circle', () => {
+    const pairs = ['a b', 'b c', 'c b', 'c d'].map((pair) => pair.split(' '));
+    expect(circles(pairs.map(([from = '', to = '']) => ({ from, to })))).toEqual(['b', 'c']);
   });
 
   it('keeps Nest, I/O and RxJS out of the pure folders', () => {

@@ -1,4 +1,4 @@
-import type { ProtocolId } from './call.js';
+import type { ProtocolId } from './protocol-id.js';
 
 /** The trace that a call belongs to: of its client's, or one that begins here. */
 export interface CallTrace {

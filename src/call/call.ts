@@ -1,9 +1,8 @@
+import type { BodySize, CallBody } from './call-body.js';
 import type { CallTrace } from './call-trace.js';
 import type { JsonFields } from './json-fields.js';
+import type { ProtocolId } from './protocol-id.js';
 import type { RequestLine } from './request-line.js';
-
-/** The id of a registered adapter: `responses`, `chat-completions`, `messages`, or whatever else is added. */
-export type ProtocolId = string;
 
 /** The efforts that dialects know, from the least on. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
@@ -13,16 +12,6 @@ export type Effort = (typeof EFFORTS)[number] | (string & {});
 
 /** Names by which dialects ask for the service that everybody gets, or leave it to the upstream: never dearer by themselves. */
 export const USUAL_SERVICE_TIERS: readonly string[] = ['auto', 'default', 'standard', 'standard_only'];
-
-/** How large a request is, for the estimate of its prompt. */
-export interface BodySize {
-  /** All bytes of the body. */
-  readonly bytes: number;
-  /** Bytes inside long base64 strings: images and files, which are not counted as text. */
-  readonly encodedBytes: number;
-  /** Images of either form, inline or by reference. */
-  readonly images: number;
-}
 
 /** What a prompt leans on that lies with the upstream or elsewhere: its size cannot be told by the body. */
 export interface OutsideContent {
@@ -58,15 +47,6 @@ export interface CallHead {
   readonly size: BodySize;
   /** Where the interpreted members lie in the body, by path, for surgical edits by the same dialect. */
   readonly fields: JsonFields;
-}
-
-/**
- * The bytes of a request, as they came. Whoever made it may drop them once nothing of an answer can come from another
- * channel any more: an answer may take half an hour, and a prompt 60 MB.
- */
-export interface CallBody {
-  /** All of them, in one piece of memory. */
-  readonly bytes: Buffer;
 }
 
 /** One request for a model's answer. Immutable: what happens to it is kept by whoever makes it happen. */

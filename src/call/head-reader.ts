@@ -1,4 +1,5 @@
-import type { CallBody, CallHead } from './call.js';
+import type { CallHead } from './call.js';
+import type { CallBody } from './call-body.js';
 import { type JsonFields, JsonReader } from './json-fields.js';
 import type { JsonInterest } from './json-interests.js';
 

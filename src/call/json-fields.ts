@@ -1,6 +1,6 @@
 import { AppError, isJsonObject, type FieldFault, type JsonObject } from '../shared/index.js';
 import { CLOSE_BRACE, isWhiteSpace } from './bytes.js';
-import type { BodySize, CallBody } from './call.js';
+import type { BodySize, CallBody } from './call-body.js';
 import type { JsonInterest } from './json-interests.js';
 import type { JsonField, JsonKind } from './json-members.js';
 import { JsonScanner, type JsonScan } from './json-scanner.js';

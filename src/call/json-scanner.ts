@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../shared/index.js';
 import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isWhiteSpace, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.js';
-import type { BodySize } from './call.js';
+import type { BodySize } from './call-body.js';
 import type { JsonInterest } from './json-interests.js';
 import { isLiteral, literalEnd } from './json-literal.js';
 import { type JsonField, JsonMembers } from './json-members.js';

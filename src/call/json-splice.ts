@@ -1,4 +1,4 @@
-import type { CallBody } from './call.js';
+import type { CallBody } from './call-body.js';
 
 /** One surgical edit: the bytes `[start, end)` become the text. Equal bounds insert. */
 export interface JsonEdit {

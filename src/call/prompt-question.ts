@@ -1,5 +1,6 @@
 import type { JsonObject } from '../shared/index.js';
-import type { Call, ProtocolId } from './call.js';
+import type { Call } from './call.js';
+import type { ProtocolId } from './protocol-id.js';
 import type { HeadReader } from './head-reader.js';
 import type { UpstreamRequest } from './upstream-adapter.js';
 

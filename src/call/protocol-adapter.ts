@@ -1,6 +1,7 @@
 import type { AppError, JsonObject } from '../shared/index.js';
 import type { AnswerStorage } from './answer-storage.js';
-import type { Call, ProtocolId } from './call.js';
+import type { Call } from './call.js';
+import type { ProtocolId } from './protocol-id.js';
 import type { HeadReader } from './head-reader.js';
 import type { LimitStandings } from './limit-standings.js';
 import type { RequestLine } from './request-line.js';

@@ -1,5 +1,6 @@
 import type { AppError } from '../shared/index.js';
-import type { Call, ProtocolId } from './call.js';
+import type { Call } from './call.js';
+import type { ProtocolId } from './protocol-id.js';
 import type { SplicedBody } from './json-splice.js';
 import type { CallSignal } from './signals.js';
 import type { SseEvent } from './sse-event.js';
