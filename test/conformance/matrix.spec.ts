@@ -1,5 +1,5 @@
 import {
-  expectError,
+  expectErrorOf,
   INVALID_REQUEST,
   OVERLOADED,
   RATE_LIMITED,
@@ -9,58 +9,42 @@ import {
   UPSTREAM_AUTH,
   UPSTREAM_ERROR,
 } from '../support/api-errors.js';
-import { type Asked, askedIn, requestIn } from '../support/asked.js';
-import { PATHS } from '../support/dialects.js';
-import { type Heard, heardIn, heardStreamed } from '../support/heard.js';
-import { NAMED_PAIRS, type Pair } from '../support/pairs.js';
-import { PIXEL, usePairsRelay } from '../support/pairs-relay.js';
-import { continued } from '../support/replies.js';
+import { type Asked, askedOf } from '../support/asked.js';
+import type { Heard } from '../support/heard.js';
+import { EVERY_NAMED_PAIR } from '../support/pairs.js';
+import { usePairsRelay } from '../support/pairs-relay.js';
 import {
-  answerIn,
   type AnswerOptions,
-  ENCRYPTED_REASONING,
+  answerOf,
   end,
   errorAnswer,
-  errorEvents,
   eventsAround,
-  eventsIn,
   type JsonObject,
   type Script,
   sse,
   streamHead,
-  THINKING_SIGNATURE,
+  THOUGHT,
   TIME_CALL,
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
 import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
-import { clientOf } from './dialects/index.js';
+import { itUnless, type Lacks } from './abilities.js';
+import { clientOf, vendorOf } from './dialects/index.js';
+import {
+  CALLED,
+  CHOICES,
+  HELLO,
+  PICTURED,
+  PICTURED_RESULT,
+  SAID as SAID_UNCACHED,
+  SCHEMA,
+  TIME,
+  TOOLS,
+  USAGE as UNCACHED,
+  WEATHER,
+} from './examples.js';
 
-const SCHEMA = {
-  type: 'object',
-  properties: { city: { type: 'string' } },
-  required: ['city'],
-  additionalProperties: false,
-};
-const TOOLS = [
-  { name: 'get_weather', description: 'Looks out of the window.', schema: SCHEMA },
-  { name: 'get_time', schema: { type: 'object', properties: {} } },
-];
-const HELLO: Asked = { turns: [{ by: 'user', text: 'Hello ☃ 😀' }], outputLimit: 500 };
 const ASKED: Asked = { ...HELLO, system: 'Be brief.', tools: TOOLS };
-const USAGE = { prompt: 1000, cacheRead: 400, completion: 200, reasoning: 0 };
-/** 600 × $1/M + 400 × $0.1/M + 200 × $10/M. */
-const COST = '2640000';
-const SAID: Heard = { text: '', reasoning: '', refusal: '', calls: [], stop: 'end', usage: USAGE };
-
-const WEATHER = 'call_9 get_weather {"city":"Oslo"}';
-const TIME = 'call_10 get_time {}';
-
-/** What makes a client want to see reasoning. */
-const WITH_REASONING: Readonly<Record<Pair['client'], JsonObject>> = {
-  responses: { reasoning: { effort: 'high', summary: 'auto' }, include: ['reasoning.encrypted_content'] },
-  'chat-completions': { reasoning_effort: 'high' },
-  messages: { thinking: { type: 'adaptive', display: 'summarized' } },
-};
 
 const world = usePairsRelay({ preludeMs: 20_000 });
 
@@ -69,163 +53,147 @@ const WAYS: [string, boolean][] = [
   ['streamed', true],
 ];
 
-describe.each(NAMED_PAIRS)('%s', (_, { client, upstream, model }) => {
-  const post = (request: JsonObject, stream: boolean): Promise<Response> => {
-    const usage = client === 'chat-completions' && stream ? { stream_options: { include_usage: true } } : {};
-    return world.relay.post(PATHS[client], world.caller.key, { model, stream, ...usage, ...request });
-  };
+describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
+  const { model } = pair;
+  const client = clientOf(pair.client);
+  const vendor = vendorOf(pair.upstream);
+  const lacks: Lacks<string> = { ...client.lacks, ...vendor.lacks };
+
+  const USAGE = { ...UNCACHED, cacheRead: lacks['usage of cached tokens'] === undefined ? 400 : 0 };
+  const SAID: Heard = { ...SAID_UNCACHED, usage: USAGE };
+  /** $1/M in, $0.1/M of it from the cache, $10/M out: in nanos. */
+  const COST = String((USAGE.prompt - USAGE.cacheRead) * 1000 + USAGE.cacheRead * 100 + USAGE.completion * 10_000);
+
+  const post = (request: JsonObject): Promise<Response> =>
+    world.relay.post(client.path, world.caller.key, { model, ...request });
 
   /** What the client makes of the answer. */
   async function hear(request: JsonObject, stream: boolean, answer: AnswerOptions): Promise<Heard> {
-    world.relay.upstream.script(answerIn(upstream, { usage: USAGE, ...answer }));
-    const response = await post(request, stream);
+    world.relay.upstream.script(answerOf(vendor, { usage: USAGE, ...answer }));
+    const response = await post(request);
     const text = await response.text();
     expect([response.status, text]).toEqual([200, expect.anything()]);
-    return stream ? heardStreamed(client, text) : heardIn(client, JSON.parse(text) as JsonObject);
+    return stream ? client.heardStream(text) : client.heard(JSON.parse(text) as JsonObject);
   }
 
-  /** The latest request to the upstream. */
-  const sent = (): JsonObject => world.relay.upstream.requests.at(-1)!.json;
+  /** The latest request to the upstream, and what it asks for. */
+  const sent = () => world.relay.upstream.requests.at(-1)!;
+  const arrived = (): Asked => askedOf(vendor, sent().json);
+
+  /** That what a client asks for arrives. */
+  async function expectArrival(asked: Asked): Promise<void> {
+    await hear(client.request(asked, false), false, {});
+    expect(arrived()).toEqual(asked.tools === undefined ? asked : { toolChoice: 'auto', ...asked });
+  }
 
   describe.each(WAYS)('%s', (__, stream) => {
     it('a text is the same text, and is charged once (cases 31 and 93)', async () => {
-      const heard = await hear(requestIn(client, HELLO), stream, {
-        text: ['Hé', '😀 lo', '\u2028 "quoted" \\n', ' ☃'],
-      });
-      expect(heard).toEqual({ ...SAID, text: 'Hé😀 lo\u2028 "quoted" \\n ☃' });
-      expect(askedIn(upstream, sent())).toEqual(HELLO);
-      expect(sent()).toMatchObject({ model: `vendor-${upstream}` });
+      const text = ['Hé', '😀 lo', '\u2028 "quoted" \\n', ' ☃'];
+      expect(await hear(client.request(HELLO, stream), stream, { text })).toEqual({ ...SAID, text: text.join('') });
+      expect(arrived()).toEqual(HELLO);
+      expect(vendor.modelOf(sent())).toBe(`vendor-${vendor.id}`);
       expect(await world.relay.onlyCall(world.caller)).toMatchObject({
         status: 'succeeded',
         billing_basis: 'reported',
         cost: COST,
         prompt_tokens: '1000',
-        cached_tokens: '400',
+        cached_tokens: String(USAGE.cacheRead),
         completion_tokens: '200',
       });
     });
 
-    it('an empty answer is an answer (case 32)', async () => {
-      expect(await hear(requestIn(client, HELLO), stream, { text: '' })).toEqual(SAID);
+    itUnless(lacks['empty answer'], 'an empty answer is an answer (case 32)', async () => {
+      expect(await hear(client.request(HELLO, stream), stream, { text: '' })).toEqual(SAID);
     });
 
-    it('one call of a tool, with a text before it (case 45)', async () => {
+    itUnless(lacks['tools'], 'one call of a tool, with a text before it (case 45)', async () => {
       const answer = { text: ['Let me ', 'see.'], toolCalls: [WEATHER_CALL] };
-      const heard = await hear(requestIn(client, ASKED), stream, answer);
+      const heard = await hear(client.request(ASKED, stream), stream, answer);
       expect(heard).toEqual({ ...SAID, text: 'Let me see.', calls: [WEATHER], stop: 'tools' });
-      expect(askedIn(upstream, sent())).toEqual({ toolChoice: 'auto', ...ASKED });
+      expect(arrived()).toEqual({ toolChoice: 'auto', ...ASKED });
     });
 
-    it('several calls in one turn, one without arguments (cases 46 and 48)', async () => {
-      const heard = await hear(requestIn(client, ASKED), stream, { toolCalls: [WEATHER_CALL, TIME_CALL] });
-      expect(heard).toEqual({ ...SAID, calls: [WEATHER, TIME], stop: 'tools' });
+    itUnless(
+      lacks['several calls in one turn'],
+      'several calls in one turn, one without arguments (cases 46 and 48)',
+      async () => {
+        const heard = await hear(client.request(ASKED, stream), stream, { toolCalls: [WEATHER_CALL, TIME_CALL] });
+        expect(heard).toEqual({ ...SAID, calls: [WEATHER, TIME], stop: 'tools' });
+      },
+    );
+
+    itUnless(lacks['stops'], 'an answer that met its limit (case 33)', async () => {
+      const answer = { text: 'Once upon', stop: 'length' } as const;
+      expect(await hear(client.request(HELLO, stream), stream, answer)).toEqual({ ...SAID, ...answer });
     });
 
-    it('an answer that met its limit (case 33)', async () => {
-      expect(await hear(requestIn(client, HELLO), stream, { text: 'Once upon', stop: 'length' })).toEqual({
-        ...SAID,
-        text: 'Once upon',
-        stop: 'length',
-      });
+    itUnless(lacks['stops'], 'an answer that a filter ended (case 41)', async () => {
+      const answer = { text: 'I', stop: 'filter' } as const;
+      expect(await hear(client.request(HELLO, stream), stream, answer)).toEqual({ ...SAID, ...answer });
     });
 
-    it('an answer that a filter ended (case 41)', async () => {
-      expect(await hear(requestIn(client, HELLO), stream, { text: 'I', stop: 'filter' })).toEqual({
-        ...SAID,
-        text: 'I',
-        stop: 'filter',
-      });
-    });
-
-    it('reasoning in front of a text (case 86)', async () => {
-      const request = { ...requestIn(client, HELLO), ...WITH_REASONING[client] };
+    itUnless(lacks['reasoning shown'], 'reasoning in front of a text (case 86)', async () => {
+      const request = { ...client.request(HELLO, stream), ...client.wantsReasoning };
       const heard = await hear(request, stream, { reasoning: ['Compare ', 'both.'], text: '42' });
       expect(heard).toEqual({ ...SAID, reasoning: 'Compare both.', text: '42' });
     });
 
-    it('an answer that needs a second turn: calls, and results with a text behind them (cases 66 and 67)', async () => {
-      const turns: Asked['turns'] = [
-        ...HELLO.turns,
-        {
-          by: 'assistant',
-          text: 'Let me see.',
-          calls: [
-            { id: 'call_9', name: 'get_weather', arguments: '{"city":"Oslo"}' },
-            { id: 'call_10', name: 'get_time', arguments: '{}' },
-          ],
-        },
-        { by: 'tool', id: 'call_9', text: 'Snow.' },
-        { by: 'tool', id: 'call_10', text: 'Noon.' },
-        { by: 'user', text: 'Well?' },
-      ];
-      const asked = { ...ASKED, turns };
-      expect(await hear(requestIn(client, asked), stream, {})).toEqual({ ...SAID, text: 'Hello' });
-      expect(askedIn(upstream, sent())).toEqual({ toolChoice: 'auto', ...asked });
-    });
+    itUnless(
+      lacks['results of tools'],
+      'an answer that needs a second turn: calls, and results with a text behind them (cases 66 and 67)',
+      async () => {
+        const turns: Asked['turns'] = [
+          ...HELLO.turns,
+          { by: 'assistant', text: 'Let me see.', calls: CALLED },
+          { by: 'tool', id: 'call_9', text: 'Snow.' },
+          { by: 'tool', id: 'call_10', text: 'Noon.' },
+          { by: 'user', text: 'Well?' },
+        ];
+        const asked = { ...ASKED, turns };
+        expect(await hear(client.request(asked, stream), stream, {})).toEqual({ ...SAID, text: 'Hello' });
+        expect(arrived()).toEqual({ toolChoice: 'auto', ...asked });
+      },
+    );
   });
 
-  it('an image in what the user says', async () => {
-    const asked: Asked = { ...HELLO, turns: [{ by: 'user', text: 'What is this?', image: PIXEL }] };
-    await hear(requestIn(client, asked), false, {});
-    expect(askedIn(upstream, sent())).toEqual(asked);
-  });
+  itUnless(lacks['images'], 'an image in what the user says', () => expectArrival(PICTURED));
 
-  // A client of Chat Completions has no place for it.
-  const itWithImages = client === 'chat-completions' ? it.skip : it;
-  itWithImages('an image in the result of a tool (case 70)', async () => {
-    const turns: Asked['turns'] = [
-      ...HELLO.turns,
-      { by: 'assistant', calls: [{ id: 'call_9', name: 'get_weather', arguments: '{"city":"Oslo"}' }] },
-      { by: 'tool', id: 'call_9', text: 'A picture:', image: PIXEL },
-    ];
-    const asked = { ...ASKED, turns };
-    await hear(requestIn(client, asked), false, {});
-    expect(askedIn(upstream, sent())).toEqual({ toolChoice: 'auto', ...asked });
-  });
-
-  it.each<NonNullable<Asked['toolChoice']>>(['auto', 'required', 'none', { name: 'get_time' }])(
-    'a choice of tools: %j (case 56)',
-    async (toolChoice) => {
-      await hear(requestIn(client, { ...ASKED, toolChoice }), false, {});
-      expect(askedIn(upstream, sent())).toEqual({ ...ASKED, toolChoice });
-    },
+  itUnless(lacks['images in results'], 'an image in the result of a tool (case 70)', () =>
+    expectArrival({ ...PICTURED_RESULT, system: 'Be brief.' }),
   );
 
-  it('one call at a time (case 57)', async () => {
-    const asked = { ...ASKED, isSerial: true };
-    await hear(requestIn(client, asked), false, {});
-    expect(askedIn(upstream, sent())).toEqual({ toolChoice: 'auto', ...asked });
-  });
+  for (const toolChoice of CHOICES) {
+    itUnless(lacks['choice of tools'], `a choice of tools: ${JSON.stringify(toolChoice)} (case 56)`, () =>
+      expectArrival({ ...ASKED, toolChoice }),
+    );
+  }
 
-  it('an answer of a schema (case 118)', async () => {
+  itUnless(lacks['one call at a time'], 'one call at a time (case 57)', () =>
+    expectArrival({ ...ASKED, isSerial: true }),
+  );
+
+  itUnless(lacks['JSON of a schema'], 'an answer of a schema (case 118)', async () => {
     const asked = { ...HELLO, schema: SCHEMA };
-    const heard = await hear(requestIn(client, asked), false, { text: '{"city":"Oslo"}' });
+    const heard = await hear(client.request(asked, false), false, { text: '{"city":"Oslo"}' });
     expect(heard).toEqual({ ...SAID, text: '{"city":"Oslo"}' });
-    expect(askedIn(upstream, sent())).toEqual(asked);
+    expect(arrived()).toEqual(asked);
   });
 
-  it.each(WAYS)(
-    'reasoning comes back to the upstream that gave it, as it was: %s (cases 79, 80 and 87)',
-    async (__, stream) => {
-      const request = { ...requestIn(client, ASKED), ...WITH_REASONING[client] };
-      const answer = { reasoning: 'Oslo it is.', toolCalls: [WEATHER_CALL], usage: USAGE };
-      world.relay.upstream.script(answerIn(upstream, answer));
-      const first = await post(request, stream);
-      await hear(continued(client, request, await first.text(), WEATHER_CALL.id), false, {});
-      const again = JSON.stringify(sent());
-      const carries = client !== 'chat-completions' || upstream === 'chat-completions';
-      expect(again.includes(MARKS[upstream])).toBe(carries);
-      if (upstream === 'messages' && carries) {
-        const [, assistant] = sent()['messages'] as { content: JsonObject[] }[];
-        expect(assistant!.content[0]).toEqual({
-          type: 'thinking',
-          thinking: 'Oslo it is.',
-          signature: THINKING_SIGNATURE,
-        });
-      }
-      expect(again).not.toContain('rly1.');
-    },
-  );
+  for (const [way, stream] of WAYS) {
+    const name = `reasoning comes back to the upstream that gave it, as it was: ${way} (cases 79, 80 and 87)`;
+    itUnless(vendor.lacks?.['reasoning given back'] ?? lacks['reasoning shown'], name, async () => {
+      const request = { ...client.request(ASKED, stream), ...client.wantsReasoning };
+      world.relay.upstream.script(answerOf(vendor, { reasoning: THOUGHT, toolCalls: [WEATHER_CALL], usage: USAGE }));
+      const first = await post(request);
+      await hear(client.continued(request, await first.text(), WEATHER_CALL.id), stream, {});
+      const again = sent();
+      // What nobody has signed is a text, which every client can carry.
+      const carries = client.returnsSealedReasoning === true || vendor.reasoningMark === THOUGHT;
+      expect(again.body.includes(vendor.reasoningMark!)).toBe(carries);
+      if (carries) vendor.expectReasoning?.(again.json);
+      expect(again.body.toString()).not.toContain('rly1.');
+    });
+  }
 
   const refusals: [number, Situation][] = [
     [400, INVALID_REQUEST],
@@ -239,24 +207,23 @@ describe.each(NAMED_PAIRS)('%s', (_, { client, upstream, model }) => {
   ];
   it.each(refusals)('a refusal with %i, in the words of the client (case 95)', async (status, situation) => {
     for (const stream of [false, true]) {
-      world.relay.upstream.script(errorAnswer(upstream, status));
-      await expectError(client, await post(requestIn(client, HELLO), stream), situation);
+      world.relay.upstream.script(errorAnswer(vendor.id, status));
+      await expectErrorOf(client, await post(client.request(HELLO, stream)), situation);
     }
   });
 
-  const { before } = eventsAround(eventsIn(upstream, { text: ['Hello ', 'there'] }), 'there');
+  const { before } = eventsAround(vendor.events({ text: ['Hello ', 'there'] }), 'there');
   const faults: [string, Script][] = [
     ['ends early', end()],
-    ['reports an error', sse(errorEvents(upstream, 'Boom.', before.length))],
+    ['reports an error', sse(vendor.errorEvents('Upstream closed the stream.', before.length))],
   ];
 
   it.each(faults)('a stream whose upstream %s ends as failed (cases 40 and 98)', async (how, fault) => {
     world.relay.upstream.script([streamHead(), sse(before), fault, end()]);
-    const response = await post(requestIn(client, HELLO), true);
+    const response = await post(client.request(HELLO, true));
     const events = readEvents(withoutKeepAlives(await response.text()));
-    const { failureEvents = 1, ...played } = clientOf(client);
-
-    played.expectFailure(events.slice(0, -failureEvents), events.slice(-failureEvents));
+    const { failureEvents = 1 } = client;
+    client.expectFailure(events.slice(0, -failureEvents), events.slice(-failureEvents));
     expect(JSON.stringify(events)).toContain('Hello ');
     const error_reason = how === 'ends early' ? 'upstream_truncated' : 'upstream_error';
     expect(await world.relay.onlyCall(world.caller)).toMatchObject({
@@ -269,13 +236,6 @@ describe.each(NAMED_PAIRS)('%s', (_, { client, upstream, model }) => {
   it.each(faults)('a client that wants it whole is told when the upstream %s', async (how, fault) => {
     world.relay.upstream.script([streamHead(), sse(before), fault, end()]);
     const situation = how === 'ends early' ? TRUNCATED : UPSTREAM_ERROR;
-    await expectError(client, await post(requestIn(client, HELLO), false), situation);
+    await expectErrorOf(client, await post(client.request(HELLO, false)), situation);
   });
 });
-
-/** What proves that reasoning came back, in the words of each upstream. */
-const MARKS: Readonly<Record<Pair['upstream'], string>> = {
-  responses: ENCRYPTED_REASONING,
-  'chat-completions': 'Oslo it is.',
-  messages: THINKING_SIGNATURE,
-};

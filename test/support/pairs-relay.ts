@@ -1,8 +1,10 @@
-/** A relay with an upstream of each dialect, for specs in which one client speaks to all three. */
+/** A relay with an upstream of each dialect, for specs in which one client speaks to all of them. */
 
 import type { RelayTimings } from '../../src/relay/index.js';
 import { pairsCatalog } from './pairs.js';
 import { RelayApp, type TestCaller } from './relay-app.js';
+
+export { PIXEL } from '../conformance/examples.js';
 
 export interface PairsRelay {
   readonly relay: RelayApp;
@@ -35,6 +37,3 @@ export function usePairsRelay(timings: Partial<RelayTimings> = {}): PairsRelay {
     },
   };
 }
-
-/** A picture of one pixel, in base64. */
-export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
