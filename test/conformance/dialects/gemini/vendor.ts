@@ -1,6 +1,6 @@
 import type { DialectVendor } from '../../dialect-vendor.js';
 import { geminiBody, geminiEvents, THOUGHT_SIGNATURE } from './answers.js';
-import { geminiAsked } from './asked.js';
+import { type Content, geminiAsked } from './asked.js';
 import { expectGeminiRules } from './rules.js';
 
 /** Google's names of HTTP statuses. */
@@ -36,4 +36,10 @@ export const geminiVendor: DialectVendor = {
   asked: geminiAsked,
   expectRequest: expectGeminiRules,
   reasoningMark: THOUGHT_SIGNATURE,
+  /** On the very call that it came on; what was thought stays here. */
+  expectReasoning(request) {
+    const { parts } = (request['contents'] as readonly Content[])[1]!;
+    expect(parts).toEqual([expect.objectContaining({ thoughtSignature: THOUGHT_SIGNATURE })]);
+    expect(parts[0]).toHaveProperty('functionCall');
+  },
 };
