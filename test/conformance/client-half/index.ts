@@ -6,6 +6,7 @@ import type { ClientAbility, ClientHalf } from './half.js';
 import { heads } from './heads.js';
 import { reasoning } from './reasoning.js';
 import { surroundings } from './surroundings.js';
+import { transcripts } from './transcripts.js';
 
 /** All that is asked of a client half, as values: the kit's own test runs them on halves that are wrong on purpose. */
 export const clientAbilities = (half: ClientHalf): Abilities<ClientAbility> => ({
@@ -17,7 +18,17 @@ export const clientAbilities = (half: ClientHalf): Abilities<ClientAbility> => (
   ...surroundings(half),
 });
 
+/** A half, with what is printed of it. */
+export interface ClientSuite extends ClientHalf {
+  /** The folder of the half's transcripts, as `README.md` describes it. */
+  readonly fixtures?: string;
+}
+
 /** The side that clients speak to, on plain values: an ability each, shown or said to have no word. */
-export function describeClientHalf(half: ClientHalf): void {
-  describeAbilities(`${half.protocol.id}, client half`, clientAbilities(half), half.client.lacks ?? {});
+export function describeClientHalf({ fixtures, ...half }: ClientSuite): void {
+  const abilities = {
+    ...clientAbilities(half),
+    ...(fixtures !== undefined && { transcripts: { checks: transcripts(half, fixtures) } }),
+  };
+  describeAbilities(`${half.protocol.id}, client half`, abilities, half.client.lacks ?? {});
 }

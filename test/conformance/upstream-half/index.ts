@@ -5,6 +5,7 @@ import { behaving } from './behaving.js';
 import { breaking } from './breaking.js';
 import type { UpstreamAbility, UpstreamHalf } from './half.js';
 import { reasoning } from './reasoning.js';
+import { transcripts } from './transcripts.js';
 
 /** All that is asked of an upstream half, as values: the kit's own test runs them on halves that are wrong on purpose. */
 export const upstreamAbilities = (half: UpstreamHalf): Abilities<UpstreamAbility> => ({
@@ -15,7 +16,17 @@ export const upstreamAbilities = (half: UpstreamHalf): Abilities<UpstreamAbility
   ...behaving(half),
 });
 
+/** A half, with what is printed of it. */
+export interface UpstreamSuite extends UpstreamHalf {
+  /** The folder of the half's transcripts, as `README.md` describes it. */
+  readonly fixtures?: string;
+}
+
 /** The side that speaks to an upstream, on plain values: an ability each, shown or said to have no word. */
-export function describeUpstreamHalf(half: UpstreamHalf): void {
-  describeAbilities(`${half.upstream.id}, upstream half`, upstreamAbilities(half), half.vendor.lacks ?? {});
+export function describeUpstreamHalf({ fixtures, ...half }: UpstreamSuite): void {
+  const abilities = {
+    ...upstreamAbilities(half),
+    ...(fixtures !== undefined && { transcripts: { checks: transcripts(half, fixtures) } }),
+  };
+  describeAbilities(`${half.upstream.id}, upstream half`, abilities, half.vendor.lacks ?? {});
 }

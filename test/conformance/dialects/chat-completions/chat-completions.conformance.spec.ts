@@ -1,6 +1,9 @@
+import { resolve } from 'node:path';
 import { describeBothHalves, describeClientHalf, describeUpstreamHalf } from '../../index.js';
 import { bothHalves } from './both-halves.js';
 
-describeClientHalf(bothHalves);
-describeUpstreamHalf(bothHalves);
+const fixtures = resolve(import.meta.dirname, 'fixtures');
+
+describeClientHalf({ ...bothHalves, fixtures: resolve(fixtures, 'client') });
+describeUpstreamHalf({ ...bothHalves, fixtures: resolve(fixtures, 'upstream') });
 describeBothHalves(bothHalves);

@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { eventsOf } from '../../../src/call/index.js';
+import type { Check } from '../abilities.js';
+import { HELLO } from '../examples.js';
+import { contentMeant, eventsIn, fixtureChecks, meaningOf, pattern, resultMeant } from '../fixtures.js';
+import type { ClientHalf } from './half.js';
+import { bodyOf, contentOf, contextOf, written } from './speaking.js';
+
+/** What the documentation of the dialect prints: requests that are read so, answers that are written so. */
+export const transcripts = (half: ClientHalf, folder: string): Check[] => [
+  ...fixtureChecks(join(folder, 'requests'), 'a request is read as it is meant', ({ wire, meaning }) => {
+    expect(meaningOf(contentOf(half, wire))).toEqual(meaningOf(contentMeant(meaning)));
+  }),
+  ...fixtureChecks(join(folder, 'answers'), 'an answer is written as clients read it', (fixture) => {
+    const { isStream, wire, request = bodyOf(half, HELLO, isStream) } = fixture;
+    const meant = resultMeant(fixture.meaning);
+    if (isStream)
+      expect(eventsIn(written(half, [...eventsOf(meant)], request).join(''))).toEqual(pattern(eventsIn(wire)));
+    else {
+      const body = half.protocol.renderResponse(meant, contextOf(half, request));
+      expect(JSON.parse(body)).toEqual(pattern(JSON.parse(wire)));
+    }
+  }),
+];

@@ -1,0 +1,132 @@
+/**
+ * Transcripts as a vendor's documentation prints them, beside what they mean. `README.md` describes the files. Each half
+ * reads a folder of its own: `requests/` and `answers/`, in which every `<case>.json` or `<case>.sse` has a
+ * `<case>.means.json`.
+ */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type CallContent,
+  type CallResult,
+  NO_TOKENS,
+  RawJson,
+  type TokenUsage,
+  type Tool,
+} from '../../src/call/index.js';
+import type { JsonObject } from '../../src/shared/index.js';
+import { readEvents } from '../support/stream-text.js';
+import { aContent } from '../support/translations.js';
+import type { Check } from './abilities.js';
+
+/** One transcript. */
+export interface Fixture {
+  readonly name: string;
+  /** As it lies on the disk; the request that is answered too, where there is one. */
+  readonly wire: string;
+  readonly meaning: JsonObject;
+  readonly request: string | undefined;
+  readonly isStream: boolean;
+}
+
+const MEANS = '.means.json';
+const REQUEST = '.request.json';
+
+/** A check for each transcript of a folder. A file that has nothing beside it is a complaint of its own. */
+export function fixtureChecks(folder: string, say: string, run: (fixture: Fixture) => void): Check[] {
+  if (!existsSync(folder)) return [];
+  const files = readdirSync(folder).toSorted();
+  const cases = new Set(files.map(caseOf));
+  return [...cases].flatMap((name): Check[] => {
+    const wires = files.filter((file) => file === `${name}.json` || file === `${name}.sse`);
+    if (wires.length === 0 || !files.includes(name + MEANS)) return [lonely(folder, name)];
+    return wires.map((file) => ({ name: `${say}: ${file}`, run: () => run(fixtureIn(folder, name, file)) }));
+  });
+}
+
+const caseOf = (file: string): string => file.replace(/(?:\.means|\.request)?\.(?:json|sse)$/, '');
+
+const lonely = (folder: string, name: string): Check => ({
+  name: `${name} has a transcript, and beside it what it means`,
+  run() {
+    throw new Error(`${folder} needs ${name}${MEANS} and one of ${name}.json and ${name}.sse.`);
+  },
+});
+
+function fixtureIn(folder: string, name: string, file: string): Fixture {
+  const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
+  return {
+    name,
+    wire: read(file),
+    meaning: JSON.parse(read(name + MEANS)) as JsonObject,
+    request: existsSync(join(folder, name + REQUEST)) ? read(name + REQUEST) : undefined,
+    isStream: file.endsWith('.sse'),
+  };
+}
+
+/** An answer that is written down. Counts that are left out are none. */
+export function resultMeant({ usage, ...result }: JsonObject): CallResult {
+  const counted = usage === undefined ? undefined : { ...NO_TOKENS, ...(usage as Partial<TokenUsage>) };
+  return { sequence: undefined, ...(result as unknown as CallResult), usage: counted };
+}
+
+/** An answer as it is written down: without what a transcript may leave out of its meaning. */
+export function withoutNames({ usage, ...result }: CallResult, meant: CallResult): CallResult {
+  const { answerId, serviceTier, ...counts } = usage ?? NO_TOKENS;
+  const named = {
+    ...(meant.usage?.answerId !== undefined && { answerId }),
+    ...(meant.usage?.serviceTier !== undefined && { serviceTier }),
+  };
+  return { ...result, usage: usage && ({ ...counts, ...named } as TokenUsage) };
+}
+
+/** A content that is written down. What is left out is as in a request that does not say. */
+export function contentMeant(meaning: JsonObject): CallContent {
+  const { tools = [], format, ...content } = meaning as Partial<CallContent>;
+  return aContent({
+    ...content,
+    tools: tools.map((tool, index): Tool => ({ ...tool, path: `tools[${index}]`, schema: rawOf(tool.schema) })),
+    ...(format && { format: format.kind === 'schema' ? { ...format, schema: rawOf(format.schema)! } : format }),
+  });
+}
+
+const rawOf = (value: unknown): RawJson | undefined =>
+  value === undefined ? undefined : new RawJson(JSON.stringify(value));
+
+/** A content as it is written down: schemas and arguments are JSON values, and what is undefined is not there. */
+export const meaningOf = ({ tools, ...content }: CallContent): unknown =>
+  withArgumentsRead({ ...content, tools: tools.map((tool) => ({ ...tool, path: undefined })) });
+
+/** Arguments of calls are JSON: white space in a transcript is not a part of what it means. */
+export const withArgumentsRead = (value: object): unknown =>
+  JSON.parse(JSON.stringify(value), function (this: JsonObject, name, member: unknown) {
+    const isRead = name === 'arguments' && typeof member === 'string' && this['isFreeform'] !== true;
+    return isRead ? jsonOrText(member) : member;
+  });
+
+/** A limit may have cut them off. */
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What stands for a value that the relay makes: an id, a time. */
+const ANY = '<any>';
+
+/** The same value, in which `<any>` is equal to whatever is there. */
+export function pattern(value: unknown): unknown {
+  if (value === ANY) return expect.anything();
+  if (Array.isArray(value)) return value.map(pattern);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, pattern(member)]));
+}
+
+/** The events of a stream, each with its name and the JSON in it. */
+export const eventsIn = (stream: string): unknown[] =>
+  readEvents(stream).map(({ event, data }) => ({
+    event,
+    data: data.startsWith('{') ? (JSON.parse(data) as unknown) : data,
+  }));

@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { resultOf } from '../../support/translations.js';
+import type { Check } from '../abilities.js';
+import { contentAsking } from '../asked-content.js';
+import { HELLO } from '../examples.js';
+import {
+  contentMeant,
+  type Fixture,
+  fixtureChecks,
+  resultMeant,
+  withArgumentsRead,
+  withoutNames,
+} from '../fixtures.js';
+import type { UpstreamHalf } from './half.js';
+import { listen } from './hearing.js';
+import { send, targetOf } from './sending.js';
+
+/** What the vendor's own documentation prints: requests that are built so, answers that are read so. */
+export const transcripts = (half: UpstreamHalf, folder: string): Check[] => [
+  ...fixtureChecks(join(folder, 'requests'), 'what is asked is built as the vendor writes it', (fixture) => {
+    const { json } = send(half, contentMeant(fixture.meaning), { stream: false });
+    expect(json).toEqual(JSON.parse(fixture.wire));
+    half.vendor.expectRequest(json);
+  }),
+  ...fixtureChecks(join(folder, 'answers'), 'what the vendor writes is read as it is meant', (fixture) => {
+    const meant = resultMeant(fixture.meaning);
+    const content = contentAsking(HELLO);
+    const read = fixture.isStream
+      ? resultOf(listen(half, [streamIn(fixture)], content))
+      : half.upstream.decodeResponse(fixture.wire, content, targetOf(half, { stream: false }));
+    expect(withArgumentsRead(withoutNames(read, meant))).toEqual(withArgumentsRead(meant));
+  }),
+];
+
+const streamIn = ({ wire }: Fixture): Buffer => Buffer.from(wire);
