@@ -184,6 +184,8 @@ describe('streams of Gemini upstreams', () => {
     ['SPII', 'content_filter'],
     ['IMAGE_SAFETY', 'content_filter'],
     ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
+    ['IMAGE_RECITATION', 'content_filter'],
+    ['IMAGE_OTHER', 'content_filter'],
     ['LANGUAGE', 'end'],
     ['OTHER', 'end'],
     ['SOMETHING_NEW', 'end'],

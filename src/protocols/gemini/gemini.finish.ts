@@ -14,6 +14,7 @@ const STOPS: ReadonlyMap<string, StopReason> = new Map([
   ['IMAGE_SAFETY', 'content_filter'],
   ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
   ['IMAGE_RECITATION', 'content_filter'],
+  ['IMAGE_OTHER', 'content_filter'],
 ]);
 
 /**
