@@ -1,5 +1,7 @@
 /** What the kit asks of a half of a dialect: abilities, each with the checks that show it. */
 
+import { NO_WORD } from './report.js';
+
 /** One thing that is true of a half that has the ability. It fails by throwing, as `expect` does. */
 export interface Check {
   /** A sentence about behaviour. */
@@ -19,9 +21,6 @@ export type Abilities<Ability extends string> = Readonly<Record<Ability, Shown>>
 
 /** What a dialect has no words for, each with the reason. */
 export type Lacks<Ability extends string> = Readonly<Partial<Record<Ability, string>>>;
-
-/** In the names of tests that are left out, in front of the reason. The report looks for it. */
-export const NO_WORD = 'no word for it: ';
 
 /** @param half as the report names it: `gemini, upstream half` */
 export function describeAbilities(half: string, abilities: Abilities<string>, lacks: Lacks<string>): void {
