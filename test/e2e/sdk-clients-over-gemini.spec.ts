@@ -4,6 +4,7 @@ import { THOUGHT_SIGNATURE } from '../conformance/dialects/gemini/answers.js';
 import { geminiVendor } from '../conformance/dialects/gemini/vendor.js';
 import { PIXEL, usePairsRelay } from '../support/pairs-relay.js';
 import { answerIn, type AnswerOptions, jsonAnswer, TIME_CALL, WEATHER_CALL } from '../support/scripted-upstream.js';
+import { type Understood, understandChat, understandMessage, understandResponse } from '../support/understood.js';
 import type { RecordedRequest } from '../support/scripted-request.js';
 
 const SCHEMA = {
@@ -28,13 +29,6 @@ const UNDERSTOOD = {
   calls: ['get_weather {"city":"Oslo"}', 'get_time {}'],
   tokens: [1000, 200],
 };
-
-/** What a client made of an answer, whichever client it was. */
-interface Understood {
-  readonly text: string;
-  readonly calls: readonly string[];
-  readonly tokens: readonly number[];
-}
 
 interface SentContent {
   readonly role: string;
@@ -335,26 +329,3 @@ channels:
     });
   });
 });
-
-function understandChat({ choices, usage }: OpenAI.ChatCompletion): Understood {
-  const { message } = choices[0]!;
-  const calls = (message.tool_calls ?? []).map((call) =>
-    call.type === 'function' ? `${call.function.name} ${call.function.arguments}` : call.type,
-  );
-  return { text: message.content ?? '', calls, tokens: [usage!.prompt_tokens, usage!.completion_tokens] };
-}
-
-function understandResponse({ output, output_text, usage }: OpenAI.Responses.Response): Understood {
-  const calls = output.flatMap((item) => (item.type === 'function_call' ? [`${item.name} ${item.arguments}`] : []));
-  return { text: output_text, calls, tokens: [usage!.input_tokens, usage!.output_tokens] };
-}
-
-function understandMessage({ content, usage }: Anthropic.Message): Understood {
-  return {
-    text: content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(''),
-    calls: content.flatMap((block) =>
-      block.type === 'tool_use' ? [`${block.name} ${JSON.stringify(block.input)}`] : [],
-    ),
-    tokens: [usage.input_tokens + (usage.cache_read_input_tokens ?? 0), usage.output_tokens],
-  };
-}

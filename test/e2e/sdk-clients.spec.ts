@@ -17,6 +17,13 @@ import {
   TIME_CALL,
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
+import {
+  promptOf,
+  type Understood,
+  understandChat,
+  understandMessage,
+  understandResponse,
+} from '../support/understood.js';
 
 const SCHEMA = {
   type: 'object' as const,
@@ -31,13 +38,6 @@ type ApiError = InstanceType<typeof OpenAI.APIError>;
 interface Exchange {
   readonly sent: string;
   readonly answer: Promise<string>;
-}
-
-/** What a client made of an answer, whichever client it was. */
-interface Understood {
-  readonly text: string;
-  readonly calls: readonly string[];
-  readonly tokens: readonly number[];
 }
 
 describe('the official SDKs', () => {
@@ -342,29 +342,3 @@ function limited(dialect: string): Script {
     { type: 'bytes', bytes: Buffer.from(JSON.stringify(body)) },
   ];
 }
-
-function understandChat({ choices, usage }: OpenAI.ChatCompletion): Understood {
-  const { message } = choices[0]!;
-  const calls = (message.tool_calls ?? []).map((call) =>
-    call.type === 'function' ? `${call.function.name} ${call.function.arguments}` : call.type,
-  );
-  return { text: message.content ?? '', calls, tokens: [usage!.prompt_tokens, usage!.completion_tokens] };
-}
-
-function understandResponse({ output, output_text, usage }: OpenAI.Responses.Response): Understood {
-  const calls = output.flatMap((item) => (item.type === 'function_call' ? [`${item.name} ${item.arguments}`] : []));
-  return { text: output_text, calls, tokens: [usage!.input_tokens, usage!.output_tokens] };
-}
-
-function understandMessage({ content, usage }: Anthropic.Message): Understood {
-  return {
-    text: content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(''),
-    calls: content.flatMap((block) =>
-      block.type === 'tool_use' ? [`${block.name} ${JSON.stringify(block.input)}`] : [],
-    ),
-    tokens: [promptOf(usage), usage.output_tokens],
-  };
-}
-
-const promptOf = (usage: Anthropic.Usage): number =>
-  usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
