@@ -48,9 +48,11 @@ export class AnswerParts {
     return [...this.#sign(signature), ...this.#say(kind, said)];
   }
 
-  /** Where the text that is being told comes from. */
-  annotate(annotation: Annotation): void {
-    if (this.#passage?.kind === 'text') this.#sequencer.annotate(this.#passage.key, annotation);
+  /** Where the text that is being told comes from. False when no text is: then they are for one that comes. */
+  cite(sources: readonly Annotation[]): boolean {
+    if (this.#passage?.kind !== 'text') return false;
+    for (const source of sources) this.#sequencer.annotate(this.#passage.key, source);
+    return true;
   }
 
   finish(): CallEvent[] {

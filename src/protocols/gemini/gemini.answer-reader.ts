@@ -12,6 +12,8 @@ export class AnswerReader {
   /** Behind the end only the final usage is waited for. */
   #stage: 'new' | 'open' | 'stopped' | 'over' = 'new';
   #searches = 0;
+  /** Addresses that the answer has named: each piece may repeat them. */
+  readonly #cited = new Set<string>();
 
   constructor(content: CallContent, target: UpstreamTarget) {
     this.#parts = new AnswerParts(content, target.family);
@@ -53,15 +55,25 @@ export class AnswerReader {
       const { blockReason } = objectIn(response, 'promptFeedback');
       return typeof blockReason === 'string' ? this.#stop('SAFETY') : [];
     }
-    const { parts } = objectIn(candidate, 'content');
-    const told = (Array.isArray(parts) ? (parts as unknown[]) : []).flatMap((part) =>
-      isJsonObject(part) ? this.#parts.next(part) : [],
-    );
-    const { searches, sources } = groundingIn(candidate);
-    this.#searches = Math.max(this.#searches, searches);
-    for (const source of sources) this.#parts.annotate(source);
+    const told = this.#tellParts(candidate);
     const finish = finishIn(candidate['finishReason']);
     return finish === undefined ? told : [...told, ...this.#stop(finish)];
+  }
+
+  /** What was found in the web is said of the text in front, which a signature in the same piece may end. */
+  #tellParts(candidate: JsonObject): CallEvent[] {
+    const { searches, sources } = groundingIn(candidate);
+    this.#searches = Math.max(this.#searches, searches);
+    const fresh = sources.filter(({ url }) => !this.#cited.has(url));
+    for (const { url } of fresh) this.#cited.add(url);
+    const { parts } = objectIn(candidate, 'content');
+    let isCited = fresh.length === 0;
+    const told = (Array.isArray(parts) ? (parts as unknown[]) : []).flatMap((part) => {
+      isCited ||= this.#parts.cite(fresh);
+      return isJsonObject(part) ? this.#parts.next(part) : [];
+    });
+    if (!isCited) this.#parts.cite(fresh);
+    return told;
   }
 
   #stop(finish: string): CallEvent[] {

@@ -62,11 +62,11 @@ function amountOf(build: RequestBuild, wished: Effort, limit: number): TreeObjec
   return { thinkingBudget: affordable(build, Math.min(BUDGETS.get(effort) ?? MOST_BUDGET, most), limit) };
 }
 
-/** A budget that the client names: never more than the model takes, nor all that it may write. */
+/** A budget that the client names: as much as the model takes, and never all that it may write. */
 function ownBudget(build: RequestBuild, budget: number, limit: number): number {
-  const fitting = Math.min(budget, MOST_BUDGET, limit - 1);
+  const fitting = Math.min(Math.max(budget, LEAST_BUDGET), MOST_BUDGET, limit - 1);
   if (fitting < budget) build.losses.warn('clamped', EFFORT);
-  return affordable(build, Math.max(fitting, Math.min(LEAST_BUDGET, limit - 1)), limit);
+  return affordable(build, fitting, limit);
 }
 
 /** The budget, if there is room for any. */

@@ -226,15 +226,25 @@ describe('streams of Gemini upstreams', () => {
     expect(refusalOf(() => eventsOf('data: {"candidates":[\n\n'))).toMatchObject({ kind: 'upstream_error' });
   });
 
-  it('name where a text comes from, and how often the web was searched', () => {
-    const grounding =
+  describe('that searched the web', () => {
+    const GROUNDING =
       ',"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["a","b"],"groundingChunks":[{"web":{"uri":"https://a.example/1","title":"a.example"}},{"retrievedContext":{}}]}';
-    const last = event(`${candidate([text('.')], grounding)},"usageMetadata":{"promptTokenCount":9}`);
-    const { parts, usage } = answerOf(said(text('So it is')) + last);
-    expect(parts).toEqual([
-      { ...words('So it is.'), annotations: [{ url: 'https://a.example/1', title: 'a.example' }] },
-    ]);
-    expect(usage?.toolUses).toEqual({ web_search: 2 });
+    const CITED = { ...words('So it is.'), annotations: [{ url: 'https://a.example/1', title: 'a.example' }] };
+    const grounded = (...parts: readonly string[]): string =>
+      event(`${candidate(parts, GROUNDING)},"usageMetadata":{"promptTokenCount":9}`);
+
+    it('name where a text comes from, and how often they searched', () => {
+      const { parts, usage } = answerOf(said(text('So it is')) + grounded(text('.')));
+      expect(parts).toEqual([CITED]);
+      expect(usage?.toolUses).toEqual({ web_search: 2 });
+    });
+
+    it('name it once, though every piece does, and a signature ends the text', () => {
+      const first = event(candidate([text('So it is.')], GROUNDING.replace('"finishReason":"STOP",', '')));
+      expect(partsOf(first + grounded(text('', 'S')))).toEqual([CITED, reasoning('', 'S')]);
+      expect(partsOf(said(text('So it is.')) + grounded(text('', 'S')))).toEqual([CITED, reasoning('', 'S')]);
+      expect(partsOf(grounded(text('So it is.'), text('', 'S')))).toEqual([CITED, reasoning('', 'S')]);
+    });
   });
 });
 
