@@ -9,7 +9,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 /** The blocks of code that name a file of the toy: ```` ```ts telegraph.head.ts ````. */
 const blocks = (): [name: string, code: string][] =>
-  [...read(GUIDE).matchAll(/^```ts (\S+)\n(.*?)^```$/gms)].map(([, name = '', code = '']) => [name, code]);
+  [...read(GUIDE).matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)].map(([, name = '', code = '']) => [name, code]);
 
 describe('the guide to adding a protocol', () => {
   it.each(blocks())('shows %s as it is', (name, code) => {

@@ -1,9 +1,20 @@
+import { resolve } from 'node:path';
 import { describeClientHalf, describeUpstreamHalf } from '../index.js';
 import { telegraphClient } from './client.js';
 import { TelegraphProtocol } from './telegraph.protocol.js';
 import { TelegraphUpstream } from './telegraph.upstream.js';
 import { telegraphVendor } from './vendor.js';
 
-describeClientHalf({ protocol: new TelegraphProtocol(), client: telegraphClient });
+const fixtures = resolve(import.meta.dirname, 'fixtures');
 
-describeUpstreamHalf({ upstream: new TelegraphUpstream(), vendor: telegraphVendor });
+describeClientHalf({
+  protocol: new TelegraphProtocol(),
+  client: telegraphClient,
+  fixtures: resolve(fixtures, 'client'),
+});
+
+describeUpstreamHalf({
+  upstream: new TelegraphUpstream(),
+  vendor: telegraphVendor,
+  fixtures: resolve(fixtures, 'upstream'),
+});
