@@ -11,6 +11,18 @@ const SHOTS = process.env['SHOTS'];
 const SIZES = { wide: WIDE, narrow: NARROW, least: { width: 360, height: 700 } };
 const LONGEST_NAME = 'W'.repeat(60);
 
+/** A key with as much on it as there can be. */
+const longestKey = () => ({
+  name: LONGEST_NAME,
+  quota: parseUsd('10000'),
+  budgets: { daily: parseUsd('1000.000001'), weekly: parseUsd('5000'), monthly: parseUsd('10000') },
+  models: ['m', 'gone-'.repeat(12)],
+  groupName: 'gone-group',
+  expiresAt: new Date(Date.now() + 3 * 86_400_000),
+  limits: { requestsPerMinute: 1_000_000_000, tokensPerMinute: 1_000_000_000, concurrency: 1_000_000_000 },
+  networks: ['2001:db8:aaaa:bbbb:cccc:dddd:eeee:1230/124', '2001:db8:ffff:ffff:ffff:ffff:ffff:0/112', '203.0.113.0/24'],
+});
+
 describe('the pages of keys in a browser', () => {
   let relay: RelayApp;
   let browser: Browser;
@@ -50,21 +62,7 @@ describe('the pages of keys in a browser', () => {
   it('are accessible and fit, with the longest names and amounts that there are', async () => {
     const keys = relay.get(ApiKeyService);
     const { accountId } = ann;
-    const { id } = await keys.create({
-      accountId,
-      name: LONGEST_NAME,
-      quota: parseUsd('10000'),
-      budgets: { daily: parseUsd('1000.000001'), weekly: parseUsd('5000'), monthly: parseUsd('10000') },
-      models: ['m', 'gone-'.repeat(12)],
-      groupName: 'gone-group',
-      expiresAt: new Date(Date.now() + 3 * 86_400_000),
-      limits: { requestsPerMinute: 1_000_000_000, tokensPerMinute: 1_000_000_000, concurrency: 1_000_000_000 },
-      networks: [
-        '2001:db8:aaaa:bbbb:cccc:dddd:eeee:1230/124',
-        '2001:db8:ffff:ffff:ffff:ffff:ffff:0/112',
-        '203.0.113.0/24',
-      ],
-    });
+    const { id } = await keys.create({ accountId, ...longestKey() });
     await relay.applyCatalog('limits: { key: { requests_per_minute: 1000000000, concurrency: 100 } }');
     const idle = await keys.create({ accountId, name: 'idle', quota: parseUsd('0') });
     const sql = relay.get(DataSource);

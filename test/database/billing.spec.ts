@@ -6,6 +6,36 @@ import { parseUsd } from '../../src/shared/index.js';
 import { BillingBench, EXACT } from '../support/billing-bench.js';
 import { attemptOf, finished } from '../support/billing-rows.js';
 
+/** How a call may end, each member unlike the others. */
+const ENDING = {
+  upstream_protocol: 'up',
+  channel: 'c1',
+  status: 'failed' as const,
+  error_reason: 'reason',
+  error_message: 'words, "quoted" (and) \\ more\n',
+  billing_basis: 'partial' as const,
+  first_token_ms: 11,
+  duration_ms: 12,
+  attempts: 13,
+};
+/** Of one request to an upstream, likewise. */
+const ATTEMPT = {
+  ordinal: 7,
+  channel: 'c2',
+  protocol: 'p2',
+  upstream_model: 'm2',
+  upstream_status: 201,
+  outcome: 'o2',
+  headers_ms: 1,
+  first_token_ms: 2,
+  duration_ms: 3,
+  credential: 4,
+  reason: 'r2, "quoted"',
+  begun_ms: 5,
+  connect_ms: 6,
+  first_byte_ms: 8,
+};
+
 describe('admission and settlement', () => {
   let bench: BillingBench;
   let billing: BillingRepository;
@@ -118,39 +148,11 @@ describe('admission and settlement', () => {
     const [open] = await sql.query('SELECT * FROM open_calls WHERE id = $1', [id]);
     const ids = { id, account_id, key_id, created_at, budget_day: null, budget_week: null, budget_month: null };
     expect(open).toEqual({ ...ids, ...facts, process_id: 'prc_1', hold: '500000000', snapshot: { price: '1' } });
-    const written = {
-      ...facts,
-      upstream_protocol: 'up',
-      channel: 'c1',
-      status: 'failed' as const,
-      error_reason: 'reason',
-      error_message: 'words, "quoted" (and) \\ more\n',
-      billing_basis: 'partial' as const,
-      first_token_ms: 11,
-      duration_ms: 12,
-      attempts: 13,
-    };
+    const written = { ...facts, ...ENDING };
     const tokens = [1, 2, 3, 4, 5] as const;
     const [prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, reasoning_tokens] = tokens;
     const counts = { prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, reasoning_tokens };
-    const attempt = {
-      call_id: id,
-      ordinal: 7,
-      created_at: asked.created_at,
-      channel: 'c2',
-      protocol: 'p2',
-      upstream_model: 'm2',
-      upstream_status: 201,
-      outcome: 'o2',
-      headers_ms: 1,
-      first_token_ms: 2,
-      duration_ms: 3,
-      credential: 4,
-      reason: 'r2, "quoted"',
-      begun_ms: 5,
-      connect_ms: 6,
-      first_byte_ms: 8,
-    };
+    const attempt = { ...ATTEMPT, call_id: id, created_at: asked.created_at };
     await billing.settle([
       finished(other, 0n),
       finished(asked, 600_000_000n, {

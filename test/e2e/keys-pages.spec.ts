@@ -19,6 +19,17 @@ interface Person {
   readonly caller: TestCaller;
 }
 
+/** What a key has that is made in the place of one that has leaked. */
+const LEAKY = {
+  quota: parseUsd('3'),
+  models: ['fee'],
+  groupName: 'default',
+  expiresAt: new Date('2031-01-01T00:00:00Z'),
+  limits: { concurrency: 3 },
+  networks: ['127.0.0.1', '::1'],
+  neverStores: true,
+};
+
 describe('the pages of keys', () => {
   let relay: RelayApp;
   let ann: Person;
@@ -333,28 +344,13 @@ describe('the pages of keys', () => {
     const { id, secret } = await relay.get(ApiKeyService).create({
       accountId: ann.accountId,
       name: 'leaky 2',
-      quota: parseUsd('3'),
       budgets: { weekly: parseUsd('2') },
-      models: ['fee'],
-      groupName: 'default',
-      expiresAt: new Date('2031-01-01T00:00:00Z'),
-      limits: { concurrency: 3 },
-      networks: ['127.0.0.1', '::1'],
-      neverStores: true,
+      ...LEAKY,
     });
-    await aCallRow(relay.get(DataSource), {
-      id: `req_${randomBytes(4).toString('hex')}`,
-      accountId: ann.accountId,
-      keyId: id,
-      ip: '203.0.113.77',
-      model: 'stranger-model',
-    });
-    await aCallRow(relay.get(DataSource), {
-      id: `req_${randomBytes(4).toString('hex')}`,
-      accountId: ann.accountId,
-      keyId: id,
-      model: '',
-    });
+    for (const call of [{ ip: '203.0.113.77', model: 'stranger-model' }, { model: '' }]) {
+      const row = { id: `req_${randomBytes(4).toString('hex')}`, accountId: ann.accountId, keyId: id, ...call };
+      await aCallRow(relay.get(DataSource), row);
+    }
     await relay.get(ApiKeyService).create({ accountId: ann.accountId, name: 'leaky 3' });
     const page = await ann.browser.get(`/keys/${id}/leaked`);
     expect(page.text).toContain('value="leaky 4"');
@@ -379,16 +375,7 @@ describe('the pages of keys', () => {
     expect(created.text).toContain(`/keys/${id}/leaked?made=`);
     expect(created.text).toContain('SWITCHBOARD_API_KEY');
     const like = await named('leaky 4');
-    expect(like).toMatchObject({
-      quota: parseUsd('3'),
-      models: ['fee'],
-      groupName: 'default',
-      expiresAt: new Date('2031-01-01T00:00:00Z'),
-      limits: { concurrency: 3 },
-      networks: ['127.0.0.1', '::1'],
-      strict: false,
-      neverStores: true,
-    });
+    expect(like).toMatchObject({ ...LEAKY, strict: false });
     expect(like.budgets.weekly?.limit).toBe(parseUsd('2'));
     await expectSoon(secretOn(created), 200);
     const replaced = await ann.browser.get(`/keys/${id}/leaked?made=${like.id}`);

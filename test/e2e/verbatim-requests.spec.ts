@@ -26,6 +26,32 @@ const ODD_REQUESTS: Readonly<Record<Dialect, string>> = {
     "metadata":{"model":"m"}, "model" : "m" , "max_output_tokens":1e2, "stream": $STREAM }\n`,
 };
 
+/** What clients and the proxies before them send along. */
+const OF_THE_CLIENT = {
+  cookie: 'session=of-the-client',
+  'proxy-authorization': 'Basic b2YtdGhlLWNsaWVudA==',
+  'x-forwarded-for': '203.0.113.7',
+  'x-forwarded-host': 'of-the-client.example',
+  'x-real-ip': '203.0.113.7',
+  forwarded: 'for=203.0.113.7',
+  via: '1.1 of-the-client',
+  te: 'trailers',
+  connection: 'keep-alive, x-of-the-hop',
+  'x-of-the-hop': 'of-the-client',
+  'keep-alive': 'timeout=5',
+  origin: 'https://of-the-client.example',
+  referer: 'https://of-the-client.example',
+  'user-agent': 'of-the-client/1.0',
+  'accept-encoding': 'gzip, deflate, br, zstd',
+  'accept-language': 'of-the-client',
+  'x-stainless-lang': 'of-the-client',
+  'openai-organization': 'of-the-client',
+  'openai-project': 'of-the-client',
+  'x-request-id': 'of-the-client',
+  'idempotency-key': 'of-the-client',
+  'content-type': 'text/plain; charset=utf-8',
+};
+
 describe('a request to an upstream of the same dialect', () => {
   let relay: RelayApp;
   let caller: TestCaller;
@@ -89,32 +115,7 @@ channels:
         path: `${path}?api_key=in-the-query&beta=false`,
         key: caller.key,
         body: aRequest(dialect),
-        headers: {
-          'x-api-key': caller.key,
-          'api-key': caller.key,
-          cookie: 'session=of-the-client',
-          'proxy-authorization': 'Basic b2YtdGhlLWNsaWVudA==',
-          'x-forwarded-for': '203.0.113.7',
-          'x-forwarded-host': 'of-the-client.example',
-          'x-real-ip': '203.0.113.7',
-          forwarded: 'for=203.0.113.7',
-          via: '1.1 of-the-client',
-          te: 'trailers',
-          connection: 'keep-alive, x-of-the-hop',
-          'x-of-the-hop': 'of-the-client',
-          'keep-alive': 'timeout=5',
-          origin: 'https://of-the-client.example',
-          referer: 'https://of-the-client.example',
-          'user-agent': 'of-the-client/1.0',
-          'accept-encoding': 'gzip, deflate, br, zstd',
-          'accept-language': 'of-the-client',
-          'x-stainless-lang': 'of-the-client',
-          'openai-organization': 'of-the-client',
-          'openai-project': 'of-the-client',
-          'x-request-id': 'of-the-client',
-          'idempotency-key': 'of-the-client',
-          'content-type': 'text/plain; charset=utf-8',
-        },
+        headers: { 'x-api-key': caller.key, 'api-key': caller.key, ...OF_THE_CLIENT },
       });
       await client.complete();
       const { rawHeaders, headers, query } = await relay.upstream.nextRequest();
