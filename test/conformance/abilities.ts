@@ -31,9 +31,15 @@ export function describeAbilities(half: string, abilities: Abilities<string>, la
   });
 }
 
-function describeShown({ checks, otherwise }: Shown, reason: string | undefined): void {
-  for (const { name, run } of checks) itUnless(reason, name, run);
-  if (reason !== undefined && otherwise !== undefined) it(otherwise.name, otherwise.run);
+function describeShown(shown: Shown, reason: string | undefined): void {
+  if (reason !== undefined) for (const { name, run } of shown.checks) itUnless(reason, name, run);
+  for (const { name, run } of checksDue(shown, reason)) it(name, run);
+}
+
+/** What has to hold of an ability that a dialect has, or has no word for. */
+export function checksDue({ checks, otherwise }: Shown, reason: string | undefined): readonly Check[] {
+  if (reason === undefined) return checks;
+  return otherwise === undefined ? [] : [otherwise];
 }
 
 /** A test; where a dialect has no word for what it is about, one that is left out, with the reason in its name. */

@@ -88,7 +88,6 @@ export function complaintIn(message: string): string {
       .map((line) => /^(?:Got |\[?cause\]?: )?(?:\w*Error: )(?!Property failed|expect\()(.+)$/.exec(line))
       .find(Boolean) ?? [];
   const differences = lines.filter((line) => /^(?:[-+] (?!Expected|Received)|Expected|Received)/.test(line));
-  const told =
-    thrown ?? (differences.length > 0 ? differences.slice(0, 4).join(' ') : lines.find((line) => line !== ''));
-  return (told ?? 'it fails without a word').replaceAll(/\s+/g, ' ').slice(0, MOST_CHARACTERS);
+  const told = thrown ?? (differences.length > 0 ? differences.slice(0, 4).join(' ') : lines.filter(Boolean).join(' '));
+  return (told || 'it fails without a word').replaceAll(/\s+/g, ' ').slice(0, MOST_CHARACTERS);
 }

@@ -1,0 +1,259 @@
+import {
+  type BuildContext,
+  type CallContent,
+  type CallEvent,
+  type CallResult,
+  Losses,
+  type RenderContext,
+  type SseEvent,
+  type StreamDecoder,
+  type StreamRenderer,
+  type UpstreamAdapter,
+  type UpstreamRequest,
+  type UpstreamTarget,
+  type ProtocolAdapter,
+} from '../../src/call/index.js';
+import { type Abilities, checksDue, type Lacks } from './abilities.js';
+import { clientAbilities } from './client-half/index.js';
+import { complaintIn, NO_WORD, reportOf } from './report.js';
+import { telegraphClient } from './toy/client.js';
+import { TelegraphProtocol } from './toy/telegraph.protocol.js';
+import { TelegraphUpstream } from './toy/telegraph.upstream.js';
+import { telegraphVendor } from './toy/vendor.js';
+import { upstreamAbilities } from './upstream-half/index.js';
+
+/** What of a half is wrong, by the kit: the abilities of which something does not hold. */
+function wrongIn(abilities: Abilities<string>, lacks: Lacks<string> = {}): string[] {
+  const isWrong = ({ run }: { readonly run: () => void }): boolean => {
+    try {
+      run();
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  return Object.entries(abilities)
+    .filter(([ability, shown]) => checksDue(shown, lacks[ability]).some(isWrong))
+    .map(([ability]) => ability);
+}
+
+const wrongInUpstream = (upstream: UpstreamAdapter): string[] =>
+  wrongIn(upstreamAbilities({ upstream, vendor: telegraphVendor }), telegraphVendor.lacks);
+
+const wrongInClient = (protocol: ProtocolAdapter): string[] =>
+  wrongIn(clientAbilities({ protocol, client: telegraphClient }), telegraphClient.lacks);
+
+/** An upstream half that builds from a content that has been changed before. */
+const building = (change: (context: BuildContext) => BuildContext): UpstreamAdapter =>
+  new (class extends TelegraphUpstream {
+    override buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
+      return super.buildRequest(change(context), target);
+    }
+  })();
+
+const withContent = (context: BuildContext, content: Partial<CallContent>): BuildContext => ({
+  ...context,
+  content: { ...context.content, ...content },
+});
+
+/** An upstream half whose streams are read by a decoder around its own. */
+const decoding = (around: (decoder: StreamDecoder) => StreamDecoder): UpstreamAdapter =>
+  new (class extends TelegraphUpstream {
+    override decodeStream(content: CallContent): StreamDecoder {
+      return around(super.decodeStream(content));
+    }
+  })();
+
+/** Tells everything at the end. */
+function late(decoder: StreamDecoder): StreamDecoder {
+  const told: CallEvent[] = [];
+  return {
+    next(event: SseEvent) {
+      told.push(...decoder.next(event));
+      return [];
+    },
+    end: () => [...told, ...decoder.end()],
+  };
+}
+
+/** Takes a stream that is cut off for one that has ended well. */
+function credulous(decoder: StreamDecoder): StreamDecoder {
+  const told: CallEvent[] = [];
+  return {
+    next(event: SseEvent) {
+      const events = decoder.next(event);
+      told.push(...events);
+      return events;
+    },
+    end() {
+      try {
+        return decoder.end();
+      } catch {
+        const start: CallEvent[] = told.length === 0 ? [{ type: 'call-start' }] : [];
+        return [...start, { type: 'call-stop', reason: 'end' }, { type: 'call-end' }];
+      }
+    },
+  };
+}
+
+/** Remembers what it has built already. */
+function forgetful(): UpstreamAdapter {
+  const built = new WeakSet<CallContent>();
+  return building((context) => {
+    const again = built.has(context.content);
+    built.add(context.content);
+    return again ? withContent(context, { outputLimit: 1 }) : context;
+  });
+}
+
+describe('an upstream half that is wrong in one respect', () => {
+  it.each<[string, readonly string[], UpstreamAdapter]>([
+    ['nothing', [], new TelegraphUpstream()],
+    [
+      'leaves the choice of tools to the model',
+      ['choice of tools'],
+      building((context) => withContent(context, { toolChoice: { mode: 'auto' } })),
+    ],
+    [
+      'leaves out one call at a time, for which it has no word, and does not say so',
+      ['one call at a time'],
+      building((context) => withContent(context, { parallelTools: undefined })),
+    ],
+    [
+      'says of nothing that it is lost',
+      ['one call at a time', 'JSON of a schema', 'reasoning shown'],
+      building((context) => ({ ...context, losses: new Losses(false) })),
+    ],
+    ['tells its pieces at the end', ['streaming piece by piece'], decoding(late)],
+    ['takes every end for a good one', ['early end'], decoding(credulous)],
+    ['builds another request from the same content', ['no side effects'], forgetful()],
+  ])('%s: the kit says so, and no more', (_, wrong, upstream) => {
+    expect(wrongInUpstream(upstream)).toEqual([...wrong]);
+  });
+});
+
+/** A client half that renders what has been changed before. */
+const telling = (
+  changeResult: (result: CallResult) => CallResult,
+  around: (renderer: StreamRenderer) => StreamRenderer,
+): ProtocolAdapter =>
+  new (class extends TelegraphProtocol {
+    override renderResponse(result: CallResult, context: RenderContext): string {
+      return super.renderResponse(changeResult(result), context);
+    }
+    override renderStream(context: RenderContext): StreamRenderer {
+      return around(super.renderStream(context));
+    }
+  })();
+
+/** Counts nothing as cached. */
+const uncached = (result: CallResult): CallResult => ({
+  ...result,
+  usage: result.usage && { ...result.usage, cacheRead: 0 },
+});
+const uncachedStream = (renderer: StreamRenderer): StreamRenderer => ({
+  next: (event) =>
+    renderer.next(event.type === 'usage-update' ? { ...event, usage: { ...event.usage, cacheRead: 0 } } : event),
+  fail: (error) => renderer.fail(error),
+});
+
+/** Writes each share when the next one comes. */
+function lateStream(renderer: StreamRenderer): StreamRenderer {
+  let kept = '';
+  return {
+    next(event) {
+      const share = renderer.next(event);
+      const due = event.type === 'call-end' ? kept + share : kept;
+      kept = share;
+      return due;
+    },
+    fail: (error) => renderer.fail(error),
+  };
+}
+
+const same = <Value>(value: Value): Value => value;
+
+class Restless extends TelegraphProtocol {
+  override keepAlive(): Uint8Array {
+    return Buffer.from('data: {"text":"."}\n\n');
+  }
+}
+
+class Unruly extends TelegraphProtocol {
+  override parseRequest(...[request]: Parameters<TelegraphProtocol['parseRequest']>): CallContent {
+    const content = super.parseRequest(request);
+    return { ...content, lead: [] };
+  }
+}
+
+describe('a client half that is wrong in one respect', () => {
+  it.each<[string, readonly string[], ProtocolAdapter]>([
+    ['nothing', [], new TelegraphProtocol()],
+    ['tells of no cache', ['usage of cached tokens'], telling(uncached, uncachedStream)],
+    ['writes each piece when the next one comes', ['streaming piece by piece'], telling(same, lateStream)],
+    ['speaks to keep a stream alive', ['keep-alive'], new Restless()],
+    ['does not listen to the system', ['system text'], new Unruly()],
+  ])('%s: the kit says so, and no more', (_, wrong, protocol) => {
+    expect(wrongInClient(protocol)).toEqual([...wrong]);
+  });
+});
+
+describe('the report', () => {
+  const test = (ability: string, title: string, status: string, ...failureMessages: string[]) => ({
+    ancestorTitles: ['parley, upstream half', ability],
+    title,
+    status,
+    failureMessages,
+  });
+  const file = { testFilePath: '/x/parley.conformance.spec.ts' };
+
+  it('has a line for each ability, and one that sums them up', () => {
+    const testResults = [
+      test('text', 'a text arrives', 'passed'),
+      test('images', `an image arrives (${NO_WORD}a line is text (and no more))`, 'pending'),
+      test('images', 'an image is not left out without a word', 'passed'),
+      test('tools', 'tools arrive', 'passed'),
+      test('tools', 'a call is heard', 'failed', 'Error: not written yet: decodeStream\n    at here'),
+    ];
+    expect(
+      reportOf({ ...file, testResults })
+        .trim()
+        .split('\n'),
+    ).toEqual([
+      'parley, upstream half',
+      '  text    done',
+      '  images  no word for it: a line is text (and no more)',
+      '  tools   not yet: a call is heard: not written yet: decodeStream',
+      'parley, upstream half: 1 of 3 abilities; 1 it has no words for; 1 not yet',
+    ]);
+  });
+
+  it('says so when there is no word for something, and it is left out in silence all the same', () => {
+    const testResults = [
+      test('images', `an image arrives (${NO_WORD}a line is text)`, 'pending'),
+      test('images', 'an image is not left out without a word', 'failed', 'Error: it is'),
+    ];
+    expect(reportOf({ ...file, testResults })).toContain('not yet: an image is not left out without a word: it is\n');
+  });
+
+  it('names a file that does not run', () => {
+    const failed = { ...file, testResults: [], testExecError: { message: "Cannot find module './vendor.js'" } };
+    expect(reportOf(failed)).toBe("\nparley.conformance.spec.ts does not run: Cannot find module './vendor.js'\n");
+  });
+
+  it('shows what was expected and what was there, on one line and in no colours', () => {
+    expect(complaintIn(messageOf(() => expect({ text: 'Hi' }).toEqual({ text: 'Ho' })))).toBe(
+      '- "text": "Ho", + "text": "Hi",',
+    );
+    expect(complaintIn(messageOf(() => expect(1).toBe(2)))).toBe('Expected: 2 Received: 1');
+  });
+});
+
+function messageOf(work: () => void): string {
+  try {
+    work();
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
