@@ -5,7 +5,6 @@ import {
   type ToolNames,
   type TreeObject,
   type Turn,
-  withErrorText,
   wrapFreeform,
 } from '../../../src/call/index.js';
 
@@ -26,7 +25,7 @@ function buildLine(part: Part, from: string, names: ToolNames): TreeObject[] {
       return [{ call, tool, arguments: isFreeform ? wrapFreeform(text) : text }];
     }
     case 'tool-result':
-      return [{ result: part.id, text: withErrorText(part).map(textOf).join('\n') }];
+      return [{ result: part.id, text: part.parts.map(textOf).join('\n'), failed: part.isError || undefined }];
     // No upstream of this dialect asks for its thoughts again, and nobody else's are any use to it.
     case 'reasoning':
       return [];
