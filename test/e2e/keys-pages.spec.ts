@@ -347,8 +347,8 @@ describe('the pages of keys', () => {
       budgets: { weekly: parseUsd('2') },
       ...LEAKY,
     });
-    for (const call of [{ ip: '203.0.113.77', model: 'stranger-model' }, { model: '' }]) {
-      const row = { id: `req_${randomBytes(4).toString('hex')}`, accountId: ann.accountId, keyId: id, ...call };
+    for (const used of [{ ip: '203.0.113.77', model: 'stranger-model' }, { model: '' }]) {
+      const row = { id: `req_${randomBytes(4).toString('hex')}`, accountId: ann.accountId, keyId: id, ...used };
       await aCallRow(relay.get(DataSource), row);
     }
     await relay.get(ApiKeyService).create({ accountId: ann.accountId, name: 'leaky 3' });
