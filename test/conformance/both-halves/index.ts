@@ -1,6 +1,7 @@
 import { describeAnswers } from './answers.js';
 import type { DialectUnderTest } from './dialect-under-test.js';
 import { describeRequests } from './requests.js';
+import { describeVerbatim } from './verbatim.js';
 
 /** What only a dialect with both halves can be held to: what one half has written, the other reads as the same. */
 export function describeBothHalves(dialect: DialectUnderTest): void {
@@ -10,6 +11,9 @@ export function describeBothHalves(dialect: DialectUnderTest): void {
     });
     describe('requests', () => {
       describeRequests(dialect);
+    });
+    describe('verbatim lane', () => {
+      describeVerbatim(dialect);
     });
   });
 }

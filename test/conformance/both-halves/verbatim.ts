@@ -1,0 +1,77 @@
+import type { Call, CallSignal, TokenUsage, VerbatimLane } from '../../../src/call/index.js';
+import { aCall, metered, refusalOf } from '../../support/calls.js';
+import { encodeEvent, encodeEvents, type JsonObject, type ScriptedEvent } from '../../support/scripted-steps.js';
+import { itUnless } from '../abilities.js';
+import { ANSWERED_CALLS, USAGE } from '../examples.js';
+import type { DialectUnderTest } from './dialect-under-test.js';
+import { target } from './speaking.js';
+
+const NOT_WRITTEN = 'the dialect’s own calls are translated as all others are';
+const COUNTED = { ...USAGE, cacheRead: 400, reasoning: 90 };
+
+/** Calls of the dialect's own clients go up as they came, and are paid for all the same. */
+export function describeVerbatim(dialect: DialectUnderTest): void {
+  const { vendor, upstream } = dialect;
+  const { verbatim: lane } = upstream;
+  const reason = lane === undefined ? NOT_WRITTEN : undefined;
+  const readings = (call: Call, text: string) => metered((lane as VerbatimLane).meterStream(call), text);
+  const streamOf = (call: Call) =>
+    vendor.events({ text: ['one ', 'two'], usage: COUNTED }, JSON.parse(call.body.bytes.toString()) as JsonObject);
+
+  const neededIn = (events: readonly ScriptedEvent[]): number =>
+    events.findIndex((event) => vendor.closes.test(encodeEvent(event).toString()));
+
+  for (const stream of [false, true]) {
+    itUnless(reason, `only the model changes: ${stream ? 'streamed' : 'whole'} (cases 1, 2 and 5)`, () => {
+      const call = callOf(dialect, stream);
+      const { body } = (lane as VerbatimLane).rewriteRequest(call, {
+        ...target(dialect, stream),
+        model: 'vendor-model',
+      });
+      const sent = Buffer.concat(body.pieces()).toString();
+      expect(sent).toBe(call.body.bytes.toString().replace('"model":"m"', '"model":"vendor-model"'));
+    });
+  }
+
+  itUnless(reason, 'a stream is metered, and its last event is known', () => {
+    const call = callOf(dialect, true);
+    const events = streamOf(call);
+    const { signals, readings: read } = readings(call, encodeEvents(events).toString());
+    expect(usageIn(signals)).toMatchObject({ input: 1000, cacheRead: 400, output: 200, reasoning: 90 });
+    // Behind what it cannot do without, there may be a marker of the end.
+    expect(read.findIndex(({ last }) => last)).toBeGreaterThanOrEqual(neededIn(events));
+    expect(read.at(-1)?.last).toBe(true);
+  });
+
+  itUnless(reason, 'a whole answer is metered', () => {
+    const call = callOf(dialect, false);
+    const body = Buffer.from(JSON.stringify(vendor.body({ text: 'one two', usage: COUNTED })));
+    const signals = (lane as VerbatimLane).meterResponse(call, body);
+    expect(usageIn(signals)).toMatchObject({ input: 1000, cacheRead: 400, output: 200, reasoning: 90 });
+  });
+
+  itUnless(reason, 'a stream that ends before all has come is cut short, and says so (case 40)', () => {
+    const call = callOf(dialect, true);
+    const events = streamOf(call);
+    const meter = (lane as VerbatimLane).meterStream(call);
+    metered(meter, encodeEvents(events.slice(0, neededIn(events))).toString());
+    expect(refusalOf(() => meter.end())).toMatchObject({ kind: 'upstream_truncated' });
+  });
+
+  itUnless(reason, 'an error in a stream is an error (case 98)', () => {
+    const call = callOf(dialect, true);
+    const broken = [...streamOf(call).slice(0, 2), ...vendor.errorEvents('Boom.', 2)];
+    expect(refusalOf(() => readings(call, encodeEvents(broken).toString())).kind).toBe('upstream_error');
+  });
+}
+
+/** With members that nobody knows, and a number that no double holds. */
+function callOf({ protocol, client }: DialectUnderTest, stream: boolean): Call {
+  const request = JSON.stringify({ model: 'm', ...client.request({ ...ANSWERED_CALLS, system: 'Be brief.' }, stream) });
+  const unknown = '"x_unknown": {"n":9007199254740993, "10":1.0,"2":[ ]}';
+  return aCall(protocol, `${request.slice(0, -1)}, ${unknown}}`, { path: client.path });
+}
+
+function usageIn(signals: readonly CallSignal[]): TokenUsage | undefined {
+  return signals.flatMap((signal) => (signal.type === 'usage' ? [signal.usage] : [])).at(-1);
+}
