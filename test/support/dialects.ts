@@ -1,11 +1,15 @@
+import { chatClient } from '../conformance/dialects/chat-completions/client.js';
+import { messagesClient } from '../conformance/dialects/messages/client.js';
+import { responsesClient } from '../conformance/dialects/responses/client.js';
 import type { Dialect, JsonObject } from './scripted-upstream.js';
 
+/** Those that can be both a client's and an upstream's. What other dialects there are, `CLIENTS` and `VENDORS` say. */
 export const DIALECTS: readonly Dialect[] = ['chat-completions', 'messages', 'responses'];
 
 export const PATHS: Readonly<Record<Dialect, string>> = {
-  'chat-completions': '/v1/chat/completions',
-  messages: '/v1/messages',
-  responses: '/v1/responses',
+  'chat-completions': chatClient.path,
+  messages: messagesClient.path,
+  responses: responsesClient.path,
 };
 
 /** The smallest good request of a dialect, with whatever the test adds. */

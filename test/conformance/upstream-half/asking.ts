@@ -1,6 +1,5 @@
 /** What a client asks for arrives at the upstream. */
 
-import { RawJson } from '../../../src/call/index.js';
 import { AppError } from '../../../src/shared/index.js';
 import type { Asked } from '../../support/asked.js';
 import type { Abilities, Check } from '../abilities.js';
@@ -79,7 +78,7 @@ const arrival = (half: UpstreamHalf, name: string, asked: Asked): Check => ({
 });
 
 /** What a dialect has no word for is told as lost, or the request is refused with the member's name. */
-function told(half: UpstreamHalf, what: string, asked: Asked): Check {
+export function told(half: UpstreamHalf, what: string, asked: Asked): Check {
   return {
     name: `${what} is not left out without a word`,
     run() {
@@ -166,6 +165,3 @@ const limits = (half: UpstreamHalf): Check[] => [
     },
   },
 ];
-
-/** The members of a schema in an order in which no parser leaves them. */
-export const ORDERED = new RawJson('{"type":"object","properties":{"10":{"type":"string"},"2":{"type":"string"}}}');
