@@ -1,5 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ProtocolAdapter, RenderedError } from './call/index.js';
 import { isDatabaseOutage } from './database/index.js';
 import { Metrics } from './metrics/index.js';
 import { RateLimited } from './limits/index.js';
@@ -79,9 +80,19 @@ export class ErrorFilter implements ExceptionFilter {
 
   private answerProgram(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
     const protocol = this.adapters.claimant(requestLineOf(request));
-    const { status, headers, body } = protocol.renderError(error, request.id);
+    const { status, headers, body } = this.worded(error, protocol, request.id);
     if (error instanceof RateLimited) void reply.headers(protocol.renderLimits(error.standings));
     void reply.status(status).headers(headers).type('application/json; charset=utf-8').send(body);
+  }
+
+  /** A dialect that has no words for an error is at fault itself: whoever waits is told in the usual one. */
+  private worded(error: AppError, protocol: ProtocolAdapter, requestId: string): RenderedError {
+    try {
+      return protocol.renderError(error, requestId);
+    } catch (fault) {
+      this.logger.error({ err: fault, request_id: requestId }, `${protocol.id} has no words for ${error.kind}.`);
+      return this.adapters.usual.renderError(error, requestId);
+    }
   }
 
   private async answerPerson(error: AppError, request: FastifyRequest, reply: FastifyReply): Promise<void> {

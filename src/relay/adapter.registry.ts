@@ -34,6 +34,11 @@ export class AdapterRegistry implements OnModuleInit {
     return [...this.protocols.values()].flatMap((protocol) => protocol.callPaths);
   }
 
+  /** What most clients read. */
+  get usual(): ProtocolAdapter {
+    return this.protocol(USUAL);
+  }
+
   /** Every dialect that clients can speak. */
   get dialects(): readonly ProtocolAdapter[] {
     return [...this.protocols.values()];
@@ -58,7 +63,7 @@ export class AdapterRegistry implements OnModuleInit {
   claimant(request: RequestLine): ProtocolAdapter {
     for (const line of [{ ...request, headers: {} }, request])
       for (const protocol of this.protocols.values()) if (protocol.claims(line)) return protocol;
-    return this.protocol(USUAL);
+    return this.usual;
   }
 
   private collect<Adapter extends { readonly id: ProtocolId }>(
