@@ -73,6 +73,7 @@ describe('errors of Gemini upstreams', () => {
   it.each([
     'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).',
     'The input token count exceeds the maximum number of tokens allowed 1048576.',
+    'Unable to submit request because the input token count is 1048577 but model only supports up to 1048576.',
   ])('are a prompt that is too long: %s', (message) => {
     expect(classified(400, errorOf(400, 'INVALID_ARGUMENT', message))).toMatchObject({
       kind: 'context_length_exceeded',

@@ -45,7 +45,8 @@ const BAD_KEY = /^(?:API_KEY|ACCESS_TOKEN|CREDENTIALS?|ACCOUNT)_/;
 /** The account may not call from where the relay stands: nothing that a client could help. */
 const BAD_PLACE = /location is not supported/i;
 const UNKNOWN_MODEL = /^models\/\S+ is not found/i;
-const TOO_LONG = /input token count.{0,40}exceeds the maximum/is;
+/** As the Gemini API words it, and Vertex AI. */
+const TOO_LONG = /input token count.{0,40}(?:exceeds the maximum|only supports up to)/is;
 
 /** The error with the code that other vendors have for it: Google's own are too few to tell them apart. */
 function inUsualWords(status: number, error: JsonObject): JsonObject {
