@@ -16,6 +16,11 @@ import { isObjectText } from './gemini.object-text.js';
 
 type MediaKind = 'image' | 'file';
 
+interface Media {
+  readonly kind: MediaKind;
+  readonly source: Source;
+}
+
 /** Writes the parts of a conversation, one turn after the other. */
 export class PartWriter {
   /** The functions that were called, by the ids of the calls. */
@@ -89,24 +94,31 @@ export class PartWriter {
   }
 
   private result(result: ToolResultPart): TreeObject {
-    const { flags } = this.build;
-    const media = flags.takesMediaInResults ? mediaOf(result).map(({ source, kind }) => this.media(source, kind)) : [];
+    const media = mediaOf(result).filter((shown) => this.isHeld(shown));
     return {
       functionResponse: {
         id: result.id,
         name: this.called.get(result.id),
-        response: responseOf(result, flags.emptyResult),
-        ...(media.length > 0 && { parts: media }),
+        response: responseOf(result, this.build.flags.emptyResult),
+        ...(media.length > 0 && { parts: media.map(({ source, kind }) => this.media(source, kind)) }),
       },
     };
   }
 
   private attachments(result: ToolResultPart): readonly TreeObject[] {
-    if (this.build.flags.takesMediaInResults) return [];
-    return mediaOf(result).flatMap(({ source, kind }) => [
-      { text: `${kind === 'image' ? 'Image' : 'File'} returned by tool call ${result.id}:` },
-      this.media(source, kind),
-    ]);
+    return mediaOf(result).flatMap((shown) =>
+      this.isHeld(shown)
+        ? []
+        : [
+            { text: `${shown.kind === 'image' ? 'Image' : 'File'} returned by tool call ${result.id}:` },
+            this.media(shown.source, shown.kind),
+          ],
+    );
+  }
+
+  /** Results have no place for what lies at an address. */
+  private isHeld({ source }: Media): boolean {
+    return this.build.flags.takesMediaInResults && source.from === 'data';
   }
 
   private media(source: Source, kind: MediaKind): TreeObject {
@@ -124,10 +136,13 @@ export class PartWriter {
 }
 
 /** What of a result is no text. */
-const mediaOf = ({ parts }: ToolResultPart): readonly { readonly kind: MediaKind; readonly source: Source }[] =>
+const mediaOf = ({ parts }: ToolResultPart): readonly Media[] =>
   parts.flatMap((part) =>
     part.kind === 'text' || part.source.from === 'text' ? [] : [{ kind: part.kind, source: part.source }],
   );
+
+/** In a response this name leads to one of its parts, and nowhere else: a schema that has it would be refused. */
+const REFERENCE = '"$ref"';
 
 /** A result that is an object stands as it is; anything else in one, under the names that the vendor documents. */
 function responseOf({ parts, isError }: ToolResultPart, emptyResult: string): RawJson | TreeObject {
@@ -137,5 +152,6 @@ function responseOf({ parts, isError }: ToolResultPart, emptyResult: string): Ra
   });
   const text = texts.join('\n');
   if (isError) return { error: text };
-  return isObjectText(text) ? new RawJson(text) : { output: text === '' ? emptyResult : text };
+  if (isObjectText(text) && !text.includes(REFERENCE)) return new RawJson(text);
+  return { output: text === '' ? emptyResult : text };
 }

@@ -137,6 +137,11 @@ describe('Gemini requests', () => {
       expect(build(turns).text).toContain('"response":{"big":9007199254740993,"one":1.0}');
     });
 
+    it('give a schema as a text, whose references are no names of parts', () => {
+      const schema = '{"items":{"$ref":"#/$defs/City"}}';
+      expect(resultsOf([result('a', schema)])).toEqual({ role: 'user', parts: [sentResult('a', { output: schema })] });
+    });
+
     it('say of a failure that it is one', () => {
       expect(resultsOf([result('a', 'No such city.', { isError: true })])).toEqual({
         role: 'user',
@@ -166,6 +171,18 @@ describe('Gemini requests', () => {
       expect(resultsOf([shown], { resultMedia: true })).toEqual({
         role: 'user',
         parts: [{ functionResponse: { id: 'a', name: 'f', response: { output: 'A map.' }, parts: [IMAGE_SENT] } }],
+      });
+    });
+
+    it('show what lies at an address behind all results in any case', () => {
+      const shown = result('a', '', { parts: [PICTURE, IMAGE] });
+      expect(resultsOf([shown], { resultMedia: true })).toEqual({
+        role: 'user',
+        parts: [
+          { functionResponse: { id: 'a', name: 'f', response: { output: '' }, parts: [IMAGE_SENT] } },
+          { text: 'Image returned by tool call a:' },
+          { fileData: { mimeType: 'image/jpeg', fileUri: PICTURE.source.url } },
+        ],
       });
     });
 
