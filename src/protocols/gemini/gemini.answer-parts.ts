@@ -32,6 +32,10 @@ export class AnswerParts {
     this.#names = new ToolNames(content.tools, FUNCTION_NAMES);
   }
 
+  get isEmpty(): boolean {
+    return this.#count === 0;
+  }
+
   get hasCalls(): boolean {
     return this.#sequencer.callCount > 0;
   }

@@ -82,11 +82,12 @@ export class AnswerReader {
     return [...this.#parts.finish(), { type: 'call-stop', reason }];
   }
 
-  /** Every piece says what is used by now, and at first nothing of the answer. */
+  /** Every piece says what is used by now. What is silent about the answer reports none, unless nothing was said. */
   #report(reported: JsonObject): CallEvent[] {
     const usage = usageIn(reported);
     if (usage === undefined) return [];
-    const isProvisional = this.#stage === 'open' && !speaksOfOutput(reported);
+    const isNone = this.#stage === 'stopped' && this.#parts.isEmpty;
+    const isProvisional = !isNone && !speaksOfOutput(reported);
     const searched = this.#searches > 0 && { toolUses: { web_search: this.#searches } };
     return [{ type: 'usage-update', usage: { ...usage, ...searched }, ...(isProvisional && { isProvisional }) }];
   }

@@ -69,6 +69,15 @@ describe('streams of Gemini upstreams', () => {
     expect(updates[1]).not.toHaveProperty('isProvisional');
   });
 
+  it('have not reported an answer by what its prompt took', () => {
+    const end = (...parts: string[]): string =>
+      event(`${candidate(parts, ',"finishReason":"STOP"')},"usageMetadata":{"promptTokenCount":9}`);
+    const isProvisional = (stream: string): unknown =>
+      eventsOf(stream).find((told) => told.type === 'usage-update')?.isProvisional;
+    expect(isProvisional(end(text('Hi')))).toBe(true);
+    expect(isProvisional(end())).toBeUndefined();
+  });
+
   it('hear of the usage behind the end as well', () => {
     const end = event(`${candidate([text('Hi')], ',"finishReason":"STOP"')},"usageMetadata":{"promptTokenCount":9}`);
     const usage = event('"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":3}');

@@ -45,14 +45,16 @@ describe('the usage of Gemini answers', () => {
     expect(usageIn({ promptTokenCount: 9 })).toEqual({ ...STANDARD, input: 9 });
   });
 
-  it('is nothing where there is no count', () => {
+  it('is nothing where there is no count, or one of everything together', () => {
     expect(usageIn({})).toBeUndefined();
     expect(usageIn({ trafficType: 'ON_DEMAND', promptTokenCount: '9' })).toBeUndefined();
+    expect(usageIn({ totalTokenCount: 20 })).toBeUndefined();
   });
 
   it('speaks of the answer once it has a count of it', () => {
     expect(speaksOfOutput({ promptTokenCount: 9, totalTokenCount: 9 })).toBe(false);
     expect(speaksOfOutput({ promptTokenCount: 9, thoughtsTokenCount: 4 })).toBe(true);
+    expect(speaksOfOutput({ promptTokenCount: 9, totalTokenCount: 20 })).toBe(true);
     expect(speaksOfOutput({ candidatesTokenCount: 1 })).toBe(true);
   });
 });

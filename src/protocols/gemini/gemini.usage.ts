@@ -13,7 +13,8 @@ export function usageIn(reported: JsonObject): TokenUsage | undefined {
   const total = countIn(reported, 'totalTokenCount');
   const reasoning = countIn(reported, 'thoughtsTokenCount') ?? 0;
   const said = countIn(reported, 'candidatesTokenCount');
-  if ((prompt ?? said ?? total) === undefined) return undefined;
+  // How much of a total was the prompt cannot be told.
+  if ((prompt ?? said) === undefined) return undefined;
   const input = (prompt ?? 0) + (countIn(reported, 'toolUsePromptTokenCount') ?? 0);
   const answer = said ?? Math.max(0, (total ?? 0) - input - reasoning);
   return withParts({
@@ -30,7 +31,7 @@ export function usageIn(reported: JsonObject): TokenUsage | undefined {
 
 /** Whether a report speaks of the answer. */
 export const speaksOfOutput = (reported: JsonObject): boolean =>
-  countIn(reported, 'candidatesTokenCount') !== undefined || countIn(reported, 'thoughtsTokenCount') !== undefined;
+  countIn(reported, 'candidatesTokenCount') !== undefined || (usageIn(reported)?.output ?? 0) > 0;
 
 function mediaCounts(reported: JsonObject): Pick<TokenUsage, 'imageInput' | 'audioInput' | 'audioOutput'> {
   const imageInput = tokensOf(reported, 'promptTokensDetails', 'IMAGE');
