@@ -1,4 +1,11 @@
-import { objectIn, truncated, type CallContent, type CallEvent, type UpstreamTarget } from '../../call/index.js';
+import {
+  objectIn,
+  truncated,
+  type Annotation,
+  type CallContent,
+  type CallEvent,
+  type UpstreamTarget,
+} from '../../call/index.js';
 import { AppError, isJsonObject, type JsonObject } from '../../shared/index.js';
 import { AnswerParts } from './gemini.answer-parts.js';
 import { innerError } from './gemini.errors.js';
@@ -13,7 +20,9 @@ export class AnswerReader {
   #stage: 'new' | 'open' | 'stopped' | 'over' = 'new';
   #searches = 0;
   /** Addresses that the answer has named: each piece may repeat them. */
-  readonly #cited = new Set<string>();
+  readonly #named = new Set<string>();
+  /** What was found for a text that has not begun. */
+  readonly #uncited: Annotation[] = [];
 
   constructor(content: CallContent, target: UpstreamTarget) {
     this.#parts = new AnswerParts(content, target.family);
@@ -64,16 +73,21 @@ export class AnswerReader {
   #tellParts(candidate: JsonObject): CallEvent[] {
     const { searches, sources } = groundingIn(candidate);
     this.#searches = Math.max(this.#searches, searches);
-    const fresh = sources.filter(({ url }) => !this.#cited.has(url));
-    for (const { url } of fresh) this.#cited.add(url);
+    for (const source of sources) {
+      if (!this.#named.has(source.url)) this.#uncited.push(source);
+      this.#named.add(source.url);
+    }
     const { parts } = objectIn(candidate, 'content');
-    let isCited = fresh.length === 0;
     const told = (Array.isArray(parts) ? (parts as unknown[]) : []).flatMap((part) => {
-      isCited ||= this.#parts.cite(fresh);
+      this.#cite();
       return isJsonObject(part) ? this.#parts.next(part) : [];
     });
-    if (!isCited) this.#parts.cite(fresh);
+    this.#cite();
     return told;
+  }
+
+  #cite(): void {
+    if (this.#parts.cite(this.#uncited)) this.#uncited.length = 0;
   }
 
   #stop(finish: string): CallEvent[] {

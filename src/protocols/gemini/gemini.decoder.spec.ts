@@ -254,6 +254,11 @@ describe('streams of Gemini upstreams', () => {
       expect(partsOf(said(text('So it is.')) + grounded(text('', 'S')))).toEqual([CITED, reasoning('', 'S')]);
       expect(partsOf(grounded(text('So it is.'), text('', 'S')))).toEqual([CITED, reasoning('', 'S')]);
     });
+
+    it('name it of the text that comes, when they found it while they thought', () => {
+      const found = event(candidate([thought('Hm.')], GROUNDING.replace('"finishReason":"STOP",', '')));
+      expect(partsOf(found + ended('STOP', text('So it is.')))).toEqual([reasoning('Hm.'), CITED]);
+    });
   });
 });
 
