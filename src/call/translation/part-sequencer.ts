@@ -29,6 +29,8 @@ export class PartSequencer {
   private readonly lanes: Lane[] = [];
   private readonly known = new Map<string, Lane>();
   private readonly callIds = new Set<string>();
+  /** Of the calls in the conversation, once they have been asked for. */
+  private earlierIds: ReadonlySet<string> | undefined;
   private isFrontTold = false;
   private calls = 0;
 
@@ -135,7 +137,7 @@ export class PartSequencer {
 
   /** Clients keep the results of a whole conversation apart by the ids of its calls. */
   private newId(): string {
-    const taken = callIdsIn(this.content);
+    const taken = (this.earlierIds ??= callIdsIn(this.content));
     let number = taken.size + this.calls;
     while (taken.has(`call_${number}`)) number += 1;
     return `call_${number}`;
