@@ -32,11 +32,11 @@ const onDatabase = {
 };
 
 /**
- * Specs in test/ that need neither network nor database: the imports, the variables, the flags, the dialects' adapters on
- * plain values, and which tests keep which promise.
+ * Specs in test/ that need neither network nor database: the imports, the variables, the flags, the guide, the scripts,
+ * the dialects' adapters on plain values, and which tests keep which promise.
  */
 const pure =
-  '(architecture|environment|flags|guide|new-protocol|conformance/dialects|conformance/kit|reliability/promises)';
+  '(architecture|environment|flags|guide|new-protocol|scripts|conformance/dialects|conformance/kit|reliability/promises)';
 const conformance = '<rootDir>/test/conformance/**/*.conformance.spec.ts';
 
 /**
