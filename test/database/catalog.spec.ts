@@ -23,6 +23,7 @@ const PROTOCOLS = new Map([
   ['responses', 'bearer'],
   ['chat-completions', 'bearer'],
   ['messages', 'x-api-key'],
+  ['gemini', 'x-goog-api-key'],
 ] as const);
 const UPSTREAM_SECRET = 'sk-upstream-secret-1';
 
@@ -546,7 +547,7 @@ channels:
     const program = await boot();
     const folder = join(import.meta.dirname, '../../examples');
     const files = readdirSync(folder).toSorted();
-    expect(files).toEqual(['anthropic.yaml', 'ollama.yaml', 'openai.yaml', 'openrouter.yaml']);
+    expect(files).toEqual(['anthropic.yaml', 'gemini.yaml', 'ollama.yaml', 'openai.yaml', 'openrouter.yaml']);
     for (const file of files) {
       const lines = await apply(program, readFileSync(join(folder, file), 'utf8'));
       expect(lines.length).toBeGreaterThan(2);
