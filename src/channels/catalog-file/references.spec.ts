@@ -63,4 +63,13 @@ describe('referenceFaults', () => {
     ]);
     expect(faultsOf(file('auth: none'))).toEqual([]);
   });
+
+  it('refuses a header of the channel in the place of its credential', () => {
+    const file = (fields: string): string =>
+      `{ models: [${model('m')}], channels: [${channel(`models: [m], credentials: [a], headers: { X-Team: b }, ${fields}`)}] }`;
+    expect(faultsOf(file('auth: x-team'))).toEqual([
+      'channels[0].headers must not set x-team: the credential stands there',
+    ]);
+    expect(faultsOf(file('auth: x-key'))).toEqual([]);
+  });
 });

@@ -37,6 +37,7 @@ export function referenceFaults(file: CatalogFileDto, { stored, protocols }: Sur
       ...unknownModels(`channels[${index}]`, channel.models, models),
       ...unknownProtocol(`channels[${index}]`, channel, protocols),
       ...credentialFaults(`channels[${index}]`, channel, protocols),
+      ...headerFaults(`channels[${index}]`, channel, protocols),
     ]),
   ];
 }
@@ -76,4 +77,11 @@ function credentialFaults(path: string, channel: ChannelEntry, protocols: UsualA
   return none
     ? [{ path: `${path}.credentials`, message: 'is missing: give at least one, or say `auth: none`' }]
     : [{ path: `${path}.credentials`, message: 'must be empty with `auth: none`' }];
+}
+
+/** The credential would take the header's place without a word. */
+function headerFaults(path: string, channel: ChannelEntry, protocols: UsualAuth): Fault[] {
+  const auth = authOf(channel, protocols);
+  const isTaken = Object.keys(channel.headers ?? {}).some((name) => name.toLowerCase() === auth);
+  return isTaken ? [{ path: `${path}.headers`, message: `must not set ${auth}: the credential stands there` }] : [];
 }
