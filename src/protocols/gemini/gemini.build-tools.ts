@@ -16,7 +16,9 @@ export function buildTools(build: RequestBuild): TreeObject {
   const searches = flags.searchesWeb && content.tools.length === 0;
   const hosted = runTools(content, ({ type }) => searches && type === 'web_search', losses);
   const functions = offeredTools(build).map((tool) => declare(tool, build));
-  if (functions.length === 0) return hosted.length > 0 ? { tools: [{ googleSearch: {} }] } : {};
+  // A search alone cannot be forbidden but by leaving it out.
+  const isOffered = hosted.length > 0 && content.toolChoice.mode !== 'none';
+  if (functions.length === 0) return isOffered ? { tools: [{ googleSearch: {} }] } : {};
   const calling = buildCalling(build);
   return {
     tools: [{ functionDeclarations: functions }],

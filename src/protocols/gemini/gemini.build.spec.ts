@@ -160,6 +160,7 @@ describe('Gemini requests from content', () => {
       const hostedTools = [{ type: 'web_search', path: 'tools[0]' }];
       const searching = { hostedWebSearch: true };
       expect(withFlags({ hostedTools }, searching).body['tools']).toEqual([{ googleSearch: {} }]);
+      expect(withFlags({ hostedTools, toolChoice: { mode: 'none' } }, searching).body).toEqual({ contents: [HELLO] });
       expect(withFlags({ hostedTools, tools: [tool('f')] }, searching).warnings).toBe('unsupported_tool:tools[0]');
       expect(refused({ hostedTools })).toMatchObject({ param: 'tools[0]' });
     });
