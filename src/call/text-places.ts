@@ -14,9 +14,9 @@ export interface PromptPlaces {
 
 /** Of an answer: what the model wrote. */
 export interface AnswerPlaces {
-  /** The member at the top of a whole answer that is the model's. */
-  readonly within: string;
-  /** Members in there, at any depth, whose strings it wrote. */
+  /** The members at the top of a whole answer that are the model's. */
+  readonly within: readonly string[];
+  /** Members at any depth, those included, whose strings it wrote. */
   readonly texts: readonly string[];
 }
 

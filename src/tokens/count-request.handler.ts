@@ -19,7 +19,9 @@ export function answerCount({ prompt, answer, places }: CountRequest): CountRepl
 
 function answerTexts(answer: CountRequest['answer'], { within, texts }: AnswerPlaces): readonly string[] {
   if (!(answer instanceof Uint8Array)) return answer;
-  return textPieces(parsed(answer)[within], new Set(texts)).map(({ text }) => text);
+  const whole = parsed(answer);
+  const written = Object.fromEntries(within.map((name) => [name, whole[name]]));
+  return textPieces(written, new Set(texts)).map(({ text }) => text);
 }
 
 function parsed(bytes: Uint8Array): JsonObject {

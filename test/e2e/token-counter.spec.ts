@@ -4,7 +4,7 @@ import { builtTokenThread } from '../support/token-thread.js';
 
 const PLACES: TextPlaces = {
   prompt: { conversation: ['messages'], definitions: [], silent: ['role'], whole: [] },
-  answer: { within: 'choices', texts: ['content'] },
+  answer: { within: ['choices'], texts: ['content'] },
 };
 const requestOf = (body: unknown): Parameters<TokenCounter['count']>[0] => ({
   prompt: Buffer.from(JSON.stringify(body)),

@@ -13,7 +13,9 @@ export { answerId, conforming, itemId, type NameRule, plainUser } from './ids.js
 export { isTreeObject, type JsonTree, parseJsonTree, RawJson, type TreeObject, writeJson } from './json-tree.js';
 export { LOSS_MEANINGS, type LossCode, Losses, malformed, notTranslatable } from './losses.js';
 export { allowedTools, runTools } from './offered-tools.js';
+export { isObjectText } from './object-text.js';
 export { PartSequencer } from './part-sequencer.js';
+export { reminder } from './reminder.js';
 export { sourceOf, textOfFile, urlOf } from './sources.js';
 export { stopTexts } from './stop-texts.js';
 export { type KnownTool, ToolNames } from './tool-names.js';

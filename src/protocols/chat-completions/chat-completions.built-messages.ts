@@ -6,8 +6,9 @@ import {
   type JsonTree,
   type Losses,
   type Part,
-  type TextPart,
+  reminder,
   textOfFile,
+  type TextPart,
   type ToolCallPart,
   type ToolNames,
   type ToolResultPart,
@@ -75,7 +76,7 @@ class MessageWriter {
 
   private instruct(text: string): void {
     if (!this.context.flags.midSystem) {
-      this.said.push({ type: 'text', text: `<system-reminder>\n${text}\n</system-reminder>` });
+      this.said.push({ type: 'text', text: reminder(text) });
       return;
     }
     this.flush();

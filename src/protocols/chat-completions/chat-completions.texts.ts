@@ -11,7 +11,7 @@ export const CHAT_TEXTS: TextPlaces = {
     silent: ['role', 'type', 'id', 'tool_call_id', 'image_url', 'detail', 'file_id', 'format', 'cache_control'],
     whole: [],
   },
-  answer: { within: 'choices', texts: TEXTS },
+  answer: { within: ['choices'], texts: TEXTS },
 };
 
 const NAMES = new Set(TEXTS);

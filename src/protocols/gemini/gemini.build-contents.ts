@@ -1,4 +1,4 @@
-import { malformed, notTranslatable, pairResults, type Part, type TreeObject, type Turn } from '../../call/index.js';
+import { malformed, notTranslatable, pairResults, type Part, reminder, type TreeObject } from '../../call/index.js';
 import type { RequestBuild } from './gemini.build-context.js';
 import { PartWriter } from './gemini.build-parts.js';
 import { placeSignatures, startOfLoop } from './gemini.signatures.js';
@@ -16,7 +16,7 @@ export function buildContents(build: RequestBuild): readonly TreeObject[] {
   const contents: Content[] = [];
   const checkedFrom = flags.thinkingMode === 'level' ? startOfLoop(turns) : turns.length;
   for (const [index, { role, parts }] of turns.entries()) {
-    if (role === 'system') join(contents, 'user', writer.said(parts.map(reminder)));
+    if (role === 'system') join(contents, 'user', writer.said(parts.map(asReminder)));
     else if (role === 'user') join(contents, 'user', writer.said(parts));
     else join(contents, 'model', writer.answered(parts, placeSignatures(parts, target.family, index >= checkedFrom)));
   }
@@ -42,5 +42,4 @@ function join(contents: Content[], role: Content['role'], parts: readonly TreeOb
 }
 
 /** Instructions stand in front of a conversation only; within it the user says them. */
-const reminder = (part: Turn['parts'][number]): Part =>
-  part.kind === 'text' ? { ...part, text: `<system-reminder>\n${part.text}\n</system-reminder>` } : part;
+const asReminder = (part: Part): Part => (part.kind === 'text' ? { ...part, text: reminder(part.text) } : part);

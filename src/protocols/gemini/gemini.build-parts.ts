@@ -1,4 +1,5 @@
 import {
+  isObjectText,
   notTranslatable,
   RawJson,
   textOfFile,
@@ -12,7 +13,6 @@ import {
 } from '../../call/index.js';
 import type { RequestBuild } from './gemini.build-context.js';
 import { typeOfAddress } from './gemini.media-types.js';
-import { isObjectText } from './gemini.object-text.js';
 
 type MediaKind = 'image' | 'file';
 

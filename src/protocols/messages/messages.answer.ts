@@ -1,4 +1,5 @@
 import {
+  isObjectText,
   answerId,
   RawJson,
   writeJson,
@@ -8,7 +9,6 @@ import {
   type RenderContext,
   type TreeObject,
 } from '../../call/index.js';
-import { isObjectText } from './messages.arguments.js';
 import { wireEnding, wireMessage, wireUsage } from './messages.wire.js';
 
 /** A whole answer, as JSON text. */

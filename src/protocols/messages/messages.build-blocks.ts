@@ -1,4 +1,5 @@
 import {
+  isObjectText,
   notTranslatable,
   RawJson,
   wrapFreeform,
@@ -11,7 +12,6 @@ import {
   type TreeObject,
   type Turn,
 } from '../../call/index.js';
-import { isObjectText } from './messages.arguments.js';
 import type { RequestBuild } from './messages.build-context.js';
 import { ToolIds } from './messages.tool-ids.js';
 

@@ -3,6 +3,7 @@ import {
   notTranslatable,
   pairResults,
   type Part,
+  reminder,
   type ToolResultPart,
   type TreeObject,
   type Turn,
@@ -39,7 +40,7 @@ const asTree = ({ role, content }: Message): TreeObject => ({ role, content });
 function addInstruction(messages: Message[], turn: Turn, writer: BlockWriter, flags: MessagesFlags): void {
   const before = messages.at(-1)?.role;
   const isNative = flags.takesSystemTurns && (before === 'user' || before === 'system');
-  const parts = isNative ? turn.parts : turn.parts.map(reminder);
+  const parts = isNative ? turn.parts : turn.parts.map(asReminder);
   join(messages, isNative ? 'system' : 'user', writer.writeAll(parts, 'system'));
 }
 
@@ -59,8 +60,7 @@ const rankOf = ({ kind }: Part): number => RANKS[kind] ?? 1;
 const inOrder = (parts: readonly Part[]): readonly Part[] =>
   parts.toSorted((one, other) => rankOf(one) - rankOf(other));
 
-const reminder = (part: Part): Part =>
-  part.kind === 'text' ? { ...part, text: `<system-reminder>\n${part.text}\n</system-reminder>` } : part;
+const asReminder = (part: Part): Part => (part.kind === 'text' ? { ...part, text: reminder(part.text) } : part);
 
 /** What the assistant has begun to say: it may not end in white space, and newer models do not let it be begun at all. */
 function endPrefill(messages: readonly Message[], { takesPrefill }: MessagesFlags): void {

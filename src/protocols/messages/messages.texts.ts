@@ -10,7 +10,7 @@ export const MESSAGES_TEXTS: TextPlaces = {
     silent: ['role', 'type', 'id', 'tool_use_id', 'media_type', 'url', 'file_id', 'signature', 'cache_control'],
     whole: ['input'],
   },
-  answer: { within: 'content', texts: TEXTS },
+  answer: { within: ['content'], texts: TEXTS },
 };
 
 const NAMES = new Set(TEXTS);

@@ -21,7 +21,7 @@ export const RESPONSES_TEXTS: TextPlaces = {
     ],
     whole: [],
   },
-  answer: { within: 'output', texts: TEXTS },
+  answer: { within: ['output'], texts: TEXTS },
 };
 
 const NAMED = 'response.output_item.added';

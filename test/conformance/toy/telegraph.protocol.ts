@@ -32,7 +32,7 @@ export const TELEGRAPH_PATH = '/v1/telegrams';
 
 const TEXTS: TextPlaces = {
   prompt: { conversation: ['lines'], definitions: ['tools'], silent: ['from', 'call', 'result'], whole: [] },
-  answer: { within: 'lines', texts: ['text', 'tool', 'arguments'] },
+  answer: { within: ['lines'], texts: ['text', 'tool', 'arguments'] },
 };
 
 /** Telegraph, as clients speak it. */

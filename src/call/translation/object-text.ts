@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../shared/index.js';
 
-/** Whether a text is a JSON object: what this dialect has for arguments and for results. */
+/** Whether a text is a JSON object: all that many dialects take for the arguments of a call. */
 export function isObjectText(text: string): boolean {
   try {
     return isJsonObject(JSON.parse(text));
