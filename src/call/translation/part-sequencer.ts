@@ -29,6 +29,8 @@ export class PartSequencer {
   private readonly lanes: Lane[] = [];
   private readonly known = new Map<string, Lane>();
   private readonly callIds = new Set<string>();
+  /** How often an id has come: a server that has one for all calls costs no more than others. */
+  private readonly copies = new Map<string, number>();
   /** Of the calls in the conversation, once they have been asked for. */
   private earlierIds: ReadonlySet<string> | undefined;
   private isFrontTold = false;
@@ -129,8 +131,13 @@ export class PartSequencer {
   private freeId(id: string): string {
     this.calls += 1;
     const wanted = id === '' ? this.newId() : id;
+    let copy = this.copies.get(wanted) ?? 1;
     let free = wanted;
-    for (let copy = 2; this.callIds.has(free); copy += 1) free = `${wanted}_${copy}`;
+    while (this.callIds.has(free)) {
+      copy += 1;
+      free = `${wanted}_${copy}`;
+    }
+    this.copies.set(wanted, copy);
     this.callIds.add(free);
     return free;
   }
