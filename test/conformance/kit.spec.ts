@@ -96,6 +96,12 @@ function credulous(decoder: StreamDecoder): StreamDecoder {
   };
 }
 
+/** Says of what it sends all the same that it is lost. */
+function doubting(context: BuildContext): BuildContext {
+  if (context.content.lead.length > 0) context.losses.warn('unsupported_content', 'messages');
+  return context;
+}
+
 /** Remembers what it has built already. */
 function forgetful(): UpstreamAdapter {
   const built = new WeakSet<CallContent>();
@@ -120,8 +126,16 @@ describe('an upstream half that is wrong in one respect', () => {
       building((context) => withContent(context, { parallelTools: undefined })),
     ],
     [
+      'leaves out a temperature without a word',
+      ['settings'],
+      building((context) =>
+        withContent(context, { sampling: { ...context.content.sampling, temperature: undefined } }),
+      ),
+    ],
+    ['says of a system text that it is lost, and sends it', ['system text'], building(doubting)],
+    [
       'says of nothing that it is lost',
-      ['one call at a time', 'JSON of a schema', 'reasoning shown'],
+      ['one call at a time', 'JSON of a schema', 'settings', 'reasoning shown'],
       building((context) => ({ ...context, losses: new Losses(false) })),
     ],
     ['tells its pieces at the end', ['streaming piece by piece'], decoding(late)],

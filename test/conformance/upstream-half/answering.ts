@@ -8,9 +8,9 @@ import { encodeEvents } from '../../support/scripted-steps.js';
 import type { Abilities, Check } from '../abilities.js';
 import { contentAsking } from '../asked-content.js';
 import { CALLING_TWICE, HELLO, SAID, TIME, USAGE, WEATHER, WITH_TOOLS, ANSWERED_CALLS } from '../examples.js';
-import { told } from './asking.js';
 import type { UpstreamAbility, UpstreamHalf } from './half.js';
 import { heardOf, Listening, streamOf, WAYS } from './hearing.js';
+import { told } from './losing.js';
 import { expectArrival, send } from './sending.js';
 
 type Answering = Extract<

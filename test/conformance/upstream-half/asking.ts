@@ -1,6 +1,5 @@
 /** What a client asks for arrives at the upstream. */
 
-import { AppError } from '../../../src/shared/index.js';
 import type { Asked } from '../../support/asked.js';
 import type { Abilities, Check } from '../abilities.js';
 import { contentAsking } from '../asked-content.js';
@@ -15,6 +14,7 @@ import {
   WITH_TOOLS,
 } from '../examples.js';
 import type { UpstreamAbility, UpstreamHalf } from './half.js';
+import { told } from './losing.js';
 import { arrives, expectArrival, send } from './sending.js';
 
 type Asking = Extract<
@@ -76,28 +76,6 @@ const arrival = (half: UpstreamHalf, name: string, asked: Asked): Check => ({
   name,
   run: () => expectArrival(half, asked),
 });
-
-/** What a dialect has no word for is told as lost, or the request is refused with the member's name. */
-export function told(half: UpstreamHalf, what: string, asked: Asked): Check {
-  return {
-    name: `${what} is not left out without a word`,
-    run() {
-      const { warnings, refusal } = outcome(half, asked);
-      expect([warnings ?? '', refusal ?? ''].join('')).not.toBe('');
-    },
-  };
-}
-
-/** The losses that were told, or the member that was named when the request was refused. */
-function outcome(half: UpstreamHalf, asked: Asked): { warnings?: string | undefined; refusal?: string | undefined } {
-  try {
-    return { warnings: send(half, contentAsking(asked)).warnings };
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    expect(error.kind).toBe('invalid_request');
-    return { refusal: error.details.param };
-  }
-}
 
 const results = (half: UpstreamHalf): Check[] => [
   arrival(half, 'a result arrives under its call, with what is said behind it (case 66)', ANSWERED_CALL),

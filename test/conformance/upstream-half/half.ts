@@ -19,6 +19,7 @@ export type UpstreamAbility =
   | 'JSON of a schema'
   | 'stop texts'
   | 'output limit'
+  | 'settings'
   | 'usage'
   | 'usage of cached tokens'
   | 'usage of reasoning tokens'
@@ -38,6 +39,7 @@ export type UpstreamAbility =
 type Indispensable =
   | 'text'
   | 'streaming piece by piece'
+  | 'settings'
   | 'framings and cuts'
   | 'early end'
   | 'errors in streams'

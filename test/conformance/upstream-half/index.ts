@@ -4,6 +4,7 @@ import { asking } from './asking.js';
 import { behaving } from './behaving.js';
 import { breaking } from './breaking.js';
 import type { UpstreamAbility, UpstreamHalf } from './half.js';
+import { losing } from './losing.js';
 import { reasoning } from './reasoning.js';
 import { transcripts } from './transcripts.js';
 
@@ -11,6 +12,7 @@ import { transcripts } from './transcripts.js';
 export const upstreamAbilities = (half: UpstreamHalf): Abilities<UpstreamAbility> => ({
   ...answering(half),
   ...asking(half),
+  ...losing(half),
   ...reasoning(half),
   ...breaking(half),
   ...behaving(half),

@@ -8,6 +8,7 @@ import { HELLO, THINKING_AND_CALLING, WITH_TOOLS } from '../examples.js';
 import { hearing } from './answering.js';
 import type { UpstreamAbility, UpstreamHalf } from './half.js';
 import { WAYS } from './hearing.js';
+import { told } from './losing.js';
 import { send } from './sending.js';
 
 type Reasoning = Extract<UpstreamAbility, 'reasoning shown' | 'reasoning given back'>;
@@ -23,12 +24,7 @@ export const reasoning = (half: UpstreamHalf): Abilities<Reasoning> => ({
       { reasoning: 'Compare both.', text: '42' },
       contentAsking(HELLO, WISH),
     ),
-    otherwise: {
-      name: 'a wish for reasoning is not left out without a word',
-      run() {
-        expect(send(half, contentAsking(HELLO, WISH)).warnings).toEqual(expect.any(String));
-      },
-    },
+    otherwise: told(half, 'a wish for reasoning', HELLO, WISH),
   },
   'reasoning given back': { checks: Object.keys(WAYS).flatMap((way) => givenBack(half, way as keyof typeof WAYS)) },
 });

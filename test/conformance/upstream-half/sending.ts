@@ -58,8 +58,9 @@ export function arrives(half: UpstreamHalf, asked: Asked, more: Partial<Upstream
   return askedOf(half.vendor, json);
 }
 
-/** That the very thing arrives which was asked. */
+/** That the very thing arrives which was asked, and nothing is told as lost. */
 export function expectArrival(half: UpstreamHalf, asked: Asked): void {
+  expect(send(half, contentAsking(asked)).warnings).toBeUndefined();
   expect(arrives(half, asked)).toEqual(asked.tools === undefined ? asked : { toolChoice: 'auto', ...asked });
 }
 

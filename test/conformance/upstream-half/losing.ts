@@ -1,0 +1,92 @@
+/** What a client asks for arrives, or it is told what of it is lost: nothing vanishes without a word. */
+
+import { type CallContent, RawJson } from '../../../src/call/index.js';
+import { AppError, type JsonObject } from '../../../src/shared/index.js';
+import type { Asked } from '../../support/asked.js';
+import type { Abilities, Check } from '../abilities.js';
+import { contentAsking } from '../asked-content.js';
+import { HELLO } from '../examples.js';
+import type { UpstreamAbility, UpstreamHalf } from './half.js';
+import { send } from './sending.js';
+
+type Losing = Extract<UpstreamAbility, 'settings'>;
+
+/** By the name that losses have for each: values that stand nowhere else in a request, and what asks for them. */
+const SETTINGS: Readonly<Record<string, readonly [value: unknown, content: Partial<CallContent>]>> = {
+  temperature: [0.37, { sampling: { temperature: 0.37 } }],
+  top_p: [0.83, { sampling: { topP: 0.83 } }],
+  top_k: [37, { sampling: { topK: 37 } }],
+  presence_penalty: [0.41, { sampling: { presencePenalty: 0.41 } }],
+  frequency_penalty: [0.43, { sampling: { frequencyPenalty: 0.43 } }],
+  logit_bias: [-47, { sampling: { logitBias: new RawJson('{"5037":-47}') } }],
+  logprobs: [3, { sampling: { topLogprobs: 3 } }],
+  verbosity: ['low', { verbosity: 'low' }],
+  service_tier: ['priority', { serviceTier: 'priority' }],
+  'tools[7]': ['code_interpreter', { hostedTools: [{ type: 'code_interpreter', path: 'tools[7]' }] }],
+};
+
+/** The same of what each dialect says in its own way: a request for the one is another than for the other. */
+const DIFFERENCES: Readonly<Record<string, readonly [Partial<CallContent>, Partial<CallContent>]>> = {
+  reasoning_effort: [{ reasoning: { effort: 'low', show: 'none' } }, { reasoning: { effort: 'high', show: 'none' } }],
+  response_format: [{ format: { kind: 'json' } }, { format: { kind: 'text' } }],
+};
+
+/** What everybody gets who asks for nothing. */
+const USUAL: Partial<CallContent> = {
+  sampling: { temperature: 1, topP: 1, presencePenalty: 0, frequencyPenalty: 0, seed: 7 },
+  verbosity: 'medium',
+  serviceTier: 'auto',
+};
+
+export const losing = (half: UpstreamHalf): Abilities<Losing> => ({
+  settings: {
+    checks: [
+      ...Object.entries(SETTINGS).map(([name, [value, content]]) => ({
+        name: `${name} arrives, or is told as lost (case 119)`,
+        run() {
+          const { lost, json } = outcome(half, contentAsking(HELLO, content));
+          if (!lost.includes(name)) expect(valuesIn(json)).toContain(value);
+        },
+      })),
+      ...Object.entries(DIFFERENCES).map(([name, [one, other]]) => ({
+        name: `${name} arrives, or is told as lost`,
+        run() {
+          const { lost, json } = outcome(half, contentAsking(HELLO, one));
+          if (!lost.includes(name)) expect(json).not.toEqual(outcome(half, contentAsking(HELLO, other)).json);
+        },
+      })),
+      {
+        name: 'nothing is told as lost where nothing is asked for but what is usual',
+        run() {
+          expect(outcome(half, contentAsking(HELLO, USUAL)).lost).toBe('');
+        },
+      },
+    ],
+  },
+});
+
+/** What a dialect has no word for is told as lost, or the request is refused with the member's name. */
+export function told(half: UpstreamHalf, what: string, asked: Asked, more: Partial<CallContent> = {}): Check {
+  return {
+    name: `${what} is not left out without a word`,
+    run() {
+      expect(outcome(half, contentAsking(asked, more)).lost).not.toBe('');
+    },
+  };
+}
+
+/** What was told of losses, or the member that was named when the request was refused; what was sent, if anything was. */
+function outcome(half: UpstreamHalf, content: CallContent): { readonly lost: string; readonly json: JsonObject } {
+  try {
+    const { warnings = '', json } = send(half, content);
+    return { lost: warnings, json };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    expect(error.kind).toBe('invalid_request');
+    return { lost: error.details.param ?? '', json: {} };
+  }
+}
+
+/** Every text, number and boolean in it, however deep. */
+const valuesIn = (json: unknown): unknown[] =>
+  typeof json === 'object' && json !== null ? Object.values(json).flatMap(valuesIn) : [json];
