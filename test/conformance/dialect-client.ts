@@ -2,7 +2,7 @@ import type { Asked } from '../support/asked.js';
 import type { Heard } from '../support/heard.js';
 import type { JsonObject } from '../support/scripted-steps.js';
 import type { ReadEvent } from '../support/stream-text.js';
-import type { ClientLacks } from './client-half/half.js';
+import type { ClientLacks } from './client-half/ability.js';
 
 /**
  * A client of one dialect, as tests play it: written from the dialect's documentation and without the adapter, so that

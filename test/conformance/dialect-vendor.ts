@@ -1,7 +1,7 @@
 import type { AnswerOptions } from '../support/scripted-content.js';
 import type { RecordedRequest } from '../support/scripted-request.js';
 import type { Headers, JsonObject, ScriptedEvent } from '../support/scripted-steps.js';
-import type { UpstreamLacks } from './upstream-half/half.js';
+import type { UpstreamLacks } from './upstream-half/ability.js';
 
 /**
  * A vendor of one dialect, as tests play it: written from the vendor's documentation and without the adapter, so that

@@ -5,9 +5,9 @@ import { foldedMessage } from '../conformance/dialects/messages/heard.js';
 import { foldedResponse } from '../conformance/dialects/responses/heard.js';
 import { type AgentRequest, agentRequest, claudeGoesOn, codexGoesOn } from '../support/agents.js';
 import { PATHS } from '../support/dialects.js';
-import { heardStreamed } from '../support/heard.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import { answerIn, type AnswerOptions, type JsonObject } from '../support/scripted-upstream.js';
+import { heardStreamed } from '../support/spoken.js';
 
 const PATCH = '*** Begin Patch\n*** Add File: ä.txt\n+"42"\n*** End Patch';
 

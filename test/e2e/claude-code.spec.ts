@@ -1,7 +1,6 @@
 import { foldedMessage } from '../conformance/dialects/messages/heard.js';
 import { agentRequest, claudeGoesOn } from '../support/agents.js';
 import { DIALECTS, PATHS } from '../support/dialects.js';
-import { heardStreamed } from '../support/heard.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
   answerIn,
@@ -10,6 +9,7 @@ import {
   type JsonObject,
   THINKING_SIGNATURE,
 } from '../support/scripted-upstream.js';
+import { heardStreamed } from '../support/spoken.js';
 
 const FOREIGN = DIALECTS.filter((dialect) => dialect !== 'messages');
 const HEADERS = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'claude-code-20250219,effort-2025-11-24' };

@@ -1,7 +1,6 @@
 import { foldedResponse } from '../conformance/dialects/responses/heard.js';
 import { type AgentRequest, agentRequest, codexGoesOn } from '../support/agents.js';
 import { DIALECTS, PATHS } from '../support/dialects.js';
-import { heardStreamed } from '../support/heard.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
   answerIn,
@@ -11,6 +10,7 @@ import {
   type JsonObject,
   THINKING_SIGNATURE,
 } from '../support/scripted-upstream.js';
+import { heardStreamed } from '../support/spoken.js';
 
 const REQUESTS: readonly AgentRequest[] = ['codex', 'codex-freeform', 'codex-built-in'];
 const FOREIGN = DIALECTS.filter((dialect) => dialect !== 'responses');

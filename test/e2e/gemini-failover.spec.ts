@@ -1,8 +1,8 @@
 import { geminiVendor } from '../conformance/dialects/gemini/vendor.js';
-import { heardIn, heardStreamed } from '../support/heard.js';
 import { aRequest, PATHS } from '../support/dialects.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import { answerIn, end, type JsonObject, type ScriptedEvent, sse, streamHead } from '../support/scripted-upstream.js';
+import { heardIn, heardStreamed } from '../support/spoken.js';
 
 const response = (candidate: JsonObject): ScriptedEvent => ({
   data: { candidates: [{ ...candidate, index: 0 }], usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 } },

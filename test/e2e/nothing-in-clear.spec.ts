@@ -1,5 +1,4 @@
 import { DataSource } from 'typeorm';
-import { requestIn } from '../support/asked.js';
 import { PATHS } from '../support/dialects.js';
 import { PAIRS, pairsCatalog } from '../support/pairs.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
@@ -12,6 +11,7 @@ import {
   sse,
   streamHead,
 } from '../support/scripted-upstream.js';
+import { requestIn } from '../support/spoken.js';
 
 const MARKER = 'the-wombat-flies-at-midnight';
 const ASKED = {

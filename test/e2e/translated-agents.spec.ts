@@ -1,8 +1,8 @@
 import { foldedResponse } from '../conformance/dialects/responses/heard.js';
 import { DIALECTS, PATHS } from '../support/dialects.js';
-import { heardStreamed } from '../support/heard.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import { answerIn, type Dialect, type JsonObject, type ScriptedToolCall } from '../support/scripted-upstream.js';
+import { heardStreamed } from '../support/spoken.js';
 
 const world = usePairsRelay();
 

@@ -1,8 +1,8 @@
 import { ApiKeyService } from '../../src/keys/index.js';
 import { expectError, INVALID_REQUEST } from '../support/api-errors.js';
-import { type Asked, requestIn } from '../support/asked.js';
+import type { Asked } from '../support/asked.js';
 import { PATHS } from '../support/dialects.js';
-import { type Heard, heardIn, heardStreamed } from '../support/heard.js';
+import type { Heard } from '../support/heard.js';
 import { NAMED_PAIRS } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
@@ -19,6 +19,7 @@ import {
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
 import { answerWithoutUsage, refusalAnswer, variantOf } from '../support/scripted-variants.js';
+import { heardIn, heardStreamed, requestIn } from '../support/spoken.js';
 
 const HELLO: Asked = { turns: [{ by: 'user', text: 'Hello' }], outputLimit: 500 };
 /** Where a client may say texts that end the answer. */

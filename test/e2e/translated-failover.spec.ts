@@ -2,8 +2,7 @@ import { ApiKeyService } from '../../src/keys/index.js';
 import { clientOf } from '../conformance/dialects/index.js';
 import { expectError, INVALID_REQUEST, UPSTREAM_ERROR } from '../support/api-errors.js';
 import { DIALECTS, PATHS } from '../support/dialects.js';
-import { type Asked, requestIn } from '../support/asked.js';
-import { heardStreamed } from '../support/heard.js';
+import type { Asked } from '../support/asked.js';
 import { NAMED_PAIRS } from '../support/pairs.js';
 import { continued } from '../support/replies.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
@@ -22,6 +21,7 @@ import {
   THINKING_SIGNATURE,
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
+import { heardStreamed, requestIn } from '../support/spoken.js';
 import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
 
 const HELLO: Asked = { turns: [{ by: 'user', text: 'Hello' }], outputLimit: 500 };

@@ -1,8 +1,6 @@
 import { expectError, UPSTREAM_ERROR } from '../support/api-errors.js';
-import { requestIn } from '../support/asked.js';
 import { PATHS } from '../support/dialects.js';
 import { FRAMINGS } from '../support/framings.js';
-import { heardIn, heardStreamed } from '../support/heard.js';
 import { NAMED_PAIRS } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
@@ -19,6 +17,7 @@ import {
   streamHead,
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
+import { heardIn, heardStreamed, requestIn } from '../support/spoken.js';
 
 const TEXT = ['Hé', '😀 lo', '\u2028 "quoted" \\n', ' ☃'];
 const ANSWER: AnswerOptions = { text: TEXT, toolCalls: [WEATHER_CALL], usage: { prompt: 1000, cacheRead: 400 } };

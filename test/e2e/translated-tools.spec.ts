@@ -1,9 +1,9 @@
-import { type Asked, askedIn, requestIn } from '../support/asked.js';
+import type { Asked } from '../support/asked.js';
 import { PATHS } from '../support/dialects.js';
-import { heardStreamed } from '../support/heard.js';
 import { NAMED_PAIRS } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import { answerIn, type AnswerOptions, type JsonObject, type ScriptedToolCall } from '../support/scripted-upstream.js';
+import { askedIn, heardStreamed, requestIn } from '../support/spoken.js';
 import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
 
 const world = usePairsRelay();

@@ -1,9 +1,7 @@
 import { ChannelDirectory } from '../../src/channels/index.js';
 import { UsageCounting } from '../../src/relay/usage-counting.js';
 import { expectError, INVALID_REQUEST } from '../support/api-errors.js';
-import { requestIn } from '../support/asked.js';
 import { PATHS } from '../support/dialects.js';
-import { heardIn, heardStreamed } from '../support/heard.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import {
   answerIn,
@@ -19,6 +17,7 @@ import {
   streamHead,
 } from '../support/scripted-upstream.js';
 import { answerWithoutUsage } from '../support/scripted-variants.js';
+import { heardIn, heardStreamed, requestIn } from '../support/spoken.js';
 
 /** 1000 tokens, in more than four bytes each, and a few around them. */
 const LONG = 'hello '.repeat(1000);

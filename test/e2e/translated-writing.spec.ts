@@ -1,7 +1,5 @@
 import { clientOf } from '../conformance/dialects/index.js';
-import { requestIn } from '../support/asked.js';
 import { PATHS } from '../support/dialects.js';
-import { heardStreamed } from '../support/heard.js';
 import { NAMED_PAIRS, pairsCatalog } from '../support/pairs.js';
 import { RelayApp } from '../support/relay-app.js';
 import {
@@ -19,6 +17,7 @@ import {
   waitFor,
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
+import { heardStreamed, requestIn } from '../support/spoken.js';
 import { readText } from '../support/stream-text.js';
 import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
 

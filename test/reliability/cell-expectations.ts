@@ -3,10 +3,10 @@
 import { DataSource } from 'typeorm';
 import { expectError, expectIds } from '../support/api-errors.js';
 import { expectFailedEnding, failureIn } from '../support/failed-streams.js';
-import { heardIn, heardStreamed } from '../support/heard.js';
 import { tokensIn } from '../support/prose.js';
 import type { StoredCall } from '../support/relay-app.js';
 import type { Dialect, JsonObject, RecordedRequest } from '../support/scripted-upstream.js';
+import { heardIn, heardStreamed } from '../support/spoken.js';
 import { type ReadEvent, readEvents, withoutKeepAlives } from '../support/stream-text.js';
 import { ANSWER, BEGINNING, SECOND_ANSWER, SECOND_USAGE, USAGE } from './fault-scripts.js';
 import type { Failure } from './faults.js';

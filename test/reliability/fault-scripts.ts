@@ -16,7 +16,14 @@ import {
   streamHead,
   waitFor,
 } from '../support/scripted-upstream.js';
-import type { Scene } from './faults.js';
+
+/** One request to an upstream, as its script sees it. */
+export interface Scene {
+  /** The upstream's. */
+  readonly dialect: string;
+  /** Whether it is asked for a stream. */
+  readonly streamed: boolean;
+}
 
 /** Tokens of the prompt, as the upstream counts them. */
 export const PROMPT_TOKENS = 400;

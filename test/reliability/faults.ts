@@ -21,15 +21,19 @@ import {
   type Script,
   sse,
 } from '../support/scripted-upstream.js';
-import { ANSWER, answerOf, begun, bytewise, large, opened, prelude, rest, reset, garbled } from './fault-scripts.js';
-
-/** One request to an upstream, as its script sees it. */
-export interface Scene {
-  /** The upstream's. */
-  readonly dialect: string;
-  /** Whether it is asked for a stream. */
-  readonly streamed: boolean;
-}
+import {
+  ANSWER,
+  answerOf,
+  begun,
+  bytewise,
+  garbled,
+  large,
+  opened,
+  prelude,
+  reset,
+  rest,
+  type Scene,
+} from './fault-scripts.js';
 
 export interface Failure {
   readonly situation: Situation;

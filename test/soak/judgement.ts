@@ -1,8 +1,8 @@
 /** What one answer is, as its client sees it: whole and right, an error as its dialect words it, or neither. */
 
 import { failureIn } from '../support/failed-streams.js';
-import { heardIn, heardStreamed } from '../support/heard.js';
 import type { Dialect, JsonObject } from '../support/scripted-upstream.js';
+import { heardIn, heardStreamed } from '../support/spoken.js';
 import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
 
 export type Judgement =

@@ -3,8 +3,6 @@
  * again from what an upstream was sent.
  */
 
-import type { DialectVendor } from '../conformance/dialect-vendor.js';
-import { clientOf, vendorOf } from '../conformance/dialects/index.js';
 import type { JsonObject } from './scripted-steps.js';
 
 export interface Asked {
@@ -39,14 +37,8 @@ export interface AskedTool {
   readonly schema: JsonObject;
 }
 
-/** The request in the dialect of a client. */
-export const requestIn = (client: string, asked: Asked): JsonObject => clientOf(client).request(asked, false);
-
-/** What an upstream of a dialect was asked for; what the request leaves open is absent, but for the usual choice of tools. */
-export const askedIn = (vendor: string, request: JsonObject): Asked => askedOf(vendorOf(vendor), request);
-
-/** The same of a vendor that no list has. */
-export function askedOf(vendor: Pick<DialectVendor, 'asked'>, request: JsonObject): Asked {
+/** What a request to a vendor asks for; what it leaves open is absent, but for the usual choice of tools. */
+export function askedOf(vendor: { asked(request: JsonObject): object }, request: JsonObject): Asked {
   const asked = JSON.parse(JSON.stringify(vendor.asked(request))) as Asked;
   return asked.tools === undefined ? asked : { toolChoice: 'auto', ...asked };
 }

@@ -2,8 +2,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
-import { VENDORS } from '../conformance/dialects/index.js';
-import type { JsonObject } from './scripted-steps.js';
+import type { JsonObject } from '../../src/shared/index.js';
 
 /** `finished`: we ended the answer. `left`: the client closed before that. `cut`: the script or the test destroyed it. */
 export type Closing = 'finished' | 'left' | 'cut';
@@ -16,6 +15,8 @@ export class RecordedRequest {
   /** Without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /** Which dialect the path belongs to; undefined for other paths. */
+  readonly dialect: string | undefined;
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders;
   /** Names and values in turn, as they stood on the wire. */
@@ -36,10 +37,12 @@ export class RecordedRequest {
     incoming: IncomingMessage,
     /** As it arrived, still encoded if `content-encoding` says so. */
     readonly body: Buffer,
+    dialectOf: (request: Pick<RecordedRequest, 'path'>) => string | undefined,
   ) {
     const [path = '', ...query] = (incoming.url ?? '').split('?');
     this.method = incoming.method ?? '';
     this.path = path;
+    this.dialect = dialectOf(this);
     this.query = new URLSearchParams(query.join('?'));
     this.headers = incoming.headers;
     this.rawHeaders = incoming.rawHeaders;
@@ -51,11 +54,6 @@ export class RecordedRequest {
   /** The body as a JSON object. @throws SyntaxError if it is no JSON. */
   get json(): JsonObject {
     return JSON.parse(this.body.toString('utf8')) as JsonObject;
-  }
-
-  /** Which dialect the path belongs to; undefined for other paths. */
-  get dialect(): string | undefined {
-    return VENDORS.find((vendor) => vendor.isCall(this))?.id;
   }
 
   /** The body bytes of the answer written so far, exactly (the first 8 MiB of them). */

@@ -9,6 +9,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
+import { VENDORS } from '../conformance/dialects/index.js';
 import { defaultAnswer } from './scripted-default.js';
 import { ScriptedPlayer } from './scripted-player.js';
 import { RecordedRequest } from './scripted-request.js';
@@ -19,6 +20,9 @@ export type { Closing, RecordedRequest } from './scripted-request.js';
 export * from './scripted-steps.js';
 
 const NEXT_REQUEST_TIMEOUT_MS = 5000;
+
+const dialectOf = (request: Pick<RecordedRequest, 'path'>): string | undefined =>
+  VENDORS.find((vendor) => vendor.isCall(request))?.id;
 
 export class ScriptedUpstream {
   /** Every request so far, in order of arrival. */
@@ -126,7 +130,7 @@ export class ScriptedUpstream {
     response.on('error', () => undefined);
     const body = await buffer(incoming).catch(() => undefined);
     if (body === undefined) return;
-    const request = new RecordedRequest(incoming, body);
+    const request = new RecordedRequest(incoming, body, dialectOf);
     const over = new AbortController();
     const player = new ScriptedPlayer(request, response, over.signal);
     this.#running.add(response);

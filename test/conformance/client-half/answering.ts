@@ -6,7 +6,8 @@ import { type AnswerOptions, TIME_CALL, WEATHER_CALL } from '../../support/scrip
 import type { Abilities, Check } from '../abilities.js';
 import { ANSWERED_CALLS, CALLING_TWICE, HELLO, SAID, TIME, USAGE, WEATHER, WITH_TOOLS } from '../examples.js';
 import { reading } from './asking.js';
-import type { ClientAbility, ClientHalf } from './half.js';
+import type { ClientAbility } from './ability.js';
+import type { ClientHalf } from './half.js';
 import { answerSaying, bodyOf, WAYS, written } from './speaking.js';
 
 type Answering = Extract<

@@ -13,7 +13,8 @@ import {
   SCHEMA,
   WITH_TOOLS,
 } from '../examples.js';
-import type { ClientAbility, ClientHalf } from './half.js';
+import type { ClientAbility } from './ability.js';
+import type { ClientHalf } from './half.js';
 import { bodyOf, contentOf } from './speaking.js';
 
 type Asking = Extract<

@@ -4,7 +4,8 @@ import type { AnswerOptions } from '../../support/scripted-content.js';
 import { readEvents } from '../../support/stream-text.js';
 import type { Abilities, Check } from '../abilities.js';
 import { CALLING_TWICE, HELLO } from '../examples.js';
-import type { ClientAbility, ClientHalf } from './half.js';
+import type { ClientAbility } from './ability.js';
+import type { ClientHalf } from './half.js';
 import { answerSaying, bodyOf, contextOf, written } from './speaking.js';
 
 /** All of them, or this does not compile. */

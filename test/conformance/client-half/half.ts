@@ -1,43 +1,5 @@
 import type { ProtocolAdapter } from '../../../src/call/index.js';
-import type { Lacks } from '../abilities.js';
 import type { DialectClient } from '../dialect-client.js';
-
-/** What a client half can be asked, and say. */
-export type ClientAbility =
-  | 'head'
-  | 'text'
-  | 'system text'
-  | 'streaming piece by piece'
-  | 'tools'
-  | 'several calls in one turn'
-  | 'choice of tools'
-  | 'one call at a time'
-  | 'results of tools'
-  | 'images'
-  | 'images in results'
-  | 'reasoning shown'
-  | 'reasoning given back'
-  | 'JSON of a schema'
-  | 'stop texts'
-  | 'output limit'
-  | 'usage'
-  | 'usage of cached tokens'
-  | 'usage of reasoning tokens'
-  | 'stops'
-  | 'empty answer'
-  | 'odd requests'
-  | 'errors'
-  | 'errors in streams'
-  | 'limits in headers'
-  | 'lists of models'
-  | 'keep-alive';
-
-/** What a client half cannot do without. */
-type Indispensable =
-  'head' | 'text' | 'streaming piece by piece' | 'odd requests' | 'errors' | 'errors in streams' | 'keep-alive';
-
-/** What a dialect has no words for in its clients' requests, and in the answers to them, each with the reason. */
-export type ClientLacks = Lacks<Exclude<ClientAbility, Indispensable>>;
 
 /** A client half, with the client that it is tried on. */
 export interface ClientHalf {

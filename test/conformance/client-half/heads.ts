@@ -5,7 +5,8 @@ import { refusalOf } from '../../support/calls.js';
 import type { JsonObject } from '../../support/scripted-steps.js';
 import type { Abilities, Check } from '../abilities.js';
 import { ANSWERED_CALLS, HELLO, SCHEMA } from '../examples.js';
-import type { ClientAbility, ClientHalf } from './half.js';
+import type { ClientAbility } from './ability.js';
+import type { ClientHalf } from './half.js';
 import { bodyOf, contentOf, headOf, lineOf } from './speaking.js';
 
 type Heads = Extract<ClientAbility, 'head' | 'odd requests'>;

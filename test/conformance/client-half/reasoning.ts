@@ -7,7 +7,8 @@ import type { JsonObject } from '../../support/scripted-steps.js';
 import type { Abilities, Check } from '../abilities.js';
 import { HELLO, THINKING_AND_CALLING, WITH_TOOLS } from '../examples.js';
 import { telling } from './answering.js';
-import type { ClientAbility, ClientHalf } from './half.js';
+import type { ClientAbility } from './ability.js';
+import type { ClientHalf } from './half.js';
 import { answerSaying, bodyOf, contentOf, WAYS } from './speaking.js';
 
 type Reasoning = Extract<ClientAbility, 'reasoning shown' | 'reasoning given back'>;

@@ -2,7 +2,8 @@ import type { LimitStanding } from '../../../src/call/index.js';
 import { aRequestLine, listedModels } from '../../support/calls.js';
 import type { Abilities, Check } from '../abilities.js';
 import { HELLO, SAID } from '../examples.js';
-import type { ClientAbility, ClientHalf } from './half.js';
+import type { ClientAbility } from './ability.js';
+import type { ClientHalf } from './half.js';
 import { answerSaying, WAYS, bodyOf } from './speaking.js';
 
 const NOW = Date.parse('2026-11-22T10:00:00Z');

@@ -13,7 +13,8 @@ import {
   SCHEMA,
   WITH_TOOLS,
 } from '../examples.js';
-import type { UpstreamAbility, UpstreamHalf } from './half.js';
+import type { UpstreamAbility } from './ability.js';
+import type { UpstreamHalf } from './half.js';
 import { told } from './losing.js';
 import { arrives, expectArrival, send } from './sending.js';
 

@@ -7,7 +7,8 @@ import { anyConversation } from '../../support/arbitrary-conversations.js';
 import { askedOf } from '../../support/asked.js';
 import type { Abilities, Check } from '../abilities.js';
 import { deepFreeze } from '../deep-freeze.js';
-import type { UpstreamAbility, UpstreamHalf } from './half.js';
+import type { UpstreamAbility } from './ability.js';
+import type { UpstreamHalf } from './half.js';
 import { type Sent, send, sentAs } from './sending.js';
 
 type Behaving = Extract<

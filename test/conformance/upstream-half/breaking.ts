@@ -8,7 +8,8 @@ import { encodeEvent, encodeEvents, type ScriptedEvent } from '../../support/scr
 import type { Abilities, Check } from '../abilities.js';
 import { contentAsking } from '../asked-content.js';
 import { HELLO } from '../examples.js';
-import type { UpstreamAbility, UpstreamHalf } from './half.js';
+import type { UpstreamAbility } from './ability.js';
+import type { UpstreamHalf } from './half.js';
 import { listen, Listening, streamOf } from './hearing.js';
 import { targetOf } from './sending.js';
 

@@ -6,7 +6,8 @@ import type { Asked } from '../../support/asked.js';
 import type { Abilities, Check } from '../abilities.js';
 import { contentAsking } from '../asked-content.js';
 import { HELLO } from '../examples.js';
-import type { UpstreamAbility, UpstreamHalf } from './half.js';
+import type { UpstreamAbility } from './ability.js';
+import type { UpstreamHalf } from './half.js';
 import { send } from './sending.js';
 
 type Losing = Extract<UpstreamAbility, 'settings'>;
