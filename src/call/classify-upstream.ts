@@ -16,7 +16,9 @@ interface UpstreamFault {
 const BILLING =
   /insufficient[_ ]quota|billing|credit balance|exceeded your current quota|spend(?:ing)? limit|usage limits/i;
 const UNKNOWN_MODEL = /\bmodel\b.{0,120}\b(?:not found|does not exist|not exist)\b|\b(?:unknown|no such) model\b/is;
-const BAD_KEY = /invalid[_ ]api[_ ]key|api key not valid|incorrect api key/i;
+// The same in the message of a wrong request, by its beginning: behind it vendors quote what the client has written.
+const NO_MONEY = /^(?:your credit balance|billing (?:hard )?limit|you exceeded your current quota|insufficient quota)/i;
+const BAD_KEY = /^(?:(?:invalid|incorrect) api key|api key not valid)/i;
 const TOO_LONG =
   /context_length_exceeded|maximum context length|prompt is too long|context window|too many (?:input )?tokens/i;
 const WRONG_ADDRESS = /^not found$|invalid url|unknown (?:url|route|path)|cannot post /i;
@@ -65,8 +67,8 @@ const MAX_REST_SECONDS = 86_400;
 export function classifyUpstream(status: number, headers: UpstreamHeaders, body: unknown): AppError {
   const fault = readFault(body);
   const said = `${fault.type ?? ''} ${fault.code ?? ''} ${fault.message ?? ''}`;
-  if (status === 402 || ((status === 429 || status === 400) && BILLING.test(said))) return outOfMoney(status);
-  if (status === 401 || status === 403 || (status === 400 && BAD_KEY.test(said))) return badCredential(status);
+  if (isOutOfMoney(status, fault)) return outOfMoney(status);
+  if (isBadCredential(status, fault)) return badCredential(status);
   if (status === 429) return rateLimited(status, headers);
   if (status === 408 || status === 409 || status >= 500) return transient(status, headers, fault);
   if (isRedirect(status) || isWrongAddress(status, fault)) return misconfigured(status);
@@ -138,6 +140,16 @@ function transient(upstreamStatus: number, headers: UpstreamHeaders, fault: Upst
   }
   const reason = fault.message === undefined ? '' : scrub(fault.message);
   return failed('upstream_error', reason === '' ? 'The upstream failed.' : `The upstream failed: ${reason}`, details);
+}
+
+function isOutOfMoney(status: number, { type = '', code = '', message = '' }: UpstreamFault): boolean {
+  if (status === 429) return BILLING.test(`${type} ${code} ${message}`);
+  return status === 402 || (status === 400 && (BILLING.test(`${type} ${code}`) || NO_MONEY.test(message)));
+}
+
+function isBadCredential(status: number, { type, code, message = '' }: UpstreamFault): boolean {
+  if (status === 400) return [type, code].includes('invalid_api_key') || BAD_KEY.test(message);
+  return status === 401 || status === 403;
 }
 
 /** Never followed: it could lead anywhere, with the credential. */

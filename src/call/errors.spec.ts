@@ -136,6 +136,8 @@ describe('what an upstream refusal means', () => {
     [400, said('temperature: Extra inputs are not permitted'), 'invalid_request'],
     [400, said('temperature is not supported with this model', { param: 'temperature' }), 'invalid_request'],
     [400, said('model: String should have at least 1 character'), 'invalid_request'],
+    [400, said("Unknown parameter: 'billing'."), 'invalid_request'],
+    [400, said('Unknown name "invalid_api_key" at \'tools[0]\'.'), 'invalid_request'],
     [404, said('No tool output found for function call call_1.'), 'invalid_request'],
     [422, { detail: 'input: field required' }, 'invalid_request'],
     [400, said("This model's maximum context length is 8192 tokens."), 'context_length_exceeded'],

@@ -33,8 +33,10 @@ describe('errors of Gemini upstreams', () => {
     expect(classified(status, errorOf(status, 'PERMISSION_DENIED', 'No.'))).toMatchObject({ kind: 'upstream_auth' });
   });
 
-  it('are the account’s where it may not call from here', () => {
-    const message = 'User location is not supported for the API use.';
+  it.each([
+    'User location is not supported for the API use.',
+    'Gemini API free tier is not available in your country. Please enable billing on your project in Google AI Studio.',
+  ])('are the account’s where it may not call from here: %s', (message) => {
     expect(classified(400, errorOf(400, 'FAILED_PRECONDITION', message))).toMatchObject({
       kind: 'upstream_auth',
       details: { failover: true },

@@ -42,8 +42,8 @@ function errorIn(body: unknown): JsonObject | undefined {
 }
 
 const BAD_KEY = /^(?:API_KEY|ACCESS_TOKEN|CREDENTIALS?|ACCOUNT)_/;
-/** The account may not call from where the relay stands: nothing that a client could help. */
-const BAD_PLACE = /location is not supported/i;
+/** The account may not call from where the relay stands, or not without paying: nothing that a client could help. */
+const BAD_PLACE = /^user location is not supported|^gemini api free tier is not available/i;
 const UNKNOWN_MODEL = /^models\/\S+ is not found/i;
 /** As the Gemini API words it, and Vertex AI. */
 const TOO_LONG = /input token count.{0,40}(?:exceeds the maximum|only supports up to)/is;
