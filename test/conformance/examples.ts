@@ -60,7 +60,9 @@ export const PICTURED_RESULT: Asked = {
   ],
 };
 
-export const CHOICES: readonly NonNullable<Asked['toolChoice']>[] = ['auto', 'required', 'none', { name: 'get_time' }];
+/** Of tools, and of the one that must be called. */
+export const CHOICES = ['auto', 'required', 'none'] as const;
+export const ONE_TOOL: Asked = { ...WITH_TOOLS, toolChoice: { name: 'get_time' } };
 
 export const USAGE = { prompt: 1000, cacheRead: 0, completion: 200, reasoning: 0 };
 export const SAID: Heard = { text: '', reasoning: '', refusal: '', calls: [], stop: 'end', usage: USAGE };

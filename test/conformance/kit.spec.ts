@@ -117,7 +117,7 @@ describe('an upstream half that is wrong in one respect', () => {
     ['nothing', [], new TelegraphUpstream()],
     [
       'leaves the choice of tools to the model',
-      ['choice of tools'],
+      ['choice of tools', 'choice of one tool'],
       building((context) => withContent(context, { toolChoice: { mode: 'auto' } })),
     ],
     [
@@ -143,6 +143,24 @@ describe('an upstream half that is wrong in one respect', () => {
     ['builds another request from the same content', ['no side effects'], forgetful()],
   ])('%s: the kit says so, and no more', (_, wrong, upstream) => {
     expect(wrongInUpstream(upstream)).toEqual([...wrong]);
+  });
+});
+
+/** For a dialect that can demand a call, and cannot say of which tool. */
+const demanding = (offered: (content: CallContent, name: string) => CallContent['tools']): UpstreamAdapter =>
+  building((context) => {
+    const { toolChoice } = context.content;
+    if (toolChoice.mode !== 'one') return context;
+    return withContent(context, { tools: offered(context.content, toolChoice.name), toolChoice: { mode: 'required' } });
+  });
+
+describe('an upstream half whose dialect has no word for the choice of one tool', () => {
+  it.each<[string, readonly string[], UpstreamAdapter]>([
+    ['offers that tool alone', [], demanding(({ tools }, called) => tools.filter(({ name }) => name === called))],
+    ['offers all of them', ['choice of one tool'], demanding(({ tools }) => tools)],
+  ])('%s, and demands a call: the kit knows whether it is well served', (_, wrong, upstream) => {
+    const lacks = { ...telegraphVendor.lacks, 'choice of one tool': 'a call is demanded, and no more' };
+    expect(wrongIn(upstreamAbilities({ upstream, vendor: telegraphVendor }), lacks)).toEqual([...wrong]);
   });
 });
 

@@ -34,6 +34,7 @@ import {
   CALLED,
   CHOICES,
   HELLO,
+  ONE_TOOL,
   PICTURED,
   PICTURED_RESULT,
   SAID as SAID_UNCACHED,
@@ -163,10 +164,14 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
   );
 
   for (const toolChoice of CHOICES) {
-    itUnless(lacks['choice of tools'], `a choice of tools: ${JSON.stringify(toolChoice)} (case 56)`, () =>
+    itUnless(lacks['choice of tools'], `a choice of tools: ${toolChoice} (case 56)`, () =>
       expectArrival({ ...ASKED, toolChoice }),
     );
   }
+
+  itUnless(lacks['choice of one tool'], 'the tool that must be called (case 56)', () =>
+    expectArrival({ ...ONE_TOOL, system: 'Be brief.' }),
+  );
 
   itUnless(lacks['one call at a time'], 'one call at a time (case 57)', () =>
     expectArrival({ ...ASKED, isSerial: true }),

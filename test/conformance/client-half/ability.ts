@@ -9,6 +9,7 @@ export type ClientAbility =
   | 'tools'
   | 'several calls in one turn'
   | 'choice of tools'
+  | 'choice of one tool'
   | 'one call at a time'
   | 'results of tools'
   | 'images'

@@ -8,6 +8,7 @@ import {
   ANSWERED_CALLS,
   CHOICES,
   HELLO,
+  ONE_TOOL,
   PICTURED,
   PICTURED_RESULT,
   SCHEMA,
@@ -21,6 +22,7 @@ type Asking = Extract<
   ClientAbility,
   | 'system text'
   | 'choice of tools'
+  | 'choice of one tool'
   | 'one call at a time'
   | 'results of tools'
   | 'images'
@@ -34,12 +36,13 @@ export const asking = (half: ClientHalf): Abilities<Asking> => ({
   'system text': { checks: [reading(half, 'what the system says is read', { ...HELLO, system: 'Be brief.' })] },
   'choice of tools': {
     checks: CHOICES.map((toolChoice) =>
-      reading(half, `a choice of tools is read: ${JSON.stringify(toolChoice)} (case 56)`, {
+      reading(half, `a choice of tools is read: ${toolChoice} (case 56)`, {
         ...WITH_TOOLS,
         toolChoice,
       }),
     ),
   },
+  'choice of one tool': { checks: [reading(half, 'the tool that must be called is read (case 56)', ONE_TOOL)] },
   'one call at a time': {
     checks: [reading(half, 'one call at a time is read (case 57)', { ...WITH_TOOLS, isSerial: true })],
   },

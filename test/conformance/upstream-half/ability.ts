@@ -8,6 +8,7 @@ export type UpstreamAbility =
   | 'tools'
   | 'several calls in one turn'
   | 'choice of tools'
+  | 'choice of one tool'
   | 'one call at a time'
   | 'results of tools'
   | 'images'

@@ -8,6 +8,7 @@ import {
   ANSWERED_CALLS,
   CHOICES,
   HELLO,
+  ONE_TOOL,
   PICTURED,
   PICTURED_RESULT,
   SCHEMA,
@@ -15,13 +16,14 @@ import {
 } from '../examples.js';
 import type { UpstreamAbility } from './ability.js';
 import type { UpstreamHalf } from './half.js';
-import { told } from './losing.js';
+import { offeredAlone, told } from './losing.js';
 import { arrives, expectArrival, send } from './sending.js';
 
 type Asking = Extract<
   UpstreamAbility,
   | 'system text'
   | 'choice of tools'
+  | 'choice of one tool'
   | 'one call at a time'
   | 'results of tools'
   | 'images'
@@ -45,12 +47,16 @@ export const asking = (half: UpstreamHalf): Abilities<Asking> => ({
   },
   'choice of tools': {
     checks: CHOICES.map((toolChoice) =>
-      arrival(half, `a choice of tools arrives: ${JSON.stringify(toolChoice)} (case 56)`, {
+      arrival(half, `a choice of tools arrives: ${toolChoice} (case 56)`, {
         ...WITH_TOOLS,
         toolChoice,
       }),
     ),
-    otherwise: told(half, 'a choice of tools', { ...WITH_TOOLS, toolChoice: { name: 'get_time' } }),
+    otherwise: told(half, 'a call that is demanded', { ...WITH_TOOLS, toolChoice: 'required' }),
+  },
+  'choice of one tool': {
+    checks: [arrival(half, 'the tool that must be called arrives (case 56)', ONE_TOOL)],
+    otherwise: offeredAlone(half),
   },
   'one call at a time': {
     checks: [arrival(half, 'one call at a time is asked for (case 57)', SERIAL)],

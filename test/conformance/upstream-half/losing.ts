@@ -2,10 +2,10 @@
 
 import { type CallContent, RawJson } from '../../../src/call/index.js';
 import { AppError, type JsonObject } from '../../../src/shared/index.js';
-import type { Asked } from '../../support/asked.js';
+import { type Asked, askedOf } from '../../support/asked.js';
 import type { Abilities, Check } from '../abilities.js';
 import { contentAsking } from '../asked-content.js';
-import { HELLO } from '../examples.js';
+import { HELLO, ONE_TOOL, TOOLS } from '../examples.js';
 import type { UpstreamAbility } from './ability.js';
 import type { UpstreamHalf } from './half.js';
 import { send } from './sending.js';
@@ -75,6 +75,16 @@ export function told(half: UpstreamHalf, what: string, asked: Asked, more: Parti
     },
   };
 }
+
+/** A model that must call a tool, and knows one alone, calls that one: nothing is lost then. */
+export const offeredAlone = (half: UpstreamHalf): Check => ({
+  name: 'the tool that must be called is the only one that is offered, and a call is demanded; or it is told as lost',
+  run() {
+    const { lost, json } = outcome(half, contentAsking(ONE_TOOL));
+    const alone = { ...ONE_TOOL, tools: [TOOLS[1]], toolChoice: 'required' };
+    if (lost === '') expect(askedOf(half.vendor, json)).toEqual(alone);
+  },
+});
 
 /** What was told of losses, or the member that was named when the request was refused; what was sent, if anything was. */
 function outcome(half: UpstreamHalf, content: CallContent): { readonly lost: string; readonly json: JsonObject } {
