@@ -218,12 +218,20 @@ class Unruly extends TelegraphProtocol {
   }
 }
 
+class Wordless extends TelegraphProtocol {
+  override readonly textPlaces = {
+    prompt: { conversation: [], definitions: [], silent: [], whole: [] },
+    answer: { within: [], texts: [] },
+  };
+}
+
 describe('a client half that is wrong in one respect', () => {
   it.each<[string, readonly string[], ProtocolAdapter]>([
     ['nothing', [], new TelegraphProtocol()],
     ['tells of no cache', ['usage of cached tokens'], telling(uncached, uncachedStream)],
     ['writes each piece when the next one comes', ['streaming piece by piece'], telling(same, lateStream)],
     ['speaks to keep a stream alive', ['keep-alive'], new Restless()],
+    ['does not say where its words are', ['words that are counted'], new Wordless()],
     ['does not listen to the system', ['system text'], new Unruly()],
   ])('%s: the kit says so, and no more', (_, wrong, protocol) => {
     expect(wrongInClient(protocol)).toEqual([...wrong]);

@@ -29,11 +29,19 @@ export type ClientAbility =
   | 'errors in streams'
   | 'limits in headers'
   | 'lists of models'
+  | 'words that are counted'
   | 'keep-alive';
 
 /** What a client half cannot do without. */
 type Indispensable =
-  'head' | 'text' | 'streaming piece by piece' | 'odd requests' | 'errors' | 'errors in streams' | 'keep-alive';
+  | 'head'
+  | 'text'
+  | 'streaming piece by piece'
+  | 'odd requests'
+  | 'errors'
+  | 'errors in streams'
+  | 'words that are counted'
+  | 'keep-alive';
 
 /** What a dialect has no words for in its clients' requests, and in the answers to them, each with the reason. */
 export type ClientLacks = Lacks<Exclude<ClientAbility, Indispensable>>;

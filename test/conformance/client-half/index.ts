@@ -8,6 +8,7 @@ import { heads } from './heads.js';
 import { reasoning } from './reasoning.js';
 import { surroundings } from './surroundings.js';
 import { transcripts } from './transcripts.js';
+import { words } from './words.js';
 
 /** All that is asked of a client half, as values: the kit's own test runs them on halves that are wrong on purpose. */
 export const clientAbilities = (half: ClientHalf): Abilities<ClientAbility> => ({
@@ -17,6 +18,7 @@ export const clientAbilities = (half: ClientHalf): Abilities<ClientAbility> => (
   ...reasoning(half),
   ...errors(half),
   ...surroundings(half),
+  ...words(half),
 });
 
 /** A half, with what is printed of it. */

@@ -1,0 +1,104 @@
+/** The words of a call are found where the dialect says that they stand, so that they can be counted when nobody does. */
+
+import { answerCount } from '../../../src/tokens/count-request.handler.js';
+import type { CountedTokens } from '../../../src/tokens/index.js';
+import type { Asked, AskedTool } from '../../support/asked.js';
+import type { AnswerOptions } from '../../support/scripted-content.js';
+import type { Abilities, Check, Lacks } from '../abilities.js';
+import { ANSWERED_CALL, CALLED, HELLO, SCHEMA, WITH_TOOLS } from '../examples.js';
+import type { ClientAbility, ClientHalf } from './half.js';
+import { answerSaying, bodyOf, WAYS } from './speaking.js';
+
+export const words = (half: ClientHalf): Abilities<Extract<ClientAbility, 'words that are counted'>> => ({
+  'words that are counted': { checks: [...prompts(half), ...ids(half), ...answers(half)] },
+});
+
+/** Behind any text of words, each of these is a token. */
+const MANY = 40;
+const MORE = ' snow'.repeat(MANY);
+
+/** A text that a client may send, what its dialect must have for it, and a request with more behind that text. */
+type Place = readonly [text: string, needs: ClientAbility, asked: (more: string) => Asked];
+
+const PROMPT: readonly Place[] = [
+  ['what the user says', 'text', (more) => ({ ...HELLO, turns: [{ by: 'user', text: `Hello${more}` }] })],
+  ['what the system says', 'system text', (more) => ({ ...HELLO, system: `Be brief${more}` })],
+  [
+    'what the model has said',
+    'text',
+    (more) => ({
+      ...HELLO,
+      turns: [...HELLO.turns, { by: 'assistant', text: `Hi${more}` }, { by: 'user', text: 'So?' }],
+    }),
+  ],
+  ['the description of a tool', 'tools', (more) => ({ ...HELLO, tools: [toolThat(`Looks out${more}`)] })],
+  ['what a tool was called with', 'results of tools', (more) => answered({ arguments: `{"city":"Oslo${more}"}` })],
+  ['what a tool has found', 'results of tools', (more) => answered({ found: `Snow${more}` })],
+];
+
+const toolThat = (description: string): AskedTool => ({ name: 'get_weather', description, schema: SCHEMA });
+
+/** A call and its result. */
+function answered({ arguments: json = '{"city":"Oslo"}', found = 'Snow', id = 'call_9' }): Asked {
+  const calls = [{ ...CALLED[0], id, arguments: json }];
+  return {
+    ...ANSWERED_CALL,
+    turns: [...HELLO.turns, { by: 'assistant', calls }, { by: 'tool', id, text: found }],
+  };
+}
+
+const prompts = (half: ClientHalf): Check[] =>
+  PROMPT.filter(([, needs]) => has(half, needs)).map(([text, , asked]) => ({
+    name: `of a request, ${text} is counted, and once`,
+    run() {
+      expect(countOf(half, asked(MORE)).prompt - countOf(half, asked('')).prompt).toBe(MANY);
+    },
+  }));
+
+const ids = (half: ClientHalf): Check[] =>
+  has(half, 'results of tools')
+    ? [
+        {
+          name: 'of a request, the ids of calls are not counted',
+          run() {
+            const [long, short] = [{ id: `call_9${'_snow'.repeat(8)}` }, {}].map(answered);
+            expect(countOf(half, long!).prompt).toBe(countOf(half, short!).prompt);
+          },
+        },
+      ]
+    : [];
+
+/** The same of answers. */
+const ANSWER: readonly (readonly [text: string, needs: ClientAbility, answer: (more: string) => AnswerOptions])[] = [
+  ['what the model says', 'text', (more) => ({ text: `Hello${more}` })],
+  ['what the model calls a tool with', 'tools', (more) => calling({ arguments: `{"city":"Oslo${more}"}` })],
+  ['which tool the model calls', 'tools', (more) => calling({ name: `get_weather${more}` })],
+];
+
+const calling = ({ name = 'get_weather', arguments: json = '{"city":"Oslo"}' }): AnswerOptions => ({
+  toolCalls: [{ id: 'call_9', name, arguments: json }],
+});
+
+const answers = (half: ClientHalf): Check[] =>
+  ANSWER.filter(([, needs]) => has(half, needs)).map(([text, , answer]) => ({
+    name: `of a whole answer, ${text} is counted, and once`,
+    run() {
+      const asked = has(half, 'tools') ? WITH_TOOLS : HELLO;
+      const outputOf = (options: AnswerOptions): number => countOf(half, asked, options).output;
+      expect(outputOf(answer(MORE)) - outputOf(answer(''))).toBe(MANY);
+    },
+  }));
+
+const has = ({ client }: ClientHalf, ability: ClientAbility): boolean =>
+  ((client.lacks ?? {}) as Lacks<string>)[ability] === undefined;
+
+/** Counts as the relay does, but for the thread in which it does so. */
+function countOf(half: ClientHalf, asked: Asked, options: AnswerOptions = {}): CountedTokens {
+  const request = bodyOf(half, asked);
+  const [prompt, answer] = [request, WAYS.whole.write(half, answerSaying(options), request)].map((text) =>
+    Buffer.from(text),
+  );
+  const counted = answerCount({ prompt: prompt!, answer: answer!, places: half.protocol.textPlaces });
+  if ('fault' in counted) throw new Error(`The words cannot be counted: ${counted.fault}.`);
+  return counted;
+}
