@@ -31,6 +31,8 @@ export interface DialectVendor {
   body(options?: AnswerOptions): JsonObject;
   /** How a refusal with this status reads. */
   errorBody(status: number, message: string): JsonObject;
+  /** How it refuses a prompt that does not fit into the model, where its documentation says so. */
+  readonly tooLong?: { readonly status: number; readonly body: JsonObject };
   /** How a running stream reports failure. @param sequence the number of the next event, for dialects that number them */
   errorEvents(message: string, sequence: number): readonly ScriptedEvent[];
   /** What an event of a stream has behind which nothing is missing though the connection closes. */

@@ -3,6 +3,7 @@ import {
   type CallContent,
   type CallEvent,
   type CallResult,
+  classifyUpstream,
   Losses,
   type RenderContext,
   type SseEvent,
@@ -13,6 +14,7 @@ import {
   type UpstreamTarget,
   type ProtocolAdapter,
 } from '../../src/call/index.js';
+import type { AppError } from '../../src/shared/index.js';
 import { type Abilities, checksDue, type Lacks } from './abilities.js';
 import { clientAbilities } from './client-half/index.js';
 import { complaintIn, NO_WORD, reportOf } from './report.js';
@@ -112,6 +114,13 @@ function forgetful(): UpstreamAdapter {
   });
 }
 
+/** Takes every refusal with 400 for a fault of the request. */
+class Deaf extends TelegraphUpstream {
+  override classifyError(...[status, headers, body]: Parameters<TelegraphUpstream['classifyError']>): AppError {
+    return classifyUpstream(status, headers, body);
+  }
+}
+
 describe('an upstream half that is wrong in one respect', () => {
   it.each<[string, readonly string[], UpstreamAdapter]>([
     ['nothing', [], new TelegraphUpstream()],
@@ -140,6 +149,7 @@ describe('an upstream half that is wrong in one respect', () => {
     ],
     ['tells its pieces at the end', ['streaming piece by piece'], decoding(late)],
     ['takes every end for a good one', ['early end'], decoding(credulous)],
+    ['does not know what its vendor says of a prompt that is too long', ['refusals by status'], new Deaf()],
     ['builds another request from the same content', ['no side effects'], forgetful()],
   ])('%s: the kit says so, and no more', (_, wrong, upstream) => {
     expect(wrongInUpstream(upstream)).toEqual([...wrong]);

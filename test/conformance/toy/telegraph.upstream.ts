@@ -4,6 +4,7 @@ import {
   type CallContent,
   type CallResult,
   classifyUpstream,
+  objectIn,
   smallestRequest,
   type StreamDecoder,
   type UpstreamAdapter,
@@ -12,10 +13,13 @@ import {
   type UpstreamTarget,
 } from '../../../src/call/index.js';
 import { Upstream } from '../../../src/relay/index.js';
-import type { AppError } from '../../../src/shared/index.js';
+import { type AppError, isJsonObject } from '../../../src/shared/index.js';
 import { buildTelegram, PATH } from './telegraph.build.js';
 import { decodeTelegram, TelegraphDecoder } from './telegraph.decoder.js';
 import { TELEGRAPH } from './telegraph.wire.js';
+
+/** Of a conversation that does not fit into the model. */
+const TOO_LONG = /too much for one wire/;
 
 /** Telegraph, as its servers speak it. */
 @Injectable()
@@ -42,6 +46,8 @@ export class TelegraphUpstream implements UpstreamAdapter {
   }
 
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
-    return classifyUpstream(status, headers, body);
+    const message = isJsonObject(body) ? objectIn(body, 'error')['message'] : undefined;
+    if (typeof message !== 'string' || !TOO_LONG.test(message)) return classifyUpstream(status, headers, body);
+    return classifyUpstream(status, headers, { error: { message, code: 'context_length_exceeded' } });
   }
 }

@@ -25,6 +25,10 @@ export const telegraphVendor: DialectVendor = {
     return { ...headOf(content), lines: [...said, ...calls], ...endingOf(content) };
   },
   errorBody: (status, message) => ({ error: { status, message, param: null } }),
+  tooLong: {
+    status: 400,
+    body: { error: { status: 400, message: 'This telegram is too much for one wire.', param: 'lines' } },
+  },
   errorEvents: (message) => [{ data: { error: { status: 500, message, param: null } } }],
   asked: askedIn,
   expectRequest,

@@ -23,7 +23,7 @@ export const breaking = (half: UpstreamHalf): Abilities<Breaking> => ({
   'early end': { checks: ends(half) },
   'errors in streams': { checks: errors(half) },
   'unreadable answers': { checks: unreadable(half) },
-  'refusals by status': { checks: [...refusals(half), ...oddRefusals(half), secrets(half)] },
+  'refusals by status': { checks: [...refusals(half), ...tooLong(half), ...oddRefusals(half), secrets(half)] },
 });
 
 /** Everything that the dialect has words for, so that it can be cut and broken anywhere. */
@@ -187,6 +187,16 @@ const refusals = (half: UpstreamHalf): Check[] =>
       const error = half.upstream.classifyError(status, headers, half.vendor.errorBody(status, message));
       expect([error.kind, error.details.failover ?? false]).toEqual([kind, failover]);
       if (status === 429) expect(error.details.retryAfterSeconds).toBe(17);
+    },
+  }));
+
+/** Clients shorten the conversation when they are told so, and do nothing about any other refusal. */
+const tooLong = ({ upstream, vendor }: UpstreamHalf): Check[] =>
+  (vendor.tooLong === undefined ? [] : [vendor.tooLong]).map(({ status, body }) => ({
+    name: 'a prompt that does not fit into the model is context_length_exceeded, whatever the vendor calls it',
+    run() {
+      const { kind, details } = upstream.classifyError(status, {}, body);
+      expect([kind, details.failover ?? false]).toEqual(['context_length_exceeded', false]);
     },
   }));
 

@@ -23,6 +23,17 @@ export const chatVendor: DialectVendor = {
     const type = status >= 500 ? 'server_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error';
     return { error: { message, type, param: null, code: null } };
   },
+  tooLong: {
+    status: 400,
+    body: {
+      error: {
+        message: "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+        type: 'invalid_request_error',
+        param: 'messages',
+        code: 'context_length_exceeded',
+      },
+    },
+  },
   errorEvents: (message) => [{ data: { error: { message, type: 'server_error', param: null, code: 'server_error' } } }],
   // Some servers leave the marker out.
   closes: /"finish_reason":"/,

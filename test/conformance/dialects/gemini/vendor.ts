@@ -31,6 +31,10 @@ export const geminiVendor: DialectVendor = {
   events: geminiEvents,
   body: geminiBody,
   errorBody,
+  tooLong: {
+    status: 400,
+    body: errorBody(400, 'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).'),
+  },
   errorEvents: (message) => [{ data: errorBody(500, message) }],
   closes: /"finishReason":"/,
   asked: geminiAsked,

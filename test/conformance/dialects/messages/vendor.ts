@@ -31,6 +31,14 @@ export const messagesVendor: DialectVendor = {
     const type = ERROR_TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
     return { type: 'error', error: { type, message }, request_id: 'req_upstream' };
   },
+  tooLong: {
+    status: 400,
+    body: {
+      type: 'error',
+      error: { type: 'invalid_request_error', message: 'prompt is too long: 200251 tokens > 200000 maximum' },
+      request_id: 'req_upstream',
+    },
+  },
   errorEvents(message) {
     const error = { type: 'api_error', message };
     return [{ event: 'error', data: { type: 'error', error, request_id: 'req_upstream' } }];

@@ -20,6 +20,17 @@ export const responsesVendor: DialectVendor = {
     const type = status >= 500 ? 'server_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error';
     return { error: { message, type, param: null, code: null } };
   },
+  tooLong: {
+    status: 400,
+    body: {
+      error: {
+        message: 'Your input exceeds the context window of this model. Please adjust your input and try again.',
+        type: 'invalid_request_error',
+        param: 'input',
+        code: 'context_length_exceeded',
+      },
+    },
+  },
   errorEvents: (message, sequence) => responsesFailure(message, 'server_error', sequence),
   closes: /"type":"response\.(?:completed|incomplete)"/,
   asked: responsesAsked,
