@@ -6,7 +6,8 @@ import type { Asked, AskedTool } from '../../support/asked.js';
 import type { AnswerOptions } from '../../support/scripted-content.js';
 import type { Abilities, Check, Lacks } from '../abilities.js';
 import { ANSWERED_CALL, CALLED, HELLO, SCHEMA, WITH_TOOLS } from '../examples.js';
-import type { ClientAbility, ClientHalf } from './half.js';
+import type { ClientAbility } from './ability.js';
+import type { ClientHalf } from './half.js';
 import { answerSaying, bodyOf, WAYS } from './speaking.js';
 
 export const words = (half: ClientHalf): Abilities<Extract<ClientAbility, 'words that are counted'>> => ({
