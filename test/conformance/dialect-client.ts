@@ -27,6 +27,8 @@ export interface DialectClient {
   heardStream(stream: string): Heard;
   /** Whose errors it reads, of the two that most dialects have; one of its own unless given. */
   readonly errorForm?: 'openai' | 'messages';
+  /** What keeps its streams alive where that is neither a comment nor a `ping`: `/data: {"tick":true}\n\n/g`. */
+  readonly keepAlive?: RegExp;
   /** How many events tell that a stream has failed; one unless given. */
   readonly failureEvents?: number;
   /** Checks what stands behind the events before it when a stream failed: nobody may take it for a good end. */

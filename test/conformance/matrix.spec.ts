@@ -226,7 +226,7 @@ describe.each(EVERY_NAMED_PAIR)('%s', (_, pair) => {
   it.each(faults)('a stream whose upstream %s ends as failed (cases 40 and 98)', async (how, fault) => {
     world.relay.upstream.script([streamHead(), sse(before), fault, end()]);
     const response = await post(client.request(HELLO, true));
-    const events = readEvents(withoutKeepAlives(await response.text()));
+    const events = readEvents(withoutKeepAlives(await response.text(), client.keepAlive));
     const { failureEvents = 1 } = client;
     client.expectFailure(events.slice(0, -failureEvents), events.slice(-failureEvents));
     expect(JSON.stringify(events)).toContain('Hello ');

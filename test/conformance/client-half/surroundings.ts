@@ -1,5 +1,6 @@
 import type { LimitStanding } from '../../../src/call/index.js';
 import { aRequestLine, listedModels } from '../../support/calls.js';
+import { withoutKeepAlives } from '../../support/stream-text.js';
 import type { Abilities, Check } from '../abilities.js';
 import { HELLO, SAID } from '../examples.js';
 import type { ClientAbility } from './ability.js';
@@ -77,7 +78,10 @@ const keepAlive = (half: ClientHalf): Check => ({
     const { write, hear } = WAYS.streamed;
     const stream = write(half, answerSaying({ text: 'Hello there' }), bodyOf(half, HELLO, true));
     const alive = (begun: boolean): string => Buffer.from(half.protocol.keepAlive(begun)).toString();
-    for (const begun of [false, true]) expect(alive(begun)).toMatch(/^[^\n].*\n\n$/s);
+    for (const begun of [false, true]) {
+      expect(alive(begun)).toMatch(/^[^\n].*\n\n$/s);
+      expect([begun, withoutKeepAlives(alive(begun), half.client.keepAlive)]).toEqual([begun, '']);
+    }
     const kept = alive(false) + stream.replaceAll('\n\n', `\n\n${alive(true)}`);
     expect(hear(half, kept)).toEqual({ ...SAID, text: 'Hello there' });
   },
