@@ -1,4 +1,4 @@
-/** The dialects as tests play them: a line for each client and for each vendor, and nothing else to edit. */
+/** The dialects as tests play them: an import and an entry for each client and each vendor, and nothing else to edit. */
 
 import type { DialectClient } from '../dialect-client.js';
 import type { DialectVendor } from '../dialect-vendor.js';
