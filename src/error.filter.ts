@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ProtocolAdapter, RenderedError } from './call/index.js';
+import { type ProtocolAdapter, type RenderedError, USUAL_STATUSES } from './call/index.js';
 import { isDatabaseOutage } from './database/index.js';
 import { Metrics } from './metrics/index.js';
 import { RateLimited } from './limits/index.js';
@@ -16,33 +16,6 @@ const KIND_BY_STATUS: Readonly<Record<number, ErrorKind>> = {
   415: 'unsupported_media_type',
   429: 'rate_limit_exceeded',
   503: 'server_is_overloaded',
-};
-
-/** The status of a page that says no; programs are told by their dialect's own table. */
-const PAGE_STATUS: Readonly<Record<ErrorKind, number>> = {
-  invalid_token: 401,
-  permission_denied: 403,
-  insufficient_quota: 402,
-  invalid_request: 400,
-  context_length_exceeded: 400,
-  model_not_found: 404,
-  not_found: 404,
-  method_not_allowed: 405,
-  upgrade_required: 426,
-  conflict: 409,
-  request_too_large: 413,
-  request_timeout: 408,
-  unsupported_media_type: 415,
-  rate_limit_exceeded: 429,
-  server_is_overloaded: 503,
-  unavailable: 503,
-  shutting_down: 503,
-  upstream_error: 502,
-  upstream_auth: 502,
-  upstream_truncated: 502,
-  timeout: 504,
-  internal: 500,
-  context_canceled: 499,
 };
 
 /**
@@ -73,7 +46,7 @@ export class ErrorFilter implements ExceptionFilter {
     // The client has left, or a stream has told the failure itself: there is nothing to answer.
     if (reply.sent || reply.raw.destroyed) return;
     this.errors.inc({ kind: error.kind, to: isApiRequest(request) ? 'program' : 'person' });
-    if (request.method === 'HEAD') return void reply.status(PAGE_STATUS[error.kind]).send();
+    if (request.method === 'HEAD') return void reply.status(USUAL_STATUSES[error.kind]).send();
     if (isApiRequest(request)) this.answerProgram(error, request, reply);
     else await this.answerPerson(error, request, reply);
   }
@@ -99,7 +72,7 @@ export class ErrorFilter implements ExceptionFilter {
     const { retryAfterSeconds } = error.details;
     if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
     if (request.headers.accept?.includes('text/html'))
-      await this.pages.answer(error, PAGE_STATUS[error.kind], request, reply);
+      await this.pages.answer(error, USUAL_STATUSES[error.kind], request, reply);
     else answerInText(error, request, reply);
   }
 }
@@ -108,7 +81,7 @@ export class ErrorFilter implements ExceptionFilter {
 function answerInText(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
   const text = error.kind === 'not_found' ? 'There is no page at this address.' : error.message;
   void reply
-    .status(PAGE_STATUS[error.kind])
+    .status(USUAL_STATUSES[error.kind])
     .type('text/plain; charset=utf-8')
     .send(`${text} (request id: ${request.id})\n`);
 }

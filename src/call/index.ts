@@ -58,3 +58,4 @@ export type {
 } from './upstream-adapter.js';
 export * from './translation/index.js';
 export { UpstreamRefusal } from './upstream-refusal.js';
+export { USUAL_STATUSES } from './usual-statuses.js';
