@@ -73,3 +73,13 @@ export const TIME = 'call_10 get_time {}';
 export const CALLING: AnswerOptions = { toolCalls: [WEATHER_CALL] };
 export const CALLING_TWICE: AnswerOptions = { toolCalls: [WEATHER_CALL, TIME_CALL] };
 export const THINKING_AND_CALLING: AnswerOptions = { reasoning: THOUGHT, ...CALLING };
+
+/** An answer, and what is heard of it. */
+export const COUNTED: { readonly answer: AnswerOptions; readonly heard: Partial<Heard> } = {
+  answer: { usage: { prompt: 777, completion: 33 } },
+  heard: { text: 'Hello', usage: { ...USAGE, prompt: 777, completion: 33 } },
+};
+
+/** Answers that are heard as they are given. */
+export const LIMITED = { text: 'Once upon', stop: 'length' } as const;
+export const FILTERED = { text: 'I', stop: 'filter' } as const;

@@ -4,7 +4,19 @@ import type { CallEvent } from '../../../src/call/index.js';
 import type { Heard } from '../../support/heard.js';
 import { type AnswerOptions, TIME_CALL, WEATHER_CALL } from '../../support/scripted-content.js';
 import type { Abilities, Check } from '../abilities.js';
-import { ANSWERED_CALLS, CALLING_TWICE, HELLO, SAID, TIME, USAGE, WEATHER, WITH_TOOLS } from '../examples.js';
+import {
+  ANSWERED_CALLS,
+  CALLING_TWICE,
+  COUNTED,
+  FILTERED,
+  HELLO,
+  LIMITED,
+  SAID,
+  TIME,
+  USAGE,
+  WEATHER,
+  WITH_TOOLS,
+} from '../examples.js';
 import { reading } from './asking.js';
 import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
@@ -37,38 +49,14 @@ export const answering = (half: ClientHalf): Abilities<Answering> => ({
     ],
   },
   usage: {
-    checks: telling(
-      half,
-      'usage is told',
-      { usage: { prompt: 777, completion: 33 } },
-      {
-        text: 'Hello',
-        usage: { ...USAGE, prompt: 777, completion: 33 },
-      },
-    ),
+    checks: telling(half, 'usage is told', COUNTED.answer, COUNTED.heard),
   },
   'usage of cached tokens': { checks: usage(half, 'cached tokens', { cacheRead: 400 }) },
   'usage of reasoning tokens': { checks: usage(half, 'reasoning tokens', { reasoning: 90 }) },
   stops: {
     checks: [
-      ...telling(
-        half,
-        'an answer that met its limit says so (case 33)',
-        { text: 'Once upon', stop: 'length' },
-        {
-          text: 'Once upon',
-          stop: 'length',
-        },
-      ),
-      ...telling(
-        half,
-        'an answer that a filter ended says so (case 41)',
-        { text: 'I', stop: 'filter' },
-        {
-          text: 'I',
-          stop: 'filter',
-        },
-      ),
+      ...telling(half, 'an answer that met its limit says so (case 33)', LIMITED, LIMITED),
+      ...telling(half, 'an answer that a filter ended says so (case 41)', FILTERED, FILTERED),
     ],
   },
   'empty answer': { checks: telling(half, 'an answer of nothing is an answer (case 32)', { text: '' }, {}) },

@@ -7,7 +7,19 @@ import { type AnswerOptions, TIME_CALL, WEATHER_CALL } from '../../support/scrip
 import { encodeEvents } from '../../support/scripted-steps.js';
 import type { Abilities, Check } from '../abilities.js';
 import { contentAsking } from '../asked-content.js';
-import { CALLING_TWICE, HELLO, SAID, TIME, USAGE, WEATHER, WITH_TOOLS, ANSWERED_CALLS } from '../examples.js';
+import {
+  ANSWERED_CALLS,
+  CALLING_TWICE,
+  COUNTED,
+  FILTERED,
+  HELLO,
+  LIMITED,
+  SAID,
+  TIME,
+  USAGE,
+  WEATHER,
+  WITH_TOOLS,
+} from '../examples.js';
 import type { UpstreamAbility } from './ability.js';
 import type { UpstreamHalf } from './half.js';
 import { heardOf, Listening, streamOf, WAYS } from './hearing.js';
@@ -47,38 +59,14 @@ export const answering = (half: UpstreamHalf): Abilities<Answering> => ({
     ],
   },
   usage: {
-    checks: hearing(
-      half,
-      'usage is heard',
-      { usage: { prompt: 777, completion: 33 } },
-      {
-        text: 'Hello',
-        usage: { ...USAGE, prompt: 777, completion: 33 },
-      },
-    ),
+    checks: hearing(half, 'usage is heard', COUNTED.answer, COUNTED.heard),
   },
   'usage of cached tokens': { checks: usage(half, 'cached tokens', { cacheRead: 400 }) },
   'usage of reasoning tokens': { checks: usage(half, 'reasoning tokens', { reasoning: 90 }) },
   stops: {
     checks: [
-      ...hearing(
-        half,
-        'an answer that met its limit says so (case 33)',
-        { text: 'Once upon', stop: 'length' },
-        {
-          text: 'Once upon',
-          stop: 'length',
-        },
-      ),
-      ...hearing(
-        half,
-        'an answer that a filter ended says so (case 41)',
-        { text: 'I', stop: 'filter' },
-        {
-          text: 'I',
-          stop: 'filter',
-        },
-      ),
+      ...hearing(half, 'an answer that met its limit says so (case 33)', LIMITED, LIMITED),
+      ...hearing(half, 'an answer that a filter ended says so (case 41)', FILTERED, FILTERED),
     ],
   },
   'empty answer': { checks: hearing(half, 'an answer of nothing is an answer (case 32)', { text: '' }, {}) },

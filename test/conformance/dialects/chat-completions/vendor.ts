@@ -1,6 +1,6 @@
 import type { DialectVendor } from '../../dialect-vendor.js';
 import { THOUGHT } from '../../../support/scripted-content.js';
-import { modelIn, streamIn } from '../../../support/scripted-bodies.js';
+import { modelIn, openAiError, streamIn } from '../../../support/scripted-bodies.js';
 import { chatBody, chatEvents } from './answers.js';
 import { chatAsked } from './asked.js';
 import { expectChatRules } from './rules.js';
@@ -19,10 +19,7 @@ export const chatVendor: DialectVendor = {
     return chatEvents({ includeUsage: asked?.include_usage === true, ...options });
   },
   body: chatBody,
-  errorBody(status, message) {
-    const type = status >= 500 ? 'server_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error';
-    return { error: { message, type, param: null, code: null } };
-  },
+  errorBody: openAiError,
   tooLong: {
     status: 400,
     body: {

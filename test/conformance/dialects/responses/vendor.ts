@@ -1,5 +1,5 @@
 import type { DialectVendor } from '../../dialect-vendor.js';
-import { modelIn, streamIn } from '../../../support/scripted-bodies.js';
+import { modelIn, openAiError, streamIn } from '../../../support/scripted-bodies.js';
 import { responsesBody, responsesEvents, responsesFailure } from './answers.js';
 import { responsesAsked } from './asked.js';
 import { ENCRYPTED_REASONING } from './items.js';
@@ -16,10 +16,7 @@ export const responsesVendor: DialectVendor = {
   headers: { 'x-request-id': 'req_upstream' },
   events: responsesEvents,
   body: responsesBody,
-  errorBody(status, message) {
-    const type = status >= 500 ? 'server_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error';
-    return { error: { message, type, param: null, code: null } };
-  },
+  errorBody: openAiError,
   tooLong: {
     status: 400,
     body: {
