@@ -58,13 +58,25 @@ const withContent = (context: BuildContext, content: Partial<CallContent>): Buil
   content: { ...context.content, ...content },
 });
 
-/** An upstream half whose streams are read by a decoder around its own. */
-const decoding = (around: (decoder: StreamDecoder) => StreamDecoder): UpstreamAdapter =>
+/** An upstream half whose streams are read by a decoder around its own, of a content that has been changed before. */
+const decoding = (
+  around: (decoder: StreamDecoder) => StreamDecoder,
+  change: Partial<CallContent> = {},
+): UpstreamAdapter =>
   new (class extends TelegraphUpstream {
     override decodeStream(content: CallContent): StreamDecoder {
-      return around(super.decodeStream(content));
+      return around(super.decodeStream({ ...content, ...change }));
     }
   })();
+
+/** Hears nothing. */
+const deaf = (context: BuildContext): BuildContext =>
+  withContent(context, {
+    turns: context.content.turns.map(({ role, parts }) => ({
+      role,
+      parts: parts.filter(({ kind }) => kind !== 'audio'),
+    })),
+  });
 
 /** Tells everything at the end. */
 function late(decoder: StreamDecoder): StreamDecoder {
@@ -142,9 +154,11 @@ describe('an upstream half that is wrong in one respect', () => {
       ),
     ],
     ['says of a system text that it is lost, and sends it', ['system text'], building(doubting)],
+    ['leaves out sound without a word', ['files and sound'], building(deaf)],
+    ['does not know that names of tools were changed', ['tools'], decoding((decoder) => decoder, { tools: [] })],
     [
       'says of nothing that it is lost',
-      ['one call at a time', 'JSON of a schema', 'settings', 'reasoning shown'],
+      ['one call at a time', 'JSON of a schema', 'output limit', 'settings', 'reasoning shown'],
       building((context) => ({ ...context, losses: new Losses(false) })),
     ],
     ['tells its pieces at the end', ['streaming piece by piece'], decoding(late)],
@@ -235,6 +249,27 @@ class Wordless extends TelegraphProtocol {
   };
 }
 
+class Greedy extends TelegraphProtocol {
+  override claims(): boolean {
+    return true;
+  }
+}
+
+const compliant = ({ parts, ...result }: CallResult): CallResult => ({
+  ...result,
+  parts: parts.filter(({ kind }) => kind !== 'refusal'),
+});
+function compliantStream(renderer: StreamRenderer): StreamRenderer {
+  let isRefusing = false;
+  return {
+    next(event) {
+      if (event.type === 'part-start') isRefusing = event.start.kind === 'refusal';
+      return isRefusing && event.type.startsWith('part-') ? '' : renderer.next(event);
+    },
+    fail: (error) => renderer.fail(error),
+  };
+}
+
 describe('a client half that is wrong in one respect', () => {
   it.each<[string, readonly string[], ProtocolAdapter]>([
     ['nothing', [], new TelegraphProtocol()],
@@ -243,6 +278,8 @@ describe('a client half that is wrong in one respect', () => {
     ['speaks to keep a stream alive', ['keep-alive'], new Restless()],
     ['does not say where its words are', ['words that are counted'], new Wordless()],
     ['does not listen to the system', ['system text'], new Unruly()],
+    ['takes all calls for its own', ['head'], new Greedy()],
+    ['keeps to itself what the model refuses', ['refusals of the model'], telling(compliant, compliantStream)],
   ])('%s: the kit says so, and no more', (_, wrong, protocol) => {
     expect(wrongInClient(protocol)).toEqual([...wrong]);
   });

@@ -24,6 +24,7 @@ export type ClientAbility =
   | 'usage of reasoning tokens'
   | 'stops'
   | 'empty answer'
+  | 'refusals of the model'
   | 'odd requests'
   | 'errors'
   | 'errors in streams'
@@ -40,6 +41,7 @@ type Indispensable =
   | 'odd requests'
   | 'errors'
   | 'errors in streams'
+  | 'refusals of the model'
   | 'words that are counted'
   | 'keep-alive';
 

@@ -33,6 +33,7 @@ type Answering = Extract<
   | 'usage of reasoning tokens'
   | 'stops'
   | 'empty answer'
+  | 'refusals of the model'
 >;
 
 export const answering = (half: ClientHalf): Abilities<Answering> => ({
@@ -59,6 +60,7 @@ export const answering = (half: ClientHalf): Abilities<Answering> => ({
       ...telling(half, 'an answer that a filter ended says so (case 41)', FILTERED, FILTERED),
     ],
   },
+  'refusals of the model': { checks: refusals(half) },
   'empty answer': { checks: telling(half, 'an answer of nothing is an answer (case 32)', { text: '' }, {}) },
 });
 
@@ -108,6 +110,18 @@ const pieces = (half: ClientHalf): Check => ({
     expect(shares.map((share, index) => share.includes(said[index]!))).toEqual([true, true, true]);
   },
 });
+
+/** Where the dialect has no word for them, they are texts like any other. */
+const refusals = (half: ClientHalf): Check[] =>
+  Object.entries(WAYS).map(([way, { stream, write, hear }]) => ({
+    name: `what the model refuses to do is told in its own words: ${way}`,
+    run() {
+      const parts = [{ kind: 'refusal', text: 'I will not.' }] as const;
+      const answer = { ...answerSaying({ text: '' }), parts, stop: 'refusal' } as const;
+      const { text, refusal } = hear(half, write(half, answer, bodyOf(half, HELLO, stream)));
+      expect(text + refusal).toBe('I will not.');
+    },
+  }));
 
 const tools = (half: ClientHalf): Check[] => {
   const body = (stream: boolean): string => bodyOf(half, WITH_TOOLS, stream);

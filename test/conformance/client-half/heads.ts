@@ -1,7 +1,7 @@
 /** What the relay reads of a call at once, and what it refuses before anything is paid for. */
 
 import { AppError } from '../../../src/shared/index.js';
-import { refusalOf } from '../../support/calls.js';
+import { aRequestLine, refusalOf } from '../../support/calls.js';
 import type { JsonObject } from '../../support/scripted-steps.js';
 import type { Abilities, Check } from '../abilities.js';
 import { ANSWERED_CALLS, HELLO, SCHEMA } from '../examples.js';
@@ -19,8 +19,10 @@ export const heads = (half: ClientHalf): Abilities<Heads> => ({
 const addressed = (half: ClientHalf): Check => ({
   name: 'calls come to where clients of the dialect post them',
   run() {
+    expect(half.protocol.id).toBe(half.client.id);
     expect(half.protocol.callPaths).toContain(half.client.path);
     expect(half.protocol.claims(lineOf(half))).toBe(true);
+    expect(half.protocol.claims(aRequestLine({ method: 'POST', path: '/v1/of-another-dialect' }))).toBe(false);
   },
 });
 

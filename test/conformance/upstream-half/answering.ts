@@ -21,6 +21,7 @@ import {
   WITH_TOOLS,
 } from '../examples.js';
 import type { UpstreamAbility } from './ability.js';
+import { calling } from './calling.js';
 import type { UpstreamHalf } from './half.js';
 import { heardOf, Listening, streamOf, WAYS } from './hearing.js';
 import { told } from './losing.js';
@@ -45,7 +46,7 @@ const ORDERED = new RawJson('{"type":"object","properties":{"10":{"type":"string
 export const answering = (half: UpstreamHalf): Abilities<Answering> => ({
   text: { checks: [...addressed(half), ...texts(half)] },
   'streaming piece by piece': { checks: [pieces(half)] },
-  tools: { checks: tools(half), otherwise: told(half, 'a tool', WITH_TOOLS) },
+  tools: { checks: [...tools(half), ...calling(half)], otherwise: told(half, 'a tool', WITH_TOOLS) },
   'several calls in one turn': {
     checks: [
       ...hearing(half, 'several calls are heard, one without arguments (cases 46 and 48)', CALLING_TWICE, {
@@ -92,7 +93,9 @@ const addressed = (half: UpstreamHalf): Check[] =>
   [true, false].map((stream) => ({
     name: `a call arrives as a call, for its model, ${stream ? 'to be streamed' : 'to be answered whole'}`,
     run() {
+      expect(half.upstream.id).toBe(half.vendor.id);
       const sent = send(half, contentAsking(HELLO), { stream });
+      expect(sent.headers).toMatchObject({ 'content-type': 'application/json' });
       expect(half.vendor.isCall(sent)).toBe(true);
       expect([half.vendor.wantsStream(sent), half.vendor.modelOf(sent)]).toEqual([stream, 'vendor-model']);
     },

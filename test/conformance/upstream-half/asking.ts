@@ -1,6 +1,6 @@
 /** What a client asks for arrives at the upstream. */
 
-import type { Asked } from '../../support/asked.js';
+import { type Asked, askedOf } from '../../support/asked.js';
 import type { Abilities, Check } from '../abilities.js';
 import { contentAsking } from '../asked-content.js';
 import {
@@ -42,16 +42,16 @@ const LARGE = '9007199254740993';
 
 export const asking = (half: UpstreamHalf): Abilities<Asking> => ({
   'system text': {
-    checks: [arrival(half, 'what the system says arrives', SYSTEM)],
+    checks: [arrival(half, 'what the system says arrives', SYSTEM), instructed(half)],
     otherwise: told(half, 'a system text', SYSTEM),
   },
   'choice of tools': {
-    checks: CHOICES.map((toolChoice) =>
-      arrival(half, `a choice of tools arrives: ${toolChoice} (case 56)`, {
-        ...WITH_TOOLS,
-        toolChoice,
-      }),
-    ),
+    checks: [
+      ...CHOICES.map((toolChoice) =>
+        arrival(half, `a choice of tools arrives: ${toolChoice} (case 56)`, { ...WITH_TOOLS, toolChoice }),
+      ),
+      ...narrowed(half),
+    ],
     otherwise: told(half, 'a call that is demanded', { ...WITH_TOOLS, toolChoice: 'required' }),
   },
   'choice of one tool': {
@@ -83,6 +83,31 @@ const arrival = (half: UpstreamHalf, name: string, asked: Asked): Check => ({
   name,
   run: () => expectArrival(half, asked),
 });
+
+const instructed = (half: UpstreamHalf): Check => ({
+  name: 'all that the system says arrives, in front of the conversation and within it',
+  run() {
+    const lead = ['Be brief.', 'Be kind.'].map((text) => ({ kind: 'text', text }) as const);
+    const within = { role: 'system', parts: [{ kind: 'text', text: 'Be quick.' }] } as const;
+    const { turns } = contentAsking(HELLO);
+    const answered = { role: 'assistant', parts: [{ kind: 'text', text: 'Hi.' }] } as const;
+    const { body } = send(half, contentAsking(HELLO, { lead, turns: [...turns, answered, within, ...turns] }));
+    for (const text of ['Be brief.', 'Be kind.', 'Be quick.']) expect(body.toString()).toContain(text);
+  },
+});
+
+/** Whether they are left out or forbidden by name. */
+const narrowed = (half: UpstreamHalf): Check[] =>
+  (['auto', 'required'] as const).map((mode) => ({
+    name: `tools that may not be called are told apart from those that may: ${mode}`,
+    run() {
+      const [free, bound] = [undefined, ['get_time']].map((allowed) =>
+        send(half, contentAsking(WITH_TOOLS, { toolChoice: { mode, allowed } })),
+      );
+      half.vendor.expectRequest(bound!.json);
+      expect([bound!.json, bound!.warnings]).not.toEqual([free!.json, free!.warnings]);
+    },
+  }));
 
 const results = (half: UpstreamHalf): Check[] => [
   arrival(half, 'a result arrives under its call, with what is said behind it (case 66)', ANSWERED_CALL),
@@ -135,6 +160,13 @@ const noStops = (half: UpstreamHalf): Check => ({
 });
 
 const limits = (half: UpstreamHalf): Check[] => [
+  {
+    name: 'a limit beyond what the model can write is the most that it can, and that is told',
+    run() {
+      const { json, warnings } = send(half, contentAsking({ ...HELLO, outputLimit: 100_000 }));
+      expect([askedOf(half.vendor, json).outputLimit, warnings]).toEqual([64_000, 'clamped:max_tokens']);
+    },
+  },
   arrival(half, "the client's limit arrives", { ...HELLO, outputLimit: 321 }),
   {
     name: 'what can be paid for lowers the limit',

@@ -1,6 +1,6 @@
 /** What a client asks for arrives, or it is told what of it is lost: nothing vanishes without a word. */
 
-import { type CallContent, RawJson } from '../../../src/call/index.js';
+import { type CallContent, type Part, RawJson } from '../../../src/call/index.js';
 import { AppError, type JsonObject } from '../../../src/shared/index.js';
 import { type Asked, askedOf } from '../../support/asked.js';
 import type { Abilities, Check } from '../abilities.js';
@@ -10,7 +10,7 @@ import type { UpstreamAbility } from './ability.js';
 import type { UpstreamHalf } from './half.js';
 import { send } from './sending.js';
 
-type Losing = Extract<UpstreamAbility, 'settings'>;
+type Losing = Extract<UpstreamAbility, 'settings' | 'files and sound'>;
 
 /** By the name that losses have for each: values that stand nowhere else in a request, and what asks for them. */
 const SETTINGS: Readonly<Record<string, readonly [value: unknown, content: Partial<CallContent>]>> = {
@@ -32,6 +32,20 @@ const DIFFERENCES: Readonly<Record<string, readonly [Partial<CallContent>, Parti
   response_format: [{ format: { kind: 'json' } }, { format: { kind: 'text' } }],
 };
 
+/** What the user shows besides images that come along, and what stands in the request when it arrives. */
+const SHOWN: Readonly<Record<string, readonly [mark: string, part: Part]>> = {
+  'an image at an address': [
+    'https://pictures.example/1.png',
+    { kind: 'image', source: { from: 'url', url: 'https://pictures.example/1.png' } },
+  ],
+  'a document': [
+    'JVBERi0xLjQK',
+    { kind: 'file', name: 'a.pdf', source: { from: 'data', mediaType: 'application/pdf', base64: 'JVBERi0xLjQK' } },
+  ],
+  'a document of plain text': ['It snows.', { kind: 'file', source: { from: 'text', text: 'It snows.' } }],
+  sound: ['UklGRiQAAABX', { kind: 'audio', format: 'wav', base64: 'UklGRiQAAABX' }],
+};
+
 /** What everybody gets who asks for nothing. */
 const USUAL: Partial<CallContent> = {
   sampling: { temperature: 1, topP: 1, presencePenalty: 0, frequencyPenalty: 0, seed: 7 },
@@ -40,6 +54,16 @@ const USUAL: Partial<CallContent> = {
 };
 
 export const losing = (half: UpstreamHalf): Abilities<Losing> => ({
+  'files and sound': {
+    checks: Object.entries(SHOWN).map(([what, [mark, part]]) => ({
+      name: `${what} arrives, or is told as lost`,
+      run() {
+        const said: Part = { kind: 'text', text: 'What is this?' };
+        const { lost, json } = outcome(half, contentAsking(HELLO, { turns: [{ role: 'user', parts: [said, part] }] }));
+        if (lost === '') expect(JSON.stringify(json)).toContain(mark);
+      },
+    })),
+  },
   settings: {
     checks: [
       ...Object.entries(SETTINGS).map(([name, [value, content]]) => ({

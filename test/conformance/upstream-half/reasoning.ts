@@ -27,7 +27,10 @@ export const reasoning = (half: UpstreamHalf): Abilities<Reasoning> => ({
     ),
     otherwise: told(half, 'a wish for reasoning', HELLO, WISH),
   },
-  'reasoning given back': { checks: Object.keys(WAYS).flatMap((way) => givenBack(half, way as keyof typeof WAYS)) },
+  'reasoning given back': {
+    checks: [...Object.keys(WAYS).flatMap((way) => givenBack(half, way as keyof typeof WAYS)), foreign(half)],
+    otherwise: foreign(half),
+  },
 });
 
 const givenBack = (half: UpstreamHalf, way: keyof typeof WAYS): Check[] => [
@@ -52,6 +55,22 @@ const givenBack = (half: UpstreamHalf, way: keyof typeof WAYS): Check[] => [
     },
   },
 ];
+
+/** As it comes back from a client that has it of another vendor. */
+const foreign = (half: UpstreamHalf): Check => ({
+  name: 'what a model of another vendor has thought is not sent, nor said in any other way',
+  run() {
+    const opaque = { kind: 'signature', family: 'another-family', data: 'c2lnbmVk', text: THOUGHT } as const;
+    const parts = [
+      { kind: 'reasoning', text: THOUGHT, opaque },
+      { kind: 'text', text: 'Well.' },
+    ] as const;
+    const { turns } = contentAsking(HELLO);
+    const again = contentAsking(HELLO, { turns: [...turns, { role: 'assistant', parts }, ...turns] });
+    const sent = send(half, again).body.toString();
+    expect([sent.includes('Well.'), sent.includes(THOUGHT), sent.includes('c2lnbmVk')]).toEqual([true, false, false]);
+  },
+});
 
 const asked = (): CallContent => contentAsking(WITH_TOOLS, WISH);
 

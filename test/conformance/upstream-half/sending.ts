@@ -19,6 +19,7 @@ import type { UpstreamHalf } from './half.js';
 export interface Sent {
   readonly path: string;
   readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string>>;
   /** The bytes, and what they say. */
   readonly body: Buffer;
   readonly json: JsonObject;
@@ -45,6 +46,7 @@ export function sentAs(request: UpstreamRequest): Omit<Sent, 'warnings'> {
   return {
     path: request.path,
     query: new URLSearchParams(request.query),
+    headers: request.headers,
     body,
     json: JSON.parse(body.toString()) as JsonObject,
     stopsSent: request.stopsSent,

@@ -1,0 +1,85 @@
+/** Tools that the dialect of the upstream has no names or no form for, and what comes back of calls of them. */
+
+import type { CallResult, Tool } from '../../../src/call/index.js';
+import { askedOf } from '../../support/asked.js';
+import { encodeEvents } from '../../support/scripted-steps.js';
+import { resultOf } from '../../support/translations.js';
+import type { Check } from '../abilities.js';
+import { contentAsking } from '../asked-content.js';
+import { HELLO, TOOLS } from '../examples.js';
+import type { UpstreamHalf } from './half.js';
+import { heardOf, listen, streamOf, WAYS } from './hearing.js';
+import { send, targetOf } from './sending.js';
+
+/** No vendor takes the name as it is. */
+const ODD: Tool = { name: 'a.name with spaces', schema: undefined, path: 'tools[0]' };
+const FREEFORM: Tool = { name: 'exec', schema: undefined, freeform: {}, path: 'tools[0]' };
+const CODE = 'print("☃")\n';
+
+export const calling = (half: UpstreamHalf): Check[] => [
+  ...Object.entries(WAYS).map(([way, hear]) => ({
+    name: `a tool whose name the vendor does not take is called by it all the same: ${way}`,
+    run() {
+      const content = contentAsking(HELLO, { tools: [ODD] });
+      const { json } = send(half, content);
+      half.vendor.expectRequest(json);
+      const name = askedOf(half.vendor, json).tools![0]!.name;
+      const { calls } = heardOf(hear(half, { toolCalls: [{ id: 'call_9', name, arguments: '{"n":1}' }] }, content));
+      expect(calls).toEqual(['call_9 a.name with spaces {"n":1}']);
+    },
+  })),
+  freeform(half),
+  ...largeNumbers(half),
+];
+
+/** Where the vendor has no such tools, the text stands in JSON on its way, and nowhere else. */
+const freeform = (half: UpstreamHalf): Check => ({
+  name: 'a call of a tool that takes any text is heard as that text',
+  run() {
+    const said = { kind: 'tool-call', id: 'call_9', name: 'exec', arguments: CODE, isFreeform: true } as const;
+    const result = { kind: 'tool-result', id: 'call_9', isFreeform: true, isError: false, parts: [] } as const;
+    const { turns } = contentAsking(HELLO);
+    const content = contentAsking(HELLO, {
+      tools: [FREEFORM],
+      turns: [...turns, { role: 'assistant', parts: [said] }, { role: 'user', parts: [result] }],
+    });
+    const { json, body } = send(half, content);
+    const calls = askedOf(half.vendor, json).turns.flatMap((turn) =>
+      turn.by === 'assistant' ? (turn.calls ?? []) : [],
+    );
+    // What plays the vendor makes no calls of such tools, where they are the vendor's own.
+    if (body.includes(JSON.stringify(CODE))) return;
+    expect(calls).toHaveLength(1);
+    for (const hear of Object.values(WAYS)) {
+      const { parts } = hear(half, { toolCalls: calls }, content);
+      expect(parts.filter(({ kind }) => kind === 'tool-call')).toEqual([expect.objectContaining(said)]);
+    }
+  },
+});
+
+/** What plays the vendor writes a small number there, since it reads them all. */
+const SMALL = '424242';
+/** No double holds it. */
+const LARGE = '9007199254740993';
+
+const largeNumbers = (half: UpstreamHalf): Check[] => {
+  const content = contentAsking(HELLO, { tools: contentAsking({ ...HELLO, tools: TOOLS }).tools });
+  const answer = { toolCalls: [{ id: 'call_9', name: 'get_weather', arguments: `{"n":${SMALL}}` }] };
+  const enlarged = (text: string): string => text.replace(SMALL, LARGE);
+  const heard: Readonly<Record<string, () => CallResult>> = {
+    streamed: () => {
+      const stream = encodeEvents(streamOf(half, answer, content)).toString();
+      return resultOf(listen(half, [Buffer.from(enlarged(stream))], content));
+    },
+    whole: () => {
+      const body = enlarged(JSON.stringify(half.vendor.body(answer)));
+      return half.upstream.decodeResponse(body, content, targetOf(half, { stream: false }));
+    },
+  };
+  return Object.entries(heard).map(([way, hear]) => ({
+    name: `numbers in arguments that no double holds are heard as the model wrote them: ${way}`,
+    run() {
+      expect(heardOf(hear()).calls).toEqual([`call_9 get_weather {"n":${LARGE}}`]);
+    },
+  }));
+};
