@@ -1,72 +1,20 @@
-import { aCall, aTarget, refusalOf } from '../../../test/support/calls.js';
-import { aContent, built, decoded, resultOf } from '../../../test/support/translations.js';
-import { renderSse, SseSplitter, type CallContent, type CallEvent, type CallResult } from '../../call/index.js';
+import { aCall, refusalOf } from '../../../test/support/calls.js';
+import { added, called, completed, created, done, message, said, usage } from '../../../test/support/responses-sse.js';
+import { answer, DONE, type Event, read, stream, target, upstream } from '../../../test/support/responses-streams.js';
+import { aContent, built, resultOf } from '../../../test/support/translations.js';
+import type { CallResult } from '../../call/index.js';
 import type { JsonObject } from '../../shared/index.js';
 import { ResponsesProtocol } from './responses.protocol.js';
-import { ResponsesUpstream } from './responses.upstream.js';
 
-const upstream = new ResponsesUpstream();
-const target = aTarget({ family: 'openai' });
-const DONE = 'data: [DONE]\n\n';
-
-type Event = JsonObject & { readonly type: string };
-
-const stream = (...events: readonly Event[]): string =>
-  events.map(({ type, ...members }) => renderSse(type, JSON.stringify({ type, ...members })).toString()).join('');
-const read = (text: string, content: Partial<CallContent> = {}): CallEvent[] =>
-  decoded(upstream.decodeStream(aContent(content), target), text);
-const answer = (...events: readonly Event[]): CallResult => resultOf(read(stream(...events)));
 const whole = (response: JsonObject): CallResult =>
   upstream.decodeResponse(JSON.stringify(response), aContent(), target);
 
-const created: Event = { type: 'response.created', response: { id: 'resp_1', status: 'in_progress', output: [] } };
-const completed = (response: JsonObject = {}): Event => ({
-  type: 'response.completed',
-  response: { id: 'resp_1', status: 'completed', output: [], ...response },
-});
-const added = (output_index: number, item: JsonObject): Event => ({
-  type: 'response.output_item.added',
-  output_index,
-  item,
-});
-const done = (output_index: number, item: JsonObject): Event => ({
-  type: 'response.output_item.done',
-  output_index,
-  item,
-});
-const message = (text: string): JsonObject => ({
-  type: 'message',
-  id: 'msg_a',
-  role: 'assistant',
-  content: [{ type: 'output_text', text, annotations: [] }],
-});
-const called = (id: string, text: unknown, overrides: JsonObject = {}): JsonObject => ({
-  type: 'function_call',
-  id: `fc_${id}`,
-  call_id: id,
-  name: 'get_weather',
-  arguments: text,
-  ...overrides,
-});
 const argument = (output_index: number, delta: string): Event => ({
   type: 'response.function_call_arguments.delta',
   output_index,
   item_id: 'fc',
   delta,
 });
-const said = (delta: string): Event => ({
-  type: 'response.output_text.delta',
-  output_index: 0,
-  content_index: 0,
-  item_id: 'msg_a',
-  delta,
-});
-const usage = {
-  input_tokens: 9,
-  input_tokens_details: { cached_tokens: 4 },
-  output_tokens: 7,
-  output_tokens_details: { reasoning_tokens: 3 },
-};
 
 describe('the stream of a Responses upstream', () => {
   it('is told as it comes, usage before its end (case 31)', () => {
@@ -245,15 +193,6 @@ describe('the stream of a Responses upstream', () => {
     expect([parts, stop]).toMatchObject([[{ arguments: '{"city":"Os' }], 'max_tokens']);
   });
 
-  it('may say everything at its very end', () => {
-    const output = [message('Hello'), called('a', '{}')];
-    expect(answer(completed({ output, usage }))).toMatchObject({
-      parts: [{ text: 'Hello' }, { id: 'a' }],
-      stop: 'tool_calls',
-      usage: { input: 9 },
-    });
-  });
-
   it('counts what the upstream ran, and skips all that it tells of it', () => {
     const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' };
     const progress = { type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1' };
@@ -265,122 +204,6 @@ describe('the stream of a Responses upstream', () => {
       completed({ output: undefined, usage }),
     );
     expect([parts, used?.toolUses]).toEqual([[], { web_search: 1 }]);
-  });
-
-  it('may be llama-server’s, whose events have no numbers and whose items are over only at the end', () => {
-    const call = { type: 'function_call', call_id: 'fc_1', name: 'get_weather' };
-    const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: '' };
-    const events = read(
-      stream(
-        { type: 'response.created', response: { id: 'resp_1', object: 'response', status: 'in_progress' } },
-        { type: 'response.output_item.added', item: { ...thought, content: [] } },
-        { type: 'response.reasoning_text.delta', item_id: 'rs_1', delta: 'Hm.' },
-        { type: 'response.output_item.added', item: { type: 'message', id: 'msg_1', content: [] } },
-        { type: 'response.content_part.added', item_id: 'msg_1', part: { type: 'output_text', text: '' } },
-        { type: 'response.output_text.delta', item_id: 'msg_1', delta: 'See.' },
-        { type: 'response.output_item.added', item: { ...call, arguments: '' } },
-        { type: 'response.function_call_arguments.delta', item_id: 'fc_1', delta: '{"city":"Oslo"}' },
-        { type: 'response.output_item.done', item: { ...thought, content: [{ type: 'reasoning_text', text: 'Hm.' }] } },
-        { type: 'response.output_text.done', item_id: 'msg_1', text: 'See.' },
-        { type: 'response.content_part.done', item_id: 'msg_1', part: { type: 'output_text', text: 'See.' } },
-        { type: 'response.output_item.done', item: { ...message('See.'), id: 'msg_1' } },
-        { type: 'response.output_item.done', item: { ...call, arguments: '{"city":"Oslo"}' } },
-        completed({ output: [thought, { ...message('See.'), id: 'msg_1' }, { ...call, arguments: '{}' }] }),
-      ),
-    );
-    expect(resultOf(events)).toMatchObject({
-      parts: [
-        { kind: 'reasoning', text: 'Hm.' },
-        { kind: 'text', text: 'See.' },
-        { kind: 'tool-call', id: 'fc_1', arguments: '{"city":"Oslo"}' },
-      ],
-      stop: 'tool_calls',
-    });
-  });
-
-  it('is told at once where items have no numbers: each ends the one before', () => {
-    const decoder = upstream.decodeStream(aContent(), target);
-    const told = (event: Event): unknown[] => {
-      const events = new SseSplitter().next(Buffer.from(stream(event))).flatMap((sent) => decoder.next(sent));
-      return events.map((each) => (each.type === 'part-delta' ? each.text : each.type));
-    };
-    told(created);
-    const item = { type: 'function_call', call_id: 'fc_1', name: 'f', arguments: '' };
-    expect([
-      told({ type: 'response.reasoning_text.delta', item_id: 'rs_1', delta: 'Hm.' }),
-      told({ type: 'response.output_text.delta', item_id: 'msg_1', delta: 'See.' }),
-      told({ type: 'response.output_item.added', item }),
-      told({ type: 'response.function_call_arguments.delta', item_id: 'fc_1', delta: '{"x"' }),
-    ]).toEqual([['part-start', 'Hm.'], ['part-end', 'part-start', 'See.'], ['part-end', 'part-start'], ['{"x"']]);
-  });
-
-  it('has the reasoning of servers that show all of it', () => {
-    const item = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] };
-    expect(answer(created, done(0, item), completed()).parts).toEqual([{ kind: 'reasoning', text: 'Hm.' }]);
-  });
-
-  it('is over when it says so (case 18)', () => {
-    expect(read(stream(created, completed(), said('More'), completed()) + DONE + DONE)).toHaveLength(3);
-  });
-
-  it('may change the ids of its items with each event, as long as it numbers them', () => {
-    const { parts } = answer(
-      created,
-      added(0, { type: 'message', id: 'x' }),
-      { ...said('Hi'), item_id: 'y' },
-      done(0, { ...message('Hi'), id: 'z' }),
-      completed(),
-    );
-    expect(parts).toEqual([{ kind: 'text', text: 'Hi' }]);
-  });
-
-  it.each([
-    ['only its deltas are not', [true, false, true]],
-    ['only its beginning is not', [false, true, true]],
-    ['only its end is', [false, false, true]],
-    ['only its end is not', [true, true, false]],
-  ])('says nothing twice where not every event of an item is numbered: %s', (_, [first, deltas, last]) => {
-    const numbered = (is: boolean | undefined, output_index: number): object => (is === true ? { output_index } : {});
-    const events = ['m', 'n'].flatMap((id, index): Event[] => {
-      const item = { ...message(`Hi ${id}`), id };
-      const delta = { type: 'response.output_text.delta', item_id: id, content_index: 0, delta: `Hi ${id}` };
-      return [
-        { type: 'response.output_item.added', ...numbered(first, index), item: { ...item, content: [] } },
-        { ...delta, ...numbered(deltas, index) },
-        { type: 'response.output_item.done', ...numbered(last, index), item },
-      ];
-    });
-    expect(answer(created, ...events, completed()).parts).toEqual([
-      { kind: 'text', text: 'Hi m' },
-      { kind: 'text', text: 'Hi n' },
-    ]);
-  });
-
-  it('that breaks off is cut short, whatever came of it (case 40)', () => {
-    expect(refusalOf(() => read(stream(created, said('Hi'), done(0, message('Hi')))))).toMatchObject({
-      kind: 'upstream_truncated',
-      details: { failover: true },
-    });
-    expect(refusalOf(() => read(stream(created) + DONE)).kind).toBe('upstream_truncated');
-  });
-
-  it.each<[Event, string, string]>([
-    [{ type: 'error', code: 'rate_limit_exceeded', message: 'Slow down.' }, 'rate_limit_exceeded', 'rate limit'],
-    [
-      { type: 'response.failed', response: { error: { code: 'server_error', message: 'Boom' } } },
-      'upstream_error',
-      'Boom',
-    ],
-    [{ type: 'response.failed', response: { error: null } }, 'upstream_error', 'failed'],
-    [{ type: 'oops', error: { message: 'Busy' } }, 'upstream_error', 'Busy'],
-  ])('is an error where it says so: %j (case 22)', (event, kind, words) => {
-    const error = refusalOf(() => read(stream(created, event)));
-    expect(error.kind).toBe(kind);
-    expect(error.message).toContain(words);
-  });
-
-  it.each([['data: <html>\n\n'], ['data: {"type":\n\n']])('is an error where %j is no event (case 19)', (text) => {
-    expect(refusalOf(() => read(stream(created) + text)).kind).toBe('upstream_error');
   });
 });
 

@@ -1,0 +1,21 @@
+/** What the decoder of Responses upstreams makes of a stream, for its specs. */
+
+import { renderSse, type CallContent, type CallEvent, type CallResult } from '../../src/call/index.js';
+import { ResponsesUpstream } from '../../src/protocols/responses/responses.upstream.js';
+import type { JsonObject } from '../../src/shared/index.js';
+import { aTarget } from './calls.js';
+import { aContent, decoded, resultOf } from './translations.js';
+
+export const upstream = new ResponsesUpstream();
+export const target = aTarget({ family: 'openai' });
+export const DONE = 'data: [DONE]\n\n';
+
+export type Event = JsonObject & { readonly type: string };
+
+/** The events as they stand on the wire. */
+export const stream = (...events: readonly Event[]): string =>
+  events.map(({ type, ...members }) => renderSse(type, JSON.stringify({ type, ...members })).toString()).join('');
+/** The events of ours that it is decoded into, checked against their grammar. */
+export const read = (text: string, content: Partial<CallContent> = {}): CallEvent[] =>
+  decoded(upstream.decodeStream(aContent(content), target), text);
+export const answer = (...events: readonly Event[]): CallResult => resultOf(read(stream(...events)));
