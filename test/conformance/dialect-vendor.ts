@@ -35,6 +35,8 @@ export interface DialectVendor {
   readonly tooLong?: { readonly status: number; readonly body: JsonObject };
   /** How a running stream reports failure. @param sequence the number of the next event, for dialects that number them */
   errorEvents(message: string, sequence: number): readonly ScriptedEvent[];
+  /** What only keeps a stream open: it may come before everything and anywhere. Absent where the dialect has none. */
+  readonly keepAlive?: ScriptedEvent;
   /** What an event of a stream has behind which nothing is missing though the connection closes. */
   readonly closes: RegExp;
   /** What a request asks for, as `Asked`: what it leaves open is absent or undefined. */

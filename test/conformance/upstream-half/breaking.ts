@@ -19,7 +19,7 @@ type Breaking = Extract<
 >;
 
 export const breaking = (half: UpstreamHalf): Abilities<Breaking> => ({
-  'framings and cuts': { checks: [...framings(half), cutAnywhere(half)] },
+  'framings and cuts': { checks: [...framings(half), cutAnywhere(half), ...keptAlive(half)] },
   'early end': { checks: ends(half) },
   'errors in streams': { checks: errors(half) },
   'unreadable answers': { checks: unreadable(half) },
@@ -47,6 +47,25 @@ const framings = (half: UpstreamHalf): Check[] =>
       expect(listen(half, framed(stream))).toEqual(listen(half, [stream]));
     },
   }));
+
+/** Of what keeps a stream open the relay is told nothing: an answer that has not begun may still come from elsewhere. */
+function keptAlive(half: UpstreamHalf): Check[] {
+  const { keepAlive } = half.vendor;
+  if (keepAlive === undefined) return [];
+  return [
+    {
+      name: 'what keeps a stream open says nothing, before the answer and within it',
+      run() {
+        const stream = fullStream(half);
+        const idle = new Listening(half, contentAsking(HELLO));
+        idle.next(encodeEvents([keepAlive]));
+        expect(idle.events).toEqual([]);
+        const open = stream.flatMap((event) => [keepAlive, event]);
+        expect(listen(half, [encodeEvents(open)])).toEqual(listen(half, [encodeEvents(stream)]));
+      },
+    },
+  ];
+}
 
 const cutAnywhere = (half: UpstreamHalf): Check => ({
   name: 'a stream is the same answer wherever it is cut in two',

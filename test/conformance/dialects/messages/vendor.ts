@@ -43,6 +43,7 @@ export const messagesVendor: DialectVendor = {
     const error = { type: 'api_error', message };
     return [{ event: 'error', data: { type: 'error', error, request_id: 'req_upstream' } }];
   },
+  keepAlive: { event: 'ping', data: { type: 'ping' } },
   closes: /"type":"message_stop"/,
   asked: messagesAsked,
   expectRequest: expectMessagesRules,
