@@ -1,53 +1,24 @@
 import { AccountService, SessionService } from '../../src/auth/index.js';
-import { Onboarding } from '../../src/onboarding/index.js';
-import { Secret } from '../../src/shared/index.js';
 import { DataSource } from 'typeorm';
-import { codeIn, linkIn, Mailbox } from '../support/mailbox.js';
-import { PageVisitor } from '../support/page-visitor.js';
-import { RelayApp } from '../support/relay-app.js';
-
-const PASSWORD = 'violet kettle umbrella';
-const OTHER_PASSWORD = 'copper lantern meadow';
-const PUBLIC_URL = 'http://relay.test';
-let made = 0;
-/** Every test has addresses and a network of its own, or they would be counted together. */
-const anAddress = (): string => `user${++made}@example.com`;
+import { aNumber, anAddress, PASSWORD, path, PUBLIC_URL, tokenIn, useAccountPages } from '../support/account-pages.js';
+import { codeIn, linkIn, type Mailbox } from '../support/mailbox.js';
+import type { PageVisitor } from '../support/page-visitor.js';
+import type { RelayApp } from '../support/relay-app.js';
 
 describe('accounts', () => {
+  const pages = useAccountPages();
+  const { visitor, account, signedIn, isSignedIn } = pages;
   let relay: RelayApp;
   let mailbox: Mailbox;
-
-  beforeAll(async () => {
-    mailbox = await Mailbox.open();
-    relay = await RelayApp.start(
-      {},
-      { SMTP_URL: mailbox.url, PUBLIC_URL, STARTING_CREDIT: '5', TRUSTED_PROXIES: '127.0.0.1' },
-    );
-  });
-  afterAll(async () => {
-    await relay.close();
-    await mailbox.close();
+  beforeAll(() => {
+    ({ relay, mailbox } = pages);
   });
 
-  const visitor = (): PageVisitor =>
-    new PageVisitor(relay.url, { 'x-forwarded-for': `10.${(++made >> 8) & 255}.${made & 255}.1` });
   const registered = async (email: string, browser = visitor()): Promise<PageVisitor> => {
     const answer = await browser.submit('/register', { name: 'Ann', email, password: PASSWORD });
     expect({ status: answer.status, location: answer.location }).toEqual({ status: 303, location: '/verify' });
     return browser;
   };
-  const account = async (verified = true, email = anAddress()): Promise<string> => {
-    await relay.get(Onboarding).createAccount({ email, name: 'Ann', password: new Secret(PASSWORD), verified });
-    return email;
-  };
-  const signedIn = async (email: string): Promise<PageVisitor> => {
-    const browser = visitor();
-    expect((await browser.signIn(email, PASSWORD)).location).toBe('/');
-    return browser;
-  };
-  const path = (link: string): string => link.replace(PUBLIC_URL, '');
-  const tokenIn = (link: string): string => new URL(link, PUBLIC_URL).searchParams.get('t') ?? '';
-  const isSignedIn = async (browser: PageVisitor): Promise<boolean> => (await browser.get('/account')).status === 200;
 
   describe('begin with a registration', () => {
     it('that becomes an account with its starting credit once the code from the mail was entered', async () => {
@@ -157,7 +128,7 @@ describe('accounts', () => {
     };
 
     it('not again for another spelling of it', async () => {
-      const box = `dotty${++made}`;
+      const box = `dotty${aNumber()}`;
       expect(await confirmedBalance(`${box}@gmail.com`)).toBe('5');
       expect(await confirmedBalance(`${box.slice(0, 2)}.${box.slice(2)}@gmail.com`)).toBe('0');
       expect(await confirmedBalance(`${box}+two@googlemail.com`)).toBe('0');
@@ -236,134 +207,6 @@ describe('accounts', () => {
       await browser.get('/sign-in');
       expect((await browser.post('/sign-in', fields, { origin: 'https://evil.example' })).status).toBe(403);
       await expect(isSignedIn(browser)).resolves.toBe(false);
-    });
-  });
-
-  describe('have a new password', () => {
-    it('by a link from a mail whose address no request can forge, and everybody is signed out by it', async () => {
-      const email = await account();
-      const before = await signedIn(email);
-      const browser = visitor();
-      await browser.get('/forgot');
-      const asked = await browser.post(
-        '/forgot',
-        { email },
-        { 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' },
-      );
-      expect(asked.text).toContain('If the address is known, a mail is on its way');
-      const mail = await mailbox.latestTo(email);
-      expect(linkIn(mail)).toMatch(/^http:\/\/relay\.test\/reset\?t=/);
-      expect(mail.raw).not.toContain('evil.example');
-      const link = path(linkIn(mail));
-      for (const _ of [1, 2]) expect((await browser.get(link)).text).toContain('Choose a password');
-      const t = new URL(link, PUBLIC_URL).searchParams.get('t') ?? '';
-      expect((await browser.post('/reset', { t, password: 'password1234' })).text).toContain('harder to guess');
-      expect(await browser.post('/reset', { t, password: OTHER_PASSWORD })).toMatchObject({
-        status: 303,
-        location: '/sign-in',
-      });
-      await expect(isSignedIn(before)).resolves.toBe(false);
-      expect((await visitor().signIn(email, PASSWORD)).status).toBe(422);
-      expect((await visitor().signIn(email, OTHER_PASSWORD)).location).toBe('/');
-      expect((await browser.get(link)).text).toContain('no longer valid');
-      expect((await browser.post('/reset', { t, password: PASSWORD })).text).toContain('no longer valid');
-      expect((await mailbox.latestTo(email, 2)).message.subject).toBe('Your Switchboard password was changed');
-    });
-
-    it('by a form that a forged Host does not change', async () => {
-      const email = await account();
-      const { get } = await import('node:http');
-      const forged = await new Promise<string>((resolve) =>
-        get(`${relay.url}/forgot`, { headers: { host: 'evil.example', accept: 'text/html' } }, (response) => {
-          const cookie = String(response.headers['set-cookie']?.[0]).split(';')[0] ?? '';
-          let text = '';
-          response.on('data', (chunk) => (text += String(chunk))).on('end', () => resolve(`${cookie}\n${text}`));
-        }),
-      );
-      const [cookie = '', page = ''] = forged.split(/\n(.*)/s);
-      expect(page).not.toContain('evil.example');
-      const { request } = await import('node:http');
-      const body = new URLSearchParams({
-        _csrf: /name="_csrf" value="([^"]+)"/.exec(page)?.[1] ?? '',
-        email,
-      }).toString();
-      const status = await new Promise((resolve) => {
-        const headers = {
-          host: 'evil.example',
-          cookie,
-          accept: 'text/html',
-          'content-type': 'application/x-www-form-urlencoded',
-        };
-        const sending = request(`${relay.url}/forgot`, { method: 'POST', headers }, (response) =>
-          resolve(response.resume().statusCode),
-        );
-        sending.end(body);
-      });
-      expect(status).toBe(200);
-      const mail = await mailbox.latestTo(email);
-      expect(linkIn(mail)).toMatch(/^http:\/\/relay\.test\//);
-      expect(mail.raw).not.toContain('evil.example');
-    });
-
-    it('after which an address that was asked for before proves nothing, nor is a new mail sent there', async () => {
-      const [email, theirs] = [await account(), anAddress()];
-      const thief = await signedIn(email);
-      await thief.submit('/account/email', { email: theirs, currentPassword: PASSWORD });
-      const proof = path(linkIn(await mailbox.latestTo(theirs)));
-      const browser = visitor();
-      await browser.submit('/forgot', { email });
-      const reset = path(linkIn(await mailbox.latestTo(email)));
-      await browser.get(reset);
-      expect((await browser.post('/reset', { t: tokenIn(reset), password: OTHER_PASSWORD })).location).toBe('/sign-in');
-      await thief.get(proof);
-      expect((await thief.post('/verify/link', { t: tokenIn(proof) })).text).toContain('no longer valid');
-      expect((await thief.post('/verify/link/renew', { t: tokenIn(proof) })).text).toContain('no longer valid');
-      expect(mailbox.mails.filter(({ to }) => to.includes(theirs))).toHaveLength(1);
-      await expect(relay.get(AccountService).find(theirs)).resolves.toBeUndefined();
-      await expect(relay.get(AccountService).get(email)).resolves.toMatchObject({ email });
-    });
-
-    it('by a new mail when the link has expired, in one click', async () => {
-      const email = await account();
-      const browser = visitor();
-      await browser.submit('/forgot', { email });
-      const link = path(linkIn(await mailbox.latestTo(email)));
-      await relay
-        .get(DataSource)
-        .query(
-          `UPDATE verifications SET expires_at = now(), sent_at = now() - interval '15 minutes' WHERE email = $1`,
-          [email],
-        );
-      expect((await browser.get(link)).text).toContain('This link has expired');
-      const t = new URL(link, PUBLIC_URL).searchParams.get('t') ?? '';
-      expect((await browser.post('/reset', { t, password: OTHER_PASSWORD })).text).toContain('This link has expired');
-      await browser.get(link);
-      expect((await browser.post('/reset/renew', { t })).location).toBe('/sign-in');
-      expect(path(linkIn(await mailbox.latestTo(email, 2)))).not.toBe(link);
-      expect((await visitor().signIn(email, PASSWORD)).location).toBe('/');
-    });
-
-    it('on their page, for whoever knows the old one: every other browser is signed out, this one is known by another token', async () => {
-      const email = await account();
-      const [browser, other] = [await signedIn(email), await signedIn(email)];
-      const token = browser.cookies.get('switchboard-visit');
-      const wrong = await browser.submit('/account/password', {
-        currentPassword: OTHER_PASSWORD,
-        password: OTHER_PASSWORD,
-      });
-      expect(wrong.status).toBe(422);
-      expect(wrong.text).toContain('Enter the password that you sign in with now.');
-      const changed = await browser.submit('/account/password', {
-        currentPassword: PASSWORD,
-        password: OTHER_PASSWORD,
-      });
-      expect(changed.location).toBe('/account');
-      await expect(isSignedIn(browser)).resolves.toBe(true);
-      await expect(isSignedIn(other)).resolves.toBe(false);
-      expect(browser.cookies.get('switchboard-visit')).not.toBe(token);
-      const old = visitor();
-      old.cookies.set('switchboard-visit', token ?? '');
-      await expect(isSignedIn(old)).resolves.toBe(false);
     });
   });
 
