@@ -13,9 +13,6 @@ export type Effort = (typeof EFFORTS)[number] | (string & {});
 /** Names by which dialects ask for the service that everybody gets, or leave it to the upstream: never dearer by themselves. */
 export const USUAL_SERVICE_TIERS: readonly string[] = ['auto', 'default', 'standard', 'standard_only'];
 
-/** How long answers are by themselves, where a dialect has a word for it. */
-export const USUAL_VERBOSITY = 'medium';
-
 /** What a prompt leans on that lies with the upstream or elsewhere: its size cannot be told by the body. */
 export interface OutsideContent {
   /** The response whose conversation it continues, when there is nothing else of the kind. */

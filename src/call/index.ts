@@ -4,7 +4,7 @@
 // Does not own any dialect, HTTP, time or money. No Nest, no I/O: plain values in, plain values out.
 export { readAnswerFields } from './answer-fields.js';
 export type { AnswerStorage, GivenAnswer, KeptAnswer, KeptAnswers, NamedAnswers } from './answer-storage.js';
-export { EFFORTS, NO_TOKENS, USUAL_SERVICE_TIERS, USUAL_VERBOSITY } from './call.js';
+export { EFFORTS, NO_TOKENS, USUAL_SERVICE_TIERS } from './call.js';
 export type { Call, CallAffinity, CallHead, Effort, OutsideContent, TokenUsage } from './call.js';
 export type { BodySize, CallBody } from './call-body.js';
 export type { CallTrace, EndedAttempt, EndedCall, EndedUsage, TracedUpstream } from './call-trace.js';

@@ -21,7 +21,7 @@ export const LOSSES: readonly Loss[] = [
     things: [
       'Other tools that a vendor runs. A search of the web is carried over where the upstream has one.',
       'Sampling that the upstream does not know: top_k, logit_bias, penalties, logprobs, also temperature and top_p.',
-      'speed, truncation, verbosity where the upstream does not know it, and a service tier that is none of its own.',
+      'speed, truncation, and a service tier that is none of its own.',
     ],
   },
   {
@@ -39,7 +39,7 @@ export const LOSSES: readonly Loss[] = [
     becomes: 'Left out without a word',
     things: [
       'What only helps the vendor: seed, metadata, hints for caches, client_metadata, beta headers, context_management.',
-      'What only adorns: detail of images, names of speakers.',
+      'What only adorns: detail of images, names of speakers, verbosity where the upstream does not know it.',
       'Thoughts that another vendor has signed or encrypted: only that one can read them.',
       'Members that are not known here.',
     ],

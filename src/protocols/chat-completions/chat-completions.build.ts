@@ -16,7 +16,7 @@ import {
 } from '../../call/index.js';
 import { buildFormat } from './chat-completions.built-format.js';
 import { buildMessages } from './chat-completions.built-messages.js';
-import { buildEffort, buildSampling, buildVerbosity } from './chat-completions.built-sampling.js';
+import { buildEffort, buildSampling } from './chat-completions.built-sampling.js';
 import { buildTools } from './chat-completions.built-tools.js';
 import { chatFlags, type ChatFlags, TOOL_NAME } from './chat-completions.flags.js';
 
@@ -41,7 +41,7 @@ export function buildChatRequest({ content, losses }: BuildContext, target: Upst
     ...(stop.length > 0 && { stop }),
     reasoning_effort: buildEffort(content.reasoning, flags, losses),
     response_format: buildFormat(content.format, flags),
-    verbosity: buildVerbosity(content, flags, losses),
+    ...(flags.verbosity && { verbosity: content.verbosity }),
     user: content.endUser === undefined ? undefined : plainUser(content.endUser),
     ...(flags.cacheKey && { prompt_cache_key: content.cacheKey }),
     // The usual one is named nowhere: servers that know no other would refuse the name.

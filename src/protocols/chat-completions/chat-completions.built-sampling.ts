@@ -1,12 +1,10 @@
 import {
-  type CallContent,
   type Effort,
   type Losses,
   nearestEffort,
   type ReasoningWish,
   type Sampling,
   type TreeObject,
-  USUAL_VERBOSITY,
   wishedEffort,
 } from '../../call/index.js';
 import type { ChatFlags } from './chat-completions.flags.js';
@@ -48,11 +46,4 @@ export function buildEffort(wish: ReasoningWish, { efforts }: ChatFlags, losses:
   const isMissed = effort !== wished && !(wished === 'none' && efforts.length === 0);
   if (isMissed) losses.warn(effort === undefined ? 'unsupported_parameter' : 'substituted', 'reasoning_effort');
   return effort;
-}
-
-/** How long the answer is to be, where the upstream lets itself be told. */
-export function buildVerbosity({ verbosity }: CallContent, flags: ChatFlags, losses: Losses): string | undefined {
-  if (flags.verbosity) return verbosity;
-  if ((verbosity ?? USUAL_VERBOSITY) !== USUAL_VERBOSITY) losses.warn('unsupported_parameter', 'verbosity');
-  return undefined;
 }

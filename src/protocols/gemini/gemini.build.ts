@@ -3,7 +3,6 @@ import {
   SplicedBody,
   ToolNames,
   USUAL_SERVICE_TIERS,
-  USUAL_VERBOSITY,
   writeJson,
   type BuildContext,
   type TreeObject,
@@ -44,7 +43,7 @@ export function pathOf(model: string, stream: boolean): string {
 function buildBody(build: RequestBuild): TreeObject {
   const format = buildFormat(build);
   const config = buildConfig(build, format.config);
-  warnOfUnsaid(build);
+  warnOfTier(build);
   return {
     systemInstruction: buildSystem(build, format.words),
     contents: buildContents(build),
@@ -58,9 +57,7 @@ function buildSystem({ content: { lead } }: RequestBuild, words: string | undefi
   return texts.length === 0 ? undefined : { parts: texts.map((text) => ({ text })) };
 }
 
-/** Tiers of other vendors are not for sale here, and how long answers are is the model's to decide. */
-function warnOfUnsaid({ content, losses }: RequestBuild): void {
-  const { serviceTier = 'auto', verbosity = USUAL_VERBOSITY } = content;
+/** Tiers of other vendors are not for sale here. */
+function warnOfTier({ content: { serviceTier = 'auto' }, losses }: RequestBuild): void {
   if (!USUAL_SERVICE_TIERS.includes(serviceTier)) losses.warn('unsupported_parameter', 'service_tier');
-  if (verbosity !== USUAL_VERBOSITY) losses.warn('unsupported_parameter', 'verbosity');
 }

@@ -62,7 +62,7 @@ describe('requests to Messages upstreams of other dialects', () => {
       stop_sequences: ['A', 'B'],
     });
     expect(warnings).toBe(
-      'unsupported_parameter:verbosity,unsupported_parameter:presence_penalty,unsupported_parameter:logprobs,clamped:temperature,unsupported_parameter:service_tier',
+      'unsupported_parameter:presence_penalty,unsupported_parameter:logprobs,clamped:temperature,unsupported_parameter:service_tier',
     );
     expect(build({ serviceTier: 'default' }).body['service_tier']).toBe('standard_only');
     expect(build({ serviceTier: 'auto' })).toMatchObject({ warnings: undefined });

@@ -2,7 +2,6 @@ import {
   jsonHeaders,
   SplicedBody,
   ToolNames,
-  USUAL_VERBOSITY,
   writeJson,
   type BuildContext,
   type CallContent,
@@ -43,7 +42,6 @@ function buildBody(build: RequestBuild): TreeObject {
   const plan = planThinking(build, maxTokens, isToolForced(content));
   const isConfigured = plan.effort !== undefined || asked.format !== undefined;
   const stops = sentStops(content.stop);
-  warnOfVerbosity(build);
   return {
     model: target.model,
     max_tokens: maxTokens,
@@ -93,9 +91,4 @@ function buildTier({ content: { serviceTier }, losses }: RequestBuild): string |
   if (serviceTier === 'default') return 'standard_only';
   if (serviceTier !== undefined && serviceTier !== 'auto') losses.warn('unsupported_parameter', 'service_tier');
   return undefined;
-}
-
-/** How long answers are is the model's to decide here. */
-function warnOfVerbosity({ content: { verbosity = USUAL_VERBOSITY }, losses }: RequestBuild): void {
-  if (verbosity !== USUAL_VERBOSITY) losses.warn('unsupported_parameter', 'verbosity');
 }

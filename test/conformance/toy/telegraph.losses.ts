@@ -1,10 +1,4 @@
-import {
-  type CallContent,
-  type Losses,
-  USUAL_SERVICE_TIERS,
-  USUAL_VERBOSITY,
-  wishedEffort,
-} from '../../../src/call/index.js';
+import { type CallContent, type Losses, USUAL_SERVICE_TIERS, wishedEffort } from '../../../src/call/index.js';
 
 /** Names everything that is asked for and that this dialect has no word for, unless it would have changed nothing. */
 export function warnOfUnsaid(content: CallContent, losses: Losses): void {
@@ -18,7 +12,6 @@ export function warnOfUnsaid(content: CallContent, losses: Losses): void {
     frequency_penalty: (sampling.frequencyPenalty ?? 0) !== 0,
     logit_bias: sampling.logitBias !== undefined,
     logprobs: sampling.topLogprobs !== undefined,
-    verbosity: (content.verbosity ?? USUAL_VERBOSITY) !== USUAL_VERBOSITY,
     reasoning_effort: effort !== 'none',
     parallel_tool_calls: tools.length > 0 && content.parallelTools === false,
     service_tier: !USUAL_SERVICE_TIERS.includes(content.serviceTier ?? 'auto'),

@@ -21,7 +21,6 @@ const SETTINGS: Readonly<Record<string, readonly [value: unknown, content: Parti
   frequency_penalty: [0.43, { sampling: { frequencyPenalty: 0.43 } }],
   logit_bias: [-47, { sampling: { logitBias: new RawJson('{"5037":-47}') } }],
   logprobs: [3, { sampling: { topLogprobs: 3 } }],
-  verbosity: ['low', { verbosity: 'low' }],
   service_tier: ['priority', { serviceTier: 'priority' }],
   'tools[7]': ['code_interpreter', { hostedTools: [{ type: 'code_interpreter', path: 'tools[7]' }] }],
 };
@@ -46,10 +45,10 @@ const SHOWN: Readonly<Record<string, readonly [mark: string, part: Part]>> = {
   sound: ['UklGRiQAAABX', { kind: 'audio', format: 'wav', base64: 'UklGRiQAAABX' }],
 };
 
-/** What everybody gets who asks for nothing. */
+/** What everybody gets who asks for nothing, and what only adorns. */
 const USUAL: Partial<CallContent> = {
   sampling: { temperature: 1, topP: 1, presencePenalty: 0, frequencyPenalty: 0, seed: 7 },
-  verbosity: 'medium',
+  verbosity: 'low',
   serviceTier: 'auto',
 };
 
