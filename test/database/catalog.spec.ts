@@ -1,70 +1,8 @@
-import { Global, type INestApplicationContext, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
-import { CatalogModule, CatalogService, type FallbackModel, FREE_PRICING } from '../../src/catalog/index.js';
-import {
-  CatalogExport,
-  CatalogImport,
-  ChannelDirectory,
-  ChannelsModule,
-  DEFAULT_TIMEOUTS,
-  type FallbackChannel,
-  InvalidCatalog,
-} from '../../src/channels/index.js';
-import { Config } from '../../src/config/index.js';
-import { DatabaseModule, Notifications } from '../../src/database/index.js';
-import { Clock } from '../../src/shared/index.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from '../support/eventually.js';
-
-const PROTOCOLS = new Map([
-  ['responses', 'bearer'],
-  ['chat-completions', 'bearer'],
-  ['messages', 'x-api-key'],
-  ['gemini', 'x-goog-api-key'],
-] as const);
-const UPSTREAM_SECRET = 'sk-upstream-secret-1';
-
-/** A whole catalog with something in every field. */
-const CATALOG = `
-groups:
-  - { name: default, multiplier: 1 }
-  - name: saver
-    multiplier: 0.8
-    description: Slower channels at a discount
-    limits: { requests_per_minute: 600, concurrency: 20 }
-models:
-  - name: big
-    display_name: Big One
-    owned_by: acme
-    context_window: 400000
-    max_output_tokens: 128000
-    groups: [default, saver]
-    capabilities: [vision, tools, thinkingMode: budget]
-    effort_multipliers: { high: 1.5 }
-    request_fee: 0.000000001
-    prices:
-      - { from_prompt_tokens: 0, input: 1.25, cache_read: 0.125, output: 10 }
-      - { from_prompt_tokens: 272000, input: 2.50, cache_read: 0.25, output: 15.123456789 }
-  - { name: small, context_window: 8000, max_output_tokens: 1000, prices: free }
-channels:
-  - name: main
-    protocol: responses
-    base_url: https://upstream.example/v1/
-    query: { api-version: "2026-01-01" }
-    credentials: [env:MAIN_KEY, ${UPSTREAM_SECRET}]
-    models: { big: big-2026-08, small: [small-a, small-b] }
-    groups: [default, saver]
-    tier: 2
-    weight: 50
-    max_concurrency: 200
-    timeouts: { idle_ms: 60000 }
-    headers: { X-Extra: value }
-    flags: { includeUsage: true, maxOutput: 8192, efforts: [low, high] }
-  - { name: spare, protocol: chat-completions, base_url: "http://127.0.0.1:9", auth: none, models: [small] }
-`;
+import { CatalogService, FREE_PRICING } from '../../src/catalog/index.js';
+import { CatalogExport, ChannelDirectory, DEFAULT_TIMEOUTS, InvalidCatalog } from '../../src/channels/index.js';
+import { CATALOG, served, UPSTREAM_SECRET, useCatalog } from '../support/catalog-world.js';
 
 /** What belongs to no name, beside it. */
 const USUAL_LIMITS = `
@@ -73,83 +11,9 @@ limits:
   address: { concurrency: 10 }
 `;
 
-const aFallbackModel: FallbackModel = {
-  name: 'demo',
-  displayName: 'Demo',
-  ownedBy: '',
-  contextWindow: 1,
-  maxOutputTokens: 1,
-  capabilities: {},
-  hiddenTokensPerSecond: 0,
-  enabled: true,
-  createdAt: 0,
-  pricing: FREE_PRICING,
-  priceVersionId: 'demo',
-  pricesSince: 0,
-};
-const aFallbackChannel: FallbackChannel = {
-  id: 'demo',
-  name: 'demo',
-  protocol: 'messages',
-  baseUrl: 'http://127.0.0.1:9',
-  auth: 'none',
-  query: {},
-  models: new Map([['demo', ['demo']]]),
-  tier: 1,
-  weight: 1,
-  maxConcurrency: undefined,
-  timeouts: DEFAULT_TIMEOUTS,
-  headers: {},
-  flags: {},
-  credentials: [],
-  family: 'demo',
-  unavailableReason: undefined,
-};
-
-/** Of the models here, those that the group's channels serve. */
-const served = (directory: ChannelDirectory, group: string): readonly string[] =>
-  ['big', 'small'].filter((model) => directory.protocolsFor(group, model).length > 0);
-
 describe('the catalog', () => {
-  let database: TestDatabase;
-  let sql: pg.Client;
-  const programs: INestApplicationContext[] = [];
-
-  const boot = async (
-    variables: Record<string, string> = { MAIN_KEY: 'sk-main' },
-  ): Promise<INestApplicationContext> => {
-    const environment = { DATABASE_URL: database.url, SECRET_KEY: 'k'.repeat(32), ...variables };
-    @Global()
-    @Module({
-      providers: [{ provide: Config, useValue: Config.fromEnvironment(environment) }, Clock],
-      exports: [Config, Clock],
-    })
-    class Settled {}
-    @Module({ imports: [Settled, DatabaseModule, CatalogModule, ChannelsModule] })
-    class Program {}
-    const program = await NestFactory.createApplicationContext(Program, { logger: false, abortOnError: false });
-    programs.push(program);
-    return program;
-  };
-  const apply = (program: INestApplicationContext, text: string, prune = false): Promise<readonly string[]> =>
-    program.get(CatalogImport).apply(text, { fileName: 'catalog.yaml', prune, protocols: PROTOCOLS });
-  const exported = async (program: INestApplicationContext): Promise<string> =>
-    (await program.get(CatalogExport).export()).text;
-  const version = async (): Promise<number> =>
-    Number((await sql.query('SELECT version FROM catalog_state')).rows[0].version);
-  const priceVersions = async (model: string): Promise<number> =>
-    Number((await sql.query('SELECT count(*) FROM price_versions WHERE model = $1', [model])).rows[0].count);
-
-  beforeEach(async () => {
-    database = await freshDatabase();
-    sql = new pg.Client({ connectionString: database.url });
-    await sql.connect();
-  });
-  afterEach(async () => {
-    await Promise.all(programs.splice(0).map((program) => program.close()));
-    await sql.end();
-    await database.drop();
-  });
+  const world = useCatalog();
+  const { apply, boot, exported, priceVersions, reopen, version } = world;
 
   it('is what the applied file says, exactly', async () => {
     const program = await boot();
@@ -221,7 +85,7 @@ describe('the catalog', () => {
 
   it('keeps upstream secrets out of the database in the clear', async () => {
     await apply(await boot(), CATALOG);
-    const { rows } = await sql.query('SELECT row_to_json(channels)::text AS row FROM channels');
+    const { rows } = await world.sql.query('SELECT row_to_json(channels)::text AS row FROM channels');
     expect(rows.map(({ row }) => row).join()).not.toContain(UPSTREAM_SECRET);
   });
 
@@ -254,12 +118,7 @@ describe('the catalog', () => {
     const { text, withSecrets } = await program.get(CatalogExport).export();
     expect(text).toContain('env:MAIN_KEY');
     expect(text).not.toContain(UPSTREAM_SECRET);
-    await Promise.all(programs.splice(0).map((one) => one.close()));
-    await sql.end();
-    await database.drop();
-    database = await freshDatabase();
-    sql = new pg.Client({ connectionString: database.url });
-    await sql.connect();
+    await reopen();
     const elsewhere = await boot();
     await expect(apply(elsewhere, text)).rejects.toThrow(
       'The channel main has no stored secret that "***" could keep.',
@@ -374,8 +233,8 @@ channels:
 
   it('never changes a price version once made', async () => {
     await apply(await boot(), CATALOG);
-    await expect(sql.query("UPDATE price_versions SET pricing = '{}'")).rejects.toThrow('append-only');
-    await expect(sql.query('DELETE FROM price_versions')).rejects.toThrow('append-only');
+    await expect(world.sql.query("UPDATE price_versions SET pricing = '{}'")).rejects.toThrow('append-only');
+    await expect(world.sql.query('DELETE FROM price_versions')).rejects.toThrow('append-only');
   });
 
   it('switches off, with prune, what the file does not name, and on again when it is named', async () => {
@@ -440,107 +299,6 @@ channels:
     const inForce = one.get(CatalogService).current().models.get('big')?.pricing.tiers[0]?.prices.input ?? 0n;
     // Each change names what it replaced: only the last one's price was never replaced.
     expect(last.filter((line) => line.includes(`prices input ${inForce / 1_000_000_000n},`))).toEqual([]);
-  });
-
-  it('is seen by another process within a second of a change', async () => {
-    const [here, there] = [await boot(), await boot()];
-    await apply(here, CATALOG);
-    await eventually(() => expect(there.get(CatalogService).current().models.has('big')).toBe(true), 1000);
-    expect(there.get(ChannelDirectory).serving('saver', 'big')).toHaveLength(1);
-    expect(there.get(CatalogService).current().version).toBe(BigInt(await version()));
-  });
-
-  it('is read again when notifications come back, and each second while they are away', async () => {
-    const [here, there] = [await boot(), await boot()];
-    const cut = setInterval(
-      () =>
-        void sql.query(
-          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '% listen'",
-        ),
-      20,
-    );
-    try {
-      await eventually(() => expect(there.get(Notifications).connected).toBe(false));
-      await apply(here, CATALOG);
-      await eventually(() => expect(there.get(CatalogService).current().models.has('big')).toBe(true), 2500);
-    } finally {
-      clearInterval(cut);
-    }
-  });
-
-  it('is current for whoever awaited a reload, however many do at once', async () => {
-    const [here, there] = [await boot(), await boot()];
-    const catalog = there.get(CatalogService);
-    for (let multiplier = 2; multiplier < 7; multiplier++) {
-      const early = catalog.reload();
-      await apply(here, `groups: [{ name: saver, multiplier: ${multiplier} }]`);
-      await Promise.all([catalog.reload(), catalog.reload(), early]);
-      expect(catalog.current().groups.get('saver')?.multiplier).toBe(BigInt(multiplier) * 1_000_000n);
-    }
-  });
-
-  it('refuses a variable that the running server does not have, naming it and the channel', async () => {
-    const server = await boot({});
-    await server.get(Notifications).announceServer();
-    server.get(ChannelDirectory).serve();
-    await expect(apply(await boot(), CATALOG)).rejects.toThrow(
-      "catalog.yaml:27: channels[0].credentials of main name MAIN_KEY, which is not set in the running server's environment",
-    );
-    expect(await version()).toBe(1);
-  });
-
-  it('takes a variable that the running server has, whatever the environment of the command line', async () => {
-    const server = await boot();
-    await server.get(Notifications).announceServer();
-    server.get(ChannelDirectory).serve();
-    expect(await apply(await boot({}), CATALOG)).toContain('channel main: added');
-  });
-
-  it('takes a channel out where its variable is missing, and says why', async () => {
-    await apply(await boot(), CATALOG);
-    const without = await boot({});
-    const directory = without.get(ChannelDirectory);
-    expect(directory.serving('saver', 'big')).toEqual([]);
-    expect(served(directory, 'saver')).toEqual([]);
-    expect(directory.all().find(({ name }) => name === 'main')).toMatchObject({
-      credentials: [],
-      unavailableReason: 'the variable MAIN_KEY is not set in the environment of the program that would send it',
-    });
-    expect(directory.hasStored).toBe(true);
-  });
-
-  it('takes a channel out whose secret was stored under another SECRET_KEY', async () => {
-    await apply(await boot(), CATALOG);
-    const other = await boot({ MAIN_KEY: 'sk-main', SECRET_KEY: 'o'.repeat(32) });
-    expect(
-      other
-        .get(ChannelDirectory)
-        .all()
-        .find(({ name }) => name === 'main')?.unavailableReason,
-    ).toContain('SECRET_KEY');
-    await expect(
-      other
-        .get(CatalogExport)
-        .export()
-        .then(({ withSecrets }) => withSecrets()),
-    ).rejects.toThrow('Channel main');
-  });
-
-  it('has fallback models and channels in every group, for as long as they are wanted', async () => {
-    const program = await boot();
-    const [catalog, directory] = [program.get(CatalogService), program.get(ChannelDirectory)];
-    const active = (): boolean => !directory.hasStored;
-    catalog.offerFallback([aFallbackModel], active);
-    directory.offerFallback([aFallbackChannel], active);
-    await apply(program, 'groups: [{ name: saver }]');
-    await catalog.reload();
-    expect(catalog.current().models.get('demo')?.groups).toEqual(['default', 'saver']);
-    expect(directory.serving('saver', 'demo').map(({ name }) => name)).toEqual(['demo']);
-    expect(directory.hasStored).toBe(false);
-    await apply(program, CATALOG);
-    await catalog.reload();
-    expect(catalog.current().models.has('demo')).toBe(false);
-    expect(directory.serving('saver', 'demo')).toEqual([]);
   });
 
   it('can be each of the examples, and all of them together', async () => {
