@@ -69,6 +69,22 @@ export interface SelectionWorld {
 
 export const secretOf = ({ credential }: Assignment): string | undefined => credential?.secret.reveal();
 
+const drawn = async (call: CallSelection): Promise<Assignment | undefined> => {
+  try {
+    return await call.next();
+  } catch (error) {
+    if (error instanceof NoChannel) return undefined;
+    throw error;
+  }
+};
+const attempt = async (call: CallSelection, outcome?: AppError): Promise<string | undefined> => {
+  const assignment = await drawn(call);
+  if (outcome === undefined) assignment?.succeeded();
+  else assignment?.failed(outcome);
+  assignment?.release();
+  return assignment?.channel.name;
+};
+
 /** For a spec file: what is started in a test is stopped behind it. */
 export function useSelection(): SelectionWorld {
   let database: TestDatabase;
@@ -106,21 +122,6 @@ export function useSelection(): SelectionWorld {
     program
       .get(ChannelSelection)
       .for({ group: 'default', model: 'm', protocol: 'responses', affinity: undefined, ...wanted });
-  const drawn = async (call: CallSelection): Promise<Assignment | undefined> => {
-    try {
-      return await call.next();
-    } catch (error) {
-      if (error instanceof NoChannel) return undefined;
-      throw error;
-    }
-  };
-  const attempt = async (call: CallSelection, outcome?: AppError): Promise<string | undefined> => {
-    const assignment = await drawn(call);
-    if (outcome === undefined) assignment?.succeeded();
-    else assignment?.failed(outcome);
-    assignment?.release();
-    return assignment?.channel.name;
-  };
   const refusal = (): NoChannel => {
     try {
       void aCall().next();
