@@ -1,6 +1,6 @@
 /** Channels on a database and a clock of the test's own, for specs of whom calls ask. */
 
-import type { TestingModule } from '@nestjs/testing';
+import type { TestingModule, TestingModuleBuilder } from '@nestjs/testing';
 import { CatalogService } from '../../src/catalog/index.js';
 import {
   type Assignment,
@@ -85,6 +85,20 @@ const attempt = async (call: CallSelection, outcome?: AppError): Promise<string 
   return assignment?.channel.name;
 };
 
+const settled = (
+  builder: TestingModuleBuilder,
+  clock: Clock,
+  random: Random,
+  health: HealthLimits,
+): TestingModuleBuilder =>
+  builder
+    .overrideProvider(Clock)
+    .useValue(clock)
+    .overrideProvider(Random)
+    .useValue(random)
+    .overrideProvider(HealthLimits)
+    .useValue(health);
+
 /** For a spec file: what is started in a test is stopped behind it. */
 export function useSelection(): SelectionWorld {
   let database: TestDatabase;
@@ -93,15 +107,8 @@ export function useSelection(): SelectionWorld {
   let random: SeededRandom;
 
   async function start(channels: readonly Described[], limits: Partial<HealthLimits> = {}): Promise<void> {
-    program = await startOn(database, [ChannelsModule], (builder) =>
-      builder
-        .overrideProvider(Clock)
-        .useValue(clock)
-        .overrideProvider(Random)
-        .useValue(random)
-        .overrideProvider(HealthLimits)
-        .useValue({ ...new HealthLimits(), ...limits }),
-    );
+    const health = { ...new HealthLimits(), ...limits };
+    program = await startOn(database, [ChannelsModule], (builder) => settled(builder, clock, random, health));
     program.useLogger(false);
     const protocols = USUAL_AUTH;
     await program.get(CatalogImport).apply(catalogOf(channels), { fileName: 'test.yaml', prune: true, protocols });
