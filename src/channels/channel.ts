@@ -54,7 +54,7 @@ export interface Channel {
   readonly unavailableReason: string | undefined;
 }
 
-/** Whether calls of a dialect can go there: in its own they go as they are, of any other they are translated. */
+/** Whether calls of a dialect can go there: its own always, any other's where they may be translated. */
 export const takesCalls = ({ protocol, flags }: Pick<Channel, 'protocol' | 'flags'>, asked: ProtocolId): boolean =>
   protocol === asked || translates({ flags });
 

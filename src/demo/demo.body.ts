@@ -1,4 +1,4 @@
-/** Reading request bodies: the few checks and lookups that the three dialects share. */
+/** Reading request bodies: the few checks and lookups that the dialects share. */
 
 import { isJsonObject, type JsonObject } from '../shared/index.js';
 import { DemoRefusal } from './demo.refusal.js';

@@ -1,4 +1,4 @@
-/** What the demo server asks of a dialect, and the event framing that all three use. */
+/** What the demo server asks of a dialect, and the event framing that all of them use. */
 
 import type { JsonObject } from '../shared/index.js';
 import type { DemoAnswer, DemoQuestion } from './demo.answer.js';

@@ -1,5 +1,5 @@
 /**
- * The built-in upstream: an HTTP server on loopback that answers all three dialects from
+ * The built-in upstream: an HTTP server on loopback that answers the dialects of all clients from
  * one small demo model. It owns sockets, pacing and routing; what is said stands in
  * `demo.answer.ts`, how it is written in the `*.dialect.ts` files. It checks no credentials.
  */
