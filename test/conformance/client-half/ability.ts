@@ -1,29 +1,10 @@
 import type { Lacks } from '../abilities.js';
+import type { SharedAbility } from '../shared-abilities.js';
 
 /** What a client half can be asked, and say. */
 export type ClientAbility =
+  | SharedAbility
   | 'head'
-  | 'text'
-  | 'system text'
-  | 'streaming piece by piece'
-  | 'tools'
-  | 'several calls in one turn'
-  | 'choice of tools'
-  | 'choice of one tool'
-  | 'one call at a time'
-  | 'results of tools'
-  | 'images'
-  | 'images in results'
-  | 'reasoning shown'
-  | 'reasoning given back'
-  | 'JSON of a schema'
-  | 'stop texts'
-  | 'output limit'
-  | 'usage'
-  | 'usage of cached tokens'
-  | 'usage of reasoning tokens'
-  | 'stops'
-  | 'empty answer'
   | 'refusals of the model'
   | 'odd requests'
   | 'errors'

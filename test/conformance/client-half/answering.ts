@@ -17,26 +17,12 @@ import {
   WEATHER,
   WITH_TOOLS,
 } from '../examples.js';
+import type { Answering } from '../shared-abilities.js';
 import { reading } from './asking.js';
-import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
 import { answerSaying, bodyOf, WAYS, written } from './speaking.js';
 
-type Answering = Extract<
-  ClientAbility,
-  | 'text'
-  | 'streaming piece by piece'
-  | 'tools'
-  | 'several calls in one turn'
-  | 'usage'
-  | 'usage of cached tokens'
-  | 'usage of reasoning tokens'
-  | 'stops'
-  | 'empty answer'
-  | 'refusals of the model'
->;
-
-export const answering = (half: ClientHalf): Abilities<Answering> => ({
+export const answering = (half: ClientHalf): Abilities<Answering | 'refusals of the model'> => ({
   text: { checks: texts(half) },
   'streaming piece by piece': { checks: [pieces(half)] },
   tools: { checks: tools(half) },

@@ -14,23 +14,9 @@ import {
   SCHEMA,
   WITH_TOOLS,
 } from '../examples.js';
-import type { ClientAbility } from './ability.js';
+import type { Asking } from '../shared-abilities.js';
 import type { ClientHalf } from './half.js';
 import { bodyOf, contentOf } from './speaking.js';
-
-type Asking = Extract<
-  ClientAbility,
-  | 'system text'
-  | 'choice of tools'
-  | 'choice of one tool'
-  | 'one call at a time'
-  | 'results of tools'
-  | 'images'
-  | 'images in results'
-  | 'JSON of a schema'
-  | 'stop texts'
-  | 'output limit'
->;
 
 export const asking = (half: ClientHalf): Abilities<Asking> => ({
   'system text': { checks: [reading(half, 'what the system says is read', { ...HELLO, system: 'Be brief.' })] },

@@ -6,12 +6,10 @@ import { THOUGHT } from '../../support/scripted-content.js';
 import type { JsonObject } from '../../support/scripted-steps.js';
 import type { Abilities, Check } from '../abilities.js';
 import { HELLO, THINKING_AND_CALLING, WITH_TOOLS } from '../examples.js';
+import type { Reasoning } from '../shared-abilities.js';
 import { telling } from './answering.js';
-import type { ClientAbility } from './ability.js';
 import type { ClientHalf } from './half.js';
 import { answerSaying, bodyOf, contentOf, WAYS } from './speaking.js';
-
-type Reasoning = Extract<ClientAbility, 'reasoning shown' | 'reasoning given back'>;
 
 /** As vendors sign it: a text, and what proves that it is theirs. */
 const SIGNED: OpaqueReasoning = { kind: 'signature', family: FAMILY, data: 'c2lnbmVk', text: THOUGHT };

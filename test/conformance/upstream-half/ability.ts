@@ -1,30 +1,11 @@
 import type { Lacks } from '../abilities.js';
+import type { SharedAbility } from '../shared-abilities.js';
 
 /** What an upstream half can be asked for, and hear. */
 export type UpstreamAbility =
-  | 'text'
-  | 'system text'
-  | 'streaming piece by piece'
-  | 'tools'
-  | 'several calls in one turn'
-  | 'choice of tools'
-  | 'choice of one tool'
-  | 'one call at a time'
-  | 'results of tools'
-  | 'images'
-  | 'images in results'
-  | 'reasoning shown'
-  | 'reasoning given back'
-  | 'JSON of a schema'
-  | 'stop texts'
-  | 'output limit'
+  | SharedAbility
   | 'settings'
   | 'files and sound'
-  | 'usage'
-  | 'usage of cached tokens'
-  | 'usage of reasoning tokens'
-  | 'stops'
-  | 'empty answer'
   | 'framings and cuts'
   | 'early end'
   | 'errors in streams'

@@ -20,25 +20,12 @@ import {
   WEATHER,
   WITH_TOOLS,
 } from '../examples.js';
-import type { UpstreamAbility } from './ability.js';
+import type { Answering } from '../shared-abilities.js';
 import { calling } from './calling.js';
 import type { UpstreamHalf } from './half.js';
 import { heardOf, Listening, streamOf, WAYS } from './hearing.js';
 import { told } from './losing.js';
 import { expectArrival, send } from './sending.js';
-
-type Answering = Extract<
-  UpstreamAbility,
-  | 'text'
-  | 'streaming piece by piece'
-  | 'tools'
-  | 'several calls in one turn'
-  | 'usage'
-  | 'usage of cached tokens'
-  | 'usage of reasoning tokens'
-  | 'stops'
-  | 'empty answer'
->;
 
 /** The members of a schema in an order in which no parser leaves them. */
 const ORDERED = new RawJson('{"type":"object","properties":{"10":{"type":"string"},"2":{"type":"string"}}}');

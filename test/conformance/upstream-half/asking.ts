@@ -14,24 +14,10 @@ import {
   SCHEMA,
   WITH_TOOLS,
 } from '../examples.js';
-import type { UpstreamAbility } from './ability.js';
+import type { Asking } from '../shared-abilities.js';
 import type { UpstreamHalf } from './half.js';
 import { offeredAlone, told } from './losing.js';
 import { arrives, expectArrival, send } from './sending.js';
-
-type Asking = Extract<
-  UpstreamAbility,
-  | 'system text'
-  | 'choice of tools'
-  | 'choice of one tool'
-  | 'one call at a time'
-  | 'results of tools'
-  | 'images'
-  | 'images in results'
-  | 'JSON of a schema'
-  | 'stop texts'
-  | 'output limit'
->;
 
 const SYSTEM: Asked = { ...HELLO, system: 'Be brief.' };
 const SERIAL: Asked = { ...WITH_TOOLS, isSerial: true };

@@ -5,14 +5,12 @@ import { THOUGHT } from '../../support/scripted-content.js';
 import type { Abilities, Check } from '../abilities.js';
 import { contentAsking } from '../asked-content.js';
 import { HELLO, THINKING_AND_CALLING, WITH_TOOLS } from '../examples.js';
+import type { Reasoning } from '../shared-abilities.js';
 import { hearing } from './answering.js';
-import type { UpstreamAbility } from './ability.js';
 import type { UpstreamHalf } from './half.js';
 import { WAYS } from './hearing.js';
 import { told } from './losing.js';
 import { send } from './sending.js';
-
-type Reasoning = Extract<UpstreamAbility, 'reasoning shown' | 'reasoning given back'>;
 
 const WISH = { reasoning: { effort: 'high', show: 'text' } } as const;
 

@@ -1,0 +1,30 @@
+/** What both halves of a dialect are asked for. */
+
+/** What a model answers. */
+export type Answering =
+  | 'text'
+  | 'streaming piece by piece'
+  | 'tools'
+  | 'several calls in one turn'
+  | 'usage'
+  | 'usage of cached tokens'
+  | 'usage of reasoning tokens'
+  | 'stops'
+  | 'empty answer';
+
+/** What a client asks for. */
+export type Asking =
+  | 'system text'
+  | 'choice of tools'
+  | 'choice of one tool'
+  | 'one call at a time'
+  | 'results of tools'
+  | 'images'
+  | 'images in results'
+  | 'JSON of a schema'
+  | 'stop texts'
+  | 'output limit';
+
+export type Reasoning = 'reasoning shown' | 'reasoning given back';
+
+export type SharedAbility = Answering | Asking | Reasoning;
