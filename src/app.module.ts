@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { AdminModule } from './admin/index.js';
+import { AuditModule } from './audit/index.js';
 import { AuthModule } from './auth/index.js';
 import { ConfigModule } from './config/index.js';
 import { DatabaseModule } from './database/index.js';
@@ -20,6 +22,7 @@ import { WorkersModule } from './workers/index.js';
   imports: [
     ConfigModule,
     DatabaseModule,
+    AuditModule,
     MetricsModule,
     MonitoringModule,
     TracingModule,
@@ -30,6 +33,7 @@ import { WorkersModule } from './workers/index.js';
     OnboardingModule,
     DemoModule,
     HomeModule,
+    AdminModule,
     ...Object.values(protocols),
     // Last: it answers every address that nothing else does.
     RelayModule,

@@ -9,6 +9,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['shared'],
   ['config', 'call', 'metrics', 'workers'],
   ['database', 'limits', 'tracing', 'monitoring'],
+  ['audit'],
   ['web', 'mail'],
   ['auth', 'stored-answers'],
   ['usage', 'tokens'],
@@ -19,6 +20,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['relay'],
   ['protocols'],
   ['onboarding', 'home', 'demo'],
+  ['admin'],
   ['cli', 'dev'],
 ];
 /** Specs may build what they test from what stands here, and hold it against what plays its dialect. */

@@ -1,6 +1,7 @@
 import { applyDecorators, SetMetadata, UseGuards, UseInterceptors } from '@nestjs/common';
 import { PageInterceptor } from '../web/index.js';
 import { ACCESS, type Access } from './access-level.js';
+import { ActingInterceptor } from './acting.interceptor.js';
 import { VisitGuard } from './visit.guard.js';
 
 const open = (access: Access): MethodDecorator & ClassDecorator =>
@@ -12,5 +13,6 @@ export const Public = (): MethodDecorator & ClassDecorator => open('public');
 export const Unverified = (): MethodDecorator & ClassDecorator => open('unverified');
 /** A page for whoever has signed in and shown that the address is theirs. */
 export const SignedIn = (): MethodDecorator & ClassDecorator => open('signed-in');
-/** A page for operators; to everybody else it does not exist. */
-export const Operator = (): MethodDecorator & ClassDecorator => open('operator');
+/** A page for operators; to everybody else it does not exist. What it changes is recorded in its visitor's name. */
+export const Operator = (): MethodDecorator & ClassDecorator =>
+  applyDecorators(open('operator'), UseInterceptors(ActingInterceptor));

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuditModule } from '../audit/index.js';
 import { AuthModule } from '../auth/index.js';
 import { CatalogModule } from '../catalog/index.js';
 import { ChannelsModule } from '../channels/index.js';
@@ -15,6 +16,7 @@ import { WalletModule } from '../wallet/index.js';
   imports: [
     ConfigModule,
     DatabaseModule,
+    AuditModule,
     AuthModule,
     WalletModule,
     KeysModule,

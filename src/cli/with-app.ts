@@ -1,5 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { actingAs, COMMAND_LINE } from '../audit/index.js';
 import { DatabaseServer } from '../database/index.js';
 import { CliModule } from './cli.module.js';
 import { StderrLogger } from './stderr.logger.js';
@@ -14,7 +15,7 @@ export type WithApp = <T>(work: (app: INestApplicationContext) => Promise<T>) =>
 export const withApp: WithApp = async (work) => {
   const app = await start();
   try {
-    return await work(app);
+    return await actingAs(COMMAND_LINE, () => work(app));
   } finally {
     await app.close();
   }

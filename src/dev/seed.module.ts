@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuditModule } from '../audit/index.js';
 import { AuthModule } from '../auth/index.js';
 import { BillingModule } from '../billing/index.js';
 import { CatalogModule } from '../catalog/index.js';
@@ -21,6 +22,7 @@ import { Seed } from './seed.service.js';
   imports: [
     ConfigModule,
     DatabaseModule,
+    AuditModule,
     AuthModule,
     WalletModule,
     KeysModule,

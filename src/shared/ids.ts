@@ -6,7 +6,8 @@ import { v7 } from 'uuid';
  * process, a session, a verification, a registration, an invitation. The prefix lets people tell a request from a key at
  * a glance.
  */
-export type IdPrefix = 'acc' | 'key' | 'req' | 'led' | 'cod' | 'chn' | 'prc' | 'prs' | 'ses' | 'ver' | 'reg' | 'inv';
+export type IdPrefix =
+  'acc' | 'key' | 'req' | 'led' | 'cod' | 'chn' | 'prc' | 'prs' | 'ses' | 'ver' | 'reg' | 'inv' | 'aud';
 
 /** A UUID is made of so many bytes, and needs as many random ones. */
 const UUID_BYTES = 16;

@@ -24,15 +24,17 @@ export function knownVisit(request: FastifyRequest): KnownVisit {
   return found;
 }
 
-const visitIn = (context: ExecutionContext): Visit =>
-  knownVisit(context.switchToHttp().getRequest<FastifyRequest>()).visit;
+/** Of a request that the guard of pages has let in. @throws Error where the guard was forgotten */
+export const visitIn = (request: FastifyRequest): Visit => knownVisit(request).visit;
+
+const asked = (context: ExecutionContext): Visit => visitIn(context.switchToHttp().getRequest<FastifyRequest>());
 
 /** Who asks: a parameter of type `Visit`. */
-export const CurrentVisit = createParamDecorator((_: unknown, context: ExecutionContext): Visit => visitIn(context));
+export const CurrentVisit = createParamDecorator((_: unknown, context: ExecutionContext): Visit => asked(context));
 
 /** Who is signed in: a parameter of type `Visitor`, in handlers that nobody else reaches. */
 export const CurrentVisitor = createParamDecorator((_: unknown, context: ExecutionContext): Visitor => {
-  const { visitor } = visitIn(context);
+  const { visitor } = asked(context);
   if (visitor === undefined) throw new Error('A handler that asks for a visitor must be reserved to those signed in.');
   return visitor;
 });

@@ -2,7 +2,7 @@
 // that, what keeps other sites out, templates and assets, and how clients are pointed here (snippets/). Does not own
 // any page: those stand with what they show. Nor who may see them: auth tells visitors apart.
 export { BaseAddress } from './base-address.js';
-export { CurrentVisit, CurrentVisitor, rememberVisit } from './current-visit.js';
+export { CurrentVisit, CurrentVisitor, rememberVisit, visitIn } from './current-visit.js';
 export { sendCsv } from './csv.js';
 export { Cursors } from './cursors.js';
 export { dialectNames } from './dialect-names.js';

@@ -1,6 +1,7 @@
 import type { Nanos } from '../../shared/index.js';
 import type { Flash } from '../page.js';
 import type { Visit } from '../visit.js';
+import { areaOf } from './navigation.js';
 
 /** A condition that lasts until it is solved, told on every page: low balance, say. */
 export interface Notice {
@@ -26,22 +27,6 @@ export interface Chrome {
   readonly now: Date;
 }
 
-interface NavigationItem {
-  readonly href: string;
-  readonly label: string;
-  readonly icon: string;
-}
-
-const NAVIGATION: readonly NavigationItem[] = [
-  { href: '/', label: 'Home', icon: 'home' },
-  { href: '/keys', label: 'Keys', icon: 'key' },
-  { href: '/usage-logs/common', label: 'Usage', icon: 'list' },
-  { href: '/wallet', label: 'Wallet', icon: 'wallet' },
-  { href: '/pricing', label: 'Pricing', icon: 'price' },
-  { href: '/docs', label: 'Docs', icon: 'book' },
-  { href: '/account', label: 'Account', icon: 'person' },
-];
-
 /** A press on the button goes from each to the next. */
 const THEMES = {
   system: { name: 'follow system', icon: 'theme', next: 'light' },
@@ -60,7 +45,7 @@ export function shownChrome(chrome: Chrome): Readonly<Record<string, unknown>> {
     visitor: visit.visitor,
     csrf: visit.csrf,
     timeZone: visit.visitor?.timeZone ?? 'UTC',
-    navigation: NAVIGATION.map((item) => ({ ...item, current: isWithin(item.href, path) })),
+    ...areaOf(path, visit.visitor?.operator === true),
     hasBalance: chrome.balance !== undefined,
     support: supportLink(chrome.supportContact),
     theme: visit.theme,
@@ -70,10 +55,6 @@ export function shownChrome(chrome: Chrome): Readonly<Record<string, unknown>> {
     nextThemeName: THEMES[theme.next].name,
   };
 }
-
-/** Whether an item of the navigation is the current one. */
-const isWithin = (href: string, path: string): boolean =>
-  path === href || (href !== '/' && path.startsWith(`${href}/`));
 
 /** An address of mail, a page, or words that say whom to ask. */
 function supportLink(contact: string | undefined): { href: string; label: string } | undefined {

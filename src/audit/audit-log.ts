@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Clock, newId } from '../shared/index.js';
+import { type Actor, currentActor } from './actor.js';
+import type { AuditEntry } from './audit-entry.js';
+import { AuditEntryEntity } from './audit-entry.entity.js';
+
+type ActorColumns = Pick<AuditEntryEntity, 'actorKind' | 'actorId' | 'actorName' | 'ip'>;
+
+/** Where changes are recorded, with who makes them. */
+@Injectable()
+export class AuditLog {
+  constructor(private readonly clock: Clock) {}
+
+  /**
+   * Records a change in its own transaction, so that there is neither one without the other. Does nothing for what owners
+   * do with what is theirs: that is, unless somebody acts (`actingAs`).
+   */
+  async record(entry: AuditEntry, manager: EntityManager): Promise<void> {
+    const actor = currentActor();
+    if (actor === undefined) return;
+    const createdAt = this.clock.date();
+    await manager.insert(AuditEntryEntity, {
+      id: newId('aud', createdAt.getTime()),
+      createdAt,
+      ...columnsOf(actor),
+      action: entry.action,
+      objectKind: entry.object.kind,
+      objectId: entry.object.id,
+      objectName: entry.object.name,
+      lines: [...(entry.lines ?? [])],
+      reason: entry.reason ?? '',
+    });
+  }
+}
+
+function columnsOf(actor: Actor): ActorColumns {
+  switch (actor.kind) {
+    case 'account':
+      return { actorKind: 'account', actorId: actor.accountId, actorName: actor.name, ip: actor.ip };
+    case 'command-line':
+      return { actorKind: actor.kind, actorId: '', actorName: 'Command line', ip: '' };
+    case 'system':
+      return { actorKind: actor.kind, actorId: '', actorName: 'System', ip: '' };
+    default:
+      return actor satisfies never;
+  }
+}
