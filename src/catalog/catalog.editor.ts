@@ -4,7 +4,8 @@ import { Notifications, TOPICS } from '../database/index.js';
 import { type Limits, NO_LIMITS, USUALLY_LIMITED, type UsualLimits } from '../limits/index.js';
 import { Clock, newId } from '../shared/index.js';
 import { CatalogRepository, type StoredModel } from './catalog.repository.js';
-import { describeChanges, difference } from './changes.js';
+import { CatalogAudit } from './catalog.audit.js';
+import { type Change, describeChanges, difference, type Facts, lineOf, revisionOf, type Subject } from './changes.js';
 import {
   type GroupDefinition,
   groupDefinitionOf,
@@ -30,9 +31,9 @@ interface CatalogDefinitions {
 }
 
 const LIMITS_OF: Readonly<Record<keyof UsualLimits, string>> = {
-  key: 'limits of a key',
-  account: 'limits of an account',
-  address: 'limits of an address',
+  key: 'a key',
+  account: 'an account',
+  address: 'an address',
 };
 
 /** Names of everything stored, switched off or not. */
@@ -48,22 +49,26 @@ export class CatalogEditor {
     private readonly dataSource: DataSource,
     private readonly repository: CatalogRepository,
     private readonly notifications: Notifications,
+    private readonly audit: CatalogAudit,
     private readonly clock: Clock,
   ) {}
 
   /**
    * Runs changes of the catalog or the channels as one transaction, one at a time over all processes. When the work
    * reports changes, the catalog's version is raised and every process is told as the transaction commits.
-   * @param work returns one line for each change; whatever it throws undoes everything
+   * @param work returns what became different; whatever it throws undoes everything
+   * @param reason what the operator gave as the reason, for the record
+   * @returns one line for each change
    */
-  change(work: (manager: EntityManager) => Promise<readonly string[]>): Promise<readonly string[]> {
+  change(work: (manager: EntityManager) => Promise<readonly Change[]>, reason = ''): Promise<readonly string[]> {
     return this.dataSource.transaction(async (manager) => {
       await this.repository.lock(manager);
       const changes = await work(manager);
-      if (changes.length === 0) return changes;
+      if (changes.length === 0) return [];
+      await this.audit.record(changes, reason, manager);
       const version = await this.repository.raiseVersion(manager);
       await this.notifications.publish(TOPICS.catalog, { version: String(version) }, manager);
-      return changes;
+      return changes.map(lineOf);
     });
   }
 
@@ -74,6 +79,21 @@ export class CatalogEditor {
       groups: new Set(groups.map(({ name }) => name)),
       models: new Set(models.map(({ model }) => model.name)),
     };
+  }
+
+  /** What a group, a model with its prices, or the usual limits of a kind are now, told in short; undefined: no such thing. */
+  async revisionOf({ kind, name, id = name }: Subject, manager: EntityManager): Promise<string | undefined> {
+    if (kind === 'group') {
+      const group = (await this.repository.groups(manager)).find((one) => one.name === name);
+      return group && revisionOf({ ...groupFacts(groupDefinitionOf(group)), enabled: String(group.enabled) });
+    }
+    if (kind === 'model') {
+      const stored = (await this.repository.models(manager)).find(({ model }) => model.name === name);
+      return stored && revisionOf(storedModelFacts(stored));
+    }
+    const usual = await this.repository.usualLimits(manager);
+    const subject = USUALLY_LIMITED.find((one) => one === id);
+    return subject && revisionOf(limitFacts(usual[subject]));
   }
 
   async definitions(manager: EntityManager): Promise<CatalogDefinitions> {
@@ -92,12 +112,12 @@ export class CatalogEditor {
     definitions: readonly GroupDefinition[],
     prune: boolean,
     manager: EntityManager,
-  ): Promise<string[]> {
+  ): Promise<Change[]> {
     return replaceAll(definitions, {
       kind: 'group',
       stored: await this.repository.groups(manager),
       put: async (definition, before) => {
-        const subject = `group ${definition.name}`;
+        const subject: Subject = { kind: 'group', name: definition.name };
         const lines = difference(
           subject,
           before,
@@ -117,12 +137,16 @@ export class CatalogEditor {
     definitions: Readonly<Partial<UsualLimits>>,
     prune: boolean,
     manager: EntityManager,
-  ): Promise<string[]> {
+  ): Promise<Change[]> {
     const stored = await this.repository.usualLimits(manager);
-    const changes: string[] = [];
+    const changes: Change[] = [];
     for (const subject of USUALLY_LIMITED) {
       const limits: Limits = definitions[subject] ?? (prune ? NO_LIMITS : stored[subject]);
-      const lines = describeChanges(LIMITS_OF[subject], limitFacts(stored[subject]), limitFacts(limits));
+      const lines = describeChanges(
+        { kind: 'limits', name: LIMITS_OF[subject], id: subject },
+        limitFacts(stored[subject]),
+        limitFacts(limits),
+      );
       if (lines.length > 0) await this.repository.putUsualLimits(subject, limits, manager);
       changes.push(...lines);
     }
@@ -134,7 +158,7 @@ export class CatalogEditor {
     definitions: readonly ModelDefinition[],
     prune: boolean,
     manager: EntityManager,
-  ): Promise<string[]> {
+  ): Promise<Change[]> {
     const stored = await this.repository.models(manager);
     const byName = new Map(stored.map((one) => [one.model.name, one]));
     return replaceAll(definitions, {
@@ -150,9 +174,9 @@ export class CatalogEditor {
     definition: ModelDefinition,
     stored: StoredModel | undefined,
     manager: EntityManager,
-  ): Promise<readonly string[]> {
+  ): Promise<readonly Change[]> {
     const { name, pricing, validFrom } = definition;
-    const subject = `model ${name}`;
+    const subject: Subject = { kind: 'model', name };
     const lines = difference(subject, stored?.model, stored && modelFacts(stored.model), modelFacts(definition));
     if (lines.length > 0) await this.repository.putModel(definition, manager);
     const before = stored && pricesAt(stored, validFrom);
@@ -162,9 +186,16 @@ export class CatalogEditor {
       await this.repository.addPriceVersion({ id, model: name, validFrom, pricing }, manager);
     }
     const when = validFrom !== undefined && validFrom > this.clock.date() ? ` from ${validFrom.toISOString()}` : '';
-    return stored === undefined ? lines : [...lines, ...priceLines.map((line) => line + when)];
+    return stored === undefined ? lines : [...lines, ...priceLines.map(({ text }) => ({ subject, text: text + when }))];
   }
 }
+
+/** Everything that a change of a model can be about, prices that begin later too. */
+const storedModelFacts = ({ model, price, upcoming }: StoredModel): Facts => ({
+  ...modelFacts(model),
+  enabled: String(model.enabled),
+  prices: [...(price ? [price] : []), ...upcoming].map(({ id }) => id).join(),
+});
 
 /** What a model costs at a time, now when that is past, as far as it is known already. */
 function pricesAt({ price, upcoming }: StoredModel, time: Date | undefined): PricingDefinition | undefined {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { CatalogAudit } from './catalog.audit.js';
 import { CatalogEditor } from './catalog.editor.js';
 import { CatalogReader } from './catalog.reader.js';
 import { CatalogRepository } from './catalog.repository.js';
@@ -12,7 +13,7 @@ import { UsualLimitsEntity } from './usual-limits.entity.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([GroupEntity, ModelEntity, PriceVersionEntity, UsualLimitsEntity])],
-  providers: [CatalogRepository, CatalogReader, CatalogService, CatalogEditor, Offer],
+  providers: [CatalogRepository, CatalogReader, CatalogService, CatalogAudit, CatalogEditor, Offer],
   exports: [CatalogService, CatalogEditor, Offer],
 })
 export class CatalogModule {}

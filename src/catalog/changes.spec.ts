@@ -1,26 +1,32 @@
-import { describeChanges, listed, sortedPairs } from './changes.js';
+import { describeChanges, lineOf, listed, revisionOf, sortedPairs, type Facts, type Subject } from './changes.js';
+
+const MAIN: Subject = { kind: 'channel', name: 'main' };
+const SAVER: Subject = { kind: 'group', name: 'saver' };
+
+const linesOf = (subject: Subject, before: Facts, after: Facts): string[] =>
+  describeChanges(subject, before, after).map(lineOf);
 
 describe('describeChanges', () => {
   it('tells each field that differs, old and new', () => {
     const before = { tier: '1', weight: '100', protocol: 'messages' };
-    expect(describeChanges('channel main', before, { ...before, tier: '2', weight: '50' })).toEqual([
+    expect(linesOf(MAIN, before, { ...before, tier: '2', weight: '50' })).toEqual([
       'channel main: tier 1 → 2',
       'channel main: weight 100 → 50',
     ]);
   });
 
   it('says nothing when all fields are the same', () => {
-    expect(describeChanges('group saver', { multiplier: '0.8' }, { multiplier: '0.8' })).toEqual([]);
+    expect(linesOf(SAVER, { multiplier: '0.8' }, { multiplier: '0.8' })).toEqual([]);
   });
 
   it('shows an empty field as none', () => {
-    expect(describeChanges('group saver', { description: '' }, { description: 'cheap' })).toEqual([
+    expect(linesOf(SAVER, { description: '' }, { description: 'cheap' })).toEqual([
       'group saver: description (none) → cheap',
     ]);
   });
 
   it('tells that a hidden field changed without showing either value', () => {
-    const lines = describeChanges('channel main', { headers: { hidden: 'x 1' } }, { headers: { hidden: 'x 2' } });
+    const lines = linesOf(MAIN, { headers: { hidden: 'x 1' } }, { headers: { hidden: 'x 2' } });
     expect(lines).toEqual(['channel main: headers changed']);
   });
 });
@@ -29,5 +35,22 @@ describe('listed and sortedPairs', () => {
   it('do not depend on the order or the repetition of names', () => {
     expect(listed(['b', 'a', 'b'])).toBe(listed(['a', 'b']));
     expect(sortedPairs({ b: 1, a: true })).toBe(sortedPairs({ a: true, b: 1 }));
+  });
+});
+
+describe('revisionOf', () => {
+  const facts: Facts = { tier: '1', credentials: { hidden: 'sealed' } };
+
+  it('does not depend on the order of the facts', () => {
+    expect(revisionOf({ credentials: { hidden: 'sealed' }, tier: '1' })).toBe(revisionOf(facts));
+  });
+
+  it.each<Facts>([
+    { ...facts, tier: '2' },
+    { ...facts, credentials: { hidden: 'another' } },
+    { ...facts, weight: '1' },
+    { tier: '1' },
+  ])('is another one for %j', (other) => {
+    expect(revisionOf(other)).not.toBe(revisionOf(facts));
   });
 });

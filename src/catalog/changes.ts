@@ -1,3 +1,7 @@
+import { hash } from 'node:crypto';
+
+const REVISION_CHARACTERS = 22;
+
 /** A field that must not be shown, because it may carry a secret: a change of it is told without its values. */
 interface HiddenFact {
   readonly hidden: string;
@@ -6,26 +10,60 @@ interface HiddenFact {
 /** What something consists of, by the names that the catalog file uses. Two that are equal here are the same thing. */
 export type Facts = Readonly<Record<string, string | HiddenFact>>;
 
-/** One line for each field that differs, `channel main: tier 1 → 2`; none when all are the same. */
-export function describeChanges(subject: string, before: Facts, after: Facts): readonly string[] {
+/** What a change is made to. */
+export interface Subject {
+  readonly kind: 'group' | 'model' | 'channel' | 'limits';
+  readonly name: string;
+  /** Where it keeps its identity under another name; otherwise the name is the identity. */
+  readonly id?: string;
+}
+
+/** One thing that became different. */
+export interface Change {
+  readonly subject: Subject;
+  /** `tier 1 → 2`, `added`, `switched off`. */
+  readonly text: string;
+}
+
+/** `channel main: tier 1 → 2` */
+export const lineOf = ({ subject, text }: Change): string =>
+  `${subject.kind === 'limits' ? 'limits of' : subject.kind} ${subject.name}: ${text}`;
+
+/** One change for each field that differs; none when all are the same. */
+export function describeChanges(subject: Subject, before: Facts, after: Facts): readonly Change[] {
   return Object.entries(after).flatMap(([field, now]) => {
     const then = before[field] ?? '';
     if (plain(then) === plain(now)) return [];
     const hidden = typeof now !== 'string' || typeof then !== 'string';
-    return [`${subject}: ${field} ${hidden ? 'changed' : `${shown(then)} → ${shown(now)}`}`];
+    return [{ subject, text: `${field} ${hidden ? 'changed' : `${shown(then)} → ${shown(now)}`}` }];
   });
 }
 
 /** The same of something that may be new, or switched off so far. */
 export function difference(
-  subject: string,
+  subject: Subject,
   stored: { readonly enabled: boolean } | undefined,
   before: Facts | undefined,
   after: Facts,
-): readonly string[] {
-  if (stored === undefined || before === undefined) return [`${subject}: added`];
-  return [...(stored.enabled ? [] : [`${subject}: switched on again`]), ...describeChanges(subject, before, after)];
+): readonly Change[] {
+  if (stored === undefined || before === undefined) return [{ subject, text: 'added' }];
+  return [
+    ...(stored.enabled ? [] : [{ subject, text: 'switched on again' }]),
+    ...describeChanges(subject, before, after),
+  ];
 }
+
+/** Short text that is another one as soon as any of the facts is. Hidden facts cannot be read from it. */
+export const revisionOf = (facts: Facts): string =>
+  hash(
+    'sha256',
+    JSON.stringify(
+      Object.keys(facts)
+        .toSorted()
+        .map((name) => [name, facts[name]]),
+    ),
+    'base64url',
+  ).slice(0, REVISION_CHARACTERS);
 
 /** Names in an order that does not depend on how they were written. */
 export const listed = (names: readonly string[]): string => [...new Set(names)].toSorted().join(', ');

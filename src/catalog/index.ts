@@ -5,7 +5,7 @@ export type { Catalog, CatalogGroup, CatalogModel, Flags } from './catalog.js';
 export { CatalogEditor, type CatalogNames, DEFAULT_GROUP } from './catalog.editor.js';
 export { CatalogModule } from './catalog.module.js';
 export { CatalogService, type CatalogFollower, type FallbackModel } from './catalog.service.js';
-export { difference, type Facts, listed, sortedPairs } from './changes.js';
+export { type Change, difference, type Facts, listed, revisionOf, sortedPairs, type Subject } from './changes.js';
 export { type GroupDefinition, type ModelDefinition, USUAL_HIDDEN_TOKENS_PER_SECOND } from './definitions.js';
 export { groupOfViewer, Offer, type OfferedModel } from './offer.js';
 export {

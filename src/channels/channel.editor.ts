@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { difference, replaceAll } from '../catalog/index.js';
+import { type Change, difference, replaceAll, revisionOf, type Subject } from '../catalog/index.js';
 import { AppError, Clock, newId } from '../shared/index.js';
 import {
   type ChannelColumns,
@@ -27,10 +27,10 @@ export class ChannelEditor {
   }
 
   /**
-   * Makes each channel be as defined; with `prune`, switches off all others. Returns a line for each change.
+   * Makes each channel be as defined; with `prune`, switches off all others. Returns what became different.
    * @throws SecretNotKept
    */
-  async replace(definitions: readonly ChannelDefinition[], prune: boolean, manager: EntityManager): Promise<string[]> {
+  async replace(definitions: readonly ChannelDefinition[], prune: boolean, manager: EntityManager): Promise<Change[]> {
     return replaceAll(definitions, {
       kind: 'channel',
       stored: await this.repository.all(manager),
@@ -40,18 +40,24 @@ export class ChannelEditor {
     });
   }
 
+  /** Undefined when there is no channel of this id. */
+  async revisionOf(id: string, manager: EntityManager): Promise<string | undefined> {
+    const channel = (await this.repository.all(manager)).find((one) => one.id === id);
+    return channel && revisionOf({ ...channelFacts(channel), name: channel.name, enabled: String(channel.enabled) });
+  }
+
   private async put(
     definition: ChannelDefinition,
     before: ChannelEntity | undefined,
     manager: EntityManager,
-  ): Promise<readonly string[]> {
+  ): Promise<readonly Change[]> {
     const id = before?.id ?? newId('chn', this.clock.now());
     const columns: ChannelColumns = {
       ...definition,
       maxConcurrency: definition.maxConcurrency ?? null,
       credentials: this.credentialsOf(definition, id, sealedOf(before)),
     };
-    const subject = `channel ${definition.name}`;
+    const subject: Subject = { kind: 'channel', name: definition.name, id };
     const lines = difference(subject, before, before && channelFacts(before), channelFacts(columns));
     if (lines.length > 0) await this.repository.put(id, columns, manager);
     return lines;

@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { CatalogModule, Offer } from '../catalog/index.js';
 import { MetricsModule } from '../metrics/index.js';
 import { CatalogExport } from './catalog-file/catalog-export.service.js';
+import { CatalogDesk } from './catalog-file/catalog-desk.js';
 import { CatalogImport } from './catalog-file/catalog-import.service.js';
 import { ChannelDirectory } from './channel.directory.js';
 import { ChannelEditor } from './channel.editor.js';
@@ -38,11 +39,12 @@ import { UpstreamPools } from './upstream-pools.js';
     ChannelSelection,
     ChannelEditor,
     CatalogImport,
+    CatalogDesk,
     CatalogExport,
     UpstreamPools,
     UpstreamClient,
   ],
-  exports: [ChannelDirectory, ChannelSelection, Random, UpstreamClient, CatalogImport, CatalogExport],
+  exports: [ChannelDirectory, ChannelSelection, Random, UpstreamClient, CatalogImport, CatalogDesk, CatalogExport],
 })
 export class ChannelsModule {
   constructor(offer: Offer, directory: ChannelDirectory) {

@@ -5,9 +5,11 @@ export { type Channel, type ChannelCredential, type ChannelTimeouts, takesCalls 
 export { ChannelDirectory, type FallbackChannel } from './channel.directory.js';
 export { DEFAULT_TIMEOUTS } from './channel-definition.js';
 export { ChannelsModule } from './channels.module.js';
+export { CatalogDesk, ChangedMeanwhile, RefusedEntries } from './catalog-file/catalog-desk.js';
 export { CatalogExport } from './catalog-file/catalog-export.service.js';
 export { CatalogImport } from './catalog-file/catalog-import.service.js';
-export { InvalidCatalog } from './catalog-file/invalid-catalog.js';
+export { type Fault, InvalidCatalog } from './catalog-file/invalid-catalog.js';
+export { Numeral } from './catalog-file/numeral.js';
 export { HealthLimits } from './health/health-limits.js';
 export { Random } from './random.js';
 export type { Assignment } from './selection/assignment.js';

@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { CatalogEditor } from '../../catalog/index.js';
+import type { EntityManager } from 'typeorm';
+import { CatalogEditor, type Change } from '../../catalog/index.js';
 import { Notifications } from '../../database/index.js';
+import { AppError } from '../../shared/index.js';
 import { ChannelEditor } from '../channel.editor.js';
 import { missingOnServers } from '../environment-question.js';
+import type { CatalogFileDto } from './catalog-file.dto.js';
 import {
   channelFrom,
   groupFrom,
@@ -12,19 +15,23 @@ import {
   variableOf,
 } from './definitions-from-entries.js';
 import type { Fault } from './invalid-catalog.js';
-import { type CatalogFile, readCatalogFile } from './read-catalog-file.js';
+import { readCatalogFile } from './read-catalog-file.js';
 import { referenceFaults } from './references.js';
 
-interface ImportOptions {
-  /** How messages name the file. */
-  readonly fileName: string;
-  /** Switch off what the file does not name. */
+interface Application {
+  /** Switch off what is not named. */
   readonly prune: boolean;
-  /** What a channel's protocol may be, and what its auth is when the file does not say. */
+  /** What a channel's protocol may be, and what its auth is when it is not said. */
   readonly protocols: UsualAuth;
+  /** What the operator gave as the reason, for the record. */
+  readonly reason?: string | undefined;
+  /** Makes the error that tells of faults. */
+  readonly refusal: (faults: readonly Fault[]) => AppError;
+  /** Asked first, while nobody else can change anything: what it throws undoes everything. */
+  readonly unless?: (manager: EntityManager) => Promise<void>;
 }
 
-/** Applies catalog files: all of a file or nothing of it. */
+/** Makes groups, models, prices, channels and limits be as entries say, all of them or none. */
 @Injectable()
 export class CatalogImport {
   constructor(
@@ -34,33 +41,51 @@ export class CatalogImport {
   ) {}
 
   /**
-   * Makes groups, models, prices, channels and limits be as the file says, and tells all processes.
-   * Returns one line for each change, none when nothing changed; never a secret.
+   * Applies a catalog file and tells all processes. Returns one line for each change, none when nothing changed; never a
+   * secret.
+   * @param fileName how messages name the file
    * @throws InvalidCatalog, SecretNotKept
    */
-  async apply(text: string, { fileName, prune, protocols }: ImportOptions): Promise<readonly string[]> {
-    const file = readCatalogFile(text, fileName);
-    await this.checkVariables(file);
+  apply(
+    text: string,
+    { fileName, prune, protocols }: Pick<Application, 'prune' | 'protocols'> & { readonly fileName: string },
+  ): Promise<readonly string[]> {
+    const { entries, refusal } = readCatalogFile(text, fileName);
+    return this.applyEntries(entries, { prune, protocols, refusal });
+  }
+
+  /** The same of entries that are known to have the right form. @throws what `refusal` makes, SecretNotKept */
+  async applyEntries(entries: CatalogFileDto, application: Application): Promise<readonly string[]> {
+    const { prune, protocols, refusal, reason, unless } = application;
+    await this.checkVariables(entries, refusal);
     return this.catalog.change(async (manager) => {
+      await unless?.(manager);
       const stored = prune ? undefined : await this.catalog.names(manager);
-      const faults = referenceFaults(file.entries, { stored, protocols });
-      if (faults.length > 0) throw file.refusal(faults);
-      const { groups, models, channels, limits } = file.entries;
-      return [
-        ...(await this.catalog.replaceGroups((groups ?? []).map(groupFrom), prune, manager)),
-        ...(await this.catalog.replaceModels((models ?? []).map(modelFrom), prune, manager)),
-        ...(await this.channels.replace(
-          (channels ?? []).map((entry) => channelFrom(entry, protocols)),
-          prune,
-          manager,
-        )),
-        ...(await this.catalog.replaceUsualLimits(usualLimitsFrom(limits ?? {}), prune, manager)),
-      ];
-    });
+      const faults = referenceFaults(entries, { stored, protocols });
+      if (faults.length > 0) throw refusal(faults);
+      return this.replace(entries, application, manager);
+    }, reason);
+  }
+
+  private async replace(
+    { groups, models, channels, limits }: CatalogFileDto,
+    { prune, protocols }: Application,
+    manager: EntityManager,
+  ): Promise<readonly Change[]> {
+    return [
+      ...(await this.catalog.replaceGroups((groups ?? []).map(groupFrom), prune, manager)),
+      ...(await this.catalog.replaceModels((models ?? []).map(modelFrom), prune, manager)),
+      ...(await this.channels.replace(
+        (channels ?? []).map((entry) => channelFrom(entry, protocols)),
+        prune,
+        manager,
+      )),
+      ...(await this.catalog.replaceUsualLimits(usualLimitsFrom(limits ?? {}), prune, manager)),
+    ];
   }
 
   /** Variables are read where calls are served: only a running server can say whether they are there. */
-  private async checkVariables({ entries, refusal }: CatalogFile): Promise<void> {
+  private async checkVariables(entries: CatalogFileDto, refusal: Application['refusal']): Promise<void> {
     const uses = (entries.channels ?? []).flatMap(({ name, credentials }, index) =>
       (credentials ?? []).flatMap((credential) => {
         const variable = variableOf(credential);

@@ -20,11 +20,16 @@ export function readCatalogFile(text: string, fileName: string): CatalogFile {
   const document = new CatalogDocument(text, fileName);
   if (!isMapping(document.content))
     throw document.refusal([{ path: '', message: 'must hold at least one of groups, models, channels and limits' }]);
-  const entries = plainToInstance(CatalogFileDto, document.content);
-  const errors = validateSync(entries, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
-  const faults = errors.flatMap((error) => faultsOf(error, ''));
+  const { entries, faults } = readEntries(document.content);
   if (faults.length > 0) throw document.refusal(faults);
   return { entries, refusal: (more) => document.refusal(more) };
+}
+
+/** What a file says, however it was written: numbers in it are `Numeral`s. Entries with faults must not be used. */
+export function readEntries(content: object): { readonly entries: CatalogFileDto; readonly faults: readonly Fault[] } {
+  const entries = plainToInstance(CatalogFileDto, content);
+  const errors = validateSync(entries, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
+  return { entries, faults: errors.flatMap((error) => faultsOf(error, '')) };
 }
 
 function faultsOf({ property, constraints, children }: ValidationError, parent: string): Fault[] {
