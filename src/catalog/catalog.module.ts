@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditModule } from '../audit/index.js';
 import { CatalogAudit } from './catalog.audit.js';
 import { CatalogEditor } from './catalog.editor.js';
 import { CatalogReader } from './catalog.reader.js';
@@ -12,7 +13,7 @@ import { PriceVersionEntity } from './price-version.entity.js';
 import { UsualLimitsEntity } from './usual-limits.entity.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([GroupEntity, ModelEntity, PriceVersionEntity, UsualLimitsEntity])],
+  imports: [AuditModule, TypeOrmModule.forFeature([GroupEntity, ModelEntity, PriceVersionEntity, UsualLimitsEntity])],
   providers: [CatalogRepository, CatalogReader, CatalogService, CatalogAudit, CatalogEditor, Offer],
   exports: [CatalogService, CatalogEditor, Offer],
 })
