@@ -98,6 +98,9 @@ export class AttemptLog {
       begun_ms: Math.round(this.begunMs),
       connect_ms: this.connectMs,
       first_byte_ms: this.firstByteMs,
+      cost_version: null,
+      upstream_cost: null,
+      upstream_request_id: '',
     };
   }
 

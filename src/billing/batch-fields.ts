@@ -72,6 +72,7 @@ export const SETTLEMENT = [
   'ip',
   'opened',
   'snapshot',
+  'upstream_cost',
 ] as const satisfies readonly (keyof CallRow)[];
 
 /** The fields of the type `attempt`, in its order. */
@@ -92,4 +93,7 @@ export const ATTEMPT = [
   'begun_ms',
   'connect_ms',
   'first_byte_ms',
+  'cost_version',
+  'upstream_cost',
+  'upstream_request_id',
 ] as const satisfies readonly (keyof AttemptRow)[];

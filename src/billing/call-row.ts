@@ -25,6 +25,12 @@ export interface AttemptRow {
   readonly connect_ms: number | null;
   /** Of the body. */
   readonly first_byte_ms: number | null;
+  /** By which of the channel's costs it was counted; null: they say nothing of the model. */
+  readonly cost_version: string | null;
+  /** What the operator owes for it, in nanos; null: unknown. */
+  readonly upstream_cost: string | null;
+  /** What the upstream calls the request; empty when it did not say. */
+  readonly upstream_request_id: string;
 }
 
 /** A finished call as settlement writes it: the columns of `calls`, and what moves the money. Amounts in nanos. */
@@ -49,6 +55,8 @@ export interface CallRow {
   readonly completion_tokens: number | null;
   readonly reasoning_tokens: number | null;
   readonly cost: string;
+  /** What its attempts cost the operator together; null: unknown of at least one. */
+  readonly upstream_cost: string | null;
   readonly billing_basis: BillingBasis;
   readonly first_token_ms: number | null;
   readonly duration_ms: number;

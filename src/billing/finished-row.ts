@@ -138,6 +138,7 @@ const blank = (id: string, createdAt: number): CallRow => ({
   completion_tokens: null,
   reasoning_tokens: null,
   cost: '0',
+  upstream_cost: null,
   billing_basis: 'free',
   first_token_ms: null,
   duration_ms: 0,

@@ -9,8 +9,10 @@ export { type Change, difference, type Facts, listed, revisionOf, sortedPairs, t
 export { type GroupDefinition, type ModelDefinition, USUAL_HIDDEN_TOKENS_PER_SECOND } from './definitions.js';
 export { groupOfViewer, Offer, type OfferedModel } from './offer.js';
 export {
+  describePricing,
   formatMultiplier,
   FREE_PRICING,
+  parseMultiplier,
   parsePricing,
   type PriceTier,
   type Pricing,

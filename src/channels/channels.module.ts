@@ -9,6 +9,7 @@ import { ChannelDirectory } from './channel.directory.js';
 import { ChannelEditor } from './channel.editor.js';
 import { ChannelEntity } from './channel.entity.js';
 import { ChannelRepository } from './channel.repository.js';
+import { CostVersionEntity } from './costs/cost-version.entity.js';
 import { CredentialReader } from './credential-reader.js';
 import { CredentialVault } from './credential-vault.js';
 import { ChannelGauge } from './health/channel-gauge.js';
@@ -23,7 +24,7 @@ import { UpstreamClient } from './upstream-client.js';
 import { UpstreamPools } from './upstream-pools.js';
 
 @Module({
-  imports: [CatalogModule, MetricsModule, TypeOrmModule.forFeature([ChannelEntity])],
+  imports: [CatalogModule, MetricsModule, TypeOrmModule.forFeature([ChannelEntity, CostVersionEntity])],
   providers: [
     ChannelRepository,
     CredentialVault,

@@ -34,6 +34,9 @@ const ATTEMPT = {
   begun_ms: 5,
   connect_ms: 6,
   first_byte_ms: 8,
+  cost_version: 'cst_9',
+  upstream_cost: '10',
+  upstream_request_id: 'up-11',
 };
 
 describe('admission and settlement', () => {
@@ -158,6 +161,7 @@ describe('admission and settlement', () => {
       finished(asked, 600_000_000n, {
         ...written,
         ...counts,
+        upstream_cost: '12',
         snapshot: '{"price":"1"}',
         lines: '[{"item":"input"}]',
         tries: [attempt],
@@ -171,6 +175,7 @@ describe('admission and settlement', () => {
       ...asText,
       cost: '600000000',
       uncollected: '0',
+      upstream_cost: '12',
       snapshot: { price: '1' },
       lines: [{ item: 'input' }],
       entry_id: expect.stringMatching(/^led_/),

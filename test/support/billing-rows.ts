@@ -55,6 +55,7 @@ export const finished = (
   completion_tokens: 1,
   reasoning_tokens: 0,
   cost: cost.toString(),
+  upstream_cost: null,
   billing_basis: 'reported',
   first_token_ms: null,
   duration_ms: 1,
@@ -88,5 +89,8 @@ export const attemptOf = (
   begun_ms: 2,
   connect_ms: 1,
   first_byte_ms: 3,
+  cost_version: null,
+  upstream_cost: null,
+  upstream_request_id: '',
   ...overrides,
 });
