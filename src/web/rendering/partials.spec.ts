@@ -5,7 +5,7 @@ import { nanos } from '../../shared/index.js';
 import { Form } from '../form.js';
 import { clientSnippets } from '../snippets/index.js';
 import { AssetStore } from './asset-store.js';
-import { balanceForecast, patchPanel, quotaMeter, shareBar, waterfall } from './charts/index.js';
+import { balanceForecast, healthStrip, patchPanel, quotaMeter, shareBar, waterfall } from './charts/index.js';
 import { VIEWS } from './package-root.js';
 import { ViewEngine } from './view-engine.js';
 
@@ -83,6 +83,7 @@ const SAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   select: { form: refused, name: 'group', label: EVIL, options, id: 'select' },
   stats: { stats: [{ label: EVIL, value: EVIL, note: EVIL }] },
   steps: { steps: [{ title: EVIL, text: EVIL, done: true }] },
+  strip: { ...healthStrip({ name: EVIL, cellName: EVIL, valueName: EVIL, cells: [{ label: EVIL, share: 1 }] }) },
   switcher: { label: EVIL, items: [{ href: '/', label: EVIL, current: true }] },
   textarea: { form: refused, name: 'name', label: EVIL, hint: EVIL, placeholder: EVIL },
   'token-split': { ...shareBar(EVIL, [{ name: EVIL, value: 1, class: 'f1' }]) },

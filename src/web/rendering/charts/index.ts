@@ -14,5 +14,6 @@ export { type BalancePoint, balanceForecast, type ForecastInput } from './foreca
 export { latencyLines, type LatencyInput } from './lines.js';
 export { patchPanel } from './patch-panel.js';
 export { quotaMeter, type Share, shareBar } from './share-bar.js';
+export { healthStrip, type Strip, type StripCell, type StripInput } from './strip.js';
 export { COUNT, DOLLARS, EXACT_DOLLARS, MILLISECONDS, TOKENS, type Unit } from './unit.js';
 export { type Step, waterfall } from './waterfall.js';
