@@ -1,6 +1,6 @@
 import { Config } from '../config/index.js';
-import { Secret } from '../shared/index.js';
-import { CredentialVault, UnreadableCredential } from './credential-vault.js';
+import { Secret, UnreadableSecret } from '../shared/index.js';
+import { CredentialVault } from './credential-vault.js';
 
 const vaultUnder = (secretKey: string): CredentialVault =>
   new CredentialVault(Config.fromEnvironment({ SECRET_KEY: secretKey }));
@@ -30,18 +30,18 @@ describe('CredentialVault', () => {
     for (let index = 0; index < bytes.length; index++) {
       const tampered = Buffer.from(bytes);
       tampered[index]! ^= 1;
-      expect(() => vault.open(`v1.${tampered.toString('base64url')}`, CHANNEL)).toThrow(UnreadableCredential);
+      expect(() => vault.open(`v1.${tampered.toString('base64url')}`, CHANNEL)).toThrow(UnreadableSecret);
     }
   });
 
   it('refuses a text that was cut, is empty, or is of another version', () => {
     const sealed = vault.seal(secret, CHANNEL);
     for (const text of [sealed.slice(0, -4), 'v1.', '', `v2.${sealed.slice(3)}`, `${sealed}.x`])
-      expect(() => vault.open(text, CHANNEL)).toThrow(UnreadableCredential);
+      expect(() => vault.open(text, CHANNEL)).toThrow(UnreadableSecret);
   });
 
   it('refuses a text that was sealed for another channel', () => {
-    expect(() => vault.open(vault.seal(secret, CHANNEL), 'chn_2')).toThrow(UnreadableCredential);
+    expect(() => vault.open(vault.seal(secret, CHANNEL), 'chn_2')).toThrow(UnreadableSecret);
   });
 
   it('refuses a text that was sealed under another SECRET_KEY, and says so', () => {

@@ -9,6 +9,7 @@ export * from './json.js';
 export * from './nanos.js';
 export * from './network.js';
 export * from './readable-code.js';
+export * from './sealing-key.js';
 export * from './secret.js';
 export * from './within.js';
 export * from './zoned-days.js';
