@@ -23,6 +23,7 @@ import { CreateNamedCalls20261122200300 } from './20261122200300-create-named-ca
 import { NameCredentialHeaders20261122210000 } from './20261122210000-name-credential-headers.js';
 import { RecordUpstreamCosts20261123020000 } from './20261123020000-record-upstream-costs.js';
 import { CreateAuditLog20261123000000 } from './20261123000000-create-audit-log.js';
+import { DeleteChannels20261123050000 } from './20261123050000-delete-channels.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -49,4 +50,5 @@ export const migrations = [
   NameCredentialHeaders20261122210000,
   RecordUpstreamCosts20261123020000,
   CreateAuditLog20261123000000,
+  DeleteChannels20261123050000,
 ];

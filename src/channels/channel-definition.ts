@@ -1,6 +1,6 @@
 import { type Facts, listed, sortedPairs } from '../catalog/index.js';
 import type { Secret } from '../shared/index.js';
-import type { ChannelEntity } from './channel.entity.js';
+import type { ChannelEntity, StoredCredential } from './channel.entity.js';
 import type { Channel, ChannelTimeouts } from './channel.js';
 
 export const DEFAULT_TIMEOUTS: ChannelTimeouts = {
@@ -10,8 +10,12 @@ export const DEFAULT_TIMEOUTS: ChannelTimeouts = {
   totalMs: 1_800_000,
 };
 
-/** A variable of the server's environment, a secret to be stored, or the one that is stored already. */
-export type CredentialDefinition = { readonly env: string } | { readonly secret: Secret } | 'keep';
+/**
+ * A variable of the server's environment, a secret to be stored, the next one that is stored already, or a certain one of
+ * these.
+ */
+export type CredentialDefinition =
+  { readonly env: string } | { readonly secret: Secret } | 'keep' | { readonly stored: StoredCredential };
 
 /** A channel as the operator defines it. */
 export type ChannelDefinition = Pick<
@@ -33,16 +37,18 @@ export type ChannelDefinition = Pick<
   readonly models: Readonly<Record<string, readonly string[]>>;
 };
 
-/** What is stored of a channel apart from its id and history. */
-export type ChannelColumns = Omit<ChannelEntity, 'id' | 'enabled' | 'createdAt'>;
+/** What is stored of a channel apart from its id, state and history. */
+export type ChannelColumns = Omit<ChannelEntity, 'id' | 'enabled' | 'createdAt' | 'deletedAt' | 'formerNames'>;
 
-/** What a change of a channel is told by. Headers and query may carry secrets, so their values are never told. */
+/**
+ * What a change of a channel is told by, but for its credentials (`credentialChanges`). Headers and query may carry secrets,
+ * so their values are never told.
+ */
 export const channelFacts = (columns: ChannelColumns): Facts => ({
   protocol: columns.protocol,
   base_url: columns.baseUrl,
   auth: columns.auth,
   query: { hidden: sortedPairs(columns.query) },
-  credentials: { hidden: JSON.stringify(columns.credentials) },
   models: describeModels(columns.models),
   groups: listed(columns.groups),
   tier: String(columns.tier),

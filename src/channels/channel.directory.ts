@@ -125,7 +125,7 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
   }
 
   private channelOf(entity: ChannelEntity): Channel {
-    const { enabled: _, createdAt: __, ...columns } = entity;
+    const { enabled: _, createdAt: __, deletedAt: ___, formerNames: ____, ...columns } = entity;
     return this.understood({
       ...columns,
       models: new Map(Object.entries(entity.models)),

@@ -2,22 +2,25 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Change, difference, replaceAll, revisionOf, type Subject } from '../catalog/index.js';
 import { AppError, Clock, newId } from '../shared/index.js';
-import {
-  type ChannelColumns,
-  type ChannelDefinition,
-  channelFacts,
-  type CredentialDefinition,
-} from './channel-definition.js';
-import type { ChannelEntity, StoredCredential } from './channel.entity.js';
+import { credentialChanges } from './credential-changes.js';
+import { CredentialStore } from './credential-store.js';
+import { type ChannelColumns, type ChannelDefinition, channelFacts } from './channel-definition.js';
+import type { ChannelEntity } from './channel.entity.js';
 import { ChannelRepository } from './channel.repository.js';
-import { CredentialVault } from './credential-vault.js';
+
+/** What a change of one channel has led to. */
+export interface ChangedChannel {
+  readonly id: string;
+  /** None when nothing is different. */
+  readonly changes: readonly Change[];
+}
 
 /** Changes channels, inside a change of the catalog. */
 @Injectable()
 export class ChannelEditor {
   constructor(
     private readonly repository: ChannelRepository,
-    private readonly vault: CredentialVault,
+    private readonly credentials: CredentialStore,
     private readonly clock: Clock,
   ) {}
 
@@ -34,80 +37,105 @@ export class ChannelEditor {
     return replaceAll(definitions, {
       kind: 'channel',
       stored: await this.repository.all(manager),
-      put: (definition, before) => this.put(definition, before, manager),
-      switchOff: ({ id }) => this.repository.switchOff(id, manager),
+      put: async (definition, before) => (await this.put(definition, before, true, manager)).changes,
+      switchOff: ({ id }) => this.repository.setEnabled(id, false, manager),
       prune: () => prune,
     });
   }
 
+  /**
+   * Makes the channel of this id be as defined, its name included, and leaves it switched off where it is; without an id
+   * makes a new one.
+   * @throws ChannelNameTaken, SecretNotKept; AppError not_found
+   */
+  async save(id: string | undefined, definition: ChannelDefinition, manager: EntityManager): Promise<ChangedChannel> {
+    const before = id === undefined ? undefined : await this.find(id, manager);
+    const others = (await this.repository.all(manager)).filter((channel) => channel.id !== id);
+    if (others.some(({ name }) => name === definition.name)) throw new ChannelNameTaken(definition.name);
+    return this.put(definition, before, before?.enabled ?? true, manager);
+  }
+
+  /** Returns no change when it is so already. @throws AppError not_found */
+  async setEnabled(id: string, enabled: boolean, manager: EntityManager): Promise<readonly Change[]> {
+    const before = await this.find(id, manager);
+    if (before.enabled === enabled) return [];
+    await this.repository.setEnabled(id, enabled, manager);
+    return [{ subject: subjectOf(before), text: enabled ? 'switched on again' : 'switched off' }];
+  }
+
+  /** Its secrets are gone for good; what calls say of it stays. @throws AppError not_found */
+  async delete(id: string, manager: EntityManager): Promise<readonly Change[]> {
+    const subject = subjectOf(await this.find(id, manager));
+    await this.repository.delete(id, this.clock.date(), manager);
+    return [{ subject, text: 'deleted' }];
+  }
+
   /** Undefined when there is no channel of this id. */
   async revisionOf(id: string, manager: EntityManager): Promise<string | undefined> {
-    const channel = (await this.repository.all(manager)).find((one) => one.id === id);
-    return channel && revisionOf({ ...channelFacts(channel), name: channel.name, enabled: String(channel.enabled) });
+    const channel = await this.repository.find(id, manager);
+    return channel && channelRevision(channel);
+  }
+
+  /** Switched off or not. @throws AppError not_found */
+  async find(id: string, manager: EntityManager): Promise<ChannelEntity> {
+    const channel = await this.repository.find(id, manager);
+    if (channel === undefined) throw new AppError('not_found', 'There is no such channel. It may have been deleted.');
+    return channel;
   }
 
   private async put(
     definition: ChannelDefinition,
     before: ChannelEntity | undefined,
+    enabled: boolean,
     manager: EntityManager,
-  ): Promise<readonly Change[]> {
+  ): Promise<ChangedChannel> {
     const id = before?.id ?? newId('chn', this.clock.now());
     const columns: ChannelColumns = {
       ...definition,
       maxConcurrency: definition.maxConcurrency ?? null,
-      credentials: this.credentialsOf(definition, id, sealedOf(before)),
+      credentials: this.credentials.storedOf(definition, id, before?.credentials ?? []),
     };
-    const subject: Subject = { kind: 'channel', name: definition.name, id };
-    const lines = difference(subject, before, before && channelFacts(before), channelFacts(columns));
-    if (lines.length > 0) await this.repository.put(id, columns, manager);
-    return lines;
-  }
-
-  /** Each `***` stands for the next secret that is stored, so there must be as many of the one as of the other. */
-  private credentialsOf(
-    { name, credentials }: ChannelDefinition,
-    id: string,
-    sealed: readonly string[],
-  ): readonly StoredCredential[] {
-    const kept = credentials.filter((credential) => credential === 'keep').length;
-    if (kept > 0 && kept !== sealed.length) throw new SecretNotKept(name, kept, sealed.length);
-    const waiting = [...sealed];
-    return credentials.map((credential) => this.store(credential, id, sealed, waiting));
-  }
-
-  private store(
-    credential: CredentialDefinition,
-    id: string,
-    sealed: readonly string[],
-    waiting: string[],
-  ): StoredCredential {
-    if (credential === 'keep') return { sealed: waiting.shift() ?? '' };
-    if ('env' in credential) return credential;
-    // Sealing is different every time; what is stored already stays, so that nothing changes when nothing changes.
-    const same = sealed.find((text) => this.opens(text, id) === credential.secret.reveal());
-    return { sealed: same ?? this.vault.seal(credential.secret, id) };
-  }
-
-  private opens(sealed: string, id: string): string | undefined {
-    try {
-      return this.vault.open(sealed, id).reveal();
-    } catch {
-      // Stored under another SECRET_KEY: it is replaced.
-      return undefined;
+    const changes = changesOf(columns, { id, before, enabled });
+    if (changes.length > 0) await this.repository.put(id, { ...columns, enabled }, manager);
+    if (before?.name !== columns.name) {
+      await this.repository.claimName(columns.name, manager);
+      if (before !== undefined) await this.repository.noteFormerName(id, before.name, manager);
     }
+    return { id, changes };
   }
 }
 
-const sealedOf = (channel: ChannelEntity | undefined): readonly string[] =>
-  channel?.credentials.flatMap((credential) => ('sealed' in credential ? [credential.sealed] : [])) ?? [];
+/** What is stored of a channel, told in short. */
+export const channelRevision = (channel: ChannelEntity): string =>
+  revisionOf({
+    ...channelFacts(channel),
+    credentials: { hidden: JSON.stringify(channel.credentials) },
+    name: channel.name,
+    enabled: String(channel.enabled),
+  });
 
-/** The catalog says `***`, but there is no such secret, or it is not plain which one. */
-class SecretNotKept extends AppError {
-  constructor(channel: string, kept: number, stored: number) {
-    const fault =
-      stored === 0
-        ? 'has no stored secret that "***" could keep'
-        : `has ${stored} stored secrets, and "***" is written ${kept} times: write it once for each, or the secrets`;
-    super('invalid_request', `The channel ${channel} ${fault}.`);
+const subjectOf = ({ id, name }: Pick<ChannelEntity, 'id' | 'name'>): Subject => ({ kind: 'channel', name, id });
+
+interface Changed {
+  readonly id: string;
+  readonly before: ChannelEntity | undefined;
+  readonly enabled: boolean;
+}
+
+function changesOf(columns: ChannelColumns, { id, before, enabled }: Changed): readonly Change[] {
+  const subject = subjectOf({ id, name: before?.name ?? columns.name });
+  // One that stays switched off is not told to be switched on.
+  const known = before && { enabled: before.enabled || !enabled };
+  const changes = difference(subject, known, before && channelFacts(before), channelFacts(columns));
+  if (before === undefined) return changes;
+  const renamed = before.name === columns.name ? [] : [`name ${before.name} → ${columns.name}`];
+  const more = [...renamed, ...credentialChanges(before.credentials, columns.credentials)];
+  return [...changes, ...more.map((text) => ({ subject, text }))];
+}
+
+/** Two channels cannot have one name: the catalog file could not tell them apart. */
+class ChannelNameTaken extends AppError {
+  constructor(name: string) {
+    super('invalid_request', `Enter another name: there is a channel “${name}” already.`, { param: 'name' });
   }
 }

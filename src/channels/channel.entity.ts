@@ -1,12 +1,12 @@
-import { Column, Entity, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Flags } from '../catalog/index.js';
 import type { AuthForm, ChannelTimeouts } from './channel.js';
 
-/** A variable of the server's environment, or a secret as the vault sealed it for this channel. */
-export type StoredCredential = { readonly env: string } | { readonly sealed: string };
+/** A variable of the server's environment, or a secret as the vault sealed it for this channel, and when (ISO time). */
+export type StoredCredential = { readonly env: string } | { readonly sealed: string; readonly setAt?: string };
 
 @Entity('channels')
-@Unique('channel_name_is_unique', ['name'])
+@Index('channel_name_is_unique', ['name'], { unique: true, where: 'deleted_at IS NULL' })
 export class ChannelEntity {
   /** `chn_…` */
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'channels_pkey' })
@@ -59,4 +59,12 @@ export class ChannelEntity {
 
   @Column({ type: 'timestamptz', name: 'created_at', default: () => 'now()', update: false })
   createdAt: Date;
+
+  /** Since when nothing finds it any more; its row stays for what points to it. */
+  @Column({ type: 'timestamptz', name: 'deleted_at', nullable: true })
+  deletedAt: Date | null;
+
+  /** Attempts from before it was renamed stand under these. */
+  @Column({ type: 'text', array: true, name: 'former_names', default: {} })
+  formerNames: readonly string[];
 }

@@ -11,6 +11,7 @@ import { ChannelEntity } from './channel.entity.js';
 import { ChannelRepository } from './channel.repository.js';
 import { CostVersionEntity } from './costs/cost-version.entity.js';
 import { CredentialReader } from './credential-reader.js';
+import { CredentialStore } from './credential-store.js';
 import { CredentialVault } from './credential-vault.js';
 import { ChannelGauge } from './health/channel-gauge.js';
 import { ChannelHealth } from './health/channel-health.js';
@@ -29,6 +30,7 @@ import { UpstreamPools } from './upstream-pools.js';
     ChannelRepository,
     CredentialVault,
     CredentialReader,
+    CredentialStore,
     Random,
     ChannelDirectory,
     HealthLimits,

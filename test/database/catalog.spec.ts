@@ -183,7 +183,6 @@ channels:
       'model small: prices free → input 1, output 2',
       'channel main: base_url https://upstream.example/v1 → https://other.example',
       'channel main: query changed',
-      'channel main: credentials changed',
       'channel main: models big as big-2026-08, small as small-a or small-b → big',
       'channel main: groups default, saver → default',
       'channel main: tier 2 → 1',
@@ -192,6 +191,7 @@ channels:
       'channel main: idle_ms 60000 → 300000',
       'channel main: headers changed',
       'channel main: flags efforts ["low","high"], includeUsage, maxOutput 8192 → (none)',
+      'channel main: credential 2 removed',
     ]);
   });
 
@@ -199,7 +199,7 @@ channels:
     const program = await boot();
     await apply(program, CATALOG);
     const lines = await apply(program, CATALOG.replace(UPSTREAM_SECRET, 'sk-upstream-secret-2'));
-    expect(lines).toEqual(['channel main: credentials changed']);
+    expect(lines).toEqual(['channel main: credential 2 replaced']);
   });
 
   it('keeps the secret where the file says ***, and refuses it where there is none', async () => {
