@@ -1,4 +1,5 @@
 import type { CallResult } from './call-result.js';
+import type { UpstreamAnswer } from './upstream-answer.js';
 
 /** Which calls: all with `from <= time < to`, and everything else that is said of them. */
 export interface UsageFilter {
@@ -11,6 +12,9 @@ export interface UsageFilter {
   readonly keyId?: string | undefined;
   readonly group?: string | undefined;
   readonly result?: CallResult | undefined;
+  /** Operators' own filters. The channel is that of the last attempt; the answer, that of any. */
+  readonly channel?: string | undefined;
+  readonly upstream?: UpstreamAnswer | undefined;
 }
 
 /** The values of a statement that is put together from parts. */
@@ -38,10 +42,26 @@ export function conditions(filter: UsageFilter, parameters: Parameters, result =
     ['c.key_id', filter.keyId],
     ['c.group_name', filter.group],
     ['c.id', filter.requestId],
+    ['c.channel', filter.channel],
     [result, filter.result],
   ];
-  return equal
+  const alike = equal
     .filter(([, value]) => value !== undefined)
     .map(([column, value]) => ` AND ${column} = ${parameters.add(value)}`)
     .join('');
+  return alike + (filter.upstream === undefined ? '' : answeredWith(filter.upstream, filter, parameters));
+}
+
+/** Whether what is asked for can be told of finished calls alone: of open ones nothing is known of upstreams. */
+export const ofFinished = ({ channel, upstream }: UsageFilter): boolean =>
+  channel !== undefined || upstream !== undefined;
+
+/** The bounds are those of the calls: attempts stand in the partition of their call, and no other one need be read. */
+function answeredWith(answer: UpstreamAnswer, { from, to }: UsageFilter, parameters: Parameters): string {
+  const status =
+    answer === 'none'
+      ? 't.upstream_status IS NULL'
+      : `t.upstream_status BETWEEN ${parameters.add(answer.from, 'integer')} AND ${parameters.add(answer.to, 'integer')}`;
+  return ` AND EXISTS (SELECT FROM call_attempts t WHERE t.call_id = c.id AND t.created_at = c.created_at
+    AND t.created_at >= ${parameters.time(from)} AND t.created_at < ${parameters.time(to)} AND ${status})`;
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Nanos, nanos } from '../shared/index.js';
 import type { CallResult } from './call-result.js';
 import type { Query } from './time-limited-reads.js';
-import { conditions, Parameters, type UsageFilter } from './usage-filter.js';
+import { conditions, ofFinished, Parameters, type UsageFilter } from './usage-filter.js';
 
 /** A call as a row of the log. Null: unknown, or not yet. */
 export interface LoggedCall {
@@ -69,6 +69,8 @@ const STILL_OPEN = 'NOT EXISTS (SELECT FROM calls t WHERE t.id = c.id AND t.crea
 export class UsageLog {
   /** @param size at most so many calls */
   async page(query: Query, filter: UsageFilter, start: LogStart, size: number): Promise<LogPage> {
+    // What runs has asked nobody yet that could be told.
+    if (filter.result === 'open' && ofFinished(filter)) return { calls: [], newer: undefined, older: undefined };
     const backwards = start !== undefined && 'after' in start;
     const parameters = new Parameters();
     const sql = pageSql(filter, start, size + 1, parameters);
@@ -93,7 +95,7 @@ function pageSql(filter: UsageFilter, start: LogStart, limit: number, parameters
   const { result, ...alike } = filter;
   const branches = [
     ...(result === 'open' ? [] : [`(${FINISHED}${bounds}${conditions(filter, parameters)} ${cut})`]),
-    ...(result === undefined || result === 'open'
+    ...((result === undefined || result === 'open') && !ofFinished(filter)
       ? [`(${OPEN}${bounds}${conditions(alike, parameters)} AND ${STILL_OPEN} ${cut})`]
       : []),
   ];

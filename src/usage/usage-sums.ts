@@ -33,14 +33,15 @@ export interface UsageSums {
   readonly series: readonly string[];
 }
 
-export type Division = 'model' | 'key';
+/** What the bars of a chart can be divided by; by channels for operators. */
+export type Division = 'model' | 'key' | 'channel';
 
 /** What makes a series one of the largest. */
 type Largest = 'calls' | 'cost';
 
 /** So many series have a colour of their own. */
 const MOST_SERIES = 4;
-const DIVIDED_BY: Readonly<Record<Division, string>> = { model: 'c.model', key: 'c.key_id' };
+const DIVIDED_BY: Readonly<Record<Division, string>> = { model: 'c.model', key: 'c.key_id', channel: 'c.channel' };
 const NONE: UsageFigures = {
   calls: 0,
   failed: 0,
@@ -80,7 +81,8 @@ export class UsageSumsReader {
 
   /** What a filter can be narrowed to: the models and groups of its calls, the most calls first. */
   async choices(query: Query, filter: UsageFilter): Promise<{ readonly models: string[]; readonly groups: string[] }> {
-    const open = { ...filter, model: undefined, group: undefined, keyId: undefined, result: undefined };
+    const { accountId, from, to, requestId } = filter;
+    const open = { accountId, from, to, requestId };
     const parameters = new Parameters();
     const rows = await query<{ model: string; group: string }>(
       `WITH ${partsSql(open, 'all', `c.model, c.group_name`, 'model, group_name', parameters)}

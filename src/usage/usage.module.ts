@@ -4,6 +4,7 @@ import { StoredAnswersModule } from '../stored-answers/index.js';
 import { CallDetailsReader } from './call-details.js';
 import { CallLookup } from './call-lookup.js';
 import { KeyUse } from './key-use.js';
+import { LogPlaces } from './pages/log-places.js';
 import { LogReader } from './pages/log-reader.js';
 import { UsageCsv } from './pages/usage-csv.js';
 import { UsageLogsController } from './pages/usage-logs.controller.js';
@@ -29,6 +30,7 @@ import { UsageRepository } from './usage.repository.js';
     CallLookup,
     KeyUse,
     CallPartitions,
+    LogPlaces,
     LogReader,
     UsageCsv,
     UsageLogsPages,

@@ -5,13 +5,13 @@ import type { RecordedCall } from '../recorded-call.js';
 import { callSteps } from './call-steps.js';
 import { costFormula, multiplierText } from './cost-formula.js';
 import { adviceFor, billingWords, messageWithoutReason } from './error-words.js';
-import { addressOf, type UsageQuery, usageQuery } from './usage-query.js';
+import { addressOf, type LogPath, type UsageQuery, usageQuery } from './usage-query.js';
 
-/** What an opened row shows of its call. */
-export function openedCall({ call, attempts, key }: CallDetails) {
+/** What an opened row shows of its call. @param path of the log that it stands in */
+export function openedCall({ call, attempts, key }: CallDetails, path: LogPath) {
   return {
     id: call.id,
-    href: `/usage-logs/common/${call.id}`,
+    href: `${path}/${call.id}`,
     formula: costFormula(call),
     billing: billingWords(call),
     running: call.result === 'open',
@@ -23,7 +23,8 @@ export function openedCall({ call, attempts, key }: CallDetails) {
     group: groupWords(call),
     key: key?.name,
     keyPage: keyPageOf(call, key),
-    outOfMoney: call.errorReason === 'insufficient quota',
+    // Only its owner can do something about it.
+    outOfMoney: call.errorReason === 'insufficient quota' && path !== '/admin/calls',
     ip: call.ip,
     reason: call.errorReason,
     message: messageWithoutReason(call),
@@ -32,12 +33,22 @@ export function openedCall({ call, attempts, key }: CallDetails) {
   };
 }
 
-/** What the page of a call shows. @param asOperator whether channels and what the upstream answered are shown too */
-export function callPage(details: CallDetails, now: Date, timeZone: string, asOperator: boolean) {
+/** For whom the page of a call is. */
+export interface CallReader {
+  readonly timeZone: string;
+  /** Whether channels and what the upstream answered are shown too. */
+  readonly operator: boolean;
+  /** The log that it stands in. */
+  readonly path: LogPath;
+}
+
+/** What the page of a call shows. */
+export function callPage(details: CallDetails, now: Date, { timeZone, operator, path }: CallReader) {
   const { call, attempts, key, prices } = details;
-  const month: UsageQuery = { ...usageQuery({}, now, timeZone), range: '30d' };
+  const month: UsageQuery = { ...usageQuery({}, now, timeZone, path), range: '30d' };
   return {
-    ...openedCall(details),
+    ...openedCall(details, path),
+    log: path,
     model: call.model,
     modelHref: addressOf(month, { model: call.model }),
     keyHref: addressOf(month, { key: call.keyId }),
@@ -56,9 +67,9 @@ export function callPage(details: CallDetails, now: Date, timeZone: string, asOp
     longContext: longContext(call),
     prices,
     split: split(call),
-    timeline: call.durationMs === null ? undefined : waterfall(callSteps(call, attempts, asOperator), call.durationMs),
+    timeline: call.durationMs === null ? undefined : waterfall(callSteps(call, attempts, operator), call.durationMs),
     attemptNumber: attempts.length,
-    channel: asOperator ? call.channel : '',
+    channel: operator ? call.channel : '',
   };
 }
 

@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, ZERO } from '../../shared/index.js';
+import { Clock } from '../../shared/index.js';
 import { StoredAnswers } from '../../stored-answers/index.js';
-import { Cursors, Page, Redirect, type Visitor } from '../../web/index.js';
+import { Page, Redirect, type Visitor } from '../../web/index.js';
 import { type CallDetails, CallDetailsReader } from '../call-details.js';
 import { CallNotFound, RangeTooLarge } from '../usage.errors.js';
+import { entryOf, LogPlaces } from './log-places.js';
 import { LogReader } from './log-reader.js';
 import { callPage } from './call.view.js';
 import { type AddressParts, filterOf, type UsageQuery, usageQuery } from './usage-query.js';
-import { type LogEntry, logPage } from './usage-logs.view.js';
-import type { LogPosition, LogStart } from '../usage-log.js';
+import { logPage } from './usage-logs.view.js';
 
-const LIST = 'usage';
+const PATH = '/usage-logs/common';
 
 /** The pages of the log and of one call. */
 @Injectable()
@@ -18,7 +18,7 @@ export class UsageLogsPages {
   constructor(
     private readonly log: LogReader,
     private readonly details: CallDetailsReader,
-    private readonly cursors: Cursors,
+    private readonly places: LogPlaces,
     private readonly clock: Clock,
     private readonly answers: StoredAnswers,
   ) {}
@@ -27,19 +27,20 @@ export class UsageLogsPages {
     const now = this.clock.date();
     const query = usageQuery(parts, now, timeZone);
     const entry = entryOf(parts);
-    const { start, lost } = this.startOf(entry);
+    const { start, lost } = this.places.startOf(PATH, entry);
     try {
       const opened = entry.open === undefined ? undefined : await this.opened(accountId, entry.open);
       const filter = filterOf(query, accountId, now, timeZone);
       const read = await this.log.read({ filter, timeZone, division: query.by || undefined, start, size: query.size });
       const data = logPage({
         ...read,
+        figures: read,
         query,
         entry: lost ? {} : entry,
         opened,
         lost,
-        newer: this.seal(read.page.newer),
-        older: this.seal(read.page.older),
+        newer: this.places.seal(PATH, read.page.newer),
+        older: this.places.seal(PATH, read.page.older),
         calls: read.page.calls,
       });
       return new Page('usage-logs/list', { title: 'Usage', data });
@@ -52,7 +53,7 @@ export class UsageLogsPages {
   async call({ accountId, operator, timeZone }: Visitor, id: string): Promise<Page> {
     const details = await this.details.find(accountId, id);
     const keptUntil = await this.answers.keptUntil(accountId, details.call.id);
-    const data = { ...callPage(details, this.clock.date(), timeZone, operator), keptUntil };
+    const data = { ...callPage(details, this.clock.date(), { timeZone, operator, path: PATH }), keptUntil };
     return new Page('usage-logs/call', { title: `Call of ${details.call.model || id}`, data });
   }
 
@@ -69,15 +70,13 @@ export class UsageLogsPages {
 
   /** Filters as they were, and a way to a shorter range. */
   private tooLarge(query: UsageQuery, error: RangeTooLarge): Page {
-    const narrow = logPage({
+    const data = logPage({
       query,
       entry: {},
       calls: [],
       newer: undefined,
       older: undefined,
-      sums: { total: NOTHING, starts: [], bars: [], series: [] },
-      times: { total: undefined, bars: new Map(), sampled: false },
-      scale: { unit: 'hour', timeZone: 'UTC' },
+      figures: undefined,
       models: [],
       groups: [],
       keys: [],
@@ -85,8 +84,11 @@ export class UsageLogsPages {
       everUsed: true,
       lost: false,
     });
-    const data = { ...narrow, charts: undefined, empty: undefined, tooLarge: error.message };
-    return new Page('usage-logs/list', { title: 'Usage', status: 503, data });
+    return new Page('usage-logs/list', {
+      title: 'Usage',
+      status: 503,
+      data: { ...data, empty: undefined, tooLarge: error.message },
+    });
   }
 
   private async opened(accountId: string, id: string): Promise<CallDetails | undefined> {
@@ -97,27 +99,4 @@ export class UsageLogsPages {
       throw error;
     }
   }
-
-  private startOf({ before, after }: LogEntry): { readonly start: LogStart; readonly lost: boolean } {
-    const sealed = before ?? after;
-    if (sealed === undefined) return { start: undefined, lost: false };
-    const { at, id } = this.cursors.open(LIST, sealed) ?? {};
-    if (at === undefined || id === undefined) return { start: undefined, lost: true };
-    return { start: before === undefined ? { after: [at, id] } : { before: [at, id] }, lost: false };
-  }
-
-  private seal(position: LogPosition | undefined): string | undefined {
-    return position && this.cursors.seal(LIST, { at: position[0], id: position[1] });
-  }
-}
-
-const NOTHING = { calls: 0, failed: 0, cost: ZERO, promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
-
-function entryOf(parts: AddressParts): LogEntry {
-  const text = (name: string): string | undefined => {
-    const part = parts[name];
-    return typeof part === 'string' && part !== '' ? part : undefined;
-  };
-  const [before, after, open] = [text('before'), text('after'), text('open')];
-  return { ...(before && { before }), ...(!before && after && { after }), ...(open && { open }) };
 }

@@ -1,53 +1,51 @@
 import type { CallDetails } from '../call-details.js';
-import { CALL_RESULTS, RESULT_LABELS } from '../call-result.js';
 import type { FirstTokenTimes } from '../first-token-times.js';
 import type { ChartScale } from '../usage-chart.js';
 import type { LoggedCall } from '../usage-log.js';
-import type { UsageSums } from '../usage-sums.js';
+import type { Division, UsageSums } from '../usage-sums.js';
 import { openedCall } from './call.view.js';
 import { callRow } from './call-row.view.js';
+import { chipsOf, CLEARED, filters, kept, type LogChoices } from './log-filters.view.js';
+import type { LogEntry } from './log-places.js';
 import { usageCharts } from './usage-charts.view.js';
-import { addressOf, RANGES, type UsageQuery } from './usage-query.js';
+import { addressOf, DIVISIONS, RANGES, type UsageQuery } from './usage-query.js';
 
-/** Where the log was entered: `before` and `after` as the address has them. */
-export interface LogEntry {
-  readonly before?: string;
-  readonly after?: string;
-  readonly open?: string;
+/** What the charts of a filter show. */
+export interface LogFigures {
+  readonly sums: UsageSums;
+  readonly times: FirstTokenTimes;
+  readonly scale: ChartScale;
 }
 
-export interface LogInput {
+export interface LogInput extends LogChoices {
   readonly query: UsageQuery;
   readonly entry: LogEntry;
   readonly calls: readonly LoggedCall[];
   /** Sealed cursors. */
   readonly newer: string | undefined;
   readonly older: string | undefined;
-  readonly sums: UsageSums;
-  readonly times: FirstTokenTimes;
-  readonly scale: ChartScale;
-  readonly models: readonly string[];
-  readonly groups: readonly string[];
-  readonly keys: readonly { readonly id: string; readonly name: string }[];
+  /** Undefined: they could not be read in time. */
+  readonly figures: LogFigures | undefined;
   /** The call whose row is open. */
   readonly opened: CallDetails | undefined;
-  /** Whether the account has made any call, whatever the range and the filter. */
+  /** Whether any call has been made, whatever the range and the filter. */
   readonly everUsed: boolean;
   /** The address had a cursor that is none of ours. */
   readonly lost: boolean;
 }
 
-const DIVISIONS = [
-  { by: '', label: 'Total' },
-  { by: 'model', label: 'By model' },
-  { by: 'key', label: 'By key' },
-] as const;
+const DIVISION_LABELS: Readonly<Record<Division | '', string>> = {
+  '': 'Total',
+  model: 'By model',
+  key: 'By key',
+  channel: 'By channel',
+};
 
 /** What the page of the log shows. */
 export function logPage(input: LogInput) {
-  const { query, entry, calls, sums, times, scale, opened } = input;
-  const keyNames = new Map(input.keys.map(({ id, name }) => [id, name]));
-  const chips = chipsOf(query, keyNames);
+  const { query, entry, calls, figures, opened } = input;
+  const seriesNames = new Map(input.keys.map(({ id, name }) => [id, name]));
+  const chips = chipsOf(query, input);
   return {
     ranges: [
       ...RANGES.map(({ name, label }) => ({
@@ -57,19 +55,27 @@ export function logPage(input: LogInput) {
       })),
       { label: 'Custom…', href: addressOf(query, { range: 'custom' }), current: query.range === 'custom' },
     ],
-    divisions: DIVISIONS.map(({ by, label }) => ({ label, href: addressOf(query, { by }), current: query.by === by })),
-    custom: query.range === 'custom' && { from: query.from, to: query.to, keep: kept(query, ['range', 'from', 'to']) },
+    divisions: (['', ...DIVISIONS[query.path]] as const).map((by) => ({
+      label: DIVISION_LABELS[by],
+      href: addressOf(query, { by }),
+      current: query.by === by,
+    })),
+    custom: query.range === 'custom' && {
+      from: query.from,
+      to: query.to,
+      keep: kept(query, { range: '', from: '', to: '' }),
+    },
     // Nothing to choose from yet.
     fresh: !input.everUsed && chips.length === 0,
     problem: query.problem,
     lost: input.lost,
-    exportHref: addressOf({ ...query, by: '', size: 50 }, {}, '/usage-logs/common.csv'),
-    charts: usageCharts({ sums, times, scale, upToNow: isUpToNow(query), seriesNames: keyNames }),
-    ...filters(input, chips),
+    exportHref: addressOf({ ...query, by: '', size: 50 }, {}, '.csv'),
+    charts: figures && usageCharts({ ...figures, upToNow: isUpToNow(query), seriesNames }),
+    ...filters(query, input, chips),
     rows: calls.map((call) => {
       const isOpen = opened?.call.id === call.id;
       const href = `${addressOf(query, { ...place(entry), ...(!isOpen && { open: call.id }) })}#c-${call.id}`;
-      return { ...callRow(call, href, isOpen), detail: isOpen && opened ? openedCall(opened) : undefined };
+      return { ...callRow(call, href, isOpen), detail: isOpen && opened ? openedCall(opened, query.path) : undefined };
     }),
     newer: input.newer && addressOf(query, { after: input.newer }),
     older: input.older && addressOf(query, { before: input.older }),
@@ -82,60 +88,6 @@ export function logPage(input: LogInput) {
 const isUpToNow = ({ request, range }: UsageQuery): boolean => request === '' && range !== 'custom';
 
 const place = ({ before, after }: LogEntry): LogEntry => ({ ...(before && { before }), ...(after && { after }) });
-
-type Chip = { readonly label: string; readonly value: string; readonly href: string };
-
-function chipsOf(query: UsageQuery, keyNames: ReadonlyMap<string, string>): Chip[] {
-  const on: readonly (readonly [name: keyof UsageQuery, label: string, value: string])[] = [
-    ['request', 'Request', query.request],
-    ['model', 'Model', query.model],
-    ['key', 'Key', keyNames.get(query.key) ?? query.key],
-    ['group', 'Group', query.group],
-    ['result', 'Result', query.result && RESULT_LABELS[query.result]],
-  ];
-  return on
-    .filter(([, , value]) => value !== '')
-    .map(([name, label, value]) => ({ label, value, href: addressOf(query, { [name]: '' }) }));
-}
-
-const CLEARED = { request: '', model: '', key: '', group: '', result: '' } as const;
-
-function filters({ query, models, groups, keys }: LogInput, chips: readonly Chip[]) {
-  const choose = (all: string, values: readonly (readonly [value: string, label: string])[], chosen: string) => [
-    { value: '', label: all, selected: chosen === '' },
-    ...values.map(([value, label]) => ({ value, label, selected: value === chosen })),
-    ...(chosen === '' || values.some(([value]) => value === chosen)
-      ? []
-      : [{ value: chosen, label: chosen, selected: true }]),
-  ];
-  const alike = (values: readonly string[]) => values.map((value) => [value, value] as const);
-  return {
-    request: query.request,
-    models: choose('All models', alike(models), query.model),
-    keys: choose(
-      'All keys',
-      keys.map(({ id, name }) => [id, name] as const),
-      query.key,
-    ),
-    groups: choose('All groups', alike(groups), query.group),
-    results: choose(
-      'Any result',
-      CALL_RESULTS.map((result) => [result, RESULT_LABELS[result]] as const),
-      query.result,
-    ),
-    filtersOn: chips.filter(({ label }) => label !== 'Request').length,
-    keep: kept(query, ['request', 'model', 'key', 'group', 'result']),
-    chips,
-    clear: addressOf(query, CLEARED),
-  };
-}
-
-/** Parts of the address that a form does not send itself. */
-function kept(query: UsageQuery, sent: readonly (keyof UsageQuery)[]): { name: string; value: string }[] {
-  const left = Object.fromEntries(sent.map((name) => [name, ''])) as Partial<UsageQuery>;
-  const search = new URL(addressOf(query, left), 'http://local').searchParams;
-  return [...search].map(([name, value]) => ({ name, value }));
-}
 
 function emptiness({ query, everUsed }: LogInput, filtered: boolean) {
   if (query.request !== '')

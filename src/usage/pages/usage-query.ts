@@ -1,6 +1,7 @@
 import { addDays, dayOf, idTime, isDay, startOfDay } from '../../shared/index.js';
 import { CALL_RESULTS, type CallResult } from '../call-result.js';
 import type { UsageFilter } from '../usage-filter.js';
+import { upstreamAnswer } from '../upstream-answer.js';
 import type { Division } from '../usage-sums.js';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -14,8 +15,12 @@ export const RANGES: readonly { readonly name: string; readonly label: string; r
 ];
 const USUAL_RANGE = RANGES[1];
 
+/** The log of one's own calls, and the operators' of everybody's. */
+export type LogPath = '/usage-logs/common' | '/admin/calls';
+
 /** What the addresses of the log say; the cursor and the opened row stand apart from it. */
 export interface UsageQuery {
+  readonly path: LogPath;
   /** A name of RANGES, or `custom`. */
   readonly range: string;
   /** Days, both within the range; of a custom one. */
@@ -26,11 +31,21 @@ export interface UsageQuery {
   readonly key: string;
   readonly group: string;
   readonly result: CallResult | '';
+  /** In operators' addresses alone: the id of an account or its e-mail address, a channel, what the upstream answered. */
+  readonly user: string;
+  readonly channel: string;
+  readonly upstream: string;
   readonly by: Division | '';
   readonly size: number;
   /** What could not be understood of the address, in words. */
   readonly problem: string;
 }
+
+/** What the bars of the charts can be divided by. */
+export const DIVISIONS: Readonly<Record<LogPath, readonly Division[]>> = {
+  '/usage-logs/common': ['model', 'key'],
+  '/admin/calls': ['model', 'channel'],
+};
 
 export type AddressParts = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -41,18 +56,27 @@ const MOST_CHARACTERS = 300;
 const MOST_DAYS = 366;
 
 /** Reads an address. What is wrong in it is left out; of the range, that is said. */
-export function usageQuery(parts: AddressParts, now: Date, timeZone: string): UsageQuery {
+export function usageQuery(
+  parts: AddressParts,
+  now: Date,
+  timeZone: string,
+  path: LogPath = '/usage-logs/common',
+): UsageQuery {
   const text = (name: string): string => textOf(parts[name]).trim().slice(0, MOST_CHARACTERS);
+  const forOperators = (name: string): string => (path === '/admin/calls' ? text(name) : '');
   const size = Number(text('size'));
-  const by = text('by');
   return {
+    path,
     ...rangeOf(text, now, timeZone),
     request: text('request'),
     model: text('model'),
     key: text('key'),
     group: text('group'),
     result: CALL_RESULTS.find((result) => result === text('result')) ?? '',
-    by: by === 'model' || by === 'key' ? by : '',
+    user: forOperators('user'),
+    channel: forOperators('channel'),
+    upstream: upstreamAnswer(forOperators('upstream')) === undefined ? '' : text('upstream'),
+    by: DIVISIONS[path].find((division) => division === text('by')) ?? '',
     size: SIZES.includes(size) ? size : USUAL_SIZE,
   };
 }
@@ -79,13 +103,16 @@ function rangeOf(
   return { range: 'custom', from, to, problem: '' };
 }
 
-/** Which calls that means. A request is looked for at the time that its id says, whatever the range. */
-export function filterOf(
+/**
+ * Which calls that means. A request is looked for at the time that its id says, whatever the range.
+ * @param accountId undefined: of every account
+ */
+export function filterOf<AccountId extends string | undefined>(
   query: UsageQuery,
-  accountId: string,
+  accountId: AccountId,
   now: Date,
   timeZone: string,
-): UsageFilter & { readonly accountId: string } {
+): UsageFilter & { readonly accountId: AccountId } {
   return {
     accountId,
     ...spanOf(query, now, timeZone),
@@ -94,6 +121,8 @@ export function filterOf(
     ...(query.key !== '' && { keyId: query.key }),
     ...(query.group !== '' && { group: query.group }),
     ...(query.result !== '' && { result: query.result }),
+    ...(query.channel !== '' && { channel: query.channel }),
+    ...(query.upstream !== '' && { upstream: upstreamAnswer(query.upstream) }),
   };
 }
 
@@ -112,18 +141,18 @@ function momentOf(requestId: string, now: Date): { readonly from: Date; readonly
   return { from: new Date(time), to: new Date(time + 1) };
 }
 
-/** The address of the log with these changes; what is as usual is left out. */
+/** The address of the log with these changes; what is as usual is left out. @param ending of its path: `.csv` */
 export function addressOf(
   query: UsageQuery,
   changes: Partial<UsageQuery> & { readonly before?: string; readonly after?: string; readonly open?: string } = {},
-  path = '/usage-logs/common',
+  ending = '',
 ): string {
-  const { problem: _, ...said } = { ...query, ...changes };
+  const { problem: _, path, ...said } = { ...query, ...changes };
   const custom = said.range === 'custom';
   const usual: Readonly<Record<string, unknown>> = { range: USUAL_RANGE?.name, size: USUAL_SIZE };
   const parts = Object.entries(said).filter(
     ([name, value]) => value !== '' && value !== usual[name] && (custom || (name !== 'from' && name !== 'to')),
   );
   const search = new URLSearchParams(parts.map(([name, value]): [string, string] => [name, String(value)])).toString();
-  return search === '' ? path : `${path}?${search}`;
+  return search === '' ? path + ending : `${path}${ending}?${search}`;
 }
