@@ -46,7 +46,7 @@ export class CatalogImport {
    * @param fileName how messages name the file
    * @throws InvalidCatalog, SecretNotKept
    */
-  apply(
+  async apply(
     text: string,
     { fileName, prune, protocols }: Pick<Application, 'prune' | 'protocols'> & { readonly fileName: string },
   ): Promise<readonly string[]> {
