@@ -1,7 +1,10 @@
 import { ModulesContainer } from '@nestjs/core';
 import { type Access, ACCESS } from '../../src/auth/index.js';
 import { ApiKeyGuard } from '../../src/keys/index.js';
+import { Onboarding } from '../../src/onboarding/index.js';
 import { CallGuard } from '../../src/relay/call.guard.js';
+import { Secret } from '../../src/shared/index.js';
+import { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 
 /** Every address that is no page and takes no key, and why nobody's visit is looked at there. */
@@ -135,5 +138,43 @@ describe('routes', () => {
   it.each(Object.entries(PAGES))('open to %s visitors are those and no others', (access, pages) => {
     const open = routes.filter((route) => route.access === access).map(({ name }) => name);
     expect(open.toSorted()).toEqual([...pages].toSorted());
+  });
+
+  /** Every address of operators, with something in the place of each parameter. */
+  const operatorAddresses = (): { method: 'GET' | 'POST'; path: string }[] =>
+    routes
+      .filter(({ access }) => access === 'operator')
+      .map(({ name }) => {
+        const [method, path = ''] = name.split(' ');
+        return { method: method === 'GET' ? 'GET' : 'POST', path: path.replaceAll(/:\w+|\*/g, 'some') };
+      });
+  const ask = (visitor: PageVisitor, { method, path }: { method: 'GET' | 'POST'; path: string }) =>
+    method === 'GET' ? visitor.get(path) : visitor.post(path);
+
+  it('of operators do not exist for anybody else, whatever is asked there', async () => {
+    const password = 'violet kettle umbrella';
+    await relay.get(Onboarding).createAccount({
+      email: 'ann@example.com',
+      password: new Secret(password),
+      verified: true,
+    });
+    const ann = new PageVisitor(relay.url);
+    await ann.signIn('ann@example.com', password);
+    await ann.get('/keys');
+    const addresses = operatorAddresses();
+    expect(addresses.length).toBeGreaterThan(30);
+    for (const address of addresses) {
+      const answer = await ask(ann, address);
+      expect({ ...address, status: answer.status }).toEqual({ ...address, status: 404 });
+    }
+  });
+
+  it('of operators lead whoever is not signed in to where they can', async () => {
+    const nobody = new PageVisitor(relay.url);
+    await nobody.get('/sign-in');
+    for (const address of operatorAddresses()) {
+      const answer = await ask(nobody, address);
+      expect({ ...address, to: new URL(answer.location, relay.url).pathname }).toEqual({ ...address, to: '/sign-in' });
+    }
   });
 });
