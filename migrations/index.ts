@@ -24,6 +24,7 @@ import { NameCredentialHeaders20261122210000 } from './20261122210000-name-crede
 import { RecordUpstreamCosts20261123020000 } from './20261123020000-record-upstream-costs.js';
 import { CreateAuditLog20261123000000 } from './20261123000000-create-audit-log.js';
 import { DeleteChannels20261123050000 } from './20261123050000-delete-channels.js';
+import { ExtendAccounts20261123030000 } from './20261123030000-extend-accounts.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -51,4 +52,5 @@ export const migrations = [
   RecordUpstreamCosts20261123020000,
   CreateAuditLog20261123000000,
   DeleteChannels20261123050000,
+  ExtendAccounts20261123030000,
 ];

@@ -1,8 +1,8 @@
 /**
- * Who may visit a page: anybody; whoever is signed in, though their address is not verified; whoever is signed in and
+ * Who may visit a page: anybody; whoever is signed in, though they still have to choose a password of their own; whoever is signed in, though their address is not verified; whoever is signed in and
  * verified; operators.
  */
-export type Access = 'public' | 'unverified' | 'signed-in' | 'operator';
+export type Access = 'public' | 'temporary-password' | 'unverified' | 'signed-in' | 'operator';
 
 /** Where a handler or its class says who may visit it. */
 export const ACCESS = 'switchboard:access';

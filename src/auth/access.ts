@@ -9,6 +9,8 @@ const open = (access: Access): MethodDecorator & ClassDecorator =>
 
 /** A page that anybody may visit. */
 export const Public = (): MethodDecorator & ClassDecorator => open('public');
+/** A page for whoever has signed in, with a password that somebody else has seen too. */
+export const TemporaryPassword = (): MethodDecorator & ClassDecorator => open('temporary-password');
 /** A page for whoever has signed in, before their address is verified too. */
 export const Unverified = (): MethodDecorator & ClassDecorator => open('unverified');
 /** A page for whoever has signed in and shown that the address is theirs. */

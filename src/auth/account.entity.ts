@@ -17,6 +17,10 @@ export class AccountEntity {
   @Column('text', { name: 'password_hash', select: false, nullable: true })
   readonly passwordHash: string | null;
 
+  /** Somebody else has seen it: nothing but choosing another one is open with it. */
+  @Column('boolean', { name: 'password_is_temporary', default: false })
+  readonly passwordIsTemporary: boolean;
+
   @Column('text', { default: 'user' })
   readonly role: AccountRole;
 

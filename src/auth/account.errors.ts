@@ -19,6 +19,17 @@ export class AccountGone extends AppError {
   }
 }
 
+/** Without an administrator nobody could make another one. */
+export class LastAdministrator extends AppError {
+  constructor() {
+    super(
+      'conflict',
+      'This is the last administrator that can sign in, and stays one. Make another account an administrator first.',
+      { param: 'role' },
+    );
+  }
+}
+
 export class InvalidAccount extends AppError {
   static forEmail(text: string): InvalidAccount {
     return new InvalidAccount('email', `"${text}" is not an e-mail address.`);

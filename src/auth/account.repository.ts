@@ -2,13 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { type LimitColumns, limitsIn } from '../limits/index.js';
 import { AccountEntity } from './account.entity.js';
-import type { Account, AccountState } from './account.js';
+import type { Account } from './account.js';
 
 /** What a new row says; everything else takes the default of its column. */
 export type NewAccountRow = Pick<
   AccountEntity,
-  'id' | 'email' | 'name' | 'passwordHash' | 'role' | 'groupName' | 'verifiedAt'
+  'id' | 'email' | 'name' | 'passwordHash' | 'passwordIsTemporary' | 'role' | 'groupName' | 'verifiedAt'
 >;
+
+/** Whoever waited for one that is no administrator any more does not find it. */
+const LOCK_ADMINISTRATORS = `
+  SELECT id FROM accounts WHERE role = 'admin' AND state = 'enabled' ORDER BY id FOR NO KEY UPDATE`;
 
 @Injectable()
 export class AccountRepository {
@@ -61,8 +65,10 @@ export class AccountRepository {
     await manager.update(AccountEntity, { id }, { limits });
   }
 
-  async setState(id: string, state: AccountState, manager: EntityManager): Promise<void> {
-    await manager.update(AccountEntity, { id }, { state });
+  /** Ids of those that may be used; held until the transaction ends. */
+  async lockAdministrators(manager: EntityManager): Promise<readonly string[]> {
+    const rows = await manager.query<{ id: string }[]>(LOCK_ADMINISTRATORS);
+    return rows.map(({ id }) => id);
   }
 
   /** Waits for accounts that are being made, and makes others wait until the transaction ends. */

@@ -5,7 +5,7 @@ import { changedLimits, limitColumns, type Limits, type LimitsChange, limitsIn }
 import { Clock, newId, type Secret } from '../shared/index.js';
 import { AccountExists, AccountGone, AccountNotFound, InvalidAccount } from './account.errors.js';
 import { accountOf, AccountRepository, type NewAccountRow } from './account.repository.js';
-import type { Account, AccountState, CreatedAccount, NewAccount } from './account.js';
+import type { Account, CreatedAccount, NewAccount } from './account.js';
 import { normalizeEmail } from './email-address.js';
 import { generatePassword, hashPassword, isAcceptablePassword } from './password.js';
 
@@ -21,7 +21,7 @@ interface HashedPassword {
   readonly generated: Secret | undefined;
 }
 
-/** Accounts: who they are and whether they may be used. Their money and their keys are other modules'. */
+/** Accounts: who they are. Whether they may be used is `AccountStanding`'s, their money and their keys other modules'. */
 @Injectable()
 export class AccountService {
   constructor(
@@ -44,6 +44,7 @@ export class AccountService {
       email,
       name,
       passwordHash,
+      passwordIsTemporary: generated !== undefined || account.passwordIsTemporary === true,
       role: account.role ?? 'user',
       groupName: account.groupName ?? null,
       verifiedAt: account.verified ? now : null,
@@ -102,8 +103,9 @@ export class AccountService {
     await this.accounts.update(id, { timeZone });
   }
 
+  /** One that its owner has chosen. */
   async setPasswordHash(id: string, passwordHash: string, manager: EntityManager): Promise<void> {
-    await this.accounts.update(id, { passwordHash }, manager);
+    await this.accounts.update(id, { passwordHash, passwordIsTemporary: false }, manager);
   }
 
   /**
@@ -117,16 +119,6 @@ export class AccountService {
     if (before.email !== email && (await this.accounts.taken(email, manager))) throw new AccountExists(email);
     await this.accounts.update(id, { email, verifiedAt: this.clock.date() }, manager);
     return accountOf(before);
-  }
-
-  /** Lets its keys be used again. @throws AccountNotFound, InvalidAccount */
-  enable(email: string): Promise<void> {
-    return this.setState(email, 'enabled');
-  }
-
-  /** Refuses all its keys from now on, in every process. @throws AccountNotFound, InvalidAccount */
-  disable(email: string): Promise<void> {
-    return this.setState(email, 'disabled');
   }
 
   /**
@@ -154,14 +146,6 @@ export class AccountService {
   async anyForSure(manager: EntityManager): Promise<boolean> {
     await this.accounts.lockAll(manager);
     return this.accounts.any(manager);
-  }
-
-  private async setState(email: string, state: AccountState): Promise<void> {
-    const { id } = await this.get(email);
-    await this.accounts.transaction(async (manager) => {
-      await this.accounts.setState(id, state, manager);
-      await this.notifications.publish(TOPICS.account, { id }, manager);
-    });
   }
 }
 

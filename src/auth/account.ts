@@ -2,7 +2,8 @@ import type { Limits } from '../limits/index.js';
 import type { Secret } from '../shared/index.js';
 
 export type AccountRole = 'user' | 'admin';
-export type AccountState = 'enabled' | 'disabled';
+/** A deleted account keeps its row for its calls and its ledger; nothing in it says whose it was. */
+export type AccountState = 'enabled' | 'disabled' | 'deleted';
 
 /** Somebody who owns keys and a wallet. */
 export interface Account {
@@ -27,6 +28,8 @@ export interface NewAccount {
   readonly name?: string | undefined;
   /** 12 to 128 characters; a random one is made when absent. */
   readonly password?: Secret | undefined;
+  /** Whether nothing but choosing another one is open with it; so it always is with one that is made here. */
+  readonly passwordIsTemporary?: boolean | undefined;
   /** Instead of a password: it was hashed before; null: there is none until one is chosen. */
   readonly passwordHash?: string | null | undefined;
   readonly role?: AccountRole | undefined;

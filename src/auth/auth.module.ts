@@ -5,9 +5,13 @@ import { WebModule } from '../web/index.js';
 import { AccountController } from './account-pages/account.controller.js';
 import { AccountPasswordController } from './account-pages/account-password.controller.js';
 import { AccountSessionsController } from './account-pages/account-sessions.controller.js';
+import { OwnPasswordController } from './account-pages/own-password.controller.js';
 import { AccountEntity } from './account.entity.js';
 import { AccountRepository } from './account.repository.js';
 import { AccountService } from './account.service.js';
+import { AccountStanding } from './account-standing.js';
+import { OwnPassword } from './sign-in/own-password.js';
+import { RecentSignIn } from './sign-in/recent-sign-in.js';
 import { AccountMails } from './mails/account-mails.js';
 import { Passwords } from './passwords.js';
 import { PreferencesController } from './preferences.controller.js';
@@ -27,12 +31,14 @@ import { Verifications } from './verification/verification.service.js';
 
 const PROVIDED = [
   AccountService,
+  AccountStanding,
   SessionService,
   Throttle,
   Passwords,
   SignIn,
   BrowserSignIn,
   PasswordChange,
+  RecentSignIn,
   Verifications,
   AccountMails,
   ProofRequests,
@@ -47,8 +53,16 @@ const PROVIDED = [
     AccountController,
     AccountPasswordController,
     AccountSessionsController,
+    OwnPasswordController,
   ],
-  providers: [AccountRepository, SessionRepository, PostgresThrottlerStorage, VerificationRepository, ...PROVIDED],
+  providers: [
+    AccountRepository,
+    SessionRepository,
+    PostgresThrottlerStorage,
+    VerificationRepository,
+    OwnPassword,
+    ...PROVIDED,
+  ],
   exports: [WebModule, ...PROVIDED],
 })
 export class AuthModule {}

@@ -3,9 +3,10 @@
 // Does not own their wallets and keys: an account with its wallet is made by onboarding, in one transaction.
 export { Operator, Public, SignedIn, Unverified } from './access.js';
 export { ACCESS, type Access } from './access-level.js';
-export { AccountExists, AccountNotFound, InvalidAccount } from './account.errors.js';
+export { AccountExists, AccountGone, AccountNotFound, InvalidAccount, LastAdministrator } from './account.errors.js';
 export { AccountService, type PreparedAccount } from './account.service.js';
-export type { Account, AccountState, CreatedAccount, NewAccount } from './account.js';
+export { AccountStanding } from './account-standing.js';
+export type { Account, AccountRole, AccountState, CreatedAccount, NewAccount } from './account.js';
 export { AuthModule } from './auth.module.js';
 export { alikeForm, normalizeEmail } from './email-address.js';
 export { AccountMails } from './mails/account-mails.js';
@@ -14,6 +15,7 @@ export { checkChoice } from './password-choice.js';
 export { Passwords } from './passwords.js';
 export { BrowserSignIn } from './sign-in/browser-sign-in.js';
 export { PasswordChange } from './sign-in/password-change.js';
+export { ConfirmedForm, RecentSignIn } from './sign-in/recent-sign-in.js';
 export { SignIn, SignInRefused } from './sign-in/sign-in.service.js';
 export { type Session, SessionNotFound, SessionService } from './sessions/session.service.js';
 export { durationOf, Throttle, TooManyTries } from './throttle/throttle.js';

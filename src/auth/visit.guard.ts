@@ -14,6 +14,9 @@ import {
 import { ACCESS, type Access } from './access-level.js';
 import { SessionService } from './sessions/session.service.js';
 
+/** Where whoever has a temporary password is sent from everywhere else. */
+const OWN_PASSWORD_PAGE = '/choose-password';
+
 /**
  * Finds out who visits, lets them in or sends them where they can get in, and takes forms only from pages of ours that
  * this browser was shown. Stands before every page.
@@ -59,11 +62,16 @@ export class VisitGuard implements CanActivate {
 
 /** @throws Detour, AppError */
 function admit(access: Access, visitor: Visitor | undefined, { method, url }: FastifyRequest): void {
+  if (visitor?.passwordIsTemporary && !isBeforeOwnPassword(access, method)) throw new Detour(OWN_PASSWORD_PAGE);
   if (access === 'public') return;
   // Where a form led cannot be gone back to: it would have to be sent again.
   if (visitor === undefined)
     throw new Detour(method === 'GET' ? `/sign-in?next=${encodeURIComponent(url)}` : '/sign-in');
-  if (access === 'unverified') return;
+  if (access === 'temporary-password' || access === 'unverified') return;
   if (!visitor.verified) throw new Detour('/verify');
   if (access === 'operator' && !visitor.operator) throw new AppError('not_found', 'There is no page at this address.');
 }
+
+/** Choosing a password, and the forms that stand on the page for it: to sign out, and of the theme. */
+const isBeforeOwnPassword = (access: Access, method: string): boolean =>
+  access === 'temporary-password' || (access === 'public' && method === 'POST');

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Account, AccountService } from '../auth/index.js';
+import { type Account, AccountService, AccountStanding } from '../auth/index.js';
 import { renderLimits } from '../limits/index.js';
 import { Onboarding } from '../onboarding/index.js';
 import { type Nanos, Secret } from '../shared/index.js';
@@ -65,8 +65,8 @@ export function accountCommands(program: Command, withApp: WithApp): void {
     .action((options: { readonly json?: true }) => list(options, withApp));
   accountImportCommand(account, withApp);
   accountLimitsCommand(account, withApp);
-  stateCommand(account, 'disable', 'refuse all its keys from now on', withApp);
-  stateCommand(account, 'enable', 'accept its keys again', withApp);
+  stateCommand(account, 'disable', 'refuse it and all its keys from now on, and end its sessions', withApp);
+  stateCommand(account, 'enable', 'let it sign in, and accept its keys again', withApp);
 }
 
 function stateCommand(account: Command, verb: 'enable' | 'disable', description: string, withApp: WithApp): void {
@@ -76,7 +76,10 @@ function stateCommand(account: Command, verb: 'enable' | 'disable', description:
     .requiredOption('--email <address>', 'e-mail address of the account')
     .option('--json', 'print one JSON object')
     .action(async ({ email, json }: StateOptions) => {
-      await withApp((app) => app.get(AccountService)[verb](email));
+      await withApp(async (app) => {
+        const { id } = await app.get(AccountService).get(email);
+        await app.get(AccountStanding)[verb](id);
+      });
       if (json) printJson({ email, state: `${verb}d` });
       else printLine(`${email} is ${verb}d`);
     });

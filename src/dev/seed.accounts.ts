@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { AccountService } from '../auth/index.js';
+import { AccountService, AccountStanding } from '../auth/index.js';
 import { ApiKeyService } from '../keys/index.js';
 import { Onboarding } from '../onboarding/index.js';
-import { Clock, parseUsd, Secret } from '../shared/index.js';
+import { parseUsd, Secret } from '../shared/index.js';
 import { WalletService } from '../wallet/index.js';
 import { DAY_MS } from './call-script.js';
 import { SEED_ACCOUNTS, SEED_PASSWORD, type SeedAccount, type SeedKey, type SeedMovement } from './seed.people.js';
@@ -15,6 +15,7 @@ export interface MadeKey {
 }
 
 export interface MadeAccount {
+  readonly id: string;
   readonly plan: SeedAccount;
   readonly keys: readonly MadeKey[];
 }
@@ -28,9 +29,9 @@ export class SeedAccounts {
   constructor(
     private readonly onboarding: Onboarding,
     private readonly accounts: AccountService,
+    private readonly standing: AccountStanding,
     private readonly wallets: WalletService,
     private readonly keys: ApiKeyService,
-    private readonly clock: Clock,
   ) {}
 
   /**
@@ -43,20 +44,23 @@ export class SeedAccounts {
     return emails.length > 1 ? 'others' : 'nobody';
   }
 
-  /** In the order of the plan, so that lists of accounts and keys are always in the same order. */
-  async make(): Promise<readonly MadeAccount[]> {
+  /**
+   * In the order of the plan, so that lists of accounts and keys are always in the same order.
+   * @param now milliseconds since 1970, from which the days of the plan are counted back
+   */
+  async make(now: number): Promise<readonly MadeAccount[]> {
     const made: MadeAccount[] = [];
-    for (const plan of SEED_ACCOUNTS) made.push(await this.makeAccount(plan));
+    for (const plan of SEED_ACCOUNTS) made.push(await this.makeAccount(plan, now));
     return made;
   }
 
   /** Once their calls have been made: what is switched off makes none. */
-  async switchOff({ plan, keys }: MadeAccount): Promise<void> {
+  async switchOff({ id, plan, keys }: MadeAccount): Promise<void> {
     for (const key of keys) if (key.plan.disabled) await this.keys.disable(key.id);
-    if (plan.disabled) await this.accounts.disable(plan.email);
+    if (plan.disabled) await this.standing.disable(id);
   }
 
-  private async makeAccount(plan: SeedAccount): Promise<MadeAccount> {
+  private async makeAccount(plan: SeedAccount, now: number): Promise<MadeAccount> {
     const { id } = await this.onboarding.createAccount({
       email: plan.email,
       name: plan.name,
@@ -66,18 +70,18 @@ export class SeedAccounts {
       groupName: plan.group,
     });
     const opening = { amount: plan.credit, reason: 'Opening credit', daysAgo: OPENED_DAYS_AGO };
-    for (const movement of [opening, ...(plan.movements ?? [])]) await this.move(id, movement);
+    for (const movement of [opening, ...(plan.movements ?? [])]) await this.move(id, movement, now);
     const keys: MadeKey[] = [];
-    for (const key of plan.keys) keys.push(await this.makeKey(key, id));
-    return { plan, keys };
+    for (const key of plan.keys) keys.push(await this.makeKey(key, id, now));
+    return { id, plan, keys };
   }
 
-  private async move(accountId: string, { amount, reason, daysAgo }: SeedMovement): Promise<void> {
-    const at = new Date(this.clock.now() - daysAgo * DAY_MS);
+  private async move(accountId: string, { amount, reason, daysAgo }: SeedMovement, now: number): Promise<void> {
+    const at = new Date(now - daysAgo * DAY_MS);
     await this.wallets.credit(accountId, parseUsd(amount), reason, undefined, at);
   }
 
-  private async makeKey(plan: SeedKey, accountId: string): Promise<MadeKey> {
+  private async makeKey(plan: SeedKey, accountId: string, now: number): Promise<MadeKey> {
     const { name, quota, group, models, expiredDaysAgo, secret: known } = plan;
     const key = {
       accountId,
@@ -85,7 +89,7 @@ export class SeedAccounts {
       quota: quota === undefined ? undefined : parseUsd(quota),
       groupName: group,
       models,
-      expiresAt: expiredDaysAgo === undefined ? undefined : new Date(this.clock.now() - expiredDaysAgo * DAY_MS),
+      expiresAt: expiredDaysAgo === undefined ? undefined : new Date(now - expiredDaysAgo * DAY_MS),
     };
     const made = known === undefined ? await this.keys.create(key) : await this.keys.import(key, new Secret(known));
     return { plan, id: made.id, secret: made.secret };

@@ -33,8 +33,8 @@ export class Seed {
     if (found === 'others') return { state: 'withheld', reason: 'this database has accounts of its own' };
     await this.catalog.applyIfNone();
     await this.calls.makeRoom();
-    const accounts = await this.people.make();
     const now = this.clock.now();
+    const accounts = await this.people.make(now);
     const months = accounts.map((account, index) => this.month(account, new SeededRandom(index + 1), now));
     return { state: 'made', calls: (await Promise.all(months)).reduce((sum, calls) => sum + calls, 0) };
   }

@@ -56,6 +56,8 @@ export class KeyAuthenticator {
     if (keyState === 'deleted') throw new RefusedKey('this key was deleted. Use another one.', caller);
     if (keyState === 'disabled')
       throw new RefusedKey('this key is disabled. Enable it again or use another one.', caller);
+    if (accountState === 'deleted')
+      throw new RefusedKey('the account of this key was deleted. Use another key.', caller);
     if (accountState === 'disabled')
       throw new RefusedKey('the account of this key is disabled. Ask the operator.', caller);
     if (expiresAt !== undefined && expiresAt <= this.clock.now())

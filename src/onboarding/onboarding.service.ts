@@ -29,6 +29,7 @@ const FIRST_ADMINISTRATOR: NewAccount = {
   // `.internal` can be resolved nowhere in public: nobody else can be sent this administrator's mail.
   email: 'admin@switchboard.internal',
   name: 'Administrator',
+  passwordIsTemporary: true,
   role: 'admin',
   verified: true,
 };
@@ -55,8 +56,8 @@ export class Onboarding {
   }
 
   /**
-   * On a database without any account: the first administrator, with a random password, a little money and a key.
-   * Undefined when there is an account already. Of processes that start together, one does it.
+   * On a database without any account: the first administrator, with a random password that opens nothing but the choice
+   * of another, a little money and a key. Undefined when there is an account already. Of processes that start together, one does it.
    */
   async firstRun(): Promise<FirstRun | undefined> {
     if (await this.accounts.any()) return undefined;

@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { nanosColumn } from '../database/index.js';
 import type { Nanos } from '../shared/index.js';
 
-/** A code that is worth money once. It is redeemed when it has an entry. */
+/** A code that is worth money once, unless it is voided before. It is redeemed when it has an entry. */
 @Entity('redemption_codes')
 export class RedemptionCodeEntity {
   @PrimaryColumn('text')
@@ -24,6 +24,14 @@ export class RedemptionCodeEntity {
 
   @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
   readonly createdAt: Date;
+
+  /** Of all that were made together; null: made before this was noted. */
+  @Column('text', { name: 'batch_id', nullable: true })
+  readonly batchId: string | null;
+
+  /** Worth nothing since; null: it is not voided. */
+  @Column('timestamptz', { name: 'voided_at', nullable: true })
+  readonly voidedAt: Date | null;
 
   @Column('timestamptz', { name: 'redeemed_at', nullable: true })
   readonly redeemedAt: Date | null;

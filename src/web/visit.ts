@@ -12,6 +12,10 @@ export interface Visitor {
   readonly timeZone: string;
   /** The id of this session, which is not its secret. */
   readonly sessionId: string;
+  /** When a password was last given in this session. */
+  readonly confirmedAt: Date;
+  /** Somebody else has seen their password: nothing but choosing another one is open to them. */
+  readonly passwordIsTemporary: boolean;
 }
 
 /** One request of a browser: who asks, and what every page needs to know of it. */

@@ -34,6 +34,8 @@ describe('the script of pages', () => {
       groupName: undefined,
       timeZone: 'UTC',
       sessionId: 'ses_1',
+      confirmedAt: new Date(0),
+      passwordIsTemporary: false,
     },
     csrf: 'x',
     theme: undefined,

@@ -1,5 +1,12 @@
 import type { TestingModule } from '@nestjs/testing';
-import { AccountExists, AccountNotFound, AccountService, InvalidAccount } from '../../src/auth/index.js';
+import {
+  AccountExists,
+  AccountGone,
+  AccountNotFound,
+  AccountService,
+  AccountStanding,
+  InvalidAccount,
+} from '../../src/auth/index.js';
 import { Notifications } from '../../src/database/index.js';
 import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
 import { AuthModule } from '../../src/auth/index.js';
@@ -83,14 +90,16 @@ describe('accounts', () => {
 
   it('tell every process when they are disabled and enabled', async () => {
     const { id } = await onboarding.createAccount({ email: 'ann@example.com' });
+    const standing = app.get(AccountStanding);
     const heard: unknown[] = [];
     app.get(Notifications).on('account', (payload) => void heard.push(payload));
-    await accounts.disable('Ann@example.com');
+    await standing.disable(id);
     await expect(accounts.get('ann@example.com')).resolves.toMatchObject({ state: 'disabled' });
-    await accounts.enable('ann@example.com');
+    await standing.enable(id);
     await expect(accounts.get('ann@example.com')).resolves.toMatchObject({ state: 'enabled' });
     await eventually(() => expect(heard).toEqual([{ id }, { id }]));
-    await expect(accounts.disable('nobody@example.com')).rejects.toThrow(AccountNotFound);
+    await expect(standing.disable('acc_none')).rejects.toThrow(AccountGone);
+    await expect(accounts.get('nobody@example.com')).rejects.toThrow(AccountNotFound);
   });
 
   it('are listed oldest first', async () => {

@@ -1,6 +1,6 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { AccountService, SessionNotFound, SessionService } from '../../src/auth/index.js';
+import { AccountStanding, SessionNotFound, SessionService } from '../../src/auth/index.js';
 import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
 import { Clock } from '../../src/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
@@ -70,13 +70,13 @@ describe('sessions', () => {
     await expect(sessions.find(OTHER, FROM)).resolves.toBeUndefined();
   });
 
-  it('are of no use while their account is disabled', async () => {
-    await sessions.start(ann, TOKEN, false, FROM);
-    const accounts = app.get(AccountService, { strict: false });
-    await accounts.disable('ann@example.com');
+  it('end when their account is suspended, also for when it is enabled again', async () => {
+    await sessions.start(bob, TOKEN, false, FROM);
+    const standing = app.get(AccountStanding, { strict: false });
+    await standing.disable(bob);
     await expect(sessions.find(TOKEN, FROM)).resolves.toBeUndefined();
-    await accounts.enable('ann@example.com');
-    await expect(sessions.find(TOKEN, FROM)).resolves.toMatchObject({ accountId: ann });
+    await standing.enable(bob);
+    await expect(sessions.find(TOKEN, FROM)).resolves.toBeUndefined();
   });
 
   it('are listed with when and from where they were last seen', async () => {

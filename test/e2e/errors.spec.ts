@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { AccountService } from '../../src/auth/index.js';
+import { AccountStanding } from '../../src/auth/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
 import {
   expectError,
@@ -76,7 +76,7 @@ describe('R11: errors that a call meets before it goes up (case 95)', () => {
       [
         'of a disabled account',
         /account of this key is disabled/,
-        async (caller) => (await relay.get(AccountService).disable(caller.email), caller),
+        async (caller) => (await relay.get(AccountStanding).disable(caller.accountId), caller),
       ],
       [
         'that has expired',

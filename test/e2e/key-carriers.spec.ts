@@ -1,5 +1,5 @@
 import type { TestingModule } from '@nestjs/testing';
-import { AccountService, AuthModule } from '../../src/auth/index.js';
+import { AccountStanding, AuthModule } from '../../src/auth/index.js';
 import { Config } from '../../src/config/index.js';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
 import { Secret } from '../../src/shared/index.js';
@@ -127,21 +127,21 @@ describe('where a key is looked for (case 109, §6.1)', () => {
     const listing = async ({ key }: TestCaller): Promise<number> =>
       (await fetch(`${relay.url}/v1/models`, { headers: { 'x-api-key': key } })).status;
 
-    type Change = (keys: ApiKeyService, accounts: AccountService, caller: TestCaller) => Promise<unknown>;
+    type Change = (keys: ApiKeyService, accounts: AccountStanding, caller: TestCaller) => Promise<unknown>;
     const changes: [string, Change, Change | undefined][] = [
       ['disabled', (keys, _, { keyId }) => keys.disable(keyId), (keys, _, { keyId }) => keys.enable(keyId)],
       ['deleted', (keys, _, { keyId }) => keys.delete(keyId), undefined],
       [
         'of an account that is disabled',
-        (_, accounts, { email }) => accounts.disable(email),
-        (_, accounts, { email }) => accounts.enable(email),
+        (_, accounts, { accountId }) => accounts.disable(accountId),
+        (_, accounts, { accountId }) => accounts.enable(accountId),
       ],
     ];
     describe.each(['this process', 'another process'])('changed by %s', (where) => {
       const change = (work: Change, caller: TestCaller): Promise<unknown> => {
         const get = <Service>(token: abstract new (...parts: never[]) => Service): Service =>
           where === 'this process' ? relay.get(token) : elsewhere.get<Service>(token as never);
-        return work(get(ApiKeyService), get(AccountService), caller);
+        return work(get(ApiKeyService), get(AccountStanding), caller);
       };
 
       it.each(changes)('and %s is refused within a second, and accepted again when it is allowed', async (...row) => {

@@ -42,6 +42,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /verify/link/renew',
     'POST /verify/resend',
   ],
+  'temporary-password': ['GET /choose-password', 'POST /choose-password'],
   unverified: ['GET /verify/address', 'POST /verify/address'],
   'signed-in': [
     'GET /account',

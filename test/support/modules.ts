@@ -1,5 +1,6 @@
 import type { ModuleMetadata } from '@nestjs/common';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
+import { AuditModule } from '../../src/audit/index.js';
 import { Config, ConfigModule } from '../../src/config/index.js';
 import { DatabaseModule } from '../../src/database/index.js';
 import type { TestDatabase } from './database.js';
@@ -21,7 +22,9 @@ export function compileOn(
     DATABASE_URL: database.url,
     SECRET_KEY: 'a test has no secrets'.padEnd(32, '.'),
   });
-  return override(Test.createTestingModule({ imports: [ConfigModule, DatabaseModule, ...imports], ...parts }))
+  return override(
+    Test.createTestingModule({ imports: [ConfigModule, DatabaseModule, AuditModule, ...imports], ...parts }),
+  )
     .overrideProvider(Config)
     .useValue(config)
     .compile();

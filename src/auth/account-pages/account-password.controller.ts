@@ -31,8 +31,6 @@ class PasswordForm {
   readonly email?: unknown;
 }
 
-/** Longer than a session that was not to be kept. */
-const BRIEF_MS = 24 * 3_600_000;
 const DONE = { tone: 'ok', title: 'Password changed', text: 'All other browsers are signed out.' } as const;
 
 const CRUMBS = [{ href: '/account', label: 'Account' }, { label: 'Password' }];
@@ -69,10 +67,10 @@ export class AccountPasswordController {
 
   /** Whether this browser was to stay signed in: it is then, under a new token. */
   private async changed({ accountId, sessionId }: Visitor, form: PasswordForm): Promise<boolean> {
-    const own = (await this.sessions.list(accountId)).find(({ id }) => id === sessionId);
+    const kept = await this.sessions.isKept(accountId, sessionId);
     await this.signIn.confirm(accountId, new Secret(form.currentPassword));
     await this.passwords.set(accountId, new Secret(form.password));
-    return own !== undefined && own.expiresAt.getTime() - own.createdAt.getTime() > BRIEF_MS;
+    return kept;
   }
 }
 

@@ -24,6 +24,10 @@ export class SessionEntity {
   @Column('timestamptz', { name: 'last_seen_at', default: () => 'now()' })
   readonly lastSeenAt: Date;
 
+  /** When a password was last given in it. */
+  @Column('timestamptz', { name: 'confirmed_at', default: () => 'now()' })
+  readonly confirmedAt: Date;
+
   @Column('timestamptz', { name: 'expires_at' })
   readonly expiresAt: Date;
 }

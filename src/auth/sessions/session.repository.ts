@@ -14,11 +14,14 @@ export interface SessionRow {
   readonly timeZone: string;
   readonly verifiedAt: Date | null;
   readonly lastSeenAt: Date;
+  readonly confirmedAt: Date;
+  readonly passwordIsTemporary: boolean;
 }
 
-/** Of a disabled account no session is found; once it is enabled again they are. */
+/** Of an account that is not enabled no session is found. */
 const FIND = `
   SELECT s.id AS "sessionId", s.last_seen_at AS "lastSeenAt", a.id AS "accountId", a.email, a.name, a.role,
+         s.confirmed_at AS "confirmedAt", a.password_is_temporary AS "passwordIsTemporary",
          a.group_name AS "groupName", a.time_zone AS "timeZone", a.verified_at AS "verifiedAt"
     FROM sessions s
     JOIN accounts a ON a.id = s.account_id
@@ -39,6 +42,10 @@ export class SessionRepository {
 
   async touch(id: string, seen: Pick<SessionEntity, 'lastSeenAt' | 'ip' | 'userAgent'>): Promise<void> {
     await this.dataSource.manager.update(SessionEntity, { id }, seen);
+  }
+
+  async confirm(id: string, confirmedAt: Date): Promise<void> {
+    await this.dataSource.manager.update(SessionEntity, { id }, { confirmedAt });
   }
 
   /** Of those that can still be used, the last seen first. */

@@ -44,7 +44,7 @@ export class SessionService {
   ) {}
 
   /**
-   * Signs a browser in under a token that it did not have before.
+   * Signs a browser in under a token that it did not have before, in which its password was given or chosen just now.
    * @param kept for 30 days instead of 12 hours
    * @returns how long the browser is to keep its token, in seconds; undefined: until it is closed
    */
@@ -65,6 +65,7 @@ export class SessionService {
         accountId,
         ip: from.ip,
         userAgent: from.userAgent.slice(0, MAX_USER_AGENT),
+        confirmedAt: new Date(now),
         expiresAt: new Date(now + lifetimeMs),
       },
       manager,
@@ -96,6 +97,17 @@ export class SessionService {
     if (!(await this.sessions.delete(accountId, id))) throw new SessionNotFound();
   }
 
+  /** Notes that the password was given once more. */
+  confirm(id: string): Promise<void> {
+    return this.sessions.confirm(id, this.clock.date());
+  }
+
+  /** Whether this browser was to stay signed in when it is closed. */
+  async isKept(accountId: string, id: string): Promise<boolean> {
+    const session = (await this.list(accountId)).find((one) => one.id === id);
+    return session !== undefined && session.expiresAt.getTime() - session.createdAt.getTime() > USUAL_MS * 2;
+  }
+
   /** Signs the browser out that has this token. */
   endByToken(token: string): Promise<void> {
     return this.sessions.deleteByToken(hashOf(token));
@@ -118,4 +130,6 @@ const visitorOf = (row: SessionRow): Visitor => ({
   groupName: row.groupName ?? undefined,
   timeZone: row.timeZone,
   sessionId: row.sessionId,
+  confirmedAt: row.confirmedAt,
+  passwordIsTemporary: row.passwordIsTemporary,
 });

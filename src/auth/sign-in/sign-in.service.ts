@@ -16,12 +16,19 @@ interface Credentials {
   readonly ip: string;
 }
 
-/** Which of both is wrong is not told, nor that an account is switched off. */
+/** Which of both is wrong is not told. */
 export class SignInRefused extends AppError {
   constructor() {
     super('invalid_request', 'E-mail or password is wrong. Enter both as you registered them.', {
       param: 'password',
     });
+  }
+}
+
+/** Told to nobody but whoever knows the password. */
+export class AccountSuspended extends AppError {
+  constructor() {
+    super('invalid_request', 'This account is suspended. Ask the operator to enable it again.', { param: 'email' });
   }
 }
 
@@ -40,7 +47,7 @@ export class SignIn {
     private readonly throttle: Throttle,
   ) {}
 
-  /** @throws SignInRefused, TooManyTries */
+  /** @throws SignInRefused, AccountSuspended, TooManyTries */
   async check({ email: typed, password, ip }: Credentials): Promise<Account> {
     const email = normalizeEmail(typed);
     const [network, address] = [networkOf(ip), email ?? typed.trim().toLowerCase().slice(0, MAX_TYPED)];
@@ -48,9 +55,10 @@ export class SignIn {
     await this.throttle.spend('password-of-account', address);
     const row = email === undefined ? null : await this.accounts.withPassword({ email });
     const matches = await this.passwords.matches(password, row?.passwordHash);
-    if (!row || !matches || row.state !== 'enabled') throw new SignInRefused();
+    if (!row || !matches) throw new SignInRefused();
     await this.throttle.forget('password-of-account', address);
     await this.throttle.giveBack('password-from-network', network);
+    if (row.state !== 'enabled') throw new AccountSuspended();
     return accountOf(row);
   }
 

@@ -28,6 +28,8 @@ const signedIn = (overrides: Partial<Visit> = {}): Visit =>
       groupName: undefined,
       timeZone: 'Europe/Berlin',
       sessionId: 'ses_1',
+      confirmedAt: new Date(0),
+      passwordIsTemporary: false,
     },
     ...overrides,
   });

@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { AuditLog } from '../audit/index.js';
+import { Notifications, TOPICS } from '../database/index.js';
+import type { AccountEntity } from './account.entity.js';
+import { AccountGone, LastAdministrator } from './account.errors.js';
+import { AccountRepository } from './account.repository.js';
+import type { AccountRole } from './account.js';
+import { SessionRepository } from './sessions/session.repository.js';
+import { VerificationRepository } from './verification/verification.repository.js';
+
+/**
+ * What an account may: its role, whether it may be used, and its end. Every change is decided on locked rows and reaches
+ * all processes with its commit. Of the administrators that may be used, one stays, whoever asks at the same moment.
+ */
+@Injectable()
+export class AccountStanding {
+  constructor(
+    private readonly accounts: AccountRepository,
+    private readonly sessions: SessionRepository,
+    private readonly verifications: VerificationRepository,
+    private readonly notifications: Notifications,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** Lets it sign in and its keys be used again. @throws AccountGone */
+  enable(id: string): Promise<void> {
+    return this.change(id, async (account, manager) => {
+      if (account.state === 'enabled') return;
+      await this.accounts.update(id, { state: 'enabled' }, manager);
+      await this.audit.record({ action: 'enabled', object: objectOf(account) }, manager);
+    });
+  }
+
+  /**
+   * Refuses it and all its keys from now on, in every process, and ends its sessions: enabled again, it signs in again.
+   * @throws AccountGone, LastAdministrator
+   */
+  disable(id: string): Promise<void> {
+    return this.change(id, async (account, manager) => {
+      if (account.state === 'disabled') return;
+      await this.keepAnAdministrator(account, manager);
+      await this.accounts.update(id, { state: 'disabled' }, manager);
+      await this.sessions.deleteAllOf(id, undefined, manager);
+      await this.audit.record({ action: 'suspended', object: objectOf(account) }, manager);
+    });
+  }
+
+  /** Counts from the next page that it opens. @throws AccountGone, LastAdministrator */
+  setRole(id: string, role: AccountRole): Promise<void> {
+    return this.change(id, async (account, manager) => {
+      if (account.role === role) return;
+      if (role !== 'admin') await this.keepAnAdministrator(account, manager);
+      await this.accounts.update(id, { role }, manager);
+      const lines = [`role ${WORDS[account.role]} → ${WORDS[role]}`];
+      await this.audit.record({ action: 'changed', object: objectOf(account), lines }, manager);
+    });
+  }
+
+  /**
+   * Takes everything from it that says whose it was, in a transaction that also ends its keys and empties its wallet. Its
+   * address is free again. Its row stays, for the calls and the ledger that name it.
+   * @throws AccountGone, LastAdministrator
+   */
+  async delete(id: string, manager: EntityManager): Promise<void> {
+    const account = await this.lock(id, manager);
+    await this.keepAnAdministrator(account, manager);
+    await this.sessions.deleteAllOf(id, undefined, manager);
+    await this.verifications.withdraw(id, manager);
+    await this.accounts.update(id, nobody(id), manager);
+    await this.notifications.publish(TOPICS.account, { id }, manager);
+    await this.audit.record({ action: 'deleted', object: objectOf(account) }, manager);
+  }
+
+  private change(id: string, work: (account: AccountEntity, manager: EntityManager) => Promise<void>): Promise<void> {
+    return this.accounts.transaction(async (manager) => {
+      await work(await this.lock(id, manager), manager);
+      await this.notifications.publish(TOPICS.account, { id }, manager);
+    });
+  }
+
+  /** The administrators are locked first and in one order, so that nobody waits for each other. */
+  private async lock(id: string, manager: EntityManager): Promise<AccountEntity> {
+    await this.accounts.lockAdministrators(manager);
+    const account = await this.accounts.lock(id, manager);
+    if (account === null || account.state === 'deleted') throw new AccountGone();
+    return account;
+  }
+
+  /** @throws LastAdministrator */
+  private async keepAnAdministrator({ id, role, state }: AccountEntity, manager: EntityManager): Promise<void> {
+    if (role !== 'admin' || state !== 'enabled') return;
+    const administrators = await this.accounts.lockAdministrators(manager);
+    if (administrators.every((one) => one === id)) throw new LastAdministrator();
+  }
+}
+
+const WORDS: Readonly<Record<AccountRole, string>> = { user: 'user', admin: 'administrator' };
+
+const objectOf = ({ id, email }: AccountEntity) => ({ kind: 'account', id, name: email }) as const;
+
+/** What is left of a deleted account. Nothing is ever sent to an address in `.invalid`. */
+const nobody = (id: string): Partial<AccountEntity> => ({
+  email: `${id}@deleted.invalid`,
+  name: '',
+  passwordHash: null,
+  passwordIsTemporary: false,
+  role: 'user',
+  state: 'deleted',
+  verifiedAt: null,
+});
