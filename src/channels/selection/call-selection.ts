@@ -3,12 +3,15 @@ import type { Clock } from '../../shared/index.js';
 import type { Channel, ChannelCredential } from '../channel.js';
 import type { ChannelHealth } from '../health/channel-health.js';
 import { ObservedAttempt } from '../health/observed-attempt.js';
-import { type Rest, stageOf } from '../health/rest.js';
+import type { Rest } from '../health/rest.js';
 import { credentialSubjectOf } from '../health/subjects.js';
 import type { Random } from '../random.js';
 import { Assignment } from './assignment.js';
 import type { ChannelLoad } from './channel-load.js';
-import { Shortage } from './shortage.js';
+import { type CallOutlook, prospectsOf } from './outlook.js';
+import { drawnBy, precedence } from './precedence.js';
+import { type NoChannel, Shortage } from './shortage.js';
+import { type Askable, type Standing, standingOf } from './standing.js';
 import { type Affinity, ringingTime } from './weighted-draw.js';
 
 /** Who made an earlier answer. */
@@ -79,15 +82,27 @@ export class CallSelection {
    * @throws NoChannel
    */
   next(): Assignment | Promise<Assignment> {
-    const shortage = new Shortage(this.surroundings.clock.now());
+    const standings = this.standings();
     let first: Candidate | undefined;
-    for (const channel of this.candidates()) {
-      const candidate = this.asked.has(channel.id) ? undefined : this.considered(channel, shortage);
-      if (candidate !== undefined && (first === undefined || this.isBefore(candidate, first))) first = candidate;
+    for (const standing of standings) {
+      if (!standing.isAskable) continue;
+      const candidate = this.drawn(standing);
+      if (first === undefined || this.isBefore(candidate, first)) first = candidate;
     }
-    if (first === undefined) throw shortage.errorFor(this.wanted.model);
+    if (first === undefined) throw this.shortageOf(standings);
     const { due } = first;
     return due.channel === undefined && due.credential === undefined ? this.assign(first) : this.probe(first);
+  }
+
+  /** What `next` would decide between, and that it would throw, without asking anybody. */
+  outlook(): CallOutlook {
+    const standings = this.standings();
+    const prospects = prospectsOf(standings, this.wanted.protocol);
+    return {
+      prospects,
+      hindered: standings.filter((standing) => !standing.isAskable),
+      shortage: prospects.length === 0 ? this.shortageOf(standings) : undefined,
+    };
   }
 
   private candidates(): readonly Channel[] {
@@ -96,37 +111,28 @@ export class CallSelection {
     return admits === undefined ? channels : channels.filter(admits);
   }
 
-  private considered(channel: Channel, shortage: Shortage): Candidate | undefined {
-    const { health, load } = this.surroundings;
-    if (load.isFull(channel)) {
-      shortage.full();
-      return undefined;
-    }
-    const rest = health.restOf(channel);
-    if (rest !== undefined && !this.isDue(rest)) {
-      shortage.resting(rest);
-      return undefined;
-    }
-    const chosen = this.credentialOf(channel, shortage);
-    if (chosen === undefined) return undefined;
-    const due = { channel: rest, credential: chosen.rest };
-    return { channel, credential: chosen.credential, due, rings: this.rings(channel) };
+  private standings(): readonly Standing[] {
+    const { health, load, clock } = this.surroundings;
+    const common = { health, load, clock, mayProbe: this.wanted.mayProbe !== false, asked: this.asked };
+    return this.candidates()
+      .filter(({ id }) => !this.asked.has(id))
+      .map((channel) => standingOf(channel, { ...common, credentials: this.usableOf(channel) }));
   }
 
-  /** One that can be called with; undefined when there is none. */
-  private credentialOf(channel: Channel, shortage: Shortage): CredentialChoice | undefined {
-    const credentials = this.usableOf(channel);
-    let first: (CredentialChoice & { readonly rings: number }) | undefined;
-    for (const credential of credentials) {
-      if (this.asked.has(credentialSubjectOf(channel, credential))) continue;
-      const rest = this.surroundings.health.restOfCredential(channel, credential);
-      if (rest !== undefined && !this.isDue(rest)) shortage.resting(rest);
-      else {
-        const rings = credentials.length === 1 ? 0 : this.ringsOf(credential);
-        if (first === undefined || rings < first.rings) first = { credential, rest, rings };
-      }
+  private shortageOf(standings: readonly Standing[]): NoChannel {
+    const shortage = new Shortage(this.surroundings.clock.now());
+    for (const standing of standings) if (!standing.isAskable) shortage.add(standing);
+    return shortage.errorFor(this.wanted.model);
+  }
+
+  private drawn({ channel, rest, credentials }: Askable): Candidate {
+    let chosen = credentials[0];
+    if (credentials.length > 1) {
+      const drawn = credentials.map((choice) => ({ choice, rings: this.ringsOf(choice.credential) }));
+      chosen = drawn.reduce((first, one) => (one.rings < first.rings ? one : first)).choice;
     }
-    return first;
+    const due = { channel: rest, credential: chosen?.rest };
+    return { channel, credential: chosen?.credential, due, rings: this.rings(channel) };
   }
 
   /** Only that of the account that knows what the call refers to, as long as it is there. */
@@ -138,30 +144,20 @@ export class CallSelection {
   }
 
   private isBefore(one: Candidate, other: Candidate): boolean {
-    const [{ channel: a }, { channel: b }] = [one, other];
-    if (a.tier !== b.tier) return a.tier < b.tier;
-    const { protocol } = this.wanted;
-    if (a.protocol !== b.protocol && (a.protocol === protocol || b.protocol === protocol))
-      return a.protocol === protocol;
-    // Weight 0 comes last, which its clock, that never rings, says as well; two of them are drawn alike.
-    if ((a.weight === 0) !== (b.weight === 0)) return b.weight === 0;
-    return one.rings < other.rings;
+    const order = precedence(one.channel, other.channel, this.wanted.protocol);
+    return order === 0 ? one.rings < other.rings : order < 0;
   }
 
-  private rings({ id, weight }: Channel): number {
+  private rings(channel: Channel): number {
     const { affinity, preferred } = this.wanted;
-    if (affinity === undefined && preferred?.channelId === id) return -1;
-    return ringingTime(weight === 0 ? 1 : weight, id, affinity, this.surroundings.random);
+    if (affinity === undefined && preferred?.channelId === channel.id) return -1;
+    return ringingTime(drawnBy(channel), channel.id, affinity, this.surroundings.random);
   }
 
   private ringsOf(credential: ChannelCredential | undefined): number {
     const { affinity, preferred } = this.wanted;
     if (credential === undefined || (affinity === undefined && preferred?.credentialId === credential.id)) return -1;
     return ringingTime(1, credential.id, affinity, this.surroundings.random);
-  }
-
-  private isDue(rest: Rest): boolean {
-    return this.wanted.mayProbe !== false && stageOf(rest, this.surroundings.clock.now()) === 'due';
   }
 
   /** Claims what is to be tried. Where another call does, or has taken the last place meanwhile, this one asks somebody else. */
@@ -196,11 +192,6 @@ export class CallSelection {
       onReleased: () => load.leave(channel),
     });
   }
-}
-
-interface CredentialChoice {
-  readonly credential: ChannelCredential | undefined;
-  readonly rest: Rest | undefined;
 }
 
 /** Of a channel that is called without any. */

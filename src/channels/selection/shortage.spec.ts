@@ -1,22 +1,18 @@
-import type { Rest, RestReason } from '../health/rest.js';
+import type { RestReason } from '../health/rest.js';
 import { Shortage } from './shortage.js';
 
 const NOW = 1_000_000;
 
-const rest = (reason: RestReason, ms: number): Rest => ({
-  subject: 'a channel',
-  id: 'a rest',
-  reason,
-  untilMs: NOW + ms,
-  strikes: 1,
-  probeUntilMs: 0,
+const resting = (reason: RestReason, ms: number) => ({
+  isFull: false,
+  rests: [{ subject: 'a channel', id: 'a rest', reason, untilMs: NOW + ms, strikes: 1, probeUntilMs: 0 }],
 });
 
 describe('a shortage of channels', () => {
   it('says the wait that the header tells in the message too', () => {
     const shortage = new Shortage(NOW);
-    shortage.resting(rest('failures', 16_200));
-    shortage.resting(rest('rate_limit', 40_000));
+    shortage.add(resting('failures', 16_200));
+    shortage.add(resting('rate_limit', 40_000));
     const error = shortage.errorFor('large');
     expect(error.details.retryAfterSeconds).toBe(17);
     expect(error.message).toBe(
@@ -26,7 +22,7 @@ describe('a shortage of channels', () => {
 
   it('is a rate limit where nothing else keeps a channel from answering', () => {
     const shortage = new Shortage(NOW);
-    shortage.resting(rest('rate_limit', 300_000));
+    shortage.add(resting('rate_limit', 300_000));
     expect(shortage.errorFor('large')).toMatchObject({
       kind: 'rate_limit_exceeded',
       message: 'All channels of the model "large" are at their rate limits. Please try again in 60s.',
@@ -36,8 +32,8 @@ describe('a shortage of channels', () => {
 
   it('lasts a moment where a channel is only full', () => {
     const shortage = new Shortage(NOW);
-    shortage.resting(rest('failures', 30_000));
-    shortage.full();
+    shortage.add(resting('failures', 30_000));
+    shortage.add({ isFull: true, rests: [] });
     expect(shortage.errorFor('large').details.retryAfterSeconds).toBe(1);
   });
 });

@@ -1,5 +1,6 @@
 import { AppError, type ErrorKind } from '../../shared/index.js';
-import { type Rest, type RestReason } from '../health/rest.js';
+import type { RestReason } from '../health/rest.js';
+import type { Hindered } from './standing.js';
 
 /** Clients are told to wait no longer than this. */
 const LONGEST_WAIT_SECONDS = 60;
@@ -32,12 +33,9 @@ export class Shortage {
 
   constructor(private readonly nowMs: number) {}
 
-  full(): void {
-    this.note('full', MOMENT_SECONDS * 1000);
-  }
-
-  resting({ reason, untilMs }: Rest): void {
-    this.note(reason, Math.max(untilMs - this.nowMs, MOMENT_SECONDS * 1000));
+  add({ isFull, rests }: Pick<Hindered, 'isFull' | 'rests'>): void {
+    if (isFull) this.note('full', MOMENT_SECONDS * 1000);
+    for (const { reason, untilMs } of rests) this.note(reason, Math.max(untilMs - this.nowMs, MOMENT_SECONDS * 1000));
   }
 
   /** What the client is told when there is no other. */
