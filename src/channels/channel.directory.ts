@@ -4,7 +4,7 @@ import type { ProtocolId } from '../call/index.js';
 import { type Catalog, type CatalogFollower, CatalogService } from '../catalog/index.js';
 import { Notifications } from '../database/index.js';
 import type { ChannelEntity } from './channel.entity.js';
-import { type Channel, translates } from './channel.js';
+import { type Channel, type SwitchedOffChannel, translates } from './channel.js';
 import { ChannelRepository } from './channel.repository.js';
 import { familyOf } from './channel-family.js';
 import { ChannelSnapshot } from './channel-snapshot.js';
@@ -26,6 +26,7 @@ const NO_CHANNELS = new ChannelSnapshot([]);
 export class ChannelDirectory implements OnModuleInit, CatalogFollower {
   private readonly logger = new Logger('Channels');
   private stored = NO_CHANNELS;
+  private off: readonly SwitchedOffChannel[] = [];
   private withFallback = NO_CHANNELS;
   private fallback: Fallback | undefined;
   private groups: readonly string[] = [];
@@ -48,10 +49,12 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
 
   /** Called by the catalog, in its transaction. */
   async read(catalog: Catalog, manager: EntityManager): Promise<() => void> {
-    const entities = (await this.repository.all(manager)).filter(({ enabled }) => enabled);
-    const snapshot = new ChannelSnapshot(entities.map((entity) => this.channelOf(entity)));
+    const entities = await this.repository.all(manager);
+    const switchedOn = entities.filter(({ enabled }) => enabled);
+    const snapshot = new ChannelSnapshot(switchedOn.map((entity) => this.channelOf(entity)));
     return () => {
       this.stored = snapshot;
+      this.off = entities.filter(({ enabled }) => !enabled).map(switchedOffChannel);
       this.groups = [...catalog.groups.keys()];
       this.extend();
       this.complain();
@@ -82,6 +85,11 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
   /** Every channel that is switched on, by name; those with an `unavailableReason` too. */
   all(): readonly Channel[] {
     return this.current().all;
+  }
+
+  /** Every channel that is stored and switched off, by name. */
+  get switchedOff(): readonly SwitchedOffChannel[] {
+    return this.off;
   }
 
   /** Whether a channel is stored and switched on; fallback channels do not count. */
@@ -150,3 +158,8 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
     this.complaints = new Set(complaints);
   }
 }
+
+const switchedOffChannel = (entity: ChannelEntity): SwitchedOffChannel => {
+  const { id, name, protocol, baseUrl, tier, weight, models } = entity;
+  return { id, name, protocol, baseUrl, tier, weight, models: new Map(Object.entries(models)) };
+};

@@ -54,6 +54,9 @@ export interface Channel {
   readonly unavailableReason: string | undefined;
 }
 
+/** What can be said of a channel that is stored and switched off: it is not made ready to be called. */
+export type SwitchedOffChannel = Pick<Channel, 'id' | 'name' | 'protocol' | 'baseUrl' | 'models' | 'tier' | 'weight'>;
+
 /** Whether calls of a dialect can go there: its own always, any other's where they may be translated. */
 export const takesCalls = ({ protocol, flags }: Pick<Channel, 'protocol' | 'flags'>, asked: ProtocolId): boolean =>
   protocol === asked || translates({ flags });

@@ -1,7 +1,13 @@
 // Owns accounts at upstreams: address, credentials (sealed in the database), their health, which of them a call asks
 // (selection/), the HTTP client to them, and the catalog file that describes them together with models and groups.
 // Does not own what is said to an upstream (protocols), nor when another one is asked (relay).
-export { type Channel, type ChannelCredential, type ChannelTimeouts, takesCalls } from './channel.js';
+export {
+  type Channel,
+  type ChannelCredential,
+  type ChannelTimeouts,
+  type SwitchedOffChannel,
+  takesCalls,
+} from './channel.js';
 export { ChannelDirectory, type FallbackChannel } from './channel.directory.js';
 export { DEFAULT_TIMEOUTS } from './channel-definition.js';
 export { ChannelsModule } from './channels.module.js';
@@ -14,7 +20,10 @@ export { HealthLimits } from './health/health-limits.js';
 export { Random } from './random.js';
 export type { Assignment } from './selection/assignment.js';
 export type { CallSelection, Maker, Wanted } from './selection/call-selection.js';
-export { ChannelSelection } from './selection/channel-selection.js';
+export { ChannelSelection, type ModelOutlook } from './selection/channel-selection.js';
+export type { Excluded, Exclusion } from './selection/exclusion.js';
+export type { Prospect } from './selection/outlook.js';
 export { NoChannel } from './selection/shortage.js';
+export type { Hindered } from './selection/standing.js';
 export { type Affinity, affinityOf } from './selection/weighted-draw.js';
 export { UpstreamClient, type UpstreamPart } from './upstream-client.js';

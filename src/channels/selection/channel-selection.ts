@@ -6,6 +6,14 @@ import { ChannelHealth } from '../health/channel-health.js';
 import { Random } from '../random.js';
 import { CallSelection, type Wanted } from './call-selection.js';
 import { ChannelLoad } from './channel-load.js';
+import { type Excluded, exclusionOf } from './exclusion.js';
+import type { CallOutlook } from './outlook.js';
+
+/** All channels of a model, as they stand to a call of it. */
+export interface ModelOutlook extends CallOutlook {
+  /** Those that serve the model, but not such a call. By name. */
+  readonly excluded: readonly Excluded[];
+}
 
 /** Chooses whom calls ask. */
 @Injectable()
@@ -25,5 +33,18 @@ export class ChannelSelection {
       { ...wanted, admits: (channel) => takesCalls(channel, protocol) && admits?.(channel) !== false },
       { channels: () => directory.serving(group, model), health, load, random, clock },
     );
+  }
+
+  /** Whom a call would ask if it were made now, and why not the others. Nobody is asked, and nothing is counted. */
+  outlook(wanted: Wanted): ModelOutlook {
+    const { group, model, protocol } = wanted;
+    const outlook = this.for(wanted).outlook();
+    const { prospects, hindered } = outlook;
+    const considered = new Set([...prospects, ...hindered].map(({ channel }) => channel.id));
+    const excluded = [...this.directory.all(), ...this.directory.switchedOff]
+      .filter(({ id, models }) => models.has(model) && !considered.has(id))
+      .map((channel) => ({ channel, exclusion: exclusionOf(channel, group, protocol) }))
+      .toSorted(({ channel: one }, { channel: other }) => one.name.localeCompare(other.name));
+    return { ...outlook, excluded };
   }
 }
