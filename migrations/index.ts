@@ -25,6 +25,7 @@ import { RecordUpstreamCosts20261123020000 } from './20261123020000-record-upstr
 import { CreateAuditLog20261123000000 } from './20261123000000-create-audit-log.js';
 import { DeleteChannels20261123050000 } from './20261123050000-delete-channels.js';
 import { ExtendAccounts20261123030000 } from './20261123030000-extend-accounts.js';
+import { CreateSettings20261123040000 } from './20261123040000-create-settings.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -53,4 +54,5 @@ export const migrations = [
   CreateAuditLog20261123000000,
   DeleteChannels20261123050000,
   ExtendAccounts20261123030000,
+  CreateSettings20261123040000,
 ];

@@ -10,6 +10,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['config', 'call', 'metrics', 'workers'],
   ['database', 'limits', 'tracing', 'monitoring'],
   ['audit'],
+  ['settings'],
   ['web', 'mail'],
   ['auth', 'stored-answers'],
   ['usage', 'tokens'],

@@ -9,6 +9,7 @@ export { DatabaseServer } from './database-server.js';
 export { DatabaseModule } from './database.module.js';
 export { startEmbedded, type EmbeddedServer } from './embedded/index.js';
 export { isDatabaseOutage, isOutage } from './outage.js';
+export { KeptCopy } from './kept-copy.js';
 export type { KeptSession, SessionClient } from './kept-session.js';
 export { migrate } from './migrate.js';
 export { nanosColumn } from './nanos.column.js';

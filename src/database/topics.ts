@@ -6,6 +6,8 @@ export const TOPICS = {
   account: 'account',
   /** The catalog has another version: its groups, models, prices or channels were changed. */
   catalog: 'catalog',
+  /** A section of the settings was saved. */
+  settings: 'settings',
   /** A channel or a credential of one is left alone, or called again. */
   rest: 'rest',
   /** A question: which of these variables does a server's environment lack? */

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/index.js';
 import { KeysModule } from '../keys/index.js';
+import { SettingsModule } from '../settings/index.js';
 import { WalletModule } from '../wallet/index.js';
 import { CatalogModule } from '../catalog/index.js';
 import { AccountImport } from './import/account-import.js';
@@ -25,7 +26,7 @@ import { SignUpRules } from './registration/sign-up-rules.js';
 import { StartingCredits } from './starting-credits.js';
 
 @Module({
-  imports: [AuthModule, CatalogModule, WalletModule, KeysModule],
+  imports: [AuthModule, CatalogModule, WalletModule, KeysModule, SettingsModule],
   controllers: [
     RegistrationController,
     VerifyController,

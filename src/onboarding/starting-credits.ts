@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { hash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { alikeForm } from '../auth/index.js';
-import { Config } from '../config/index.js';
+import { Settings } from '../settings/index.js';
 import { WalletService } from '../wallet/index.js';
 
 const CLAIM = `
@@ -13,7 +13,7 @@ const CLAIM = `
 @Injectable()
 export class StartingCredits {
   constructor(
-    private readonly config: Config,
+    private readonly settings: Settings,
     private readonly wallets: WalletService,
   ) {}
 
@@ -24,7 +24,7 @@ export class StartingCredits {
    */
   async give(accountId: string, email: string, first: boolean, manager: EntityManager): Promise<void> {
     const claimed = await manager.query<unknown[]>(CLAIM, [hash('sha256', alikeForm(email), 'buffer')]);
-    const { startingCredit } = this.config;
+    const { startingCredit } = this.settings.current().signUp;
     if (claimed.length === 1 && first && startingCredit > 0n)
       await this.wallets.credit(accountId, startingCredit, 'Starting credit', manager);
   }

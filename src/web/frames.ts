@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../config/index.js';
+import { Settings } from '../settings/index.js';
 import { Clock } from '../shared/index.js';
 import { BaseAddress } from './base-address.js';
 import type { KnownVisit } from './current-visit.js';
@@ -10,7 +10,7 @@ import { ShellContent } from './shell-content.js';
 @Injectable()
 export class Frames {
   constructor(
-    private readonly config: Config,
+    private readonly settings: Settings,
     private readonly shell: ShellContent,
     private readonly address: BaseAddress,
     private readonly clock: Clock,
@@ -19,13 +19,16 @@ export class Frames {
   async around({ visit, flash }: KnownVisit): Promise<Chrome> {
     const { visitor } = visit;
     const { balance, notices = [] } = visitor?.verified ? await this.shell.of(visitor) : {};
+    const { site, signUp } = this.settings.current();
     return {
       visit,
       flash,
       balance,
       notice: notices[0],
-      supportContact: this.config.supportContact,
-      signUp: this.config.signUp,
+      product: site.name,
+      supportContact: site.supportContact,
+      hasTerms: site.terms !== undefined,
+      signUp: signUp.mode,
       baseUrl: this.address.current(),
       now: this.clock.date(),
     };

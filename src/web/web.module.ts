@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { SettingsModule } from '../settings/index.js';
 import { BaseAddress } from './base-address.js';
 import { Cursors } from './cursors.js';
 import { ErrorPages } from './error-pages.js';
@@ -27,7 +28,7 @@ const PROVIDED = [
 ];
 
 @Module({
-  imports: [TypeOrmModule.forFeature([FormPostEntity]), RenderingModule],
+  imports: [TypeOrmModule.forFeature([FormPostEntity]), RenderingModule, SettingsModule],
   providers: [Signatures, Frames, ...PROVIDED],
   exports: [RenderingModule, ...PROVIDED],
 })

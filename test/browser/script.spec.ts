@@ -52,7 +52,14 @@ describe('the script of pages', () => {
       layout: 'app',
       data: { heading: 'BODY', paragraphs: [], now: new Date(), ...(form && { form }) },
     });
-    const chrome = { visit: visit('/try'), signUp: 'open', baseUrl: relay.url, now: new Date() } as const;
+    const chrome = {
+      visit: visit('/try'),
+      product: 'Switchboard',
+      hasTerms: false,
+      signUp: 'open',
+      baseUrl: relay.url,
+      now: new Date(),
+    } as const;
     return engine.render(page, chrome).html.replace('<h1>BODY</h1>', `<h1>Try</h1>${body}`);
   };
 

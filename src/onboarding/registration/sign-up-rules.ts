@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../config/index.js';
+import { Settings } from '../../settings/index.js';
 import { AppError } from '../../shared/index.js';
 
 /** Nobody makes an account for themselves here. */
@@ -17,22 +17,22 @@ class DomainRefused extends AppError {
   }
 }
 
-/** Who may make an account: settings of the environment. */
+/** Who may make an account: the settings say it. */
 @Injectable()
 export class SignUpRules {
-  constructor(private readonly config: Config) {}
+  constructor(private readonly settings: Settings) {}
 
   get invitationNeeded(): boolean {
-    return this.config.signUp === 'invite';
+    return this.settings.current().signUp.mode === 'invite';
   }
 
   get closed(): boolean {
-    return this.config.signUp === 'closed';
+    return this.settings.current().signUp.mode === 'closed';
   }
 
   /** In words, for the form. */
   get domains(): readonly string[] {
-    return this.config.signUpDomains;
+    return this.settings.current().signUp.domains;
   }
 
   /** @throws SignUpClosed */

@@ -19,8 +19,12 @@ export interface Chrome {
   readonly notice?: Notice | undefined;
   /** Undefined: nobody is signed in, or nothing knows it. */
   readonly balance?: Nanos | undefined;
+  /** What the service is called. */
+  readonly product: string;
   /** An address of mail or of a page. */
   readonly supportContact?: string | undefined;
+  /** Whether there is anything at /terms. */
+  readonly hasTerms: boolean;
   readonly signUp: 'open' | 'invite' | 'closed';
   /** Where people reach the service, without a trailing slash. */
   readonly baseUrl: string;
@@ -41,7 +45,6 @@ export function shownChrome(chrome: Chrome): Readonly<Record<string, unknown>> {
   const theme = THEMES[visit.theme ?? 'system'];
   return {
     ...chrome,
-    product: 'Switchboard',
     visitor: visit.visitor,
     csrf: visit.csrf,
     timeZone: visit.visitor?.timeZone ?? 'UTC',

@@ -36,6 +36,8 @@ const signedIn = (overrides: Partial<Visit> = {}): Visit =>
 
 const aChrome = (visit: Visit, overrides: Partial<Chrome> = {}): Chrome => ({
   visit,
+  product: 'Switchboard',
+  hasTerms: false,
   signUp: 'open',
   baseUrl: 'https://switchboard.example.com',
   now: new Date('2026-11-20T13:36:02Z'),

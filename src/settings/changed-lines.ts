@@ -1,0 +1,39 @@
+import type { SectionName, Sections } from './sections/sections.js';
+
+/** By field as people call it, what it says; what is in `UNSHOWN` is compared and not told. */
+type Facts = Readonly<Record<string, string>>;
+
+const FACTS: { readonly [Name in SectionName]: (section: Sections[Name]) => Facts } = {
+  site: ({ name, supportContact, terms, statusIsPublic }) => ({
+    name,
+    'support contact': supportContact,
+    terms,
+    'status page': statusIsPublic ? 'for everybody' : 'for operators',
+  }),
+  signUp: ({ mode, domains, startingCredit }) => ({
+    'who may register': mode,
+    domains: domains.join(', '),
+    'starting credit': `$${startingCredit}`,
+  }),
+  mail: ({ server, sealedPassword, from }) => ({ server, password: sealedPassword, sender: from }),
+  retention: ({ callsMonths }) => ({ 'months of calls': callsMonths === null ? 'all' : String(callsMonths) }),
+};
+
+/** Too long, or a secret. */
+const UNSHOWN = new Set(['terms', 'password']);
+
+/** A line for each field that differs, `starting credit $0 → $5`; none when all are the same. */
+export function changedLines<Name extends SectionName>(
+  name: Name,
+  before: Sections[Name],
+  after: Sections[Name],
+): readonly string[] {
+  const then = FACTS[name](before);
+  return Object.entries(FACTS[name](after)).flatMap(([field, now]) => {
+    const old = then[field] ?? '';
+    if (old === now) return [];
+    return [UNSHOWN.has(field) ? `${field} changed` : `${field} ${shown(old)} → ${shown(now)}`];
+  });
+}
+
+const shown = (text: string): string => text || '(none)';

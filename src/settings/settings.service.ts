@@ -1,0 +1,61 @@
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../config/index.js';
+import { KeptCopy, Notifications, TOPICS } from '../database/index.js';
+import { type CurrentSettings, currentSettings } from './current-settings.js';
+import { MailPassword } from './mail-password.js';
+import { readSection } from './sections/sections.js';
+import { SettingsRepository, type StoredSection } from './settings.repository.js';
+
+/** The settings in memory. Looking at them costs no query; they are at most as old as a notification takes, or a second. */
+@Injectable()
+export class Settings implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger('Settings');
+  private readonly copy: KeptCopy<CurrentSettings>;
+  private settings: CurrentSettings;
+
+  constructor(
+    private readonly config: Config,
+    private readonly password: MailPassword,
+    repository: SettingsRepository,
+    notifications: Notifications,
+  ) {
+    this.settings = this.settingsOf([]);
+    this.copy = new KeptCopy(notifications, {
+      topic: TOPICS.settings,
+      read: async () => this.settingsOf(await repository.all()),
+      use: (settings) => (this.settings = settings),
+      warn: (reason) =>
+        this.logger.warn(`The settings could not be read again; those from before stay in use: ${reason}`),
+    });
+  }
+
+  onModuleInit(): Promise<void> {
+    return this.copy.open();
+  }
+
+  onModuleDestroy(): Promise<void> {
+    return this.copy.close();
+  }
+
+  /** What holds now, of one moment: ask again for each thing that is done. */
+  current(): CurrentSettings {
+    return this.settings;
+  }
+
+  /** Reads them again. Whoever awaits it sees everything that was committed before the call. */
+  reload(): Promise<void> {
+    return this.copy.reload();
+  }
+
+  private settingsOf(stored: readonly StoredSection[]): CurrentSettings {
+    const valueOf = (name: string): StoredSection['value'] =>
+      stored.find(({ section }) => section === name)?.value ?? {};
+    const sections = {
+      site: readSection('site', valueOf('site')),
+      signUp: readSection('signUp', valueOf('signUp')),
+      mail: readSection('mail', valueOf('mail')),
+      retention: readSection('retention', valueOf('retention')),
+    };
+    return currentSettings(sections, this.config, this.password);
+  }
+}

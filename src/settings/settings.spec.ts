@@ -1,0 +1,160 @@
+import { Config } from '../config/index.js';
+import { parseUsd } from '../shared/index.js';
+import { changedLines } from './changed-lines.js';
+import { currentSettings } from './current-settings.js';
+import { MailPassword } from './mail-password.js';
+import { readSection, type SectionName, type Sections } from './sections/sections.js';
+import { InvalidSettings } from './settings.errors.js';
+import { TypedSections } from './typed-sections.js';
+
+const configOf = (environment: Readonly<Record<string, string>> = {}): Config =>
+  Config.fromEnvironment({ SECRET_KEY: 's'.repeat(32), ...environment });
+
+/** Sections of which those that are given were saved. */
+const stored = (given: Partial<Record<SectionName, Readonly<Record<string, unknown>>>> = {}): Sections => ({
+  site: readSection('site', given.site ?? {}),
+  signUp: readSection('signUp', given.signUp ?? {}),
+  mail: readSection('mail', given.mail ?? {}),
+  retention: readSection('retention', given.retention ?? {}),
+});
+
+const holdingUnder = (environment: Readonly<Record<string, string>>, sections: Sections) => {
+  const config = configOf(environment);
+  return currentSettings(sections, config, new MailPassword(config));
+};
+
+const faultsOf = (name: SectionName, given: Readonly<Record<string, unknown>>): readonly string[] => {
+  try {
+    readSection(name, given);
+    return [];
+  } catch (error) {
+    if (!(error instanceof InvalidSettings)) throw error;
+    return Object.keys(error.faults);
+  }
+};
+
+describe('what holds', () => {
+  const SAVED = stored({
+    site: { name: 'Acme', supportContact: 'help@acme.example' },
+    signUp: { mode: 'closed', domains: ['acme.example'], startingCredit: '3' },
+    mail: { server: 'smtp://mail.acme.example', from: 'relay@acme.example' },
+    retention: { callsMonths: 6 },
+  });
+
+  it('is what was saved where the environment says nothing', () => {
+    const { site, signUp, mail, retention } = holdingUnder({}, SAVED);
+    expect(site).toMatchObject({ name: 'Acme', supportContact: 'help@acme.example' });
+    expect(signUp).toEqual({ mode: 'closed', domains: ['acme.example'], startingCredit: parseUsd('3') });
+    expect([mail.smtpUrl?.reveal(), mail.from]).toEqual(['smtp://mail.acme.example', 'relay@acme.example']);
+    expect(retention.callsMonths).toBe(6);
+  });
+
+  it('is what the environment says where it says something, even what would hold without it', () => {
+    const environment = {
+      SIGN_UP: 'open',
+      SIGN_UP_DOMAINS: 'other.example',
+      STARTING_CREDIT: '0',
+      SUPPORT_CONTACT: 'https://help.example',
+      SMTP_URL: 'smtp://other.example',
+      MAIL_FROM: 'Other <other@other.example>',
+    };
+    const { site, signUp, mail } = holdingUnder(environment, SAVED);
+    expect(site.supportContact).toBe('https://help.example');
+    expect(signUp).toEqual({ mode: 'open', domains: ['other.example'], startingCredit: 0n });
+    expect([mail.smtpUrl?.reveal(), mail.from]).toEqual(['smtp://other.example', 'Other <other@other.example>']);
+  });
+
+  it('is decided field by field', () => {
+    const { signUp } = holdingUnder({ SIGN_UP: 'invite' }, SAVED);
+    expect(signUp).toEqual({ mode: 'invite', domains: ['acme.example'], startingCredit: parseUsd('3') });
+  });
+
+  it('has mail come from the site, under its name, when nobody says from whom', () => {
+    expect(holdingUnder({}, stored({ site: { name: 'The "A\\B" relay' } })).mail.from).toBe(
+      String.raw`"The \"A\\B\" relay" <switchboard@localhost>`,
+    );
+  });
+});
+
+describe('a section', () => {
+  it('is understood as it is stored and as people type it', () => {
+    expect(
+      readSection('signUp', { mode: 'open', domains: ' Example.com,\r\nacme.example ', startingCredit: ' 0.50 ' }),
+    ).toEqual({
+      mode: 'open',
+      domains: ['example.com', 'acme.example'],
+      startingCredit: '0.50',
+    });
+    expect(readSection('site', { name: ' Acme ', terms: 'One.\r\n\r\nTwo.', statusIsPublic: 'yes' })).toEqual({
+      name: 'Acme',
+      supportContact: '',
+      terms: 'One.\n\nTwo.',
+      statusIsPublic: true,
+    });
+    expect(readSection('retention', { callsMonths: ' 12 ' }).callsMonths).toBe(12);
+    expect(readSection('retention', { callsMonths: '' }).callsMonths).toBeNull();
+  });
+
+  it.each<[SectionName, Readonly<Record<string, unknown>>, readonly string[]]>([
+    ['site', { name: '' }, ['name']],
+    ['site', { name: 'x'.repeat(61), supportContact: 'x'.repeat(201) }, ['name', 'supportContact']],
+    ['site', { statusIsPublic: 'perhaps' }, ['statusIsPublic']],
+    ['signUp', { mode: 'sometimes' }, ['mode']],
+    ['signUp', { domains: 'example.com, not a domain' }, ['domains']],
+    ['signUp', { domains: 5, startingCredit: '-1' }, ['domains', 'startingCredit']],
+    ['signUp', { startingCredit: '1.0000000001' }, ['startingCredit']],
+    ['mail', { server: 'mail.example.com' }, ['server']],
+    ['mail', { server: 'smtp://relay:secret@mail.example.com' }, ['server']],
+    ['mail', { server: 'smtp://mail.example.com/path' }, ['server']],
+    ['mail', { from: 'nobody' }, ['from']],
+    ['mail', { from: 'A <a@example.com>\r\nBcc: eve@example.com' }, ['from']],
+    ['retention', { callsMonths: '0' }, ['callsMonths']],
+    ['retention', { callsMonths: '1.5' }, ['callsMonths']],
+    ['retention', { callsMonths: 'a year' }, ['callsMonths']],
+  ])('%s is refused when it is %j, with what to enter at each field', (name, given, fields) => {
+    expect(faultsOf(name, given)).toEqual(fields);
+  });
+
+  it('leaves out what a later version has stored', () => {
+    expect(readSection('retention', { callsMonths: 3, wallets: 7 })).toEqual({ callsMonths: 3 });
+  });
+
+  it('keeps what is stored where the environment wins, whatever is sent', () => {
+    const config = configOf({ SIGN_UP: 'closed', SMTP_URL: 'smtp://fixed.example' });
+    const typed = new TypedSections(config, new MailPassword(config));
+    const before = readSection('signUp', { mode: 'invite' });
+    expect(typed.read('signUp', { mode: 'open', startingCredit: '1' }, before)).toMatchObject({
+      mode: 'invite',
+      startingCredit: '1',
+    });
+    const mail = readSection('mail', {});
+    expect(typed.read('mail', { server: 'smtp://a@b.example', password: 'p', sealedPassword: 'v1.x' }, mail)).toEqual(
+      mail,
+    );
+  });
+
+  it('takes no password for a server without a user, nor a sealed one from outside', () => {
+    const config = configOf();
+    const typed = new TypedSections(config, new MailPassword(config));
+    const before = readSection('mail', {});
+    expect(() => typed.read('mail', { server: 'smtp://b.example', password: 'p' }, before)).toThrow('Name the user');
+    expect(typed.read('mail', { server: 'smtp://b.example', sealedPassword: 'v1.x' }, before)).toMatchObject({
+      sealedPassword: '',
+    });
+  });
+});
+
+describe('the lines of a change', () => {
+  it('say of each field what it was and what it is, but neither a secret nor a long text', () => {
+    const before = readSection('mail', { server: 'smtp://a@b.example', sealedPassword: 'v1.one' });
+    const after = readSection('mail', { sealedPassword: 'v1.two', from: 'a@b.example' });
+    expect(changedLines('mail', before, after)).toEqual([
+      'server smtp://a@b.example → (none)',
+      'password changed',
+      'sender (none) → a@b.example',
+    ]);
+    expect(
+      changedLines('retention', readSection('retention', {}), readSection('retention', { callsMonths: 6 })),
+    ).toEqual(['months of calls all → 6']);
+  });
+});
