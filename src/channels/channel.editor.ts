@@ -24,6 +24,11 @@ export class ChannelEditor {
     private readonly clock: Clock,
   ) {}
 
+  /** By name, switched off or not. */
+  all(manager: EntityManager): Promise<readonly ChannelEntity[]> {
+    return this.repository.all(manager);
+  }
+
   /** Channels that are switched on, by name. */
   async stored(manager: EntityManager): Promise<readonly ChannelEntity[]> {
     return (await this.repository.all(manager)).filter(({ enabled }) => enabled);

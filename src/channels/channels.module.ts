@@ -4,7 +4,9 @@ import { CatalogModule, Offer } from '../catalog/index.js';
 import { MetricsModule } from '../metrics/index.js';
 import { CatalogExport } from './catalog-file/catalog-export.service.js';
 import { CatalogDesk } from './catalog-file/catalog-desk.js';
+import { ChannelDesk } from './catalog-file/channel-desk.js';
 import { CatalogImport } from './catalog-file/catalog-import.service.js';
+import { ChannelDrafts } from './catalog-file/channel-drafts.js';
 import { ChannelDirectory } from './channel.directory.js';
 import { ChannelEditor } from './channel.editor.js';
 import { ChannelEntity } from './channel.entity.js';
@@ -43,11 +45,24 @@ import { UpstreamPools } from './upstream-pools.js';
     ChannelEditor,
     CatalogImport,
     CatalogDesk,
+    ChannelDesk,
+    ChannelDrafts,
     CatalogExport,
     UpstreamPools,
     UpstreamClient,
   ],
-  exports: [ChannelDirectory, ChannelSelection, Random, UpstreamClient, CatalogImport, CatalogDesk, CatalogExport],
+  exports: [
+    ChannelDirectory,
+    ChannelHealth,
+    ChannelSelection,
+    Random,
+    UpstreamClient,
+    CatalogImport,
+    CatalogDesk,
+    ChannelDesk,
+    ChannelDrafts,
+    CatalogExport,
+  ],
 })
 export class ChannelsModule {
   constructor(offer: Offer, directory: ChannelDirectory) {

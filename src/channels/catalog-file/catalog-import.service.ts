@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { CatalogEditor, type Change } from '../../catalog/index.js';
 import { Notifications } from '../../database/index.js';
 import { AppError } from '../../shared/index.js';
+import type { ChannelDefinition } from '../channel-definition.js';
 import { ChannelEditor } from '../channel.editor.js';
 import { missingOnServers } from '../environment-question.js';
 import type { CatalogFileDto } from './catalog-file.dto.js';
@@ -29,6 +30,8 @@ interface Application {
   readonly refusal: (faults: readonly Fault[]) => AppError;
   /** Asked first, while nobody else can change anything: what it throws undoes everything. */
   readonly unless?: (manager: EntityManager) => Promise<void>;
+  /** Stores the channels in another way than by their names. */
+  readonly putChannels?: (channels: readonly ChannelDefinition[], manager: EntityManager) => Promise<readonly Change[]>;
 }
 
 /** Makes groups, models, prices, channels and limits be as entries say, all of them or none. */
@@ -69,17 +72,14 @@ export class CatalogImport {
 
   private async replace(
     { groups, models, channels, limits }: CatalogFileDto,
-    { prune, protocols }: Application,
+    { prune, protocols, putChannels }: Application,
     manager: EntityManager,
   ): Promise<readonly Change[]> {
+    const definitions = (channels ?? []).map((entry) => channelFrom(entry, protocols));
     return [
       ...(await this.catalog.replaceGroups((groups ?? []).map(groupFrom), prune, manager)),
       ...(await this.catalog.replaceModels((models ?? []).map(modelFrom), prune, manager)),
-      ...(await this.channels.replace(
-        (channels ?? []).map((entry) => channelFrom(entry, protocols)),
-        prune,
-        manager,
-      )),
+      ...(await (putChannels?.(definitions, manager) ?? this.channels.replace(definitions, prune, manager))),
       ...(await this.catalog.replaceUsualLimits(usualLimitsFrom(limits ?? {}), prune, manager)),
     ];
   }

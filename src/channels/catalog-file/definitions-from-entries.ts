@@ -107,7 +107,7 @@ export const authOf = ({ auth, protocol }: ChannelEntry, protocols: UsualAuth): 
 export const variableOf = (credential: string): string | undefined =>
   credential.startsWith('env:') ? credential.slice('env:'.length) : undefined;
 
-function credentialFrom(credential: string): CredentialDefinition {
+export function credentialFrom(credential: string): CredentialDefinition {
   if (credential === '***') return 'keep';
   const env = variableOf(credential);
   return env === undefined ? { secret: new Secret(credential) } : { env };

@@ -1,0 +1,54 @@
+import { hash } from 'node:crypto';
+import { channelRevision } from './channel.editor.js';
+import type { ChannelEntity, StoredCredential } from './channel.entity.js';
+import type { CredentialReader } from './credential-reader.js';
+
+const REFERENCE_LENGTH = 12;
+const ENDING_LENGTH = 4;
+/** Of what is shorter even the ending would tell too much. */
+const LEAST_SECRET_LENGTH = 20;
+
+/** What operators may know of a credential. */
+export interface CredentialNote {
+  /** Names it until it is replaced. Tells nothing of it. */
+  readonly reference: string;
+  /** The variable of the server's environment that it is read from. */
+  readonly variable?: string;
+  /** Its last characters; absent of a secret that is short, or cannot be opened. */
+  readonly ending?: string;
+  readonly setAt?: Date;
+  /** It was stored under another SECRET_KEY: nobody can call with it. */
+  readonly unreadable: boolean;
+}
+
+/** A stored channel as operators see it: everything but its secrets. */
+export interface ChannelRecord extends Omit<ChannelEntity, 'credentials' | 'deletedAt'> {
+  readonly credentials: readonly CredentialNote[];
+  /** Another one as soon as anything of it is different. */
+  readonly revision: string;
+}
+
+/** Sealing is different every time, so that nobody can try secrets by it. */
+export const referenceOf = (credential: StoredCredential): string =>
+  hash('sha256', JSON.stringify(credential), 'hex').slice(0, REFERENCE_LENGTH);
+
+export function recordOf(channel: ChannelEntity, reader: CredentialReader): ChannelRecord {
+  const { credentials, deletedAt: _, ...columns } = channel;
+  return {
+    ...columns,
+    credentials: credentials.map((credential) => noteOf(credential, channel.id, reader)),
+    revision: channelRevision(channel),
+  };
+}
+
+function noteOf(credential: StoredCredential, id: string, reader: CredentialReader): CredentialNote {
+  const reference = referenceOf(credential);
+  if ('env' in credential) return { reference, variable: credential.env, unreadable: false };
+  const [secret] = reader.read({ id, credentials: [credential] }).credentials.map((read) => read.secret.reveal());
+  return {
+    reference,
+    unreadable: secret === undefined,
+    ...(secret !== undefined && secret.length >= LEAST_SECRET_LENGTH && { ending: secret.slice(-ENDING_LENGTH) }),
+    ...(credential.setAt !== undefined && { setAt: new Date(credential.setAt) }),
+  };
+}
