@@ -26,6 +26,7 @@ import { CreateAuditLog20261123000000 } from './20261123000000-create-audit-log.
 import { DeleteChannels20261123050000 } from './20261123050000-delete-channels.js';
 import { ExtendAccounts20261123030000 } from './20261123030000-extend-accounts.js';
 import { CreateSettings20261123040000 } from './20261123040000-create-settings.js';
+import { TellPriceChanges20261123060000 } from './20261123060000-tell-price-changes.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -55,4 +56,5 @@ export const migrations = [
   DeleteChannels20261123050000,
   ExtendAccounts20261123030000,
   CreateSettings20261123040000,
+  TellPriceChanges20261123060000,
 ];

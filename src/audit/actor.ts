@@ -20,3 +20,17 @@ export const actingAs = <T>(actor: Actor, work: () => T): T => acting.run(actor,
 
 /** In whose name this is done; undefined: in nobody's but the owner's own. */
 export const currentActor = (): Actor | undefined => acting.getStore();
+
+/** What an actor is called wherever a change is told of. */
+export function nameOf(actor: Actor): string {
+  switch (actor.kind) {
+    case 'account':
+      return actor.name;
+    case 'command-line':
+      return 'Command line';
+    case 'system':
+      return 'System';
+    default:
+      return actor satisfies never;
+  }
+}

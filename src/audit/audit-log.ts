@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Clock, newId } from '../shared/index.js';
-import { type Actor, currentActor } from './actor.js';
+import { type Actor, currentActor, nameOf } from './actor.js';
 import type { AuditEntry } from './audit-entry.js';
 import { AuditEntryEntity } from './audit-entry.entity.js';
 
@@ -35,14 +35,8 @@ export class AuditLog {
 }
 
 function columnsOf(actor: Actor): ActorColumns {
-  switch (actor.kind) {
-    case 'account':
-      return { actorKind: 'account', actorId: actor.accountId, actorName: actor.name, ip: actor.ip };
-    case 'command-line':
-      return { actorKind: actor.kind, actorId: '', actorName: 'Command line', ip: '' };
-    case 'system':
-      return { actorKind: actor.kind, actorId: '', actorName: 'System', ip: '' };
-    default:
-      return actor satisfies never;
-  }
+  const actorName = nameOf(actor);
+  return actor.kind === 'account'
+    ? { actorKind: actor.kind, actorId: actor.accountId, actorName, ip: actor.ip }
+    : { actorKind: actor.kind, actorId: '', actorName, ip: '' };
 }

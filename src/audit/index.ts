@@ -1,6 +1,6 @@
 // Who changed what: an append-only record of everything that operators, the command line and the program itself change.
 // Owns the record and who acts. Does not own what is changed: services say it in the transaction of the change.
-export { type Actor, actingAs, COMMAND_LINE, SYSTEM } from './actor.js';
+export { type Actor, actingAs, COMMAND_LINE, currentActor, nameOf, SYSTEM } from './actor.js';
 export type { AuditEntry, AuditObjectKind, RecordedChange } from './audit-entry.js';
 export { AuditLog } from './audit-log.js';
 export { AuditModule } from './audit.module.js';

@@ -11,7 +11,7 @@ import { type ServiceTier, tierToCharge, tierToHold } from './service-tier.js';
 export interface BillingPlan {
   readonly caller: Caller;
   readonly model: CatalogModel;
-  readonly group: Omit<CatalogGroup, 'description' | 'limits'>;
+  readonly group: Omit<CatalogGroup, 'description' | 'choice' | 'limits'>;
   readonly catalogVersion: bigint;
   /** Tokens of the conversation that the call continues, where this process knows it. */
   readonly continuedTokens?: number | undefined;

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Notifications, TOPICS } from '../database/index.js';
 import { type Limits, NO_LIMITS, USUALLY_LIMITED, type UsualLimits } from '../limits/index.js';
-import { Clock, newId } from '../shared/index.js';
 import { CatalogRepository, type StoredModel } from './catalog.repository.js';
 import { CatalogAudit } from './catalog.audit.js';
 import { type Change, describeChanges, difference, type Facts, lineOf, revisionOf, type Subject } from './changes.js';
@@ -13,9 +12,8 @@ import {
   limitFacts,
   type ModelDefinition,
   modelFacts,
-  priceFacts,
 } from './definitions.js';
-import type { PricingDefinition } from './pricing.js';
+import { PriceEditor } from './price-editor.js';
 import { replaceAll } from './replace-all.js';
 
 /** The group that is billed when neither key nor account names one: never switched off. */
@@ -25,8 +23,6 @@ export const DEFAULT_GROUP = 'default';
 interface CatalogDefinitions {
   readonly groups: readonly GroupDefinition[];
   readonly models: readonly ModelDefinition[];
-  /** Prices that begin later and are no part of the definitions, in words: a line each. */
-  readonly upcoming: readonly string[];
   readonly usualLimits: UsualLimits;
 }
 
@@ -50,7 +46,7 @@ export class CatalogEditor {
     private readonly repository: CatalogRepository,
     private readonly notifications: Notifications,
     private readonly audit: CatalogAudit,
-    private readonly clock: Clock,
+    private readonly prices: PriceEditor,
   ) {}
 
   /**
@@ -102,7 +98,6 @@ export class CatalogEditor {
     return {
       groups: groups.map(groupDefinitionOf),
       models: models.flatMap(definitionsOf),
-      upcoming: models.flatMap(describeUpcoming),
       usualLimits: await this.repository.usualLimits(manager),
     };
   }
@@ -153,18 +148,22 @@ export class CatalogEditor {
     return changes;
   }
 
-  /** Makes each model be as defined; prices that differ begin at their time. With `prune`, switches off all others. */
+  /**
+   * Makes each model be as defined; prices that differ begin at their time. With `prune`, switches off all others.
+   * @param reason of a change of prices, as whoever makes it says
+   */
   async replaceModels(
     definitions: readonly ModelDefinition[],
     prune: boolean,
     manager: EntityManager,
+    reason?: string,
   ): Promise<Change[]> {
     const stored = await this.repository.models(manager);
     const byName = new Map(stored.map((one) => [one.model.name, one]));
     return replaceAll(definitions, {
       kind: 'model',
       stored: stored.map(({ model }) => model),
-      put: (definition) => this.putModel(definition, byName.get(definition.name), manager),
+      put: (definition) => this.putModel(definition, byName.get(definition.name), reason, manager),
       switchOff: ({ name }) => this.repository.switchOffModel(name, manager),
       prune: () => prune,
     });
@@ -173,20 +172,14 @@ export class CatalogEditor {
   private async putModel(
     definition: ModelDefinition,
     stored: StoredModel | undefined,
+    reason: string | undefined,
     manager: EntityManager,
   ): Promise<readonly Change[]> {
-    const { name, pricing, validFrom } = definition;
-    const subject: Subject = { kind: 'model', name };
-    const lines = difference(subject, stored?.model, stored && modelFacts(stored.model), modelFacts(definition));
-    if (lines.length > 0) await this.repository.putModel(definition, manager);
-    const before = stored && pricesAt(stored, validFrom);
-    const priceLines = describeChanges(subject, before ? priceFacts(before) : {}, priceFacts(pricing));
-    if (priceLines.length > 0) {
-      const id = newId('prc', this.clock.now());
-      await this.repository.addPriceVersion({ id, model: name, validFrom, pricing }, manager);
-    }
-    const when = validFrom !== undefined && validFrom > this.clock.date() ? ` from ${validFrom.toISOString()}` : '';
-    return stored === undefined ? lines : [...lines, ...priceLines.map(({ text }) => ({ subject, text: text + when }))];
+    const subject: Subject = { kind: 'model', name: definition.name };
+    const facts = difference(subject, stored?.model, stored && modelFacts(stored.model), modelFacts(definition));
+    if (facts.length > 0) await this.repository.putModel(definition, manager);
+    const prices = await this.prices.put(definition, stored, reason, manager);
+    return stored === undefined ? facts : [...facts, ...prices];
   }
 }
 
@@ -197,19 +190,14 @@ const storedModelFacts = ({ model, price, upcoming }: StoredModel): Facts => ({
   prices: [...(price ? [price] : []), ...upcoming].map(({ id }) => id).join(),
 });
 
-/** What a model costs at a time, now when that is past, as far as it is known already. */
-function pricesAt({ price, upcoming }: StoredModel, time: Date | undefined): PricingDefinition | undefined {
-  const begun = time === undefined ? undefined : upcoming.findLast(({ validFrom }) => validFrom <= time);
-  return (begun ?? price)?.pricing;
-}
-
 /** A model whose first prices have not begun is defined by those. */
-function definitionsOf({ model, price, upcoming: [next] }: StoredModel): ModelDefinition[] {
-  if (price !== undefined) return [{ ...model, pricing: price.pricing }];
-  return next === undefined ? [] : [{ ...model, pricing: next.pricing, validFrom: next.validFrom }];
+function definitionsOf({ model, price, upcoming: versions }: StoredModel): ModelDefinition[] {
+  // Of two that begin at once the last counts.
+  const later = versions.filter(
+    ({ validFrom }, index) => versions[index + 1]?.validFrom.getTime() !== validFrom.getTime(),
+  );
+  const [next, ...rest] = later.map(({ validFrom, pricing }) => ({ validFrom, pricing }));
+  if (price !== undefined)
+    return [{ ...model, pricing: price.pricing, upcoming: next === undefined ? [] : [next, ...rest] }];
+  return next === undefined ? [] : [{ ...model, ...next, upcoming: rest }];
 }
-
-const describeUpcoming = ({ model, price, upcoming }: StoredModel): string[] =>
-  upcoming.slice(price === undefined ? 1 : 0).map(({ validFrom, pricing }) => {
-    return `model ${model.name} from ${validFrom.toISOString()}: ${priceFacts(pricing)['prices'] as string}`;
-  });

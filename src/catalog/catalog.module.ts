@@ -9,12 +9,13 @@ import { CatalogService } from './catalog.service.js';
 import { GroupEntity } from './group.entity.js';
 import { ModelEntity } from './model.entity.js';
 import { Offer } from './offer.js';
+import { PriceEditor } from './price-editor.js';
 import { PriceVersionEntity } from './price-version.entity.js';
 import { UsualLimitsEntity } from './usual-limits.entity.js';
 
 @Module({
   imports: [AuditModule, TypeOrmModule.forFeature([GroupEntity, ModelEntity, PriceVersionEntity, UsualLimitsEntity])],
-  providers: [CatalogRepository, CatalogReader, CatalogService, CatalogAudit, CatalogEditor, Offer],
+  providers: [CatalogRepository, CatalogReader, CatalogService, CatalogAudit, CatalogEditor, PriceEditor, Offer],
   exports: [CatalogService, CatalogEditor, Offer],
 })
 export class CatalogModule {}

@@ -11,7 +11,13 @@ import { UsualLimitsEntity } from './usual-limits.entity.js';
 export type StoredPrices = PriceVersionEntity & { readonly inMs: number };
 
 /** A version to be added. */
-type NewPrices = Pick<PriceVersionEntity, 'id' | 'model' | 'pricing'> & Pick<ModelDefinition, 'validFrom'>;
+type NewPrices = Pick<PriceVersionEntity, 'id' | 'model' | 'pricing'> & Pick<ModelDefinition, 'validFrom'> & ChangeNote;
+
+/** Who changes prices, and why. */
+export interface ChangeNote {
+  readonly author: string | undefined;
+  readonly reason: string | undefined;
+}
 
 /** A model's row with its prices. */
 export interface StoredModel {
@@ -73,11 +79,23 @@ export class CatalogRepository {
    * The price from the given time on, from this moment when that is past or not given. This moment is the clock's and
    * not the transaction's: one that began earlier but waited for the lock would otherwise be older than what it replaces.
    */
-  async addPriceVersion({ id, model, validFrom, pricing }: NewPrices, manager: EntityManager): Promise<void> {
+  async addPriceVersion(prices: NewPrices, manager: EntityManager): Promise<void> {
+    const { id, model, validFrom, pricing, author, reason } = prices;
     await manager.query(
-      `INSERT INTO price_versions (id, model, valid_from, pricing)
-       VALUES ($1, $2, greatest(clock_timestamp(), $3::timestamptz), $4)`,
-      [id, model, validFrom ?? null, pricing],
+      `INSERT INTO price_versions (id, model, number, valid_from, pricing, author, reason)
+       SELECT $1, $2, coalesce(max(number), 0) + 1, greatest(clock_timestamp(), $3::timestamptz), $4, $5, $6
+         FROM price_versions WHERE model = $2`,
+      [id, model, validFrom ?? null, pricing, author ?? null, reason ?? null],
+    );
+  }
+
+  /** Takes a version back for good. One that has begun by now stays: it may have been charged by. */
+  async withdrawPriceVersion(id: string, { author, reason }: ChangeNote, manager: EntityManager): Promise<void> {
+    await manager.query(
+      `INSERT INTO price_withdrawals (version_id, author, reason)
+       SELECT id, $2, $3 FROM price_versions WHERE id = $1 AND valid_from > clock_timestamp()
+           ON CONFLICT DO NOTHING`,
+      [id, author ?? null, reason ?? null],
     );
   }
 
@@ -103,16 +121,19 @@ export class CatalogRepository {
   /** The version in force of each model and all later ones, by the time from which they are. One look at the clock. */
   private pricesSince(manager: EntityManager): Promise<StoredPrices[]> {
     return manager.query<StoredPrices[]>(`
-      WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS now), known AS (
-        SELECT DISTINCT ON (model) id FROM price_versions, moment
-        WHERE valid_from <= now ORDER BY model, valid_from DESC, id DESC
+      WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS now), standing AS (
+        SELECT * FROM price_versions p
+        WHERE NOT EXISTS (SELECT FROM price_withdrawals w WHERE w.version_id = p.id)
+      ), known AS (
+        SELECT DISTINCT ON (model) id FROM standing, moment
+        WHERE valid_from <= now ORDER BY model, valid_from DESC, number DESC
       )
-      SELECT id, model, valid_from AS "validFrom", pricing,
+      SELECT id, model, number, valid_from AS "validFrom", pricing, author, reason, created_at AS "createdAt",
         CASE WHEN valid_from <= now THEN 0 ELSE greatest(0.001, extract(epoch FROM valid_from - now) * 1000) END::float8
           AS "inMs"
-      FROM price_versions, moment
+      FROM standing, moment
       WHERE valid_from > now OR id IN (SELECT id FROM known)
-      ORDER BY valid_from, id`);
+      ORDER BY valid_from, number`);
   }
 }
 

@@ -5,6 +5,10 @@ import type { Pricing } from './pricing.js';
 type FlagValue = boolean | number | string | readonly string[];
 export type Flags = Readonly<Record<string, FlagValue>>;
 
+/** Who may choose a group for their keys: everyone, or those alone whose account it was given to. */
+export const GROUP_CHOICES = ['everyone', 'assigned'] as const;
+export type GroupChoice = (typeof GROUP_CHOICES)[number];
+
 export interface CatalogGroup {
   readonly name: string;
   /** What a call's price is multiplied by, in millionths: 0.8 is 800_000n. */
@@ -12,6 +16,7 @@ export interface CatalogGroup {
   /** What it is for single models instead, likewise. */
   readonly modelMultipliers: ReadonlyMap<string, bigint>;
   readonly description: string;
+  readonly choice: GroupChoice;
   /** Of all its calls together. */
   readonly limits: Limits;
 }

@@ -1,5 +1,5 @@
 import { type Limits, limitsIn, renderLimits } from '../limits/index.js';
-import type { CatalogGroup, CatalogModel, Flags } from './catalog.js';
+import type { CatalogGroup, CatalogModel, Flags, GroupChoice } from './catalog.js';
 import { type Facts, listed, sortedPairs } from './changes.js';
 import type { GroupEntity } from './group.entity.js';
 import { describePricing, formatMultiplier, parseMultiplier, parsePricing, type PricingDefinition } from './pricing.js';
@@ -12,8 +12,15 @@ export interface GroupDefinition {
   /** Other multipliers for single models, by name. */
   readonly models: Readonly<Record<string, string>>;
   readonly description: string;
+  readonly choice: GroupChoice;
   /** Of all its calls together. */
   readonly limits: Limits;
+}
+
+/** What a model costs from a moment on. */
+export interface UpcomingPricing {
+  readonly validFrom: Date;
+  readonly pricing: PricingDefinition;
 }
 
 /** A model as the operator defines it. */
@@ -27,6 +34,8 @@ export type ModelDefinition = Pick<
   readonly pricing: PricingDefinition;
   /** From when on the prices are in force: at once when absent or past. */
   readonly validFrom?: Date | undefined;
+  /** All prices that begin after these, in that order; undefined: those that are known already. */
+  readonly upcoming?: readonly UpcomingPricing[] | undefined;
 };
 
 /** What a model that reasons is taken to think in a second, unless its definition says otherwise. */
@@ -45,6 +54,7 @@ export const groupOf = (definition: GroupDefinition): CatalogGroup => ({
     Object.entries(definition.models).map(([model, multiplier]) => [model, parseMultiplier(multiplier)]),
   ),
   description: definition.description,
+  choice: definition.choice,
   limits: definition.limits,
 });
 
@@ -59,6 +69,7 @@ export const groupFacts = (definition: GroupDefinition): Facts => ({
     .map((model) => `${model} × ${formatMultiplier(parseMultiplier(definition.models[model] ?? '1'))}`)
     .join(', '),
   description: definition.description,
+  choice: definition.choice,
   ...limitFacts(definition.limits),
 });
 
@@ -67,7 +78,7 @@ export const limitFacts = (limits: Limits): Facts =>
   Object.fromEntries(Object.entries(renderLimits(limits)).map(([name, limit]) => [name, String(limit ?? '')]));
 
 /** What a change of a model is told by; prices stand apart because they have versions. */
-export const modelFacts = (definition: Omit<ModelDefinition, 'pricing' | 'validFrom'>): Facts => ({
+export const modelFacts = (definition: Omit<ModelDefinition, 'pricing' | 'validFrom' | 'upcoming'>): Facts => ({
   display_name: definition.displayName,
   owned_by: definition.ownedBy,
   context_window: String(definition.contextWindow),

@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { LimitColumns } from '../limits/index.js';
+import type { GroupChoice } from './catalog.js';
 
 @Entity('groups')
 export class GroupEntity {
@@ -16,6 +17,10 @@ export class GroupEntity {
 
   @Column({ type: 'text', default: '' })
   description: string;
+
+  /** Who may choose it for their keys: everyone, or those alone whose account has it. */
+  @Column({ type: 'text', default: 'everyone' })
+  choice: GroupChoice;
 
   @Column(() => LimitColumns, { prefix: false })
   limits: LimitColumns;

@@ -1,7 +1,14 @@
 // Owns what can be called and what it costs: groups with their multipliers, models, versioned prices, and the snapshot
 // of them that every process keeps in memory. Tells all processes when anything of it, or a channel, changes; says what
 // people can choose from. Does not own what a call costs (billing), nor where it goes and the catalog file (channels).
-export type { Catalog, CatalogGroup, CatalogModel, Flags } from './catalog.js';
+export {
+  type Catalog,
+  type CatalogGroup,
+  type CatalogModel,
+  type Flags,
+  GROUP_CHOICES,
+  type GroupChoice,
+} from './catalog.js';
 export { CatalogEditor, type CatalogNames, DEFAULT_GROUP } from './catalog.editor.js';
 export { CatalogModule } from './catalog.module.js';
 export { CatalogService, type CatalogFollower, type FallbackModel } from './catalog.service.js';

@@ -32,17 +32,20 @@ export class Offer {
   }
 
   /**
-   * The groups that the viewer may choose for a key, their own first, the others by what they cost. Every group that is
-   * switched on may be chosen by everybody; a rule that says otherwise belongs here, because keys and prices both ask.
+   * The groups that the viewer may choose for a key, their own first, the others by what they cost. Their own they may
+   * always choose, since it was given to them; of the others, those that are for everyone.
    */
   groupsFor(viewer: Viewer): readonly CatalogGroup[] {
     const own = groupOfViewer(viewer);
-    return [...this.catalog.current().groups.values()].toSorted(
-      (one, other) =>
-        Number(other.name === own) - Number(one.name === own) ||
-        Number(one.multiplier - other.multiplier) ||
-        one.name.localeCompare(other.name),
-    );
+    const groups = [...this.catalog.current().groups.values()];
+    return groups
+      .filter(({ name, choice }) => choice === 'everyone' || name === own)
+      .toSorted(
+        (one, other) =>
+          Number(other.name === own) - Number(one.name === own) ||
+          Number(one.multiplier - other.multiplier) ||
+          one.name.localeCompare(other.name),
+      );
   }
 
   /** The models that can be called under the group now, newest first, then by name. None when it is switched off. */

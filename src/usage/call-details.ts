@@ -65,10 +65,7 @@ const KEY = `
     FROM api_keys WHERE id = $1`;
 
 const PRICES = `
-  SELECT p.valid_from AS "validFrom",
-         (SELECT count(*)::integer FROM price_versions e
-           WHERE e.model = p.model AND (e.valid_from, e.id) <= (p.valid_from, p.id)) AS version
-    FROM price_versions p WHERE p.id = $1`;
+  SELECT valid_from AS "validFrom", number AS version FROM price_versions WHERE id = $1`;
 
 /** Everything that is known of one call. Reads keys and prices for what stands beside it. */
 @Injectable()

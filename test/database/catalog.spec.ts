@@ -30,6 +30,7 @@ describe('the catalog', () => {
       name: 'saver',
       multiplier: 800_000n,
       modelMultipliers: new Map(),
+      choice: 'everyone',
       description: 'Slower channels at a discount',
       limits: { requestsPerMinute: 600, concurrency: 20 },
     });

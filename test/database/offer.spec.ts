@@ -53,6 +53,16 @@ describe('what people can choose from', () => {
     expect(names({ groupName: 'priority' })).toEqual(['priority', 'saver', 'default']);
   });
 
+  it('is a group that is only assigned for those alone whose account has it', async () => {
+    const names = (groupName: string | undefined) => offer.groupsFor({ groupName }).map(({ name }) => name);
+    await apply(CATALOG.replace('name: priority,', 'name: priority, choice: assigned,'));
+    expect(names(undefined)).toEqual(['default', 'saver']);
+    expect(names('saver')).toEqual(['saver', 'default']);
+    expect(names('priority')).toEqual(['priority', 'saver', 'default']);
+    await apply(CATALOG);
+    expect(names(undefined)).toEqual(['default', 'saver', 'priority']);
+  });
+
   it('is every model that a channel of the group answers for, with the dialects that these speak', () => {
     expect(models('default')).toEqual([
       ['a', 'messages', 'responses'],

@@ -1,5 +1,6 @@
 import { Test, type TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
+import { actingAs, COMMAND_LINE } from '../../src/audit/index.js';
 import { CatalogModule, type CatalogModel, CatalogService } from '../../src/catalog/index.js';
 import { CatalogExport, CatalogImport, ChannelsModule } from '../../src/channels/index.js';
 import { Config, ConfigModule } from '../../src/config/index.js';
@@ -128,14 +129,94 @@ describe('versions of prices', () => {
     expect(inputIn(program)).toBe(1_000_000_000n);
   });
 
-  it('are named by an export, which changes nothing when it is applied', async () => {
+  it('stand in an export, which changes nothing when it is applied, and makes the same of an empty database', async () => {
     await apply(entry('1', 'service_tiers: { priority: 2 }, tool_fees: { web_search: 0.01 }'));
-    const time = inHours(2);
-    await apply(entry('3', `valid_from: ${time}`));
+    const [first, second] = [inHours(2), inHours(3)];
+    await apply(entry('3', `valid_from: ${first}`));
+    await apply(entry('4', `valid_from: ${second}, request_fee: 0.5`));
     const text = await exported();
-    expect(text).toContain(`#   model m from ${time}: input 3, output 2`);
+    expect(text).toContain(`upcoming:
+      - valid_from: ${first}
+        prices:
+          - { from_prompt_tokens: 0, input: 3, output: 2 }
+      - valid_from: ${second}
+        request_fee: 0.5
+        prices:
+          - { from_prompt_tokens: 0, input: 4, output: 2 }`);
     expect(await apply(text)).toEqual([]);
+    await Promise.all([program, elsewhere].map((one) => one.close()));
+    await database.drop();
+    database = await freshDatabase();
+    [program, elsewhere] = [await boot(), await boot()];
+    await apply(text);
     expect(await exported()).toBe(text);
+  });
+
+  it('are taken back by a file that lists those that begin later and leaves one out', async () => {
+    const [first, second] = [inHours(2), inHours(3)];
+    const later = (time: string, input: string): string =>
+      `{ valid_from: ${time}, prices: [{ input: ${input}, output: 2 }] }`;
+    await apply(entry('1', `upcoming: [${later(first, '3')}, ${later(second, '4')}]`));
+    expect(await apply(entry('1', `upcoming: [${later(second, '4')}]`))).toEqual([
+      `model m: prices input 3, output 2 withdrawn from ${first}`,
+    ]);
+    await reload();
+    clock.laterMs = 2.5 * HOUR_MS;
+    expect(inputIn(program)).toBe(1_000_000_000n);
+    clock.laterMs = 3 * HOUR_MS;
+    expect(inputIn(program)).toBe(4_000_000_000n);
+    clock.laterMs = 0;
+    expect(await apply(entry('1', `upcoming: [${later(first, '3')}]`))).toEqual([
+      `model m: prices input 1, output 2 → input 3, output 2 from ${first}`,
+      `model m: prices input 4, output 2 withdrawn from ${second}`,
+    ]);
+    expect(await apply(entry('1', 'upcoming: []'))).toHaveLength(1);
+    expect(await exported()).not.toContain('upcoming');
+  });
+
+  it('are never taken back once they have begun', async () => {
+    await apply(entry('1'));
+    await apply(entry('2'));
+    await apply(entry('2', 'upcoming: []'));
+    const sql = program.get(DataSource);
+    const withdrawals = async (): Promise<unknown[]> => sql.query('SELECT * FROM price_withdrawals');
+    expect(await withdrawals()).toEqual([]);
+    await apply(entry('2', `upcoming: [{ valid_from: ${inHours(1)}, prices: free }]`));
+    await apply(entry('2', 'upcoming: []'));
+    expect(await withdrawals()).toHaveLength(1);
+    await expect(sql.query('DELETE FROM price_withdrawals')).rejects.toThrow('append-only');
+  });
+
+  it('of a file that is older than what it announces are those in force that it announced last', async () => {
+    const announced = (time: string, input: string): string =>
+      `{ valid_from: ${time}, prices: [{ input: ${input}, output: 2 }] }`;
+    const past = ['2020-01-01', '2021-01-01'];
+    await apply(entry('1', `upcoming: [${announced(past[0]!, '3')}, ${announced(past[1]!, '4')}]`));
+    await reload();
+    expect(inputIn(program)).toBe(4_000_000_000n);
+    expect(await count()).toBe(1);
+  });
+
+  it('must be in the order in which they begin, each later than the model', async () => {
+    const free = (time: string): string => `{ valid_from: ${time}, prices: free }`;
+    await expect(apply(entry('1', `upcoming: [${free('2031-01-01')}, ${free('2030-01-01')}]`))).rejects.toThrow(
+      'models[0].upcoming must be ordered by valid_from, each later than the one before',
+    );
+    await expect(apply(entry('1', `valid_from: 2031-01-01, upcoming: [${free('2030-01-01')}]`))).rejects.toThrow(
+      'models[0].upcoming[0].valid_from must be later than valid_from of the model',
+    );
+  });
+
+  it('are counted for each model in the order in which they were made, and say who made them', async () => {
+    await apply(entry('1'));
+    await apply(entry('3', `valid_from: ${inHours(2)}`));
+    await actingAs(COMMAND_LINE, () => apply(entry('2')));
+    const versions = await program.get(DataSource).query('SELECT number, author FROM price_versions ORDER BY number');
+    expect(versions).toEqual([
+      { number: 1, author: null },
+      { number: 2, author: null },
+      { number: 3, author: 'Command line' },
+    ]);
   });
 });
 

@@ -13,6 +13,7 @@ export const aGroup = (overrides: Partial<CatalogGroup> = {}): CatalogGroup => (
   name: 'default',
   multiplier: 1_000_000n,
   modelMultipliers: new Map(),
+  choice: 'everyone',
   description: '',
   limits: {},
   ...overrides,

@@ -33,7 +33,7 @@ export class CatalogExport {
     const limits = usualLimitsEntry(definitions.usualLimits);
     const usualLimits = Object.keys(limits).length > 0 ? { limits } : {};
     const render = (credential: (stored: StoredCredential, channel: ChannelEntity) => string): string =>
-      renderCatalog(definitions.upcoming, {
+      renderCatalog({
         groups: definitions.groups.map(groupEntry),
         models: definitions.models.map(modelEntry),
         channels: channels.map((channel) =>

@@ -72,13 +72,13 @@ export class CatalogImport {
 
   private async replace(
     { groups, models, channels, limits }: CatalogFileDto,
-    { prune, protocols, putChannels }: Application,
+    { prune, protocols, reason, putChannels }: Application,
     manager: EntityManager,
   ): Promise<readonly Change[]> {
     const definitions = (channels ?? []).map((entry) => channelFrom(entry, protocols));
     return [
       ...(await this.catalog.replaceGroups((groups ?? []).map(groupFrom), prune, manager)),
-      ...(await this.catalog.replaceModels((models ?? []).map(modelFrom), prune, manager)),
+      ...(await this.catalog.replaceModels((models ?? []).map(modelFrom), prune, manager, reason)),
       ...(await (putChannels?.(definitions, manager) ?? this.channels.replace(definitions, prune, manager))),
       ...(await this.catalog.replaceUsualLimits(usualLimitsFrom(limits ?? {}), prune, manager)),
     ];

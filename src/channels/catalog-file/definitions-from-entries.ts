@@ -12,7 +12,7 @@ import { type ChannelDefinition, type CredentialDefinition, DEFAULT_TIMEOUTS } f
 import type { AuthForm } from '../channel.js';
 import type { ChannelEntry } from './channel.dto.js';
 import type { GroupEntry, LimitsEntry, UsualLimitsEntry } from './group.dto.js';
-import type { ModelEntry, TierEntry } from './model.dto.js';
+import type { ModelEntry, PricesEntry, TierEntry } from './model.dto.js';
 
 // What an entry of the file means: a field that is left out has its documented default.
 
@@ -28,6 +28,7 @@ export const groupFrom = (entry: GroupEntry): GroupDefinition => ({
   multiplier: canonical(entry.multiplier, '1'),
   models: mapValues(entry.models ?? {}, (multiplier) => canonical(multiplier, '1')),
   description: entry.description ?? '',
+  choice: entry.choice ?? 'everyone',
   limits: limitsFrom(entry.limits ?? {}),
 });
 
@@ -55,9 +56,10 @@ export const modelFrom = (entry: ModelEntry): ModelDefinition => ({
   hiddenTokensPerSecond: entry.hidden_tokens_per_second ?? USUAL_HIDDEN_TOKENS_PER_SECOND,
   pricing: pricingFrom(entry),
   validFrom: entry.valid_from ?? undefined,
+  upcoming: entry.upcoming?.map((later) => ({ validFrom: later.valid_from, pricing: pricingFrom(later) })),
 });
 
-const pricingFrom = (entry: ModelEntry): PricingDefinition => ({
+const pricingFrom = (entry: PricesEntry): PricingDefinition => ({
   free: entry.prices === 'free',
   request_fee: canonical(entry.request_fee, '0'),
   effort_multipliers: mapValues(entry.effort_multipliers ?? {}, (multiplier) => canonical(multiplier, '1')),

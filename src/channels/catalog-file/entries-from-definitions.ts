@@ -2,6 +2,7 @@ import {
   type Flags,
   type GroupDefinition,
   type ModelDefinition,
+  type PricingDefinition,
   USUAL_HIDDEN_TOKENS_PER_SECOND,
 } from '../../catalog/index.js';
 import { type Limits, renderLimits, USUALLY_LIMITED, type UsualLimits } from '../../limits/index.js';
@@ -13,11 +14,12 @@ import { Numeral } from './numeral.js';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-export const groupEntry = ({ name, multiplier, models, description, limits }: GroupDefinition): Entry => ({
+export const groupEntry = ({ name, multiplier, models, description, choice, limits }: GroupDefinition): Entry => ({
   name,
   multiplier: decimal(multiplier),
   ...given('models', mapped(models, decimal)),
   ...given('description', description),
+  ...(choice === 'everyone' ? {} : { choice }),
   ...given('limits', limitsEntry(limits)),
 });
 
@@ -40,14 +42,25 @@ export const modelEntry = (model: ModelDefinition): Entry => ({
     ? {}
     : { hidden_tokens_per_second: model.hiddenTokensPerSecond }),
   ...(model.validFrom === undefined ? {} : { valid_from: model.validFrom.toISOString() }),
-  ...given('effort_multipliers', mapped(model.pricing.effort_multipliers, decimal)),
-  ...given('service_tiers', mapped(model.pricing.service_tiers ?? {}, decimal)),
-  ...given('tool_fees', mapped(model.pricing.tool_fees ?? {}, decimal)),
-  ...(model.pricing.request_fee === '0' ? {} : { request_fee: decimal(model.pricing.request_fee) }),
-  prices: model.pricing.free ? 'free' : model.pricing.tiers.map(tierEntry),
+  ...pricesEntry(model.pricing),
+  ...given(
+    'upcoming',
+    (model.upcoming ?? []).map(({ validFrom, pricing }) => ({
+      valid_from: validFrom.toISOString(),
+      ...pricesEntry(pricing),
+    })),
+  ),
 });
 
-const tierEntry = ({ from_prompt_tokens, ...prices }: ModelDefinition['pricing']['tiers'][number]): Entry => ({
+const pricesEntry = (pricing: PricingDefinition): Entry => ({
+  ...given('effort_multipliers', mapped(pricing.effort_multipliers, decimal)),
+  ...given('service_tiers', mapped(pricing.service_tiers ?? {}, decimal)),
+  ...given('tool_fees', mapped(pricing.tool_fees ?? {}, decimal)),
+  ...(pricing.request_fee === '0' ? {} : { request_fee: decimal(pricing.request_fee) }),
+  prices: pricing.free ? 'free' : pricing.tiers.map(tierEntry),
+});
+
+const tierEntry = ({ from_prompt_tokens, ...prices }: PricingDefinition['tiers'][number]): Entry => ({
   from_prompt_tokens,
   ...mapped(prices, decimal),
 });

@@ -1,7 +1,19 @@
 import { Type } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
+import { GROUP_CHOICES, type GroupChoice } from '../../catalog/index.js';
 import { LARGEST_LIMIT } from '../../limits/index.js';
-import { Decimal, DecimalsByName, isName, Mapping, MULTIPLIER_DIGITS, Name, Optional, Text, Whole } from './fields.js';
+import {
+  Decimal,
+  DecimalsByName,
+  isName,
+  Mapping,
+  MULTIPLIER_DIGITS,
+  Name,
+  OneOf,
+  Optional,
+  Text,
+  Whole,
+} from './fields.js';
 
 export class LimitsEntry {
   @Optional()
@@ -53,6 +65,10 @@ export class GroupEntry {
   @Optional()
   @Text()
   readonly description?: string | null;
+
+  @Optional()
+  @OneOf(GROUP_CHOICES)
+  readonly choice?: GroupChoice | null;
 
   @Optional()
   @Mapping()

@@ -69,7 +69,38 @@ export class TierEntry {
   readonly audio_output?: string | null;
 }
 
-export class ModelEntry {
+/** What a model costs, whenever that is. */
+export class PricesEntry {
+  @Optional()
+  @DecimalsByName(EFFORTS.join(', '), isEffort, MULTIPLIER_DIGITS, 6)
+  readonly effort_multipliers?: Readonly<Record<string, string>> | null;
+
+  @Optional()
+  @DecimalsByName(`service tiers other than ${USUAL_SERVICE_TIERS.join(', ')}`, isServiceTier, MULTIPLIER_DIGITS, 6)
+  readonly service_tiers?: Readonly<Record<string, string>> | null;
+
+  @Optional()
+  @DecimalsByName('tools', isTool, PRICE_DIGITS)
+  readonly tool_fees?: Readonly<Record<string, string>> | null;
+
+  @Optional()
+  @Decimal(PRICE_DIGITS)
+  readonly request_fee?: string | null;
+
+  @UnlessItSays('free')
+  @Mappings(tierFault)
+  @ValidateNested({ each: true })
+  @Type(() => TierEntry)
+  readonly prices: readonly TierEntry[] | 'free';
+}
+
+/** Prices that begin later. */
+export class UpcomingEntry extends PricesEntry {
+  @Moment()
+  readonly valid_from: Date;
+}
+
+export class ModelEntry extends PricesEntry {
   @Name()
   readonly name: string;
 
@@ -104,27 +135,20 @@ export class ModelEntry {
   @Moment()
   readonly valid_from?: Date | null;
 
+  /** Ordered by time, all later than `valid_from`. */
   @Optional()
-  @DecimalsByName(EFFORTS.join(', '), isEffort, MULTIPLIER_DIGITS, 6)
-  readonly effort_multipliers?: Readonly<Record<string, string>> | null;
-
-  @Optional()
-  @DecimalsByName(`service tiers other than ${USUAL_SERVICE_TIERS.join(', ')}`, isServiceTier, MULTIPLIER_DIGITS, 6)
-  readonly service_tiers?: Readonly<Record<string, string>> | null;
-
-  @Optional()
-  @DecimalsByName('tools', isTool, PRICE_DIGITS)
-  readonly tool_fees?: Readonly<Record<string, string>> | null;
-
-  @Optional()
-  @Decimal(PRICE_DIGITS)
-  readonly request_fee?: string | null;
-
-  @UnlessItSays('free')
-  @Mappings(tierFault)
+  @Mappings(upcomingFault)
   @ValidateNested({ each: true })
-  @Type(() => TierEntry)
-  readonly prices: readonly TierEntry[] | 'free';
+  @Type(() => UpcomingEntry)
+  readonly upcoming?: readonly UpcomingEntry[] | null;
+}
+
+/** Each later than the one before; what is no time has a fault of its own. */
+function upcomingFault(upcoming: unknown): string | undefined {
+  const times = (upcoming as readonly UpcomingEntry[]).map(({ valid_from }) => Number(valid_from));
+  return times.every((time, index) => !(time <= (times[index - 1] ?? -Infinity)))
+    ? undefined
+    : 'must be ordered by valid_from, each later than the one before';
 }
 
 /** Tiers in ascending order, the first from 0. */

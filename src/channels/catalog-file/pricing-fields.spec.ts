@@ -36,7 +36,7 @@ describe('the fields of the catalog file that prices are refined by', () => {
   it('are written as they are read', () => {
     const { groups = [], models = [] } = entriesIn(FILE);
     const definitions = { groups: groups!.map(groupFrom), models: models!.map(modelFrom) };
-    const text = renderCatalog([], {
+    const text = renderCatalog({
       groups: definitions.groups.map(groupEntry),
       models: definitions.models.map(modelEntry),
     });

@@ -73,6 +73,7 @@ describe('readCatalogFile', () => {
       multiplier: '0.8',
       models: {},
       description: 'Slower channels at a discount',
+      choice: 'everyone',
       limits: { requestsPerMinute: 600, tokensPerMinute: 2_000_000, concurrency: 20 },
     });
     expect(usualLimitsFrom(file.limits ?? {})).toEqual({
@@ -140,7 +141,7 @@ describe('readCatalogFile', () => {
       pricing: { free: true, request_fee: '0', effort_multipliers: {}, tiers: [] },
     });
     expect(entriesIn('groups: [{ name: g, description: }]').groups?.map(groupFrom)).toEqual([
-      { name: 'g', multiplier: '1', models: {}, description: '', limits: {} },
+      { name: 'g', multiplier: '1', models: {}, description: '', choice: 'everyone', limits: {} },
     ]);
   });
 

@@ -3,6 +3,7 @@ import type { CatalogFileDto } from './catalog-file.dto.js';
 import type { ChannelEntry } from './channel.dto.js';
 import { authOf, type UsualAuth } from './definitions-from-entries.js';
 import type { Fault } from './invalid-catalog.js';
+import type { ModelEntry } from './model.dto.js';
 
 /** What names in the file may refer to beside the file itself. */
 interface Surroundings {
@@ -32,6 +33,7 @@ export function referenceFaults(file: CatalogFileDto, { stored, protocols }: Sur
     ...repeated('channels', file.channels),
     ...(file.groups ?? []).flatMap((group, index) => unknownModels(`groups[${index}]`, group.models ?? {}, models)),
     ...(file.models ?? []).flatMap((model, index) => unknownGroups(`models[${index}]`, model.groups, groups)),
+    ...(file.models ?? []).flatMap((model, index) => earlyPrices(`models[${index}]`, model)),
     ...(file.channels ?? []).flatMap((channel, index) => [
       ...unknownGroups(`channels[${index}]`, channel.groups, groups),
       ...unknownModels(`channels[${index}]`, channel.models, models),
@@ -67,6 +69,13 @@ const unknownModels = (path: string, models: Readonly<Record<string, unknown>>, 
       ? []
       : [{ path: `${path}.models`, message: `names the model "${name}", which is ${known.otherwise}` }],
   );
+
+const earlyPrices = (path: string, { valid_from, upcoming }: ModelEntry): Fault[] => {
+  const [first] = upcoming ?? [];
+  return valid_from && first && first.valid_from <= valid_from
+    ? [{ path: `${path}.upcoming[0].valid_from`, message: 'must be later than valid_from of the model' }]
+    : [];
+};
 
 const unknownProtocol = (path: string, { protocol }: ChannelEntry, known: UsualAuth): Fault[] =>
   known.has(protocol) ? [] : [{ path: `${path}.protocol`, message: `must be one of ${[...known.keys()].join(', ')}` }];

@@ -2,10 +2,13 @@ import { Document, isCollection, isPair, isScalar, type ScalarTag, visit } from 
 import { Numeral } from './numeral.js';
 
 const HEADING = ' The catalog as it is stored. Applying this file changes nothing.';
-const UPCOMING = ' Stored as well, each to be applied by an entry of its own with `valid_from`:';
 const WIDTH = 120;
 /** How many nodes stand above the fields of an entry: document, mapping, pair, list, entry. */
 const ENTRY_LEVEL = 4;
+
+const UPCOMING = 'upcoming';
+/** Fields of which each item has a line of its own. */
+const LISTS: ReadonlySet<unknown> = new Set(['prices', UPCOMING]);
 
 /** Decimals are written as their text: a JavaScript number could not say all of them. */
 const NUMERAL: ScalarTag = {
@@ -17,24 +20,16 @@ const NUMERAL: ScalarTag = {
   stringify: ({ value }) => (value instanceof Numeral ? value.source : String(value)),
 };
 
-/**
- * The YAML text of a catalog: an entry has a line for each field and for each price tier. What no entry can say, because
- * it begins later, stands above it as a comment.
- */
+/** The YAML text of a catalog: an entry has a line for each field and for each price tier. */
 export function renderCatalog(
-  upcoming: readonly string[],
   catalog: Readonly<Record<string, readonly unknown[] | Readonly<Record<string, unknown>>>>,
 ): string {
   const document = new Document(catalog, { schema: 'core', customTags: (tags) => [NUMERAL, ...tags] });
-  document.commentBefore = [
-    HEADING,
-    ...(upcoming.length > 0 ? [UPCOMING] : []),
-    ...upcoming.map((line) => `   ${line}`),
-  ].join('\n');
+  document.commentBefore = HEADING;
   visit(document, {
     Collection: (_, node, path) => {
-      const field = path.at(-1);
-      node.flow = path.length > ENTRY_LEVEL && !(isPair(field) && isScalar(field.key) && field.key.value === 'prices');
+      const isOpen = LISTS.has(fieldOf(path.at(-1))) || fieldOf(path.at(-2)) === UPCOMING;
+      node.flow = path.length > ENTRY_LEVEL && !isOpen;
     },
     Pair: (_, { value }) => {
       if (isCollection(value) && value.items.length === 0) value.flow = true;
@@ -42,3 +37,6 @@ export function renderCatalog(
   });
   return document.toString({ lineWidth: WIDTH });
 }
+
+/** The name of a field, when it is one. */
+const fieldOf = (node: unknown): unknown => (isPair(node) && isScalar(node.key) ? node.key.value : undefined);

@@ -61,7 +61,7 @@ export class KeyChoices {
 
   /** The group that the key is billed under, as it is shown. */
   groupOf({ group }: OwnKey): string {
-    const found = this.offer.groupsFor(undefined).find(({ name }) => name === group);
+    const found = this.catalog.current().groups.get(group);
     return found === undefined ? `${group}, ${GONE}` : groupText(found);
   }
 

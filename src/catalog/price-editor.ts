@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { currentActor, nameOf } from '../audit/index.js';
+import { Clock, newId } from '../shared/index.js';
+import { CatalogRepository, type ChangeNote, type StoredModel } from './catalog.repository.js';
+import { type Change, describeChanges, type Subject } from './changes.js';
+import { type ModelDefinition, priceFacts, type UpcomingPricing } from './definitions.js';
+import { describePricing, parsePricing, type PricingDefinition } from './pricing.js';
+
+/** Makes versions of prices, and takes back those that have not begun. */
+@Injectable()
+export class PriceEditor {
+  constructor(
+    private readonly repository: CatalogRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Makes the model's prices be as defined, now and later. Returns a line for each change. */
+  async put(
+    definition: ModelDefinition,
+    stored: StoredModel | undefined,
+    reason: string | undefined,
+    manager: EntityManager,
+  ): Promise<readonly Change[]> {
+    const actor = currentActor();
+    const note = { author: actor && nameOf(actor), reason };
+    const begun = begunBy(this.clock.date(), definition);
+    const lines = await this.putFirst(begun, stored, note, manager);
+    if (begun.upcoming === undefined) return lines;
+    return [
+      ...lines,
+      ...(await this.putUpcoming(begun, begun.upcoming, stored, note, manager)),
+      ...(await this.withdrawOthers(begun, begun.upcoming, stored, note, manager)),
+    ];
+  }
+
+  private async putFirst(
+    { name, pricing, validFrom }: ModelDefinition,
+    stored: StoredModel | undefined,
+    note: ChangeNote,
+    manager: EntityManager,
+  ): Promise<readonly Change[]> {
+    const subject: Subject = { kind: 'model', name };
+    const before = stored && pricesAt(stored, validFrom);
+    const lines = describeChanges(subject, before ? priceFacts(before) : {}, priceFacts(pricing));
+    if (lines.length > 0) await this.add(name, { pricing, validFrom }, note, manager);
+    const isLater = validFrom !== undefined && validFrom > this.clock.date();
+    return isLater ? lines.map((line) => later(line, validFrom)) : lines;
+  }
+
+  private async putUpcoming(
+    { name, pricing }: ModelDefinition,
+    upcoming: readonly UpcomingPricing[],
+    stored: StoredModel | undefined,
+    note: ChangeNote,
+    manager: EntityManager,
+  ): Promise<readonly Change[]> {
+    const subject: Subject = { kind: 'model', name };
+    const changes: Change[] = [];
+    let previous = pricing;
+    for (const next of upcoming) {
+      const known = stored && upcomingAt(stored, next.validFrom);
+      const lines = describeChanges(subject, priceFacts(known?.pricing ?? previous), priceFacts(next.pricing));
+      // One that is new and yet changes nothing still keeps what is changed before it from lasting longer.
+      const told = lines.length > 0 || known ? lines : [{ subject, text: `prices stay ${textOf(next.pricing)}` }];
+      if (told.length > 0) await this.add(name, next, note, manager);
+      changes.push(...told.map((change) => later(change, next.validFrom)));
+      previous = next.pricing;
+    }
+    return changes;
+  }
+
+  private async withdrawOthers(
+    { name, validFrom }: ModelDefinition,
+    upcoming: readonly UpcomingPricing[],
+    stored: StoredModel | undefined,
+    note: ChangeNote,
+    manager: EntityManager,
+  ): Promise<readonly Change[]> {
+    const kept = new Set([validFrom, ...upcoming.map((one) => one.validFrom)].map((time) => time?.getTime()));
+    const others = stored?.upcoming.filter((one) => !kept.has(one.validFrom.getTime())) ?? [];
+    for (const { id } of others) await this.repository.withdrawPriceVersion(id, note, manager);
+    return others.map((one) =>
+      later({ subject: { kind: 'model', name }, text: `prices ${textOf(one.pricing)} withdrawn` }, one.validFrom),
+    );
+  }
+
+  private async add(
+    model: string,
+    prices: Pick<ModelDefinition, 'pricing' | 'validFrom'>,
+    note: ChangeNote,
+    manager: EntityManager,
+  ): Promise<void> {
+    const id = newId('prc', this.clock.now());
+    await this.repository.addPriceVersion({ id, model, ...prices, ...note }, manager);
+  }
+}
+
+/** Of a file that is older than some of the prices it announces: the last that have begun are the ones in force. */
+function begunBy(now: Date, definition: ModelDefinition): ModelDefinition {
+  const begun = definition.upcoming?.findLast(({ validFrom }) => validFrom <= now);
+  if (begun === undefined) return definition;
+  const upcoming = definition.upcoming?.filter(({ validFrom }) => validFrom > now);
+  return { ...definition, pricing: begun.pricing, validFrom: undefined, upcoming };
+}
+
+/** What a model costs at a time, now when that is past, as far as it is known already. */
+function pricesAt({ price, upcoming }: StoredModel, time: Date | undefined): PricingDefinition | undefined {
+  const begun = time === undefined ? undefined : upcoming.findLast(({ validFrom }) => validFrom <= time);
+  return (begun ?? price)?.pricing;
+}
+
+const upcomingAt = ({ upcoming }: StoredModel, time: Date) =>
+  upcoming.findLast(({ validFrom }) => validFrom.getTime() === time.getTime());
+
+const textOf = (pricing: PricingDefinition): string => describePricing(parsePricing(pricing));
+
+/** A change that counts from a time on. */
+const later = ({ subject, text }: Change, time: Date): Change => ({
+  subject,
+  text: `${text} from ${time.toISOString()}`,
+});
