@@ -19,7 +19,13 @@ import { replaceAll } from './replace-all.js';
 /** The group that is billed when neither key nor account names one: never switched off. */
 export const DEFAULT_GROUP = 'default';
 
-/** What is switched on, as it was defined. */
+/** Something that names groups, and models as the keys of a mapping. */
+interface Naming {
+  readonly groups: readonly string[];
+  readonly models: Readonly<Record<string, unknown>>;
+}
+
+/** What is switched on, or named by something that is, as it was defined. */
 interface CatalogDefinitions {
   readonly groups: readonly GroupDefinition[];
   readonly models: readonly ModelDefinition[];
@@ -92,12 +98,25 @@ export class CatalogEditor {
     return subject && revisionOf(limitFacts(usual[subject]));
   }
 
-  async definitions(manager: EntityManager): Promise<CatalogDefinitions> {
-    const groups = (await this.repository.groups(manager)).filter(({ enabled }) => enabled);
-    const models = (await this.repository.models(manager)).filter(({ model }) => model.enabled);
+  /** Of this one alone, switched off or not; undefined: there is none. */
+  async model(name: string, manager: EntityManager): Promise<ModelDefinition | undefined> {
+    const models = (await this.repository.models(manager)).flatMap(definitionsOf);
+    return models.find((model) => model.name === name);
+  }
+
+  async group(name: string, manager: EntityManager): Promise<GroupDefinition | undefined> {
+    return (await this.repository.groups(manager)).map(groupDefinitionOf).find((group) => group.name === name);
+  }
+
+  /** @param channels what they name is there switched off too, as is what models and groups name of each other */
+  async definitions(manager: EntityManager, channels: readonly Naming[]): Promise<CatalogDefinitions> {
+    const groups = (await this.repository.groups(manager)).map(groupDefinitionOf);
+    const models = (await this.repository.models(manager)).flatMap(definitionsOf);
+    const namedGroups = new Set([...channels, ...models].flatMap((one) => one.groups));
+    const namedModels = new Set([...channels, ...groups].flatMap((one) => Object.keys(one.models)));
     return {
-      groups: groups.map(groupDefinitionOf),
-      models: models.flatMap(definitionsOf),
+      groups: groups.filter(({ enabled, name }) => enabled || namedGroups.has(name)),
+      models: models.filter(({ enabled, name }) => enabled || namedModels.has(name)),
       usualLimits: await this.repository.usualLimits(manager),
     };
   }
@@ -118,6 +137,7 @@ export class CatalogEditor {
           before,
           before && groupFacts(groupDefinitionOf(before)),
           groupFacts(definition),
+          definition.enabled,
         );
         if (lines.length > 0) await this.repository.putGroup(definition, manager);
         return lines;
@@ -176,7 +196,8 @@ export class CatalogEditor {
     manager: EntityManager,
   ): Promise<readonly Change[]> {
     const subject: Subject = { kind: 'model', name: definition.name };
-    const facts = difference(subject, stored?.model, stored && modelFacts(stored.model), modelFacts(definition));
+    const before = stored && modelFacts(stored.model);
+    const facts = difference(subject, stored?.model, before, modelFacts(definition), definition.enabled);
     if (facts.length > 0) await this.repository.putModel(definition, manager);
     const prices = await this.prices.put(definition, stored, reason, manager);
     return stored === undefined ? facts : [...facts, ...prices];

@@ -64,15 +64,15 @@ export class CatalogRepository {
     });
   }
 
-  /** Makes the group be as defined, and switched on. */
+  /** Makes the group be as defined. */
   async putGroup(definition: GroupDefinition, manager: EntityManager): Promise<void> {
-    const columns = { ...definition, limits: limitColumns(definition.limits), enabled: true };
+    const columns = { ...definition, limits: limitColumns(definition.limits) };
     await manager.upsert(GroupEntity, columns, ['name']);
   }
 
-  /** Makes the model be as defined, and switched on; its prices stay as they are. */
+  /** Makes the model be as defined; its prices stay as they are. */
   async putModel(definition: ModelDefinition, manager: EntityManager): Promise<void> {
-    await manager.upsert(ModelEntity, { ...definition, enabled: true }, ['name']);
+    await manager.upsert(ModelEntity, { ...definition }, ['name']);
   }
 
   /**

@@ -39,18 +39,18 @@ export function describeChanges(subject: Subject, before: Facts, after: Facts): 
   });
 }
 
-/** The same of something that may be new, or switched off so far. */
+/** The same of something that may be new, or switched off so far, or from now on. */
 export function difference(
   subject: Subject,
   stored: { readonly enabled: boolean } | undefined,
   before: Facts | undefined,
   after: Facts,
+  enabled = true,
 ): readonly Change[] {
-  if (stored === undefined || before === undefined) return [{ subject, text: 'added' }];
-  return [
-    ...(stored.enabled ? [] : [{ subject, text: 'switched on again' }]),
-    ...describeChanges(subject, before, after),
-  ];
+  const isNew = stored === undefined || before === undefined;
+  const was = stored?.enabled ?? true;
+  const switched = was === enabled ? [] : [{ subject, text: enabled ? 'switched on again' : 'switched off' }];
+  return isNew ? [{ subject, text: 'added' }, ...switched] : [...switched, ...describeChanges(subject, before, after)];
 }
 
 /** Short text that is another one as soon as any of the facts is. Hidden facts cannot be read from it. */

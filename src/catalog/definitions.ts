@@ -13,6 +13,8 @@ export interface GroupDefinition {
   readonly models: Readonly<Record<string, string>>;
   readonly description: string;
   readonly choice: GroupChoice;
+  /** False: kept for those who name it, and nothing is called under it. */
+  readonly enabled: boolean;
   /** Of all its calls together. */
   readonly limits: Limits;
 }
@@ -31,6 +33,8 @@ export type ModelDefinition = Pick<
   readonly capabilities: Flags;
   /** Counts only for models that reason. */
   readonly hiddenTokensPerSecond: number;
+  /** False: kept for those who name it, and never called. */
+  readonly enabled: boolean;
   readonly pricing: PricingDefinition;
   /** From when on the prices are in force: at once when absent or past. */
   readonly validFrom?: Date | undefined;
@@ -78,7 +82,9 @@ export const limitFacts = (limits: Limits): Facts =>
   Object.fromEntries(Object.entries(renderLimits(limits)).map(([name, limit]) => [name, String(limit ?? '')]));
 
 /** What a change of a model is told by; prices stand apart because they have versions. */
-export const modelFacts = (definition: Omit<ModelDefinition, 'pricing' | 'validFrom' | 'upcoming'>): Facts => ({
+export const modelFacts = (
+  definition: Omit<ModelDefinition, 'enabled' | 'pricing' | 'validFrom' | 'upcoming'>,
+): Facts => ({
   display_name: definition.displayName,
   owned_by: definition.ownedBy,
   context_window: String(definition.contextWindow),

@@ -15,7 +15,7 @@ interface ExportedCatalog {
   readonly withSecrets: () => string;
 }
 
-/** Writes the catalog file that would make the catalog what it is. What is switched off is not in it. */
+/** Writes the catalog file that would make the catalog what it is. What is switched off is in it only where something names it. */
 @Injectable()
 export class CatalogExport {
   constructor(
@@ -26,10 +26,10 @@ export class CatalogExport {
   ) {}
 
   async export(): Promise<ExportedCatalog> {
-    const [definitions, channels] = await this.dataSource.transaction('REPEATABLE READ', async (manager) => [
-      await this.catalog.definitions(manager),
-      await this.channels.stored(manager),
-    ]);
+    const [definitions, channels] = await this.dataSource.transaction('REPEATABLE READ', async (manager) => {
+      const stored = await this.channels.stored(manager);
+      return [await this.catalog.definitions(manager, stored), stored] as const;
+    });
     const limits = usualLimitsEntry(definitions.usualLimits);
     const usualLimits = Object.keys(limits).length > 0 ? { limits } : {};
     const render = (credential: (stored: StoredCredential, channel: ChannelEntity) => string): string =>

@@ -29,6 +29,7 @@ export const groupFrom = (entry: GroupEntry): GroupDefinition => ({
   models: mapValues(entry.models ?? {}, (multiplier) => canonical(multiplier, '1')),
   description: entry.description ?? '',
   choice: entry.choice ?? 'everyone',
+  enabled: entry.enabled ?? true,
   limits: limitsFrom(entry.limits ?? {}),
 });
 
@@ -54,6 +55,7 @@ export const modelFrom = (entry: ModelEntry): ModelDefinition => ({
   groups: [...new Set(entry.groups ?? [DEFAULT_GROUP])],
   capabilities: entry.capabilities ?? {},
   hiddenTokensPerSecond: entry.hidden_tokens_per_second ?? USUAL_HIDDEN_TOKENS_PER_SECOND,
+  enabled: entry.enabled ?? true,
   pricing: pricingFrom(entry),
   validFrom: entry.valid_from ?? undefined,
   upcoming: entry.upcoming?.map((later) => ({ validFrom: later.valid_from, pricing: pricingFrom(later) })),

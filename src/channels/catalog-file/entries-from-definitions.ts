@@ -14,12 +14,21 @@ import { Numeral } from './numeral.js';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-export const groupEntry = ({ name, multiplier, models, description, choice, limits }: GroupDefinition): Entry => ({
+export const groupEntry = ({
+  name,
+  multiplier,
+  models,
+  description,
+  choice,
+  enabled,
+  limits,
+}: GroupDefinition): Entry => ({
   name,
   multiplier: decimal(multiplier),
   ...given('models', mapped(models, decimal)),
   ...given('description', description),
   ...(choice === 'everyone' ? {} : { choice }),
+  ...(enabled ? {} : { enabled }),
   ...given('limits', limitsEntry(limits)),
 });
 
@@ -41,6 +50,7 @@ export const modelEntry = (model: ModelDefinition): Entry => ({
   ...(model.hiddenTokensPerSecond === USUAL_HIDDEN_TOKENS_PER_SECOND
     ? {}
     : { hidden_tokens_per_second: model.hiddenTokensPerSecond }),
+  ...(model.enabled ? {} : { enabled: false }),
   ...(model.validFrom === undefined ? {} : { valid_from: model.validFrom.toISOString() }),
   ...pricesEntry(model.pricing),
   ...given(

@@ -53,6 +53,9 @@ export const Text = (): PropertyDecorator =>
     typeof value === 'string' && TEXT.test(value) ? undefined : 'must be text on one line, at most 2000 characters',
   );
 
+export const TrueOrFalse = (): PropertyDecorator =>
+  Field('isTrueOrFalse', (value) => (typeof value === 'boolean' ? undefined : 'must be true or false'));
+
 export const OneOf = (words: readonly string[]): PropertyDecorator =>
   Field('isOneOf', (value) => (words.includes(String(value)) ? undefined : `must be ${words.join(' or ')}`));
 

@@ -12,6 +12,7 @@ import {
   OneOf,
   Optional,
   Text,
+  TrueOrFalse,
   Whole,
 } from './fields.js';
 
@@ -69,6 +70,10 @@ export class GroupEntry {
   @Optional()
   @OneOf(GROUP_CHOICES)
   readonly choice?: GroupChoice | null;
+
+  @Optional()
+  @TrueOrFalse()
+  readonly enabled?: boolean | null;
 
   @Optional()
   @Mapping()

@@ -14,6 +14,7 @@ import {
   Names,
   Optional,
   Text,
+  TrueOrFalse,
   UnlessItSays,
   Whole,
 } from './fields.js';
@@ -130,6 +131,10 @@ export class ModelEntry extends PricesEntry {
   @Optional()
   @Whole(0, MAX_TOKENS_PER_SECOND)
   readonly hidden_tokens_per_second?: number | null;
+
+  @Optional()
+  @TrueOrFalse()
+  readonly enabled?: boolean | null;
 
   @Optional()
   @Moment()

@@ -74,6 +74,7 @@ describe('readCatalogFile', () => {
       models: {},
       description: 'Slower channels at a discount',
       choice: 'everyone',
+      enabled: true,
       limits: { requestsPerMinute: 600, tokensPerMinute: 2_000_000, concurrency: 20 },
     });
     expect(usualLimitsFrom(file.limits ?? {})).toEqual({
@@ -90,6 +91,7 @@ describe('readCatalogFile', () => {
         groups: ['default', 'saver'],
         capabilities: { vision: true, tools: true, reasoning: true },
         hiddenTokensPerSecond: 150,
+        enabled: true,
         pricing: {
           free: false,
           request_fee: '0',
@@ -141,7 +143,7 @@ describe('readCatalogFile', () => {
       pricing: { free: true, request_fee: '0', effort_multipliers: {}, tiers: [] },
     });
     expect(entriesIn('groups: [{ name: g, description: }]').groups?.map(groupFrom)).toEqual([
-      { name: 'g', multiplier: '1', models: {}, description: '', choice: 'everyone', limits: {} },
+      { name: 'g', multiplier: '1', models: {}, description: '', choice: 'everyone', enabled: true, limits: {} },
     ]);
   });
 

@@ -2,6 +2,7 @@ import { type CatalogNames, DEFAULT_GROUP } from '../../catalog/index.js';
 import type { CatalogFileDto } from './catalog-file.dto.js';
 import type { ChannelEntry } from './channel.dto.js';
 import { authOf, type UsualAuth } from './definitions-from-entries.js';
+import type { GroupEntry } from './group.dto.js';
 import type { Fault } from './invalid-catalog.js';
 import type { ModelEntry } from './model.dto.js';
 
@@ -31,6 +32,7 @@ export function referenceFaults(file: CatalogFileDto, { stored, protocols }: Sur
     ...repeated('groups', file.groups),
     ...repeated('models', file.models),
     ...repeated('channels', file.channels),
+    ...(file.groups ?? []).flatMap((group, index) => switchedOffDefault(`groups[${index}]`, group)),
     ...(file.groups ?? []).flatMap((group, index) => unknownModels(`groups[${index}]`, group.models ?? {}, models)),
     ...(file.models ?? []).flatMap((model, index) => unknownGroups(`models[${index}]`, model.groups, groups)),
     ...(file.models ?? []).flatMap((model, index) => earlyPrices(`models[${index}]`, model)),
@@ -69,6 +71,11 @@ const unknownModels = (path: string, models: Readonly<Record<string, unknown>>, 
       ? []
       : [{ path: `${path}.models`, message: `names the model "${name}", which is ${known.otherwise}` }],
   );
+
+const switchedOffDefault = (path: string, { name, enabled }: GroupEntry): Fault[] =>
+  name === DEFAULT_GROUP && enabled === false
+    ? [{ path: `${path}.enabled`, message: `must not be false: calls without another group are billed under ${name}` }]
+    : [];
 
 const earlyPrices = (path: string, { valid_from, upcoming }: ModelEntry): Fault[] => {
   const [first] = upcoming ?? [];
