@@ -41,6 +41,7 @@ export type { ProtocolId } from './protocol-id.js';
 export { headerOf, type RequestLine } from './request-line.js';
 export { jsonHeaders, commonEdits, upstreamHeaders } from './rewrite.js';
 export { type CallSignal, type Frame, isFinalReport } from './signals.js';
+export { idOf, type ModelListing, modelListing } from './model-listing.js';
 export { smallestRequest } from './smallest-request.js';
 export { KEEP_ALIVE_COMMENT, renderSse, SseEvent, sseText } from './sse-event.js';
 export { SseSplitter } from './sse-splitter.js';

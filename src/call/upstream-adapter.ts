@@ -2,6 +2,7 @@ import type { AppError } from '../shared/index.js';
 import type { Call } from './call.js';
 import type { ProtocolId } from './protocol-id.js';
 import type { SplicedBody } from './json-splice.js';
+import type { ModelListing } from './model-listing.js';
 import type { CallSignal } from './signals.js';
 import type { SseEvent } from './sse-event.js';
 import type { TextPiece } from './text-places.js';
@@ -127,6 +128,8 @@ export interface UpstreamAdapter {
   decodeStream(content: CallContent, target: UpstreamTarget): StreamDecoder;
   /** The smallest call this dialect knows, for an operator who asks whether a channel answers. */
   smallestRequest(model: string): UpstreamRequest;
+  /** How an operator is told which models an upstream has. Absent where the dialect has no words for that. */
+  readonly modelListing?: ModelListing;
   /**
    * What an upstream's refusal means here. The message is scrubbed: no credentials, hosts or organisation ids.
    * @param body the first part of the answer, parsed when it was JSON, else as text

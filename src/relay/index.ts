@@ -17,3 +17,4 @@ export { RelayService } from './relay.service.js';
 export { RelayTimings } from './relay-timings.js';
 export { answering, arrivalOf, currentRequestId, noteArrival, requestLineOf } from './request-facts.js';
 export { RunState } from './run-state.js';
+export { type CheckResult, UpstreamQuestions } from './upstream-questions.js';

@@ -19,6 +19,7 @@ import { BodyBudget } from './body-budget.js';
 import { CallGuard } from './call.guard.js';
 import { CallLimits } from './call-limits.js';
 import { ChannelProbe } from './channel-probe.js';
+import { UpstreamQuestions } from './upstream-questions.js';
 import { Exchange } from './exchange.js';
 import { Failover } from './failover.js';
 import { DialectChoices } from './dialect-choices.js';
@@ -67,6 +68,7 @@ import { UsageCounting } from './usage-counting.js';
     CallGuard,
     CallLimits,
     ChannelProbe,
+    UpstreamQuestions,
     Exchange,
     Failover,
     DialectChoices,
@@ -94,6 +96,7 @@ import { UsageCounting } from './usage-counting.js';
     CallGuard,
     CallLimits,
     ChannelProbe,
+    UpstreamQuestions,
     DialectChoices,
     KeptAnswers,
     KeysModule,

@@ -4,6 +4,8 @@ import {
   type CallContent,
   type CallResult,
   classifyUpstream,
+  idOf,
+  modelListing,
   smallestRequest,
   type StreamDecoder,
   type UpstreamAdapter,
@@ -26,6 +28,7 @@ export class ChatCompletionsUpstream implements UpstreamAdapter {
   readonly provider = 'openai';
   readonly usualAuth = 'bearer';
   readonly verbatim = new ChatCompletionsVerbatim();
+  readonly modelListing = modelListing({ list: 'data', nameOf: idOf });
 
   buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
     return buildChatRequest(context, target);

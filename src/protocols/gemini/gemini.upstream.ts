@@ -3,6 +3,7 @@ import {
   type BuildContext,
   type CallContent,
   type CallResult,
+  modelListing,
   smallestRequest,
   type StreamDecoder,
   type UpstreamAdapter,
@@ -11,7 +12,7 @@ import {
   type UpstreamTarget,
 } from '../../call/index.js';
 import { Upstream } from '../../relay/index.js';
-import type { AppError } from '../../shared/index.js';
+import type { AppError, JsonObject } from '../../shared/index.js';
 import { buildGeminiRequest, pathOf } from './gemini.build.js';
 import { decodeGeminiResponse, GeminiDecoder } from './gemini.decoder.js';
 import { classifyGeminiError } from './gemini.errors.js';
@@ -23,6 +24,7 @@ export class GeminiUpstream implements UpstreamAdapter {
   readonly id = 'gemini';
   readonly provider = 'gcp.gemini';
   readonly usualAuth = 'x-goog-api-key';
+  readonly modelListing = modelListing({ query: 'pageSize=1000', list: 'models', nameOf: nameOfListed });
 
   buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
     return buildGeminiRequest(context, target);
@@ -44,4 +46,10 @@ export class GeminiUpstream implements UpstreamAdapter {
   classifyError(status: number, headers: UpstreamHeaders, body: unknown): AppError {
     return classifyGeminiError(status, headers, body);
   }
+}
+
+/** `models/gemini-x` by the name that calls have; of other kinds, such as embeddings, none. */
+function nameOfListed({ name, supportedGenerationMethods: methods }: JsonObject): string | undefined {
+  const answers = !Array.isArray(methods) || methods.includes('generateContent');
+  return typeof name === 'string' && answers ? name.replace(/^models\//, '') : undefined;
 }

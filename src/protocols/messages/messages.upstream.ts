@@ -4,6 +4,8 @@ import {
   type CallContent,
   type CallResult,
   classifyUpstream,
+  idOf,
+  modelListing,
   smallestRequest,
   type StreamDecoder,
   type UpstreamAdapter,
@@ -27,6 +29,12 @@ export class MessagesUpstream implements UpstreamAdapter {
   readonly provider = 'anthropic';
   readonly usualAuth = 'x-api-key';
   readonly verbatim = new MessagesVerbatim();
+  readonly modelListing = modelListing({
+    query: 'limit=1000',
+    headers: { 'anthropic-version': USUAL_VERSION },
+    list: 'data',
+    nameOf: idOf,
+  });
 
   buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
     return buildMessagesRequest(context, target);

@@ -4,6 +4,8 @@ import {
   type CallContent,
   type CallResult,
   classifyUpstream,
+  idOf,
+  modelListing,
   smallestRequest,
   type StreamDecoder,
   type UpstreamAdapter,
@@ -26,6 +28,7 @@ export class ResponsesUpstream implements UpstreamAdapter {
   readonly provider = 'openai';
   readonly usualAuth = 'bearer';
   readonly verbatim = new ResponsesVerbatim();
+  readonly modelListing = modelListing({ list: 'data', nameOf: idOf });
 
   buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
     return buildRequest(context, target);

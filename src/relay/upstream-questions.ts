@@ -1,0 +1,135 @@
+import { Injectable } from '@nestjs/common';
+import { tap } from 'rxjs';
+import { type CallContent, Flow, type TokenUsage, type UpstreamAdapter, type UpstreamRequest } from '../call/index.js';
+import { type Channel, UpstreamClient } from '../channels/index.js';
+import { AppError, isJsonObject, monotonicMs, reasonOf } from '../shared/index.js';
+import { AdapterRegistry } from './adapter.registry.js';
+import { type CollectedAnswer, collected, jsonOf } from './collected-answer.js';
+
+/** What an upstream said to the smallest call there is. */
+export interface CheckResult {
+  readonly answered: boolean;
+  /** What it answered, or why it did not, for the operator. */
+  readonly message: string;
+  readonly durationMs: number;
+  /** Until the first byte of the answer; absent when none came. */
+  readonly firstByteMs?: number;
+  /** Absent when it did not say. */
+  readonly usage?: Pick<TokenUsage, 'input' | 'output'>;
+}
+
+/** A model that thinks before it says a word needs some time even for one. */
+export const CHECK_PATIENCE_MS = 60_000;
+/** More of an upstream's words is not passed on, in characters. */
+const MAX_WORDS_LENGTH = 300;
+
+/** Asks upstreams something for their operator, by a channel that need not be stored. Nothing of it is recorded. */
+@Injectable()
+export class UpstreamQuestions {
+  constructor(
+    private readonly adapters: AdapterRegistry,
+    private readonly client: UpstreamClient,
+  ) {}
+
+  /**
+   * Sends the smallest call, which costs a token or so, with the channel's first credential.
+   * @param model the upstream's own name of it
+   */
+  async check(channel: Channel, model: string): Promise<CheckResult> {
+    const begunMs = monotonicMs();
+    const elapsedMs = (): number => Math.round(monotonicMs() - begunMs);
+    let firstByteMs: number | undefined;
+    const told = (): Pick<CheckResult, 'durationMs' | 'firstByteMs'> => ({
+      durationMs: elapsedMs(),
+      ...(firstByteMs !== undefined && { firstByteMs }),
+    });
+    try {
+      const adapter = this.adapters.upstream(channel.protocol);
+      const answer = await this.ask(channel, adapter.smallestRequest(model), () => (firstByteMs ??= elapsedMs()));
+      const usage = usageIn(answer, adapter);
+      return { answered: true, message: `status ${answer.status}`, ...told(), ...(usage && { usage }) };
+    } catch (error) {
+      return { answered: false, message: wordsOf(error), ...told() };
+    }
+  }
+
+  /** The upstream's own names of its models, in order. @throws AppError saying why it did not tell */
+  async models(channel: Channel): Promise<readonly string[]> {
+    const { modelListing } = this.adapters.upstream(channel.protocol);
+    if (modelListing === undefined) throw new AppError('upstream_error', 'its protocol has no list of models');
+    try {
+      const answer = await this.ask(channel, modelListing.request);
+      return [...new Set(modelListing.read(jsonOf(answer)))].toSorted();
+    } catch (error) {
+      throw new AppError('upstream_error', wordsOf(error), {}, { cause: error });
+    }
+  }
+
+  private async ask(channel: Channel, request: UpstreamRequest, onByte = (): unknown => undefined) {
+    const adapter = this.adapters.upstream(channel.protocol);
+    const parts = this.client.open(channel, channel.credentials[0]?.secret, request, new Flow());
+    const answer = await collected(
+      parts.pipe(tap(({ type }) => (type === 'chunk' ? onByte() : undefined))),
+      CHECK_PATIENCE_MS,
+    );
+    const { status, headers } = answer;
+    const body = jsonOf(answer);
+    if (status >= 200 && status < 300 && isJsonObject(body) && !isJsonObject(body['error'])) return answer;
+    throw new AppError(
+      'upstream_error',
+      `${status}: ${ownWords(body, channel) ?? adapter.classifyError(status, headers, body).message}`,
+    );
+  }
+}
+
+/** An operator may know what lies behind it. */
+function wordsOf(error: unknown): string {
+  const { message, cause } = AppError.from(error);
+  return cause === undefined ? message : `${message} (${reasonOf(cause)})`;
+}
+
+/** What the upstream said itself: an operator may read it, unlike a client; not the secret, should it be repeated. */
+function ownWords(body: unknown, { credentials }: Channel): string | undefined {
+  const error = isJsonObject(body) ? body['error'] : undefined;
+  const message = isJsonObject(error) ? error['message'] : undefined;
+  if (typeof message !== 'string') return undefined;
+  const shown = credentials.reduce((text, { secret }) => text.replaceAll(secret.reveal(), '[secret]'), message);
+  return shown.slice(0, MAX_WORDS_LENGTH);
+}
+
+function usageIn(answer: CollectedAnswer, adapter: UpstreamAdapter): TokenUsage | undefined {
+  const target = {
+    model: '',
+    outputLimit: undefined,
+    flags: {},
+    stream: false,
+    maxOutputTokens: 1,
+    mayStore: false,
+    family: '',
+  };
+  try {
+    return adapter.decodeResponse(Buffer.concat(answer.chunks).toString('utf8'), GREETING, target).usage;
+  } catch {
+    // It answered, in words that cannot be read: that is enough for a check.
+    return undefined;
+  }
+}
+
+/** What the smallest call asks for, as far as reading its answer goes. */
+const GREETING: CallContent = {
+  lead: [],
+  turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }],
+  tools: [],
+  hostedTools: [],
+  toolChoice: { mode: 'auto' },
+  parallelTools: undefined,
+  outputLimit: 1,
+  stop: [],
+  sampling: {},
+  reasoning: { show: 'none' },
+  format: { kind: 'text' },
+  verbosity: undefined,
+  endUser: undefined,
+  cacheKey: undefined,
+  serviceTier: undefined,
+};
