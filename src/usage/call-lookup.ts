@@ -46,13 +46,14 @@ export class CallLookup {
    * @throws CallNotFound also when the call is another account's
    */
   async find(accountId: string | undefined, callId: string): Promise<RecordedCall> {
+    const notFound = (): CallNotFound => new CallNotFound(callId, accountId === undefined);
     const time = callId.startsWith('req_') ? idTime(callId) : undefined;
-    if (time === undefined || time > this.clock.now() + MAX_AHEAD_MS) throw new CallNotFound(callId);
+    if (time === undefined || time > this.clock.now() + MAX_AHEAD_MS) throw notFound();
     const createdAt = new Date(time).toISOString();
     const rows = await this.dataSource.query<Row[]>(FIND, [callId, createdAt, accountId ?? null]);
     // A settled call may have left a hold behind that is still to be released: it is finished all the same.
     const row = rows.find(({ status }) => status !== 'open') ?? rows[0];
-    if (row === undefined) throw new CallNotFound(callId);
+    if (row === undefined) throw notFound();
     return recordedCall(row);
   }
 }

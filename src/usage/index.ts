@@ -2,18 +2,31 @@
 // as CSV, and the partitions that it is written to. Does not own the rows themselves: admission and settlement write
 // them. Reads accounts and keys for their names, and owns neither.
 export { type CallResult, RESULT_LABELS, RESULT_TONES } from './call-result.js';
+export type { CallBackground } from './call-backgrounds.js';
+export { type CallAttempt, type CallDetails, CallDetailsReader } from './call-details.js';
 export { CallLookup } from './call-lookup.js';
-export type { FirstTokens } from './first-token-times.js';
+export { type FirstTokens, FirstTokenTimesReader } from './first-token-times.js';
 export { KeyUse, type RecentUse, type UseOfModel } from './key-use.js';
 export type { ModelTrouble } from './model-troubles.js';
 export { type UsageOverview, UsageOverviewReader } from './overview-reader.js';
+export { type AllCallsPage, AllCallsReader } from './pages/all-calls-reader.js';
+export { callPage } from './pages/call.view.js';
 export { type CostFormula, costFormula } from './pages/cost-formula.js';
+export { entryOf, type LogEntry, LogPlaces } from './pages/log-places.js';
+export { type LogFigures, logPage } from './pages/usage-logs.view.js';
+export {
+  addressOf as logAddress,
+  type AddressParts,
+  filterOf,
+  type UsageQuery,
+  usageQuery,
+} from './pages/usage-query.js';
 export type { CostLine, RecordedCall } from './recorded-call.js';
 export { type Query, TimeLimitedReads } from './time-limited-reads.js';
 export { type UsageDay, UsageDays } from './usage-days.js';
 export { UsageExport, type UsageSelection } from './usage-export.js';
 export type { LoggedCall } from './usage-log.js';
-export { RangeTooLarge } from './usage.errors.js';
+export { CallNotFound, RangeTooLarge } from './usage.errors.js';
 export { UsageModule } from './usage.module.js';
 export { UsageSummary } from './usage-summary.js';
 export { csvLines } from './usage.csv.js';

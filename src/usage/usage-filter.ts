@@ -15,6 +15,8 @@ export interface UsageFilter {
   /** Operators' own filters. The channel is that of the last attempt; the answer, that of any. */
   readonly channel?: string | undefined;
   readonly upstream?: UpstreamAnswer | undefined;
+  /** Only calls that cost the operator more than was charged for them. */
+  readonly atALoss?: boolean | undefined;
 }
 
 /** The values of a statement that is put together from parts. */
@@ -49,12 +51,13 @@ export function conditions(filter: UsageFilter, parameters: Parameters, result =
     .filter(([, value]) => value !== undefined)
     .map(([column, value]) => ` AND ${column} = ${parameters.add(value)}`)
     .join('');
-  return alike + (filter.upstream === undefined ? '' : answeredWith(filter.upstream, filter, parameters));
+  const loss = filter.atALoss === true ? ' AND c.upstream_cost > c.cost' : '';
+  return alike + loss + (filter.upstream === undefined ? '' : answeredWith(filter.upstream, filter, parameters));
 }
 
 /** Whether what is asked for can be told of finished calls alone: of open ones nothing is known of upstreams. */
-export const ofFinished = ({ channel, upstream }: UsageFilter): boolean =>
-  channel !== undefined || upstream !== undefined;
+export const ofFinished = ({ channel, upstream, atALoss }: UsageFilter): boolean =>
+  channel !== undefined || upstream !== undefined || atALoss === true;
 
 /** The bounds are those of the calls: attempts stand in the partition of their call, and no other one need be read. */
 function answeredWith(answer: UpstreamAnswer, { from, to }: UsageFilter, parameters: Parameters): string {

@@ -2,10 +2,11 @@ import { AppError } from '../shared/index.js';
 
 /** Says the same of a call that is another account's: that it exists is nobody else's business. */
 export class CallNotFound extends AppError {
-  constructor(id: string) {
+  /** @param everybodys whether it was looked for among the calls of all accounts */
+  constructor(id: string, everybodys = false) {
     super(
       'not_found',
-      `Your account has no call "${id.slice(0, 100)}". Its id is in the header x-request-id of its answer.`,
+      `${everybodys ? 'There is' : 'Your account has'} no call "${id.slice(0, 100)}". Its id is in the header x-request-id of its answer.`,
     );
   }
 }

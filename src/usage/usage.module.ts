@@ -4,6 +4,7 @@ import { StoredAnswersModule } from '../stored-answers/index.js';
 import { CallDetailsReader } from './call-details.js';
 import { CallLookup } from './call-lookup.js';
 import { KeyUse } from './key-use.js';
+import { AllCallsReader } from './pages/all-calls-reader.js';
 import { LogPlaces } from './pages/log-places.js';
 import { LogReader } from './pages/log-reader.js';
 import { UsageCsv } from './pages/usage-csv.js';
@@ -24,6 +25,7 @@ import { UsageRepository } from './usage.repository.js';
   imports: [AuthModule, StoredAnswersModule],
   controllers: [UsageLogsController],
   providers: [
+    AllCallsReader,
     UsageRepository,
     UsageExport,
     CallDetailsReader,
@@ -42,6 +44,18 @@ import { UsageRepository } from './usage.repository.js';
     UsageSummary,
     UsageSumsReader,
   ],
-  exports: [UsageExport, CallLookup, KeyUse, TimeLimitedReads, UsageDays, UsageOverviewReader, UsageSummary],
+  exports: [
+    AllCallsReader,
+    CallDetailsReader,
+    FirstTokenTimesReader,
+    LogPlaces,
+    UsageExport,
+    CallLookup,
+    KeyUse,
+    TimeLimitedReads,
+    UsageDays,
+    UsageOverviewReader,
+    UsageSummary,
+  ],
 })
 export class UsageModule {}

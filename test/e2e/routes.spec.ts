@@ -78,7 +78,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'GET /wallet/top-ups.csv',
     'POST /wallet',
   ],
-  operator: [],
+  operator: ['GET /admin/calls', 'GET /admin/calls.csv', 'GET /admin/calls/:id'],
 };
 
 /** Where Nest writes what stands in front of a handler. */

@@ -1,6 +1,6 @@
 import { CALL_RESULTS, RESULT_LABELS } from '../call-result.js';
 import { UPSTREAM_ANSWERS } from '../upstream-answer.js';
-import { addressOf, type UsageQuery } from './usage-query.js';
+import { addressOf, AT_A_LOSS, type UsageQuery } from './usage-query.js';
 
 /** What a log can be narrowed to. */
 export interface LogChoices {
@@ -34,6 +34,11 @@ export const CLEARED = {
 /** What is typed rather than chosen, and so does not fold away on phones. */
 const TYPED: readonly string[] = ['Request', 'User'];
 
+type Choices = readonly (readonly [value: string, label: string])[];
+
+const RESULTS: Choices = CALL_RESULTS.map((result) => [result, RESULT_LABELS[result]] as const);
+const OPERATORS_RESULTS: Choices = [...RESULTS, [AT_A_LOSS, 'Cost more than charged']];
+
 /** The filters that are on. */
 export function chipsOf(query: UsageQuery, { keys }: LogChoices): Chip[] {
   const on: readonly (readonly [name: FilterName, label: string, value: string])[] = [
@@ -44,7 +49,7 @@ export function chipsOf(query: UsageQuery, { keys }: LogChoices): Chip[] {
     ['group', 'Group', query.group],
     ['channel', 'Channel', query.channel],
     ['upstream', 'Upstream', labelIn(UPSTREAM_ANSWERS, query.upstream)],
-    ['result', 'Result', query.result && RESULT_LABELS[query.result]],
+    ['result', 'Result', labelIn(OPERATORS_RESULTS, query.result)],
   ];
   return on
     .filter(([, , value]) => value !== '')
@@ -65,11 +70,7 @@ export function filters(query: UsageQuery, { models, groups, keys, channels }: L
     groups: choose('All groups', alike(groups), query.group),
     channels: channels && choose('All channels', alike(channels), query.channel),
     upstreams: choose('Any answer', UPSTREAM_ANSWERS, query.upstream),
-    results: choose(
-      'Any result',
-      CALL_RESULTS.map((result) => [result, RESULT_LABELS[result]] as const),
-      query.result,
-    ),
+    results: choose('Any result', channels ? OPERATORS_RESULTS : RESULTS, query.result),
     filtersOn: chips.filter(({ label }) => !TYPED.includes(label)).length,
     // A key is chosen from among one's own; of everybody's it comes with an address, and stays in it.
     keep: kept(query, { ...CLEARED, ...(channels && { key: query.key }) }),
@@ -83,8 +84,6 @@ export function kept(query: UsageQuery, left: Partial<UsageQuery>): { name: stri
   const search = new URL(addressOf(query, left), 'http://local').searchParams;
   return [...search].map(([name, value]) => ({ name, value }));
 }
-
-type Choices = readonly (readonly [value: string, label: string])[];
 
 const alike = (values: readonly string[]): Choices => values.map((value) => [value, value] as const);
 

@@ -18,6 +18,9 @@ const USUAL_RANGE = RANGES[1];
 /** The log of one's own calls, and the operators' of everybody's. */
 export type LogPath = '/usage-logs/common' | '/admin/calls';
 
+/** Among operators' results: it cost more than was charged for it. */
+export const AT_A_LOSS = 'at-a-loss';
+
 /** What the addresses of the log say; the cursor and the opened row stand apart from it. */
 export interface UsageQuery {
   readonly path: LogPath;
@@ -30,7 +33,7 @@ export interface UsageQuery {
   readonly model: string;
   readonly key: string;
   readonly group: string;
-  readonly result: CallResult | '';
+  readonly result: CallResult | typeof AT_A_LOSS | '';
   /** In operators' addresses alone: the id of an account or its e-mail address, a channel, what the upstream answered. */
   readonly user: string;
   readonly channel: string;
@@ -72,7 +75,9 @@ export function usageQuery(
     model: text('model'),
     key: text('key'),
     group: text('group'),
-    result: CALL_RESULTS.find((result) => result === text('result')) ?? '',
+    result:
+      CALL_RESULTS.find((result) => result === text('result')) ??
+      (forOperators('result') === AT_A_LOSS ? AT_A_LOSS : ''),
     user: forOperators('user'),
     channel: forOperators('channel'),
     upstream: upstreamAnswer(forOperators('upstream')) === undefined ? '' : text('upstream'),
@@ -120,7 +125,7 @@ export function filterOf<AccountId extends string | undefined>(
     ...(query.model !== '' && { model: query.model }),
     ...(query.key !== '' && { keyId: query.key }),
     ...(query.group !== '' && { group: query.group }),
-    ...(query.result !== '' && { result: query.result }),
+    ...(query.result === AT_A_LOSS ? { atALoss: true } : query.result !== '' && { result: query.result }),
     ...(query.channel !== '' && { channel: query.channel }),
     ...(query.upstream !== '' && { upstream: upstreamAnswer(query.upstream) }),
   };
