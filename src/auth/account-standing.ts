@@ -4,6 +4,7 @@ import { AuditLog } from '../audit/index.js';
 import { Notifications, TOPICS } from '../database/index.js';
 import type { AccountEntity } from './account.entity.js';
 import { AccountGone, LastAdministrator } from './account.errors.js';
+import { accountObject, ROLE_WORDS } from './account-words.js';
 import { AccountRepository } from './account.repository.js';
 import type { AccountRole } from './account.js';
 import { SessionRepository } from './sessions/session.repository.js';
@@ -28,7 +29,7 @@ export class AccountStanding {
     return this.change(id, async (account, manager) => {
       if (account.state === 'enabled') return;
       await this.accounts.update(id, { state: 'enabled' }, manager);
-      await this.audit.record({ action: 'enabled', object: objectOf(account) }, manager);
+      await this.audit.record({ action: 'enabled', object: accountObject(account) }, manager);
     });
   }
 
@@ -42,7 +43,7 @@ export class AccountStanding {
       await this.keepAnAdministrator(account, manager);
       await this.accounts.update(id, { state: 'disabled' }, manager);
       await this.sessions.deleteAllOf(id, undefined, manager);
-      await this.audit.record({ action: 'suspended', object: objectOf(account) }, manager);
+      await this.audit.record({ action: 'suspended', object: accountObject(account) }, manager);
     });
   }
 
@@ -52,24 +53,26 @@ export class AccountStanding {
       if (account.role === role) return;
       if (role !== 'admin') await this.keepAnAdministrator(account, manager);
       await this.accounts.update(id, { role }, manager);
-      const lines = [`role ${WORDS[account.role]} → ${WORDS[role]}`];
-      await this.audit.record({ action: 'changed', object: objectOf(account), lines }, manager);
+      const lines = [`role ${ROLE_WORDS[account.role]} → ${ROLE_WORDS[role]}`];
+      await this.audit.record({ action: 'changed', object: accountObject(account), lines }, manager);
     });
   }
 
   /**
-   * Takes everything from it that says whose it was, in a transaction that also ends its keys and empties its wallet. Its
-   * address is free again. Its row stays, for the calls and the ledger that name it.
-   * @throws AccountGone, LastAdministrator
+   * Takes everything from it that says whose it was. Its address is free again; its row stays, for the calls and the
+   * ledger that name it.
+   * @param first what else must happen in the same transaction, on the locked account
+   * @throws AccountGone, LastAdministrator, and what the first work throws
    */
-  async delete(id: string, manager: EntityManager): Promise<void> {
-    const account = await this.lock(id, manager);
-    await this.keepAnAdministrator(account, manager);
-    await this.sessions.deleteAllOf(id, undefined, manager);
-    await this.verifications.withdraw(id, manager);
-    await this.accounts.update(id, nobody(id), manager);
-    await this.notifications.publish(TOPICS.account, { id }, manager);
-    await this.audit.record({ action: 'deleted', object: objectOf(account) }, manager);
+  delete(id: string, first: (manager: EntityManager) => Promise<void>): Promise<void> {
+    return this.change(id, async (account, manager) => {
+      await this.keepAnAdministrator(account, manager);
+      await first(manager);
+      await this.sessions.deleteAllOf(id, undefined, manager);
+      await this.verifications.withdraw(id, manager);
+      await this.accounts.update(id, nobody(id), manager);
+      await this.audit.record({ action: 'deleted', object: accountObject(account) }, manager);
+    });
   }
 
   private change(id: string, work: (account: AccountEntity, manager: EntityManager) => Promise<void>): Promise<void> {
@@ -94,10 +97,6 @@ export class AccountStanding {
     if (administrators.every((one) => one === id)) throw new LastAdministrator();
   }
 }
-
-const WORDS: Readonly<Record<AccountRole, string>> = { user: 'user', admin: 'administrator' };
-
-const objectOf = ({ id, email }: AccountEntity) => ({ kind: 'account', id, name: email }) as const;
 
 /** What is left of a deleted account. Nothing is ever sent to an address in `.invalid`. */
 const nobody = (id: string): Partial<AccountEntity> => ({

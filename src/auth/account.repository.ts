@@ -47,9 +47,9 @@ export class AccountRepository {
     await (manager ?? this.dataSource.manager).update(AccountEntity, { id }, changes);
   }
 
-  /** Held until the transaction ends. */
+  /** Held until the transaction ends. Rows that refer to the account can be made meanwhile. */
   lock(id: string, manager: EntityManager): Promise<AccountEntity | null> {
-    return manager.findOne(AccountEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
+    return manager.findOne(AccountEntity, { where: { id }, lock: { mode: 'for_no_key_update' } });
   }
 
   taken(email: string, manager?: EntityManager): Promise<boolean> {

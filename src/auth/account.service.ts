@@ -1,11 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { AuditLog } from '../audit/index.js';
 import { Notifications, TOPICS } from '../database/index.js';
-import { changedLimits, limitColumns, type Limits, type LimitsChange, limitsIn } from '../limits/index.js';
+import {
+  changedLimits,
+  describeLimits,
+  limitColumns,
+  type Limits,
+  type LimitsChange,
+  limitsIn,
+} from '../limits/index.js';
 import { Clock, newId, type Secret } from '../shared/index.js';
 import { AccountExists, AccountGone, AccountNotFound, InvalidAccount } from './account.errors.js';
 import { accountOf, AccountRepository, type NewAccountRow } from './account.repository.js';
 import type { Account, CreatedAccount, NewAccount } from './account.js';
+import { accountObject, ROLE_WORDS } from './account-words.js';
 import { normalizeEmail } from './email-address.js';
 import { generatePassword, hashPassword, isAcceptablePassword } from './password.js';
 
@@ -28,6 +37,7 @@ export class AccountService {
     private readonly accounts: AccountRepository,
     private readonly notifications: Notifications,
     private readonly clock: Clock,
+    private readonly audit: AuditLog,
   ) {}
 
   /**
@@ -60,6 +70,8 @@ export class AccountService {
   /** Stores it, in the transaction that also makes its wallet. @throws AccountExists */
   async store({ row, created }: PreparedAccount, manager: EntityManager): Promise<CreatedAccount> {
     if (!(await this.accounts.insert(row, manager))) throw new AccountExists(row.email);
+    const lines = [`role ${ROLE_WORDS[row.role]}`, `group ${row.groupName ?? 'default'}`];
+    await this.audit.record({ action: 'created', object: accountObject(row), lines }, manager);
     return created;
   }
 
@@ -133,7 +145,26 @@ export class AccountService {
       const limits = changedLimits(limitsIn(row.limits), change);
       await this.accounts.setLimits(id, limitColumns(limits), manager);
       await this.notifications.publish(TOPICS.account, { id }, manager);
+      const lines = [`limits ${limitWords(limitsIn(row.limits))} → ${limitWords(limits)}`];
+      await this.audit.record({ action: 'changed', object: accountObject(row), lines }, manager);
       return limits;
+    });
+  }
+
+  /**
+   * What its calls are billed under from now on, in every process, unless a key names another group.
+   * @param groupName that of a group that there is; undefined: `default`
+   * @throws AccountGone
+   */
+  setGroup(id: string, groupName: string | undefined): Promise<void> {
+    return this.accounts.transaction(async (manager) => {
+      const row = await this.accounts.lock(id, manager);
+      if (!row) throw new AccountGone();
+      if ((row.groupName ?? undefined) === groupName) return;
+      await this.accounts.update(id, { groupName: groupName ?? null }, manager);
+      await this.notifications.publish(TOPICS.account, { id }, manager);
+      const lines = [`group ${row.groupName ?? 'default'} → ${groupName ?? 'default'}`];
+      await this.audit.record({ action: 'changed', object: accountObject(row), lines }, manager);
     });
   }
 
@@ -148,6 +179,8 @@ export class AccountService {
     return this.accounts.any(manager);
   }
 }
+
+const limitWords = (limits: Limits): string => describeLimits(limits) || 'as usual';
 
 /** @throws InvalidAccount */
 async function hashIn({ password: chosen, passwordHash }: NewAccount): Promise<HashedPassword> {

@@ -49,7 +49,7 @@ export function redemptionCommands(program: Command, withApp: WithApp): void {
 
 async function create({ amount, count, expires, note, json }: CreateOptions, withApp: WithApp): Promise<void> {
   const batch = { amount, count, expiresAt: expires, note };
-  const codes = await withApp((app) => app.get(RedemptionService).create(batch));
+  const { codes } = await withApp((app) => app.get(RedemptionService).create(batch));
   if (json) printJson({ codes });
   else for (const code of codes) printLine(code);
 }

@@ -39,6 +39,10 @@ const DESCRIBE = `
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
    WHERE k.id = $1`;
 
+const DELETE_ALL = `
+  UPDATE api_keys SET state = 'deleted', version = version + 1
+   WHERE account_id = $1 AND state <> 'deleted' RETURNING id`;
+
 const money = (text: string): Nanos => nanos(BigInt(text));
 
 /** The keys as their owners and the operator manage them. What every call reads is in `caller.repository.ts`. */
@@ -87,6 +91,12 @@ export class ApiKeyRepository {
 
   async setState(id: string, state: KeyState, manager: EntityManager): Promise<void> {
     await manager.update(ApiKeyEntity, { id }, { state, version: () => 'version + 1' });
+  }
+
+  /** Ids of those that were not deleted before. */
+  async deleteAllOf(accountId: string, manager: EntityManager): Promise<readonly string[]> {
+    const [rows] = await manager.query<[{ id: string }[], number]>(DELETE_ALL, [accountId]);
+    return rows.map(({ id }) => id);
   }
 
   /** Any of its settings but the budgets, which have rows of their own. */

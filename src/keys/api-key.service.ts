@@ -70,6 +70,11 @@ export class ApiKeyService {
     return this.changes.setState(id, 'deleted');
   }
 
+  /** All that an account has, in the transaction that deletes the account; gives how many there were. */
+  deleteAllOf(accountId: string, manager: EntityManager): Promise<number> {
+    return this.changes.deleteAllOf(accountId, manager);
+  }
+
   /**
    * Raises a key's quota, or lowers it no further than to what is used and held. Returns the new one.
    * @throws QuotaNotPossible naming the figures

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { AuditLog } from '../audit/index.js';
 import { Notifications, TOPICS } from '../database/index.js';
 import { changedLimits, limitColumns, type LimitsChange, limitsIn } from '../limits/index.js';
 import { MAX_AMOUNT, type Nanos, nanos } from '../shared/index.js';
@@ -16,6 +17,7 @@ import { ApiKeyRepository, type NewApiKeyRow } from './api-key.repository.js';
 import type { KeyLimits, KeyReference, KeySettings } from './api-key.js';
 import type { KeyState } from './caller.js';
 import { BUDGET_NAMES, type BudgetChange, type BudgetName } from './key-budgets.js';
+import { keyDifferences } from './key-differences.js';
 import { KeyBudgetsRepository } from './key-budgets.repository.js';
 import { possibleBudget, possibleNetworks, rowOf } from './key-settings.js';
 
@@ -29,6 +31,7 @@ export class KeyChanges {
     private readonly keys: ApiKeyRepository,
     private readonly budgets: KeyBudgetsRepository,
     private readonly notifications: Notifications,
+    private readonly audit: AuditLog,
   ) {}
 
   /**
@@ -39,12 +42,20 @@ export class KeyChanges {
     const insert = async (within: EntityManager): Promise<void> => {
       if (!(await this.keys.insert(row, within))) throw new SecretAlreadyKnown();
       await this.notifications.publish(TOPICS.key, { id: row.id }, within);
+      await this.audit.record({ action: 'created', object: objectOf(row) }, within);
     };
     await (manager ? insert(manager) : this.keys.transaction(insert));
   }
 
   setState(key: KeyReference, state: KeyState): Promise<void> {
     return this.run(key, ({ id }, manager) => this.keys.setState(id, state, manager));
+  }
+
+  /** Deletes all that an account has, in the transaction that deletes the account; gives how many there were. */
+  async deleteAllOf(accountId: string, manager: EntityManager): Promise<number> {
+    const ids = await this.keys.deleteAllOf(accountId, manager);
+    for (const id of ids) await this.notifications.publish(TOPICS.key, { id }, manager);
+    return ids.length;
   }
 
   /** @throws QuotaNotPossible naming the figures */
@@ -116,8 +127,21 @@ export class KeyChanges {
       if (!row) throw new KeyNotFound(typeof key === 'string' ? key : key.id);
       if (row.state === 'deleted') throw new KeyIsDeleted(row.id);
       const result = await work(row, manager);
+      await this.record(row, manager);
       await this.notifications.publish(TOPICS.key, { id: row.id }, manager);
       return result;
     });
   }
+
+  /** What the transaction has made of a key. */
+  private async record(before: ApiKeyEntity, manager: EntityManager): Promise<void> {
+    const after = await this.keys.lock(before.id, manager);
+    if (after === null) return;
+    const lines = keyDifferences(before, after);
+    if (after.state === before.state && lines.length === 0) return;
+    const action = after.state === before.state ? 'changed' : after.state;
+    await this.audit.record({ action, object: objectOf(after), lines }, manager);
+  }
 }
+
+const objectOf = ({ id, name }: Pick<NewApiKeyRow, 'id' | 'name'>) => ({ kind: 'key', id, name }) as const;

@@ -4,6 +4,7 @@ import { KeysModule } from '../keys/index.js';
 import { SettingsModule } from '../settings/index.js';
 import { WalletModule } from '../wallet/index.js';
 import { CatalogModule } from '../catalog/index.js';
+import { AccountDeletion } from './account-deletion.js';
 import { AccountImport } from './import/account-import.js';
 import { Onboarding } from './onboarding.service.js';
 import { AccountEmailController } from './proofs/account-email.controller.js';
@@ -37,6 +38,7 @@ import { StartingCredits } from './starting-credits.js';
   ],
   providers: [
     Onboarding,
+    AccountDeletion,
     AccountImport,
     AddressChange,
     AddressProof,
@@ -51,6 +53,6 @@ import { StartingCredits } from './starting-credits.js';
     SignUpRules,
     StartingCredits,
   ],
-  exports: [Onboarding, AccountImport, Invitations],
+  exports: [Onboarding, AccountDeletion, AccountImport, Invitations],
 })
 export class OnboardingModule {}

@@ -2,12 +2,12 @@ import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 
 /**
- * What an id names: an account, a key, a request, a ledger entry, a redemption code, a channel, a price version, a
+ * What an id names: an account, a key, a request, a ledger entry, a redemption code, a batch of these, a channel, a price version, a
  * process, a session, a verification, a registration, an invitation. The prefix lets people tell a request from a key at
  * a glance.
  */
 export type IdPrefix =
-  'acc' | 'key' | 'req' | 'led' | 'cod' | 'chn' | 'prc' | 'prs' | 'ses' | 'ver' | 'reg' | 'inv' | 'aud';
+  'acc' | 'key' | 'req' | 'led' | 'cod' | 'bat' | 'chn' | 'prc' | 'prs' | 'ses' | 'ver' | 'reg' | 'inv' | 'aud';
 
 /** A UUID is made of so many bytes, and needs as many random ones. */
 const UUID_BYTES = 16;

@@ -3,8 +3,9 @@
 // and cost: admission and settlement write that.
 export { LedgerCheck, type LedgerReport } from './ledger-check.js';
 export { CodeNotRedeemable, CodesNotPossible } from './redemption.errors.js';
+export { CODE_STATES, type CodeFilter, type CodePosition, type CodeState } from './redemption.repository.js';
 export { type RedemptionCode, RedemptionService } from './redemption.service.js';
-export { AmountNotPossible, DebitTooLarge, WalletNotFound } from './wallet.errors.js';
+export { AmountNotPossible, DebitTooLarge, WalletInUse, WalletNotFound } from './wallet.errors.js';
 export { type Outlook, WalletOutlook } from './wallet-outlook.js';
 export { WalletModule } from './wallet.module.js';
 export { type WalletBalance, WalletService } from './wallet.service.js';

@@ -10,6 +10,10 @@ export class CodeNotRedeemable extends AppError {
     return new CodeNotRedeemable(`This code expired at ${at.toISOString()}.`);
   }
 
+  static voided(): CodeNotRedeemable {
+    return new CodeNotRedeemable('This code was withdrawn by the operator. Ask whoever gave it to you.');
+  }
+
   static redeemedByYou(at: Date): CodeNotRedeemable {
     return new CodeNotRedeemable(`This code was already redeemed, for this account, at ${at.toISOString()}.`);
   }

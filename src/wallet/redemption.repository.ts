@@ -3,26 +3,87 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { type Nanos, nanos } from '../shared/index.js';
 import { RedemptionCodeEntity } from './redemption-code.entity.js';
 
-export type NewCodeRow = Pick<RedemptionCodeEntity, 'id' | 'codeHash' | 'amount' | 'note' | 'expiresAt' | 'createdAt'>;
+export type NewCodeRow = Pick<
+  RedemptionCodeEntity,
+  'id' | 'batchId' | 'codeHash' | 'amount' | 'note' | 'expiresAt' | 'createdAt'
+>;
 
 /** A code as the operator sees it: never the code itself. */
 export interface ListedCode {
   readonly id: string;
+  /** Of all that were made together; null: made before this was noted. */
+  readonly batchId: string | null;
   readonly amount: Nanos;
   readonly note: string;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
+  readonly voidedAt: Date | null;
   readonly redeemedAt: Date | null;
   /** E-mail address of the account that redeemed it. */
   readonly redeemedBy: string | null;
+  readonly redeemedById: string | null;
 }
 
-/** Oldest first. Reads accounts for the names that stand in the list. */
-const LIST = `
-  SELECT c.id, c.amount, c.note, c.created_at AS "createdAt", c.expires_at AS "expiresAt",
-         c.redeemed_at AS "redeemedAt", a.email AS "redeemedBy"
-    FROM redemption_codes c LEFT JOIN accounts a ON a.id = c.redeemed_by
-   ORDER BY c.id`;
+export const CODE_STATES = ['open', 'redeemed', 'expired', 'voided'] as const;
+/** `voided`: the operator has made it worth nothing before anybody redeemed it. */
+export type CodeState = (typeof CODE_STATES)[number];
+
+/** Reads accounts for the names that stand in the list. */
+const SELECT = `
+  SELECT c.id, c.batch_id AS "batchId", c.amount, c.note, c.created_at AS "createdAt", c.expires_at AS "expiresAt",
+         c.voided_at AS "voidedAt", c.redeemed_at AS "redeemedAt", a.email AS "redeemedBy", a.id AS "redeemedById"
+    FROM redemption_codes c LEFT JOIN accounts a ON a.id = c.redeemed_by`;
+
+/** Oldest first. */
+const LIST = `${SELECT} ORDER BY c.id`;
+
+const STATE = `
+  CASE WHEN c.redeemed_at IS NOT NULL THEN 'redeemed' WHEN c.voided_at IS NOT NULL THEN 'voided'
+       WHEN c.expires_at <= $1 THEN 'expired' ELSE 'open' END`;
+
+/** In the order of the list, newest first; of those newer than a place, the nearest to it. */
+const PAGE = (side: string, order: string): string => `
+  ${SELECT}
+   WHERE ($2::text IS NULL OR ${STATE} = $2)
+     AND ($3::text IS NULL OR c.batch_id = $3)
+     AND ($4::text IS NULL OR c.id ILIKE $4 OR c.note ILIKE $4 OR a.email ILIKE $4)
+     AND ($5::text IS NULL OR c.id ${side} $5)
+   ORDER BY c.id ${order} LIMIT $6`;
+const OLDER = PAGE('<', 'DESC');
+const NEWER = PAGE('>', 'ASC');
+
+/** Those of one id or one batch that are worth something still. In the order of ids, so that nobody waits for each other. */
+const VOID = `
+  WITH open AS (
+    SELECT id FROM redemption_codes
+     WHERE (id = $1 OR batch_id = $1) AND redeemed_at IS NULL AND voided_at IS NULL
+     ORDER BY id FOR UPDATE)
+  UPDATE redemption_codes c SET voided_at = $2 FROM open WHERE c.id = open.id
+  RETURNING c.id, c.amount, c.note`;
+
+/** Which codes are looked for. */
+export interface CodeFilter {
+  readonly state?: CodeState | undefined;
+  readonly batch?: string | undefined;
+  /** Part of the id, of the note, or of the address of whoever redeemed it. */
+  readonly text?: string | undefined;
+}
+
+/** A place in the list, newest code first. */
+export interface CodePosition {
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+}
+
+/** A code that was worth something until now. */
+export type VoidedCode = Pick<ListedCode, 'id' | 'amount' | 'note'>;
+
+type CodeRow = Omit<ListedCode, 'amount'> & { readonly amount: string };
+
+const codesIn = (rows: readonly CodeRow[]): readonly ListedCode[] =>
+  rows.map((row) => ({ ...row, amount: nanos(BigInt(row.amount)) }));
+
+const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 
 @Injectable()
 export class RedemptionRepository {
@@ -32,13 +93,35 @@ export class RedemptionRepository {
     return this.dataSource.transaction(work);
   }
 
-  /** All of them or none. */
-  async insert(codes: readonly NewCodeRow[]): Promise<void> {
-    await this.dataSource.getRepository(RedemptionCodeEntity).insert([...codes]);
+  async insert(codes: readonly NewCodeRow[], manager: EntityManager): Promise<void> {
+    await manager.insert(RedemptionCodeEntity, [...codes]);
   }
 
   async list(): Promise<readonly ListedCode[]> {
-    const rows = await this.dataSource.query<(Omit<ListedCode, 'amount'> & { readonly amount: string })[]>(LIST);
+    return codesIn(await this.dataSource.query<CodeRow[]>(LIST));
+  }
+
+  /** Newest first. @param now when codes have expired */
+  async page(
+    filter: CodeFilter,
+    { before, after }: CodePosition,
+    size: number,
+    now: Date,
+  ): Promise<readonly ListedCode[]> {
+    const { state, batch, text } = filter;
+    const sql = after === undefined ? OLDER : NEWER;
+    const place = after ?? before ?? null;
+    const values = [now, state ?? null, batch ?? null, text === undefined ? null : containing(text), place, size];
+    const codes = codesIn(await this.dataSource.query<CodeRow[]>(sql, values));
+    return codes.toSorted((one, other) => (one.id < other.id ? 1 : -1));
+  }
+
+  /** Those that were open until now. @param id of a code or of a batch */
+  async void(id: string, voidedAt: Date, manager: EntityManager): Promise<readonly VoidedCode[]> {
+    const [rows] = await manager.query<[(Omit<VoidedCode, 'amount'> & { readonly amount: string })[], number]>(VOID, [
+      id,
+      voidedAt,
+    ]);
     return rows.map((row) => ({ ...row, amount: nanos(BigInt(row.amount)) }));
   }
 

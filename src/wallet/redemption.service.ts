@@ -1,8 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, generateCode, hashCode, MAX_AMOUNT, type Nanos, newId } from '../shared/index.js';
+import { AuditLog } from '../audit/index.js';
+import { Clock, formatUsd, generateCode, hashCode, MAX_AMOUNT, type Nanos, newId } from '../shared/index.js';
 import type { RedemptionCodeEntity } from './redemption-code.entity.js';
 import { CodeNotRedeemable, CodesNotPossible } from './redemption.errors.js';
-import { type ListedCode, type NewCodeRow, RedemptionRepository } from './redemption.repository.js';
+import {
+  type CodeFilter,
+  type CodePosition,
+  type CodeState,
+  type ListedCode,
+  type NewCodeRow,
+  RedemptionRepository,
+} from './redemption.repository.js';
 import { type WalletBalance, WalletService } from './wallet.service.js';
 
 /** What is asked for when codes are made; all of them are alike. */
@@ -14,10 +22,14 @@ interface CodeBatch {
   readonly note?: string | undefined;
 }
 
-type CodeState = 'open' | 'redeemed' | 'expired';
-
 export interface RedemptionCode extends ListedCode {
   readonly state: CodeState;
+}
+
+/** What was made of a batch: the codes are told this once. */
+export interface MadeCodes {
+  readonly batchId: string;
+  readonly codes: readonly string[];
 }
 
 export interface Redemption {
@@ -36,28 +48,60 @@ export class RedemptionService {
     private readonly codes: RedemptionRepository,
     private readonly wallets: WalletService,
     private readonly clock: Clock,
+    private readonly audit: AuditLog,
   ) {}
 
   /**
-   * Makes codes. They are returned once and kept nowhere.
+   * Makes codes, all of them or none. They are returned once and kept nowhere.
    * @throws CodesNotPossible
    */
-  async create({ amount, count, expiresAt, note = '' }: CodeBatch): Promise<readonly string[]> {
+  async create({ amount, count, expiresAt, note = '' }: CodeBatch): Promise<MadeCodes> {
     const createdAt = this.clock.date();
     if (amount <= 0n || amount > MAX_AMOUNT) throw CodesNotPossible.amount();
     if (!Number.isInteger(count) || count < 1 || count > MAX_BATCH) throw CodesNotPossible.count(MAX_BATCH);
     if (!/^[^\p{Cc}]{0,200}$/u.test(note)) throw CodesNotPossible.note();
     if (expiresAt !== undefined && expiresAt <= createdAt) throw CodesNotPossible.expired();
     const made = Array.from({ length: count }, () => generateCode(CODE_LENGTH));
-    const like = { amount, note, expiresAt: expiresAt ?? null, createdAt };
-    await this.codes.insert(made.map((code) => rowOf(code, like)));
-    return made;
+    const batchId = newId('bat', createdAt.getTime());
+    const like = { batchId, amount, note, expiresAt: expiresAt ?? null, createdAt };
+    await this.codes.transaction(async (manager) => {
+      await this.codes.insert(
+        made.map((code) => rowOf(code, like)),
+        manager,
+      );
+      const object = { kind: 'code', id: batchId, name: codesName(count, amount) } as const;
+      const lines = [`expires ${expiresAt?.toISOString() ?? 'never'}`];
+      await this.audit.record({ action: 'created', object, lines, reason: note }, manager);
+    });
+    return { batchId, codes: made };
   }
 
   /** All that were ever made, oldest first. */
   async list(): Promise<readonly RedemptionCode[]> {
     const now = this.clock.date();
     return (await this.codes.list()).map((code) => ({ ...code, state: stateOf(code, now) }));
+  }
+
+  /** Newest first. */
+  async page(filter: CodeFilter, position: CodePosition, size: number): Promise<readonly RedemptionCode[]> {
+    const now = this.clock.date();
+    const found = await this.codes.page(filter, position, size, now);
+    return found.map((code) => ({ ...code, state: stateOf(code, now) }));
+  }
+
+  /**
+   * Makes a code, or all of a batch that nobody has redeemed, worth nothing; gives how many were worth something. Whoever
+   * redeems one at the same moment is either before this or is refused.
+   */
+  void(id: string): Promise<number> {
+    return this.codes.transaction(async (manager) => {
+      const voided = await this.codes.void(id, this.clock.date(), manager);
+      const [first] = voided;
+      if (first === undefined) return 0;
+      const object = { kind: 'code', id, name: codesName(voided.length, first.amount) } as const;
+      await this.audit.record({ action: 'voided', object, reason: first.note }, manager);
+      return voided.length;
+    });
   }
 
   /**
@@ -81,25 +125,31 @@ export class RedemptionService {
   }
 }
 
+/** `20 codes of $5`. */
+const codesName = (count: number, amount: Nanos): string =>
+  `${count === 1 ? 'a code' : `${count} codes`} of $${formatUsd(amount)}`;
+
 function rowOf(code: string, like: Omit<NewCodeRow, 'id' | 'codeHash'>): NewCodeRow {
   const codeHash = hashCode(code, CODE_LENGTH);
   if (codeHash === undefined) throw new TypeError('A code was made that is none.');
   return { ...like, id: newId('cod', like.createdAt.getTime()), codeHash };
 }
 
-function stateOf({ redeemedAt, expiresAt }: Pick<ListedCode, 'redeemedAt' | 'expiresAt'>, now: Date): CodeState {
+function stateOf({ redeemedAt, voidedAt, expiresAt }: ListedCode, now: Date): CodeState {
   if (redeemedAt !== null) return 'redeemed';
+  if (voidedAt !== null) return 'voided';
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'open';
 }
 
 /** @throws CodeNotRedeemable */
 function redeemable(code: RedemptionCodeEntity | null, accountId: string, now: Date): RedemptionCodeEntity {
   if (code === null) throw CodeNotRedeemable.unknown();
-  const { redeemedAt, redeemedBy, expiresAt } = code;
+  const { redeemedAt, redeemedBy, voidedAt, expiresAt } = code;
   if (redeemedAt !== null)
     throw redeemedBy === accountId
       ? CodeNotRedeemable.redeemedByYou(redeemedAt)
       : CodeNotRedeemable.redeemedByAnother();
+  if (voidedAt !== null) throw CodeNotRedeemable.voided();
   if (expiresAt !== null && expiresAt <= now) throw CodeNotRedeemable.expired(expiresAt);
   return code;
 }

@@ -6,6 +6,14 @@ export class WalletNotFound extends AppError {
   }
 }
 
+/** A wallet that is to be emptied for good while calls still hold a part of it. */
+export class WalletInUse extends AppError {
+  constructor(calls: number) {
+    const running = calls === 1 ? 'A call of this account is' : `${calls} calls of this account are`;
+    super('conflict', `${running} still running. Suspend the account, and delete it once they are over.`);
+  }
+}
+
 /** A debit that would take what is not there, what running calls may still use, or what pays a debt. */
 export class DebitTooLarge extends AppError {
   constructor(debit: Nanos, free: Nanos, { held, owed }: { readonly held: Nanos; readonly owed: Nanos }) {

@@ -34,6 +34,12 @@ export class WalletRepository {
     return this.dataSource.getRepository(WalletEntity).findBy({ accountId: In([...accountIds]) });
   }
 
+  /** The address of an account, for records of what was done with its money. Reads `accounts`, which auth writes. */
+  async ownerOf(accountId: string, manager: EntityManager): Promise<string> {
+    const [row] = await manager.query<{ email: string }[]>('SELECT email FROM accounts WHERE id = $1', [accountId]);
+    return row?.email ?? accountId;
+  }
+
   hasEntries(accountId: string): Promise<boolean> {
     return this.dataSource.getRepository(LedgerLineEntity).existsBy({ ledgerAccount: `wallet:${accountId}` });
   }

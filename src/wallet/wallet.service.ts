@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Clock, MAX_AMOUNT, type Nanos, nanos, newId, ZERO } from '../shared/index.js';
+import { AuditLog } from '../audit/index.js';
+import { Clock, formatUsd, MAX_AMOUNT, type Nanos, nanos, newId, ZERO } from '../shared/index.js';
 import { freeIn, type Movement, takeBack, topUp } from './movement.js';
 import type { WalletEntity } from './wallet.entity.js';
-import { AmountNotPossible, DebitTooLarge, WalletNotFound } from './wallet.errors.js';
+import { AmountNotPossible, DebitTooLarge, WalletInUse, WalletNotFound } from './wallet.errors.js';
 import { type MovementKind, WalletRepository } from './wallet.repository.js';
 
 /** What an account has. Nano-dollars; what is free to spend is `balance - held`. */
@@ -40,6 +41,7 @@ export class WalletService {
   constructor(
     private readonly wallets: WalletRepository,
     private readonly clock: Clock,
+    private readonly audit: AuditLog,
   ) {}
 
   /** An empty wallet for a new account, in the transaction that makes the account. */
@@ -93,6 +95,20 @@ export class WalletService {
     return (await this.within(manager, (own) => this.enter(order, own))).wallet;
   }
 
+  /**
+   * Takes out all that is left, in the transaction that deletes the account. What is owed stays owed, on record.
+   * @throws WalletInUse while calls run, WalletNotFound
+   */
+  async empty(accountId: string, reason: string, manager: EntityManager): Promise<void> {
+    const wallet = await this.wallets.lock(accountId, manager);
+    if (!wallet) throw new WalletNotFound(accountId);
+    if (wallet.holds > 0) throw new WalletInUse(wallet.holds);
+    const { balance } = wallet;
+    if (balance === 0n) return;
+    const movementOn = (): Movement => ({ wallet: nanos(-balance), owed: ZERO });
+    await this.enter({ accountId, kind: 'debit', reason, movementOn }, manager);
+  }
+
   /** @throws WalletNotFound */
   async balanceOf(accountId: string): Promise<WalletBalance> {
     const [wallet] = await this.wallets.find([accountId]);
@@ -123,8 +139,29 @@ export class WalletService {
     if (wallet.balance + movement.wallet > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
     const entryId = newId('led', createdAt.getTime());
     const entry = { id: entryId, kind, reason, createdAt, movement };
-    return { entryId, wallet: balanceIn(await this.wallets.move(wallet, entry, manager)) };
+    const moved = await this.wallets.move(wallet, entry, manager);
+    await this.record(order, wallet, moved, manager);
+    return { entryId, wallet: balanceIn(moved) };
   }
+
+  private async record(order: Order, before: WalletEntity, after: WalletEntity, manager: EntityManager): Promise<void> {
+    const { accountId: id, kind, reason } = order;
+    const object = { kind: 'account', id, name: await this.wallets.ownerOf(id, manager) } as const;
+    await this.audit.record({ action: ACTIONS[kind], object, lines: [...linesOf(before, after)], reason }, manager);
+  }
+}
+
+const ACTIONS: Readonly<Record<MovementKind, string>> = {
+  credit: 'credited',
+  debit: 'debited',
+  redemption: 'redeemed a code for',
+  refund: 'took back a payment of',
+};
+
+function* linesOf(before: WalletEntity, after: WalletEntity): Generator<string> {
+  const change = (was: Nanos, is: Nanos): string => `$${formatUsd(was)} → $${formatUsd(is)}`;
+  if (after.balance !== before.balance) yield `balance ${change(before.balance, after.balance)}`;
+  if (after.owed !== before.owed) yield `owed ${change(before.owed, after.owed)}`;
 }
 
 function debit(wallet: WalletEntity, amount: Nanos): Movement {

@@ -32,7 +32,9 @@ describe('the way from an address to a call', () => {
   });
 
   const aCode = async (amount: string): Promise<string> => {
-    const [code] = await relay.get(RedemptionService).create({ amount: parseUsd(amount), count: 1 });
+    const {
+      codes: [code],
+    } = await relay.get(RedemptionService).create({ amount: parseUsd(amount), count: 1 });
     return code!;
   };
   const call = (key: string): Promise<Response> =>

@@ -71,7 +71,9 @@ describe.each<[string, BrowserContextOptions]>([
     await passes(caller);
     await isRefused(caller, 'insufficient quota');
     await window.page.goto('/wallet');
-    const [code = ''] = await relay.get(RedemptionService).create({ amount: parseUsd('0.02'), count: 1 });
+    const {
+      codes: [code = ''],
+    } = await relay.get(RedemptionService).create({ amount: parseUsd('0.02'), count: 1 });
     await mouse.fill(window.page, 'Redemption code', code);
     await mouse.press(window.page, 'button', 'Redeem');
     await passes(caller);

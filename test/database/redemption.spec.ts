@@ -40,7 +40,9 @@ describe('redemption codes', () => {
   });
 
   const oneCode = async (amount = '5', expiresAt?: Date): Promise<string> => {
-    const [code = ''] = await redemption.create({ amount: parseUsd(amount), count: 1, expiresAt });
+    const {
+      codes: [code = ''],
+    } = await redemption.create({ amount: parseUsd(amount), count: 1, expiresAt });
     return code;
   };
   const balance = async (id: string): Promise<string> =>
@@ -50,7 +52,7 @@ describe('redemption codes', () => {
                 ORDER BY amount`);
 
   it('are made in batches, and only their hashes are stored', async () => {
-    const codes = await redemption.create({ amount: parseUsd('5'), count: 1000, note: 'spring course' });
+    const { codes } = await redemption.create({ amount: parseUsd('5'), count: 1000, note: 'spring course' });
     expect(new Set(codes).size).toBe(1000);
     const rows = await sql.query<Record<string, unknown>[]>(
       `SELECT *, encode(code_hash, 'escape') AS text FROM redemption_codes`,
@@ -99,7 +101,7 @@ describe('redemption codes', () => {
   });
 
   it('do not get in the way of each other, nor of other movements of the wallet', async () => {
-    const codes = await redemption.create({ amount: parseUsd('1'), count: 40 });
+    const { codes } = await redemption.create({ amount: parseUsd('1'), count: 40 });
     const credits = Array.from({ length: 20 }, () => app.get(WalletService).credit(ann, parseUsd('0.5'), 'top-up'));
     await Promise.all([...codes.map((code) => redemption.redeem(ann, code)), ...credits]);
     expect(await balance(ann)).toBe('50');
@@ -156,7 +158,9 @@ describe('redemption codes', () => {
   it('are listed without what people type: what they are worth, their state, and who redeemed them', async () => {
     const later = new Date(Date.now() + 60_000);
     await redemption.create({ amount: parseUsd('1'), count: 1, note: 'open', expiresAt: later });
-    const [used = ''] = await redemption.create({ amount: parseUsd('2'), count: 1, note: 'used', expiresAt: later });
+    const {
+      codes: [used = ''],
+    } = await redemption.create({ amount: parseUsd('2'), count: 1, note: 'used', expiresAt: later });
     await redemption.create({ amount: parseUsd('3'), count: 1, note: 'late', expiresAt: later });
     await redemption.redeem(bob, used);
     await sql.query(`UPDATE redemption_codes SET expires_at = now() WHERE note <> 'open'`);
@@ -167,6 +171,38 @@ describe('redemption codes', () => {
       { note: 'late', state: 'expired', amount: 3_000_000_000n, redeemedBy: null },
     ]);
     expect(listed[0]).toMatchObject({ expiresAt: later, createdAt: expect.any(Date) as Date });
+  });
+
+  it('are worth nothing once they are voided, alone or with all of their batch that nobody has redeemed', async () => {
+    const {
+      batchId,
+      codes: [first = '', second = '', third = ''],
+    } = await redemption.create({ amount: parseUsd('1'), count: 3 });
+    await redemption.redeem(ann, first);
+    const open = await redemption.page({ batch: batchId, state: 'open' }, {}, 10);
+    expect(await redemption.void(open[0]?.id ?? '')).toBe(1);
+    expect(await redemption.void(open[0]?.id ?? '')).toBe(0);
+    expect(await redemption.void(batchId)).toBe(1);
+    for (const code of [second, third])
+      await expect(redemption.redeem(bob, code)).rejects.toThrow('This code was withdrawn by the operator.');
+    await expect(redemption.redeem(bob, first)).rejects.toThrow('already redeemed by another account');
+    const states = (await redemption.page({ batch: batchId }, {}, 10)).map(({ state }) => state);
+    expect(states.toSorted()).toEqual(['redeemed', 'voided', 'voided']);
+    await expect(app.get(LedgerCheck).run()).resolves.toMatchObject({ exact: true });
+  });
+
+  it('are either redeemed or voided when both are asked for at once', async () => {
+    for (let round = 0; round < 10; round++) {
+      const {
+        batchId,
+        codes: [code = ''],
+      } = await redemption.create({ amount: parseUsd('1'), count: 1 });
+      const [redeemed, voided] = await Promise.allSettled([redemption.redeem(ann, code), redemption.void(batchId)]);
+      const wasRedeemed = redeemed.status === 'fulfilled';
+      expect(voided).toEqual({ status: 'fulfilled', value: wasRedeemed ? 0 : 1 });
+      const [listed] = await redemption.page({ batch: batchId }, {}, 1);
+      expect(listed?.state).toBe(wasRedeemed ? 'redeemed' : 'voided');
+    }
   });
 
   it('are refused when they could not be used, none of a batch being made', async () => {

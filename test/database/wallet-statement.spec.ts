@@ -74,7 +74,9 @@ describe('the statement of a wallet', () => {
     for (let day = 0; day < 70; day += 3) await settled(ann, BigInt(day) * 1_234_567n + 1n, new Date(now - day * DAY));
     await expectExact();
     await wallet.credit(accountId, nanos(-USD), 'correction');
-    const [code] = await world.get(RedemptionService).create({ amount: nanos(5n), count: 1 });
+    const {
+      codes: [code],
+    } = await world.get(RedemptionService).create({ amount: nanos(5n), count: 1 });
     await world.get(RedemptionService).redeem(accountId, code!);
     await expectExact();
     // More than is free: the rest is owed, and what is released or comes in pays it.

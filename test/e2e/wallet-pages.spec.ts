@@ -21,7 +21,7 @@ describe('the page of the wallet', () => {
   afterAll(() => relay.close());
 
   const code = async (amount: bigint, expiresAt?: Date): Promise<string> =>
-    (await relay.get(RedemptionService).create({ amount: nanos(amount), count: 1, expiresAt }))[0]!;
+    (await relay.get(RedemptionService).create({ amount: nanos(amount), count: 1, expiresAt })).codes[0]!;
   const once = (html: string): string => /name="_once" value="([^"]+)"/.exec(html)![1]!;
   const redeem = async (typed: string) => {
     const { text } = await browser.get('/wallet');

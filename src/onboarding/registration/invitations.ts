@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { AuditLog } from '../../audit/index.js';
 import { AppError, Clock, generateCode, hashCode, newId } from '../../shared/index.js';
 
 /** Characters of 5 bits: 100 bits. */
@@ -60,6 +61,7 @@ export class Invitations {
   constructor(
     private readonly dataSource: DataSource,
     private readonly clock: Clock,
+    private readonly audit: AuditLog,
   ) {}
 
   /** Makes codes; they are returned once and kept nowhere. @throws AppError of what cannot be */
@@ -81,6 +83,11 @@ export class Invitations {
           expiresAt ?? null,
           now,
         ]);
+      const name = `${count} invitation${count === 1 ? '' : 's'}`;
+      await this.audit.record(
+        { action: 'created', object: { kind: 'invitation', id: '', name }, reason: note },
+        manager,
+      );
     });
     return codes;
   }

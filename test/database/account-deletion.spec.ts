@@ -1,0 +1,68 @@
+import type { TestingModule } from '@nestjs/testing';
+import { DataSource } from 'typeorm';
+import { actingAs, COMMAND_LINE } from '../../src/audit/index.js';
+import { AccountService, AuthModule, SessionService } from '../../src/auth/index.js';
+import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
+import { AccountDeletion, Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
+import { parseUsd } from '../../src/shared/index.js';
+import { LedgerCheck, WalletInUse, WalletModule, WalletService } from '../../src/wallet/index.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { startOn } from '../support/modules.js';
+
+describe('the deletion of an account', () => {
+  let database: TestDatabase;
+  let app: TestingModule;
+  let ann: string;
+
+  const sql = <Row>(text: string): Promise<Row[]> => app.get(DataSource).query(text, [ann]);
+
+  beforeEach(async () => {
+    database = await freshDatabase();
+    app = await startOn(database, [AuthModule, WalletModule, KeysModule, OnboardingModule]);
+    const opening = { amount: parseUsd('2.5'), reason: 'welcome' };
+    ({ id: ann } = await app.get(Onboarding).createAccount({ email: 'ann@example.com', name: 'Ann' }, opening));
+  });
+  afterEach(async () => {
+    await app.close();
+    await database.drop();
+  });
+
+  it('ends its sessions and keys, and gives what is left to the house, so that the ledger stays exact', async () => {
+    await app.get(SessionService).start(ann, 'a'.repeat(43), true, { ip: '192.0.2.1', userAgent: 'test' });
+    await app.get(ApiKeyService).create({ accountId: ann, name: 'laptop' });
+    await app.get(AccountDeletion).run(ann);
+    await expect(app.get(AccountService).byId(ann)).resolves.toMatchObject({ state: 'deleted', name: '' });
+    expect(await sql('SELECT 1 FROM sessions WHERE account_id = $1')).toEqual([]);
+    await expect(app.get(ApiKeyService).list(ann)).resolves.toMatchObject([{ name: 'laptop', state: 'deleted' }]);
+    await expect(app.get(WalletService).balanceOf(ann)).resolves.toMatchObject({ balance: 0n });
+    const entries = await sql<object>(
+      `SELECT e.kind, e.reason, l.amount FROM ledger_entries e JOIN ledger_lines l ON l.entry_id = e.id
+        WHERE l.ledger_account = 'wallet:' || $1 ORDER BY e.id`,
+    );
+    expect(entries).toEqual([
+      { kind: 'credit', reason: 'welcome', amount: '2500000000' },
+      { kind: 'debit', reason: 'Account deleted', amount: '-2500000000' },
+    ]);
+    await expect(app.get(LedgerCheck).run()).resolves.toEqual({ exact: true, differences: [] });
+  });
+
+  it('waits for calls that run: nothing is changed while one does', async () => {
+    await sql('UPDATE wallets SET holds = 2 WHERE account_id = $1');
+    const refused = app.get(AccountDeletion).run(ann);
+    await expect(refused).rejects.toThrow(WalletInUse);
+    await expect(refused).rejects.toThrow('2 calls of this account are still running. Suspend the account');
+    await expect(app.get(AccountService).byId(ann)).resolves.toMatchObject({ state: 'enabled', name: 'Ann' });
+  });
+
+  it('is on record with what it did, under the address that the account had', async () => {
+    await actingAs(COMMAND_LINE, () => app.get(AccountDeletion).run(ann));
+    const entries = await sql<object>(
+      'SELECT action, actor_name, object_name, lines, reason FROM audit_entries WHERE object_id = $1 ORDER BY id',
+    );
+    const by = { actor_name: 'Command line', object_name: 'ann@example.com' };
+    expect(entries).toEqual([
+      { ...by, action: 'debited', lines: ['balance $2.5 → $0'], reason: 'Account deleted' },
+      { ...by, action: 'deleted', lines: [], reason: '' },
+    ]);
+  });
+});
