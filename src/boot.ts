@@ -17,6 +17,7 @@ import { Onboarding } from './onboarding/index.js';
 import { removePidFile, writePidFile } from './pid-file.js';
 import { PinoLogger } from './pino.logger.js';
 import { ChannelProbe } from './relay/index.js';
+import { Settings } from './settings/index.js';
 import { codeOf } from './shared/index.js';
 import { stopWhenTold } from './shutdown.js';
 import type { StopRequest } from './stop-request.js';
@@ -58,7 +59,8 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
 async function greet(app: NestFastifyApplication, config: Config): Promise<void> {
   const address = config.publicUrl ?? (await app.getUrl());
   const demoAnswers = app.get(CatalogService).current().models.has(DEMO_MODEL);
-  const outbox = config.smtpUrl === undefined ? join(config.dataDir, 'outbox') : undefined;
+  const { smtpUrl, unusable } = app.get(Settings).current().mail;
+  const outbox = smtpUrl === undefined && unusable === undefined ? join(config.dataDir, 'outbox') : undefined;
   process.stdout.write(welcome(address, await app.get(Onboarding).firstRun(), demoAnswers, outbox));
 }
 

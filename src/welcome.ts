@@ -16,7 +16,10 @@ export function welcome(
   demoAnswers: boolean,
   outbox: string | undefined,
 ): string {
-  const mail = outbox === undefined ? '' : `Mail is put into ${outbox}, and sent to nobody, until SMTP_URL is set.\n`;
+  const mail =
+    outbox === undefined
+      ? ''
+      : `Mail is put into ${outbox}, and sent to nobody, until SMTP_URL or the settings name a server.\n`;
   if (firstRun === undefined) return `\nSwitchboard is at ${address}\n${mail}\n`;
   const { email, password, keySecret, credit } = firstRun;
   return `

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { MailModule } from '../mail/index.js';
+import { SettingsModule } from '../settings/index.js';
 import { WebModule } from '../web/index.js';
 import { AccountController } from './account-pages/account.controller.js';
 import { AccountPasswordController } from './account-pages/account-password.controller.js';
@@ -46,7 +47,7 @@ const PROVIDED = [
 ];
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AccountEntity, SessionEntity]), MailModule, WebModule],
+  imports: [TypeOrmModule.forFeature([AccountEntity, SessionEntity]), MailModule, SettingsModule, WebModule],
   controllers: [
     PreferencesController,
     SignInController,

@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
-import { chosenTransport } from './chosen-transport.js';
+import { SettingsModule } from '../settings/index.js';
 import { MailRetries } from './mail-retries.js';
+import { MailTransport } from './mail-transport.js';
 import { Mailer } from './mailer.js';
 
-@Module({ providers: [chosenTransport, MailRetries, Mailer], exports: [Mailer] })
+@Module({ imports: [SettingsModule], providers: [MailTransport, MailRetries, Mailer], exports: [Mailer] })
 export class MailModule {}

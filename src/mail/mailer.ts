@@ -1,9 +1,9 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf, within } from '../shared/index.js';
+import { AppError, codeOf, within } from '../shared/index.js';
 import { checkMail, type Mail } from './mail.js';
 import { MailRetries } from './mail-retries.js';
-import { MailTransport } from './mail-transport.js';
+import { type Delivery, MailTransport } from './mail-transport.js';
 
 /** More mails at once are told as failed: a server that is away for long must not fill the memory. */
 const MOST_UNDER_WAY = 1000;
@@ -32,9 +32,11 @@ export class Mailer implements BeforeApplicationShutdown {
   }
 
   /** Sends it once, now. @throws what the server or the disk said */
-  async deliver(mail: Mail): Promise<void> {
+  async deliver(mail: Mail): Promise<Delivery> {
     checkMail(mail);
-    this.logger.log(await this.transport.deliver(mail));
+    const delivery = await this.transport.deliver(mail);
+    this.logger.log(told(delivery));
+    return delivery;
   }
 
   /** What is being handed over may end; what waits for another try does not hold up the process. */
@@ -46,7 +48,8 @@ export class Mailer implements BeforeApplicationShutdown {
   private async persist(mail: Mail): Promise<void> {
     for (const pauseMs of [...this.retries.afterMs, undefined]) {
       try {
-        return await this.deliver(mail);
+        await this.deliver(mail);
+        return;
       } catch (error) {
         const again = pauseMs !== undefined && !this.ending.signal.aborted && !isFinal(error);
         this.logger.warn(`A mail could not be sent (${causeOf(error)}); it is ${again ? 'tried again' : 'given up'}.`);
@@ -56,6 +59,11 @@ export class Mailer implements BeforeApplicationShutdown {
     }
   }
 }
+
+const told = (delivery: Delivery): string =>
+  delivery.by === 'server'
+    ? 'A mail was handed to the SMTP server.'
+    : `No SMTP server is set: a mail was written to ${delivery.file}.`;
 
 /** A server that says 5xx means it: the address is wrong, or we are not welcome. */
 const isFinal = (error: unknown): boolean => (responseOf(error) ?? 0) >= 500;
@@ -67,4 +75,6 @@ const responseOf = (error: unknown): number | undefined => {
 
 /** What a server answers may quote the address, and a message what it was about: the log gets codes alone. */
 const causeOf = (error: unknown): string =>
-  [codeOf(error), responseOf(error)].filter(Boolean).join(' ') || (error instanceof Error ? error.name : 'unknown');
+  error instanceof AppError
+    ? error.message
+    : [codeOf(error), responseOf(error)].filter(Boolean).join(' ') || (error instanceof Error ? error.name : 'unknown');

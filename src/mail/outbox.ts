@@ -3,7 +3,6 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import type { Mail } from './mail.js';
-import type { MailTransport } from './mail-transport.js';
 import { messageOf } from './message.js';
 
 /** Strangers can have mail written: only the latest of it is kept. */
@@ -13,19 +12,17 @@ const KEPT = 500;
 const MAIL = /\.eml(?:\.tmp)?$/;
 
 /** Where mail goes that no server takes: files that any mail program opens, `DATA_DIR/outbox/<time>-<random>.eml`. */
-export class Outbox implements MailTransport {
+export class Outbox {
   private readonly folder: string;
   private readonly composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
 
-  constructor(
-    dataDir: string,
-    private readonly from: string,
-  ) {
+  constructor(dataDir: string) {
     this.folder = join(dataDir, 'outbox');
   }
 
-  async deliver(mail: Mail): Promise<string> {
-    const { message } = await this.composer.sendMail(messageOf(mail, this.from));
+  /** @returns the file, absolute */
+  async put(mail: Mail, from: string): Promise<string> {
+    const { message } = await this.composer.sendMail(messageOf(mail, from));
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     const time = new Date().toISOString().replaceAll(/[-:.]/g, '');
     const file = join(this.folder, `${time}-${randomBytes(4).toString('hex')}.eml`);
@@ -33,7 +30,7 @@ export class Outbox implements MailTransport {
     await writeFile(`${file}.tmp`, message, { mode: 0o600, flag: 'wx' });
     await rename(`${file}.tmp`, file);
     await this.prune();
-    return `No SMTP_URL is set: a mail was written to ${file}.`;
+    return file;
   }
 
   /** Names begin with the time, so the first are the oldest. */

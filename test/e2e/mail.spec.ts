@@ -4,9 +4,13 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { simpleParser } from 'mailparser';
+import { DataSource } from 'typeorm';
 import { Config, ConfigModule } from '../../src/config/index.js';
+import { DatabaseModule } from '../../src/database/index.js';
 import { type Mail, Mailer, MailModule } from '../../src/mail/index.js';
 import { MailRetries } from '../../src/mail/mail-retries.js';
+import { Settings, SettingsEditor, SettingsModule } from '../../src/settings/index.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { addressedTo, Mailbox } from '../support/mailbox.js';
 import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
@@ -20,26 +24,35 @@ const mail = (changes: Partial<Mail> = {}): Mail => ({
 });
 
 describe('mail', () => {
+  let database: TestDatabase;
   let dataDir: string;
   let app: TestingModule | undefined;
 
   const start = async (environment: Record<string, string> = {}): Promise<Mailer> => {
-    const config = Config.fromEnvironment({ DATA_DIR: dataDir, SECRET_KEY: 's'.repeat(32), ...environment });
-    app = await Test.createTestingModule({ imports: [ConfigModule, MailModule] })
+    const config = Config.fromEnvironment({
+      DATA_DIR: dataDir,
+      DATABASE_URL: database.url,
+      SECRET_KEY: 's'.repeat(32),
+      ...environment,
+    });
+    app = await Test.createTestingModule({ imports: [ConfigModule, DatabaseModule, SettingsModule, MailModule] })
       .overrideProvider(Config)
       .useValue(config)
       .overrideProvider(MailRetries)
       .useValue({ afterMs: [10, 10] })
       .compile();
+    await app.init();
     return app.get(Mailer);
   };
 
-  beforeEach(() => {
+  beforeEach(async () => {
+    database = await freshDatabase();
     dataDir = temporaryDataDir();
   });
   afterEach(async () => {
     await app?.close();
     app = undefined;
+    await database.drop();
     removeDataDir(dataDir);
   });
 
@@ -107,6 +120,34 @@ describe('mail', () => {
     silent.close();
     await app?.close();
     app = undefined;
+  });
+
+  describe('with a server that the settings name', () => {
+    const save = (revision: number, typed: Record<string, string>): Promise<unknown> =>
+      app!.get(SettingsEditor).change('mail', revision, typed);
+
+    it('goes there from then on, under the sender that they name, and into the outbox when they name none', async () => {
+      const mailbox = await Mailbox.open();
+      const sender = await start();
+      expect(await sender.deliver(mail())).toMatchObject({ by: 'outbox' });
+      await save(0, { server: mailbox.url, from: 'Acme <relay@acme.example>' });
+      expect(await sender.deliver(mail())).toEqual({ by: 'server', answer: '250 OK: message queued' });
+      expect(mailbox.mails.map(({ message }) => message.from?.text)).toEqual(['"Acme" <relay@acme.example>']);
+      await save(1, { server: '' });
+      expect(await sender.deliver(mail())).toMatchObject({ by: 'outbox' });
+      expect(mailbox.mails).toHaveLength(1);
+      await mailbox.close();
+    });
+
+    it('is sent nowhere while its password cannot be opened, and the log would say why', async () => {
+      const sender = await start();
+      await save(0, { server: 'smtp://relay@127.0.0.1:9', password: 'hunter2' });
+      await app!
+        .get(DataSource)
+        .query(`UPDATE settings SET value = value || '{"server": "smtp://relay@127.0.0.1:10"}'`);
+      await app!.get(Settings).reload();
+      await expect(sender.deliver(mail())).rejects.toThrow('SECRET_KEY is not the one');
+    });
   });
 
   describe('without a server', () => {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../config/index.js';
 import { type Mail, Mailer } from '../../mail/index.js';
+import { Settings } from '../../settings/index.js';
 import { BaseAddress, ViewEngine } from '../../web/index.js';
 import type { MailedProof, Purpose } from '../verification/verification.js';
 import * as words from './mail-words.js';
@@ -14,7 +14,7 @@ const LINK_PAGE: Readonly<Record<Purpose, string>> = {
   invite: '/reset',
 };
 
-const WORDS: Readonly<Record<Purpose, words.MailWords>> = {
+const WORDS: Readonly<Record<Purpose, words.Wording>> = {
   register: words.REGISTER,
   confirm: words.CONFIRM,
   change: words.CHANGE,
@@ -35,7 +35,7 @@ export class AccountMails {
     private readonly mailer: Mailer,
     private readonly views: ViewEngine,
     private readonly address: BaseAddress,
-    private readonly config: Config,
+    private readonly settings: Settings,
   ) {}
 
   /** Sends what proves that the address is theirs who read its mail. */
@@ -44,8 +44,8 @@ export class AccountMails {
   }
 
   /** The same at once. @throws what the mail server said */
-  deliverProof(purpose: Purpose, to: string, proof: MailedProof): Promise<void> {
-    return this.mailer.deliver(this.proof(purpose, to, proof));
+  async deliverProof(purpose: Purpose, to: string, proof: MailedProof): Promise<void> {
+    await this.mailer.deliver(this.proof(purpose, to, proof));
   }
 
   sendAlreadyRegistered(to: string): void {
@@ -69,12 +69,13 @@ export class AccountMails {
     return this.compose(to, WORDS[purpose], { path: `${LINK_PAGE[purpose]}?t=${token}`, code: spaced });
   }
 
-  private compose(to: string, said: words.MailWords, { path, code }: Filling = {}): Mail {
+  private compose(to: string, wording: words.Wording, { path, code }: Filling = {}): Mail {
+    const { name: product, supportContact } = this.settings.current().site;
+    const said = wording(product);
     const { subject, action, foot, paragraphs, lifetime } = said;
-    const { supportContact } = this.config;
     const data = {
       ...said,
-      product: words.PRODUCT,
+      product,
       button: action !== undefined && path !== undefined && { label: action, href: this.address.current() + path },
       code,
       preview: code === undefined ? paragraphs[0] : `Your code is ${code}. ${lifetime}`,
