@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { channelEntry } from './catalog-file/entries-from-definitions.js';
 import { channelRevision } from './channel.editor.js';
 import type { ChannelEntity, StoredCredential } from './channel.entity.js';
 import type { CredentialReader } from './credential-reader.js';
@@ -24,6 +25,8 @@ export interface CredentialNote {
 /** A stored channel as operators see it: everything but its secrets. */
 export interface ChannelRecord extends Omit<ChannelEntity, 'credentials' | 'deletedAt'> {
   readonly credentials: readonly CredentialNote[];
+  /** As the catalog file would say it, without the credentials. */
+  readonly entry: Readonly<Record<string, unknown>>;
   /** Another one as soon as anything of it is different. */
   readonly revision: string;
 }
@@ -37,6 +40,7 @@ export function recordOf(channel: ChannelEntity, reader: CredentialReader): Chan
   return {
     ...columns,
     credentials: credentials.map((credential) => noteOf(credential, channel.id, reader)),
+    entry: channelEntry(channel, []),
     revision: channelRevision(channel),
   };
 }

@@ -24,7 +24,7 @@ export { ViewEngine } from './rendering/view-engine.js';
 export { type Shell, ShellContent } from './shell-content.js';
 export * from './snippets/index.js';
 export { amountOf, IsAmount, typedAmount } from './typed-amount.js';
-export { countOf, IsCount } from './typed-count.js';
+export { countOf, IsCount, typedCount } from './typed-count.js';
 export { Trimmed } from './trimmed.js';
 export type { Visit, Visitor } from './visit.js';
 export { VisitCookies } from './visit-cookies.js';

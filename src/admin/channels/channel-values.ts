@@ -1,0 +1,126 @@
+import {
+  type ChannelRecord,
+  DEFAULT_TIMEOUTS,
+  type EditedChannel,
+  type EditedCredential,
+  Numeral,
+} from '../../channels/index.js';
+import { countOf, type FormBody } from '../../web/index.js';
+import { type ChannelForm, type ModelRow, pairsIn } from './channel-form.js';
+import { flagsFrom } from './flag-controls.js';
+
+type Texts = Readonly<Record<string, string>>;
+
+/** What stands in the form of a new channel at first. */
+export const newValues = (protocol: string): FormBody => ({
+  protocol,
+  auth: 'usual',
+  groups: ['default'],
+  tier: '1',
+  weight: '100',
+  connectMs: String(DEFAULT_TIMEOUTS.connectMs),
+  firstEventMs: String(DEFAULT_TIMEOUTS.firstEventMs),
+  idleMs: String(DEFAULT_TIMEOUTS.idleMs),
+  totalMs: String(DEFAULT_TIMEOUTS.totalMs),
+  held: [''],
+  public: [''],
+  upstream: [''],
+});
+
+/** A channel as its form shows it. */
+export function valuesOf(channel: ChannelRecord): FormBody {
+  const { auth, timeouts } = channel;
+  const rows = Object.entries(channel.models).flatMap(([name, upstream]) =>
+    upstream.map((one) => [name, one] as const),
+  );
+  return {
+    name: channel.name,
+    protocol: channel.protocol,
+    baseUrl: channel.baseUrl,
+    auth: auth === 'bearer' || auth === 'none' ? auth : 'header',
+    authHeader: auth === 'bearer' || auth === 'none' ? '' : auth,
+    query: linesOf(channel.query, '='),
+    headers: linesOf(channel.headers, ': '),
+    held: channel.credentials.map(({ reference }) => reference),
+    public: rows.map(([name]) => name),
+    upstream: rows.map(([, upstream]) => upstream),
+    groups: channel.groups,
+    tier: String(channel.tier),
+    weight: String(channel.weight),
+    maxConcurrency: String(channel.maxConcurrency ?? ''),
+    connectMs: String(timeouts.connectMs),
+    firstEventMs: String(timeouts.firstEventMs),
+    idleMs: String(timeouts.idleMs),
+    totalMs: String(timeouts.totalMs),
+    revision: channel.revision,
+  };
+}
+
+/**
+ * What a form asks for. What the form does not show stays as it is.
+ * @param stored the channel that it is to change, or to be like
+ * @param body with the flags
+ */
+export function editedFrom(form: ChannelForm, body: FormBody, stored?: ChannelRecord, id?: string): EditedChannel {
+  return {
+    id,
+    revision: id === undefined ? undefined : form.revision,
+    credentials: credentialsIn(form),
+    entry: {
+      ...stored?.entry,
+      name: form.name.trim(),
+      protocol: form.protocol,
+      base_url: form.baseUrl.trim(),
+      auth: form.auth === 'usual' ? undefined : form.auth === 'header' ? form.authHeader.trim() : form.auth,
+      query: pairsIn(form.query, '='),
+      headers: pairsIn(form.headers, ':'),
+      models: modelsIn(rowsIn(form)),
+      groups: form.groups,
+      tier: numeral(form.tier),
+      weight: numeral(form.weight),
+      max_concurrency: numeral(form.maxConcurrency),
+      timeouts: {
+        connect_ms: numeral(form.connectMs),
+        first_event_ms: numeral(form.firstEventMs),
+        idle_ms: numeral(form.idleMs),
+        total_ms: numeral(form.totalMs),
+      },
+      flags: flagsFrom(stored?.flags ?? {}, body),
+    },
+  };
+}
+
+/** Rows that say something, as typed. */
+export const rowsIn = ({ public: names, upstream }: Pick<ChannelForm, 'public' | 'upstream'>): readonly ModelRow[] =>
+  Array.from({ length: Math.max(names.length, upstream.length) }, (_, index) => ({
+    public: names[index]?.trim() ?? '',
+    upstream: upstream[index]?.trim() ?? '',
+  })).filter((row) => row.public !== '' || row.upstream !== '');
+
+/** One that has only one of its names has the same on both sides. */
+function modelsIn(rows: readonly ModelRow[]): Readonly<Record<string, readonly string[]>> {
+  const models = new Map<string, string[]>();
+  for (const row of rows) {
+    const name = row.public || row.upstream;
+    models.set(name, [...(models.get(name) ?? []), row.upstream || row.public]);
+  }
+  return Object.fromEntries(models);
+}
+
+const credentialsIn = ({ held, secret }: ChannelForm): readonly EditedCredential[] =>
+  Array.from({ length: Math.max(held.length, secret.length) }, (_, index) => {
+    const text = secret[index]?.trim() ?? '';
+    const kept = held[index] ?? '';
+    return text === '' ? { kept } : { text };
+  }).filter((credential) => 'text' in credential || credential.kept !== '');
+
+/** Undefined: as is usual. */
+function numeral(text: string): Numeral | undefined {
+  const count = countOf(text);
+  return count === undefined ? undefined : new Numeral(String(count));
+}
+
+const linesOf = (pairs: Texts, separator: string): string =>
+  Object.entries(pairs)
+    .map(([name, value]) => `${name}${separator}${value}`)
+    .join('\n');
