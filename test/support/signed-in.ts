@@ -4,14 +4,24 @@ import { SessionService } from '../../src/auth/index.js';
 import { PageVisitor } from './page-visitor.js';
 import type { RelayApp } from './relay-app.js';
 
-/** A browser that is signed in as this account, its address verified, without having typed a password. */
+/** A browser that is signed in as this account, its address verified, with a password of its own that was never typed. */
 export async function signedIn(relay: RelayApp, accountId: string): Promise<PageVisitor> {
   await relay
     .get(DataSource)
-    .query('UPDATE accounts SET verified_at = coalesce(verified_at, now()) WHERE id = $1', [accountId]);
+    .query(
+      `UPDATE accounts SET verified_at = coalesce(verified_at, now()), password_is_temporary = false WHERE id = $1`,
+      [accountId],
+    );
   const token = randomBytes(32).toString('base64url');
   await relay.get(SessionService).start(accountId, token, true, { ip: '127.0.0.1', userAgent: 'test' });
   const visitor = new PageVisitor(relay.url);
   visitor.cookies.set('switchboard-visit', token);
   return visitor;
+}
+
+/** The browser of a new operator. */
+export async function operatorOf(relay: RelayApp): Promise<PageVisitor> {
+  const { accountId } = await relay.caller({});
+  await relay.get(DataSource).query(`UPDATE accounts SET role = 'admin' WHERE id = $1`, [accountId]);
+  return signedIn(relay, accountId);
 }
