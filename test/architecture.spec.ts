@@ -13,7 +13,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['settings'],
   ['web', 'mail'],
   ['auth', 'stored-answers'],
-  ['usage', 'tokens'],
+  ['usage', 'tokens', 'backup'],
   ['catalog', 'wallet'],
   ['keys'],
   ['channels'],

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { accountCommands } from './account.commands.js';
+import { backupCommands } from './backup.commands.js';
 import { catalogCommands } from './catalog.commands.js';
 import { invitationCommands } from './invitation.commands.js';
 import { keyCommands } from './key.commands.js';
@@ -21,5 +22,6 @@ export function buildProgram(withApp: WithApp): Command {
   redemptionCommands(program, withApp);
   ledgerCommands(program, withApp);
   usageCommands(program, withApp);
+  backupCommands(program);
   return program;
 }

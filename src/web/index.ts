@@ -20,6 +20,7 @@ export { exactUsd, price, usd } from './rendering/format/money.js';
 export { compact, count, percent, times } from './rendering/format/numbers.js';
 export { dateTime, shortDay, time as clockTime, zoneName } from './rendering/format/time.js';
 export type { Notice } from './rendering/chrome.js';
+export { PACKAGE_ROOT } from './rendering/package-root.js';
 export { ViewEngine } from './rendering/view-engine.js';
 export { type Shell, ShellContent } from './shell-content.js';
 export * from './snippets/index.js';

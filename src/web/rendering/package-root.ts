@@ -12,5 +12,8 @@ function packageRoot(): string {
   return folder;
 }
 
+/** Where package.json lies. */
+export const PACKAGE_ROOT = packageRoot();
+
 /** Where templates, styles and scripts lie. */
-export const VIEWS = join(packageRoot(), 'views');
+export const VIEWS = join(PACKAGE_ROOT, 'views');

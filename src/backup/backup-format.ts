@@ -1,0 +1,92 @@
+import { isJsonObject } from '../shared/index.js';
+import type { TableShape } from './tables.js';
+
+/*
+ * A backup is a file of four parts, so that `head -1` and `tail -2` show what it is:
+ *
+ *   {"switchboard":"backup", …}                  a line: the header
+ *   gzip                                         for each table of the header: its COPY line, its rows as PostgreSQL
+ *                                                writes them as text, and a line with \.
+ *   {"rows":{"accounts":12, …}}                  a line of its own: the trailer
+ *   sha256 …                                     over everything before this line
+ */
+
+/** Raised when files of before could not be read any more. */
+export const FORMAT = 1;
+
+export interface BackupHeader {
+  /** ISO 8601, UTC. */
+  readonly made_at: string;
+  /** Of the program that made it. */
+  readonly version: string;
+  /** What tells the SECRET_KEY that it was made under. */
+  readonly secret_key: string;
+  /** The migrations that its database had, in order. */
+  readonly migrations: readonly string[];
+  /** `2026_11`: the months that calls have partitions for. */
+  readonly months: readonly string[];
+  /** In the order in which they can be filled. */
+  readonly tables: readonly TableShape[];
+}
+
+export interface BackupTrailer {
+  /** How many each table has. */
+  readonly rows: Readonly<Record<string, number>>;
+}
+
+/** What ends a table's rows: no row of text looks like it, because a backslash in a row is doubled. */
+export const END_OF_ROWS = '\\.\n';
+
+export const headerLine = (header: BackupHeader): string =>
+  `${JSON.stringify({ switchboard: 'backup', format: FORMAT, ...header })}\n`;
+
+/** Behind the end of the compressed part, whose last byte may be anything. */
+export const trailerLine = (trailer: BackupTrailer): string => `\n${JSON.stringify(trailer)}\n`;
+
+export const checksumLine = (digest: string): string => `sha256 ${digest}\n`;
+export const CHECKSUM_LINE = /^sha256 ([0-9a-f]{64})\n$/;
+export const CHECKSUM_LINE_BYTES = checksumLine('0'.repeat(64)).length;
+
+/** What the first line says, before it is known whether all of the file is as it was written. */
+export type HeaderReading =
+  | { readonly kind: 'backup'; readonly header: BackupHeader }
+  | { readonly kind: 'newer'; readonly version: string }
+  | { readonly kind: 'other' };
+
+export function readHeader(line: string): HeaderReading {
+  const said = parsed(line);
+  if (!isJsonObject(said) || said['switchboard'] !== 'backup') return { kind: 'other' };
+  const version = String(said['version']);
+  if (typeof said['format'] !== 'number' || said['format'] > FORMAT) return { kind: 'newer', version };
+  const { made_at, secret_key, migrations, months, tables } = said;
+  return {
+    kind: 'backup',
+    header: {
+      made_at: String(made_at),
+      version,
+      secret_key: String(secret_key),
+      migrations: texts(migrations),
+      months: texts(months),
+      tables: objects(tables).map(({ name, columns }) => ({ name: String(name), columns: texts(columns) })),
+    },
+  };
+}
+
+/** Of a line whose checksum is right. */
+export function readTrailer(line: string): BackupTrailer {
+  const said = parsed(line);
+  const rows = isJsonObject(said) && isJsonObject(said['rows']) ? said['rows'] : {};
+  return { rows: Object.fromEntries(Object.entries(rows).map(([name, count]) => [name, Number(count)])) };
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const texts = (value: unknown): readonly string[] => list(value).map(String);
+const objects = (value: unknown) => list(value).filter(isJsonObject);
