@@ -19,6 +19,22 @@ import { replaceAll } from './replace-all.js';
 /** The group that is billed when neither key nor account names one: never switched off. */
 export const DEFAULT_GROUP = 'default';
 
+/** A model as it is stored. */
+export interface KnownModel {
+  readonly name: string;
+  readonly ownedBy: string;
+  readonly enabled: boolean;
+  /** Undefined for one that has no prices at all, which only something other than us can have written. */
+  readonly definition: ModelDefinition | undefined;
+  /** The prices in force; undefined for a model whose first prices begin later. */
+  readonly price: { readonly number: number; readonly validFrom: Date } | undefined;
+}
+
+interface CatalogContent {
+  readonly groups: readonly GroupDefinition[];
+  readonly models: readonly KnownModel[];
+}
+
 /** Something that names groups, and models as the keys of a mapping. */
 interface Naming {
   readonly groups: readonly string[];
@@ -98,14 +114,11 @@ export class CatalogEditor {
     return subject && revisionOf(limitFacts(usual[subject]));
   }
 
-  /** Of this one alone, switched off or not; undefined: there is none. */
-  async model(name: string, manager: EntityManager): Promise<ModelDefinition | undefined> {
-    const models = (await this.repository.models(manager)).flatMap(definitionsOf);
-    return models.find((model) => model.name === name);
-  }
-
-  async group(name: string, manager: EntityManager): Promise<GroupDefinition | undefined> {
-    return (await this.repository.groups(manager)).map(groupDefinitionOf).find((group) => group.name === name);
+  /** Everything stored, switched off or not, by name. */
+  async everything(manager: EntityManager): Promise<CatalogContent> {
+    const groups = await this.repository.groups(manager);
+    const models = await this.repository.models(manager);
+    return { groups: groups.map(groupDefinitionOf), models: models.map(contentOf) };
   }
 
   /** @param channels what they name is there switched off too, as is what models and groups name of each other */
@@ -209,6 +222,14 @@ const storedModelFacts = ({ model, price, upcoming }: StoredModel): Facts => ({
   ...modelFacts(model),
   enabled: String(model.enabled),
   prices: [...(price ? [price] : []), ...upcoming].map(({ id }) => id).join(),
+});
+
+const contentOf = (stored: StoredModel): KnownModel => ({
+  name: stored.model.name,
+  ownedBy: stored.model.ownedBy,
+  enabled: stored.model.enabled,
+  definition: definitionsOf(stored)[0],
+  price: stored.price && { number: stored.price.number, validFrom: stored.price.validFrom },
 });
 
 /** A model whose first prices have not begun is defined by those. */

@@ -10,12 +10,22 @@ import { GroupEntity } from './group.entity.js';
 import { ModelEntity } from './model.entity.js';
 import { Offer } from './offer.js';
 import { PriceEditor } from './price-editor.js';
+import { PriceHistory } from './price-history.js';
 import { PriceVersionEntity } from './price-version.entity.js';
 import { UsualLimitsEntity } from './usual-limits.entity.js';
 
 @Module({
   imports: [AuditModule, TypeOrmModule.forFeature([GroupEntity, ModelEntity, PriceVersionEntity, UsualLimitsEntity])],
-  providers: [CatalogRepository, CatalogReader, CatalogService, CatalogAudit, CatalogEditor, PriceEditor, Offer],
-  exports: [CatalogService, CatalogEditor, Offer],
+  providers: [
+    CatalogRepository,
+    CatalogReader,
+    CatalogService,
+    CatalogAudit,
+    CatalogEditor,
+    PriceEditor,
+    PriceHistory,
+    Offer,
+  ],
+  exports: [CatalogService, CatalogEditor, PriceHistory, Offer],
 })
 export class CatalogModule {}

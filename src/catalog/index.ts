@@ -9,7 +9,7 @@ export {
   GROUP_CHOICES,
   type GroupChoice,
 } from './catalog.js';
-export { CatalogEditor, type CatalogNames, DEFAULT_GROUP } from './catalog.editor.js';
+export { CatalogEditor, type CatalogNames, DEFAULT_GROUP, type KnownModel } from './catalog.editor.js';
 export { CatalogModule } from './catalog.module.js';
 export { CatalogService, type CatalogFollower, type FallbackModel } from './catalog.service.js';
 export { type Change, difference, type Facts, listed, revisionOf, sortedPairs, type Subject } from './changes.js';
@@ -27,4 +27,5 @@ export {
   type TierDefinition,
   type TokenClass,
 } from './pricing.js';
+export { PriceHistory, type RecordedPrices } from './price-history.js';
 export { replaceAll } from './replace-all.js';

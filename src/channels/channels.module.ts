@@ -5,6 +5,7 @@ import { MetricsModule } from '../metrics/index.js';
 import { CatalogExport } from './catalog-file/catalog-export.service.js';
 import { CatalogDesk } from './catalog-file/catalog-desk.js';
 import { ChannelDesk } from './catalog-file/channel-desk.js';
+import { CatalogInventory } from './catalog-file/catalog-inventory.js';
 import { CatalogImport } from './catalog-file/catalog-import.service.js';
 import { ChannelDrafts } from './catalog-file/channel-drafts.js';
 import { ChannelDirectory } from './channel.directory.js';
@@ -45,6 +46,7 @@ import { UpstreamPools } from './upstream-pools.js';
     ChannelEditor,
     CatalogImport,
     CatalogDesk,
+    CatalogInventory,
     ChannelDesk,
     ChannelDrafts,
     CatalogExport,
@@ -59,6 +61,7 @@ import { UpstreamPools } from './upstream-pools.js';
     UpstreamClient,
     CatalogImport,
     CatalogDesk,
+    CatalogInventory,
     ChannelDesk,
     ChannelDrafts,
     CatalogExport,

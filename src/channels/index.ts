@@ -15,7 +15,9 @@ export { CatalogDesk, ChangedMeanwhile, RefusedEntries } from './catalog-file/ca
 export { ChannelDesk } from './catalog-file/channel-desk.js';
 export { ChannelDrafts } from './catalog-file/channel-drafts.js';
 export type { EditedChannel, EditedCredential } from './catalog-file/edited-channel.js';
+export { groupEntry, modelEntry } from './catalog-file/entries-from-definitions.js';
 export { CatalogExport } from './catalog-file/catalog-export.service.js';
+export { CatalogInventory, type Inventory, type Seen } from './catalog-file/catalog-inventory.js';
 export { CatalogImport } from './catalog-file/catalog-import.service.js';
 export { type Fault, InvalidCatalog } from './catalog-file/invalid-catalog.js';
 export { Numeral } from './catalog-file/numeral.js';

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { CatalogEditor, type Subject } from '../../catalog/index.js';
+import { CatalogEditor, type GroupDefinition, type ModelDefinition, type Subject } from '../../catalog/index.js';
 import { AppError } from '../../shared/index.js';
 import { ChannelEditor } from '../channel.editor.js';
 import { CatalogImport } from './catalog-import.service.js';
-import type { UsualAuth } from './definitions-from-entries.js';
+import { groupFrom, modelFrom, type UsualAuth } from './definitions-from-entries.js';
 import type { Fault } from './invalid-catalog.js';
 import { readEntries } from './read-catalog-file.js';
 
@@ -17,8 +17,8 @@ interface DeskOptions {
   /** What a channel's protocol may be, and what its auth is when it is not said. */
   readonly protocols: UsualAuth;
   readonly reason?: string;
-  /** What was looked at when the change was thought of. */
-  readonly seen?: { readonly subject: Subject; readonly revision: string };
+  /** What was looked at when the change was thought of; without a revision: that there was no such thing. */
+  readonly seen?: { readonly subject: Subject; readonly revision: string | undefined };
 }
 
 /** Changes entries of the catalog one by one, in every other way as a catalog file would that holds only these. */
@@ -43,6 +43,19 @@ export class CatalogDesk {
         throw new ChangedMeanwhile(seen.subject);
     };
     return this.imports.applyEntries(entries, { prune: false, protocols, reason, refusal, unless });
+  }
+
+  /**
+   * What entries would make of models and groups; nothing is changed, and whether names fit together is not looked at.
+   * @throws RefusedEntries
+   */
+  meaningOf(content: Entries): {
+    readonly models: readonly ModelDefinition[];
+    readonly groups: readonly GroupDefinition[];
+  } {
+    const { entries, faults } = readEntries(content);
+    if (faults.length > 0) throw new RefusedEntries(faults);
+    return { models: (entries.models ?? []).map(modelFrom), groups: (entries.groups ?? []).map(groupFrom) };
   }
 
   /** What it is now, told in short; undefined when there is no such thing. Channels are looked for by id. */
