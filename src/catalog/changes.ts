@@ -29,10 +29,11 @@ export interface Change {
 export const lineOf = ({ subject, text }: Change): string =>
   `${subject.kind === 'limits' ? 'limits of' : subject.kind} ${subject.name}: ${text}`;
 
-/** One change for each field that differs; none when all are the same. */
+/** One change for each field that differs; none when all are the same. A field that only one of them has was empty. */
 export function describeChanges(subject: Subject, before: Facts, after: Facts): readonly Change[] {
-  return Object.entries(after).flatMap(([field, now]) => {
-    const then = before[field] ?? '';
+  const gone = Object.keys(before).filter((field) => !(field in after));
+  return [...Object.keys(after), ...gone].flatMap((field) => {
+    const [then, now] = [before[field] ?? '', after[field] ?? ''];
     if (plain(then) === plain(now)) return [];
     const hidden = typeof now !== 'string' || typeof then !== 'string';
     return [{ subject, text: `${field} ${hidden ? 'changed' : `${shown(then)} → ${shown(now)}`}` }];

@@ -12,7 +12,16 @@ export {
 export { CatalogEditor, type CatalogNames, DEFAULT_GROUP, type KnownModel } from './catalog.editor.js';
 export { CatalogModule } from './catalog.module.js';
 export { CatalogService, type CatalogFollower, type FallbackModel } from './catalog.service.js';
-export { type Change, difference, type Facts, listed, revisionOf, sortedPairs, type Subject } from './changes.js';
+export {
+  type Change,
+  describeChanges,
+  difference,
+  type Facts,
+  listed,
+  revisionOf,
+  sortedPairs,
+  type Subject,
+} from './changes.js';
 export { type GroupDefinition, type ModelDefinition, USUAL_HIDDEN_TOKENS_PER_SECOND } from './definitions.js';
 export { groupOfViewer, Offer, type OfferedModel } from './offer.js';
 export {

@@ -2,6 +2,7 @@ import { type Facts, listed, sortedPairs } from '../catalog/index.js';
 import type { Secret } from '../shared/index.js';
 import type { ChannelEntity, StoredCredential } from './channel.entity.js';
 import type { Channel, ChannelTimeouts } from './channel.js';
+import { costFacts, type CostsDefinition } from './costs/channel-costs.js';
 
 export const DEFAULT_TIMEOUTS: ChannelTimeouts = {
   connectMs: 10_000,
@@ -35,16 +36,17 @@ export type ChannelDefinition = Pick<
 > & {
   readonly credentials: readonly CredentialDefinition[];
   readonly models: Readonly<Record<string, readonly string[]>>;
+  readonly costs: CostsDefinition;
 };
 
-/** What is stored of a channel apart from its id, state and history. */
+/** What is stored of a channel apart from its id, state and history, and from its costs, which have versions. */
 export type ChannelColumns = Omit<ChannelEntity, 'id' | 'enabled' | 'createdAt' | 'deletedAt' | 'formerNames'>;
 
 /**
  * What a change of a channel is told by, but for its credentials (`credentialChanges`). Headers and query may carry secrets,
  * so their values are never told.
  */
-export const channelFacts = (columns: ChannelColumns): Facts => ({
+export const channelFacts = (columns: ChannelColumns & Pick<ChannelDefinition, 'costs'>): Facts => ({
   protocol: columns.protocol,
   base_url: columns.baseUrl,
   auth: columns.auth,
@@ -60,6 +62,7 @@ export const channelFacts = (columns: ChannelColumns): Facts => ({
   total_ms: String(columns.timeouts.totalMs),
   headers: { hidden: sortedPairs(columns.headers) },
   flags: sortedPairs(columns.flags),
+  ...costFacts(columns.costs),
 });
 
 const describeModels = (models: Readonly<Record<string, readonly string[]>>): string =>

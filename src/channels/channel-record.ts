@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { channelEntry } from './catalog-file/entries-from-definitions.js';
 import { channelRevision } from './channel.editor.js';
-import type { ChannelEntity, StoredCredential } from './channel.entity.js';
+import type { StoredCredential } from './channel.entity.js';
+import type { StoredChannel } from './channel.repository.js';
 import type { CredentialReader } from './credential-reader.js';
 
 const REFERENCE_LENGTH = 12;
@@ -23,7 +24,7 @@ export interface CredentialNote {
 }
 
 /** A stored channel as operators see it: everything but its secrets. */
-export interface ChannelRecord extends Omit<ChannelEntity, 'credentials' | 'deletedAt'> {
+export interface ChannelRecord extends Omit<StoredChannel, 'credentials' | 'deletedAt'> {
   readonly credentials: readonly CredentialNote[];
   /** As the catalog file would say it, without the credentials. */
   readonly entry: Readonly<Record<string, unknown>>;
@@ -35,7 +36,7 @@ export interface ChannelRecord extends Omit<ChannelEntity, 'credentials' | 'dele
 export const referenceOf = (credential: StoredCredential): string =>
   hash('sha256', JSON.stringify(credential), 'hex').slice(0, REFERENCE_LENGTH);
 
-export function recordOf(channel: ChannelEntity, reader: CredentialReader): ChannelRecord {
+export function recordOf(channel: StoredChannel, reader: CredentialReader): ChannelRecord {
   const { credentials, deletedAt: _, ...columns } = channel;
   return {
     ...columns,

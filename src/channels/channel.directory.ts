@@ -5,9 +5,10 @@ import { type Catalog, type CatalogFollower, CatalogService } from '../catalog/i
 import { Notifications } from '../database/index.js';
 import type { ChannelEntity } from './channel.entity.js';
 import { type Channel, type SwitchedOffChannel, translates } from './channel.js';
-import { ChannelRepository } from './channel.repository.js';
+import { ChannelRepository, type StoredChannel } from './channel.repository.js';
 import { familyOf } from './channel-family.js';
 import { ChannelSnapshot } from './channel-snapshot.js';
+import { parseCosts } from './costs/channel-costs.js';
 import { CredentialReader } from './credential-reader.js';
 import { answerEnvironmentQuestions } from './environment-question.js';
 
@@ -132,13 +133,14 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
     this.withFallback = new ChannelSnapshot([...this.stored.all, ...added]);
   }
 
-  private channelOf(entity: ChannelEntity): Channel {
-    const { enabled: _, createdAt: __, deletedAt: ___, formerNames: ____, ...columns } = entity;
+  private channelOf(entity: StoredChannel): Channel {
+    const { enabled: _, createdAt: __, deletedAt: ___, formerNames: ____, costVersion = '', ...columns } = entity;
     return this.understood({
       ...columns,
       models: new Map(Object.entries(entity.models)),
       maxConcurrency: entity.maxConcurrency ?? undefined,
       family: familyOf(entity),
+      costs: parseCosts(entity.costs, costVersion),
       ...this.reader.read(entity),
     });
   }

@@ -5,8 +5,8 @@ import { AppError, Clock, newId } from '../shared/index.js';
 import { credentialChanges } from './credential-changes.js';
 import { CredentialStore } from './credential-store.js';
 import { type ChannelColumns, type ChannelDefinition, channelFacts } from './channel-definition.js';
-import type { ChannelEntity } from './channel.entity.js';
-import { ChannelRepository } from './channel.repository.js';
+import { ChannelRepository, type StoredChannel } from './channel.repository.js';
+import { chargeTheSame } from './costs/channel-costs.js';
 
 /** What a change of one channel has led to. */
 export interface ChangedChannel {
@@ -25,12 +25,12 @@ export class ChannelEditor {
   ) {}
 
   /** By name, switched off or not. */
-  all(manager: EntityManager): Promise<readonly ChannelEntity[]> {
+  all(manager: EntityManager): Promise<readonly StoredChannel[]> {
     return this.repository.all(manager);
   }
 
   /** Channels that are switched on, by name. */
-  async stored(manager: EntityManager): Promise<readonly ChannelEntity[]> {
+  async stored(manager: EntityManager): Promise<readonly StoredChannel[]> {
     return (await this.repository.all(manager)).filter(({ enabled }) => enabled);
   }
 
@@ -82,15 +82,15 @@ export class ChannelEditor {
   }
 
   /** Switched off or not. @throws AppError not_found */
-  async find(id: string, manager: EntityManager): Promise<ChannelEntity> {
+  async find(id: string, manager: EntityManager): Promise<StoredChannel> {
     const channel = await this.repository.find(id, manager);
     if (channel === undefined) throw new AppError('not_found', 'There is no such channel. It may have been deleted.');
     return channel;
   }
 
   private async put(
-    definition: ChannelDefinition,
-    before: ChannelEntity | undefined,
+    { costs, ...definition }: ChannelDefinition,
+    before: StoredChannel | undefined,
     enabled: boolean,
     manager: EntityManager,
   ): Promise<ChangedChannel> {
@@ -100,8 +100,10 @@ export class ChannelEditor {
       maxConcurrency: definition.maxConcurrency ?? null,
       credentials: this.credentials.storedOf(definition, id, before?.credentials ?? []),
     };
-    const changes = changesOf(columns, { id, before, enabled });
+    const changes = changesOf({ ...columns, costs }, { id, before, enabled });
     if (changes.length > 0) await this.repository.put(id, { ...columns, enabled }, manager);
+    if (!chargeTheSame(before?.costs ?? {}, costs))
+      await this.repository.addCostVersion({ id: newId('cst', this.clock.now()), channelId: id, costs }, manager);
     if (before?.name !== columns.name) {
       await this.repository.claimName(columns.name, manager);
       if (before !== undefined) await this.repository.noteFormerName(id, before.name, manager);
@@ -111,7 +113,7 @@ export class ChannelEditor {
 }
 
 /** What is stored of a channel, told in short. */
-export const channelRevision = (channel: ChannelEntity): string =>
+export const channelRevision = (channel: StoredChannel): string =>
   revisionOf({
     ...channelFacts(channel),
     credentials: { hidden: JSON.stringify(channel.credentials) },
@@ -119,15 +121,18 @@ export const channelRevision = (channel: ChannelEntity): string =>
     enabled: String(channel.enabled),
   });
 
-const subjectOf = ({ id, name }: Pick<ChannelEntity, 'id' | 'name'>): Subject => ({ kind: 'channel', name, id });
+const subjectOf = ({ id, name }: Pick<StoredChannel, 'id' | 'name'>): Subject => ({ kind: 'channel', name, id });
 
 interface Changed {
   readonly id: string;
-  readonly before: ChannelEntity | undefined;
+  readonly before: StoredChannel | undefined;
   readonly enabled: boolean;
 }
 
-function changesOf(columns: ChannelColumns, { id, before, enabled }: Changed): readonly Change[] {
+function changesOf(
+  columns: ChannelColumns & Pick<ChannelDefinition, 'costs'>,
+  { id, before, enabled }: Changed,
+): readonly Change[] {
   const subject = subjectOf({ id, name: before?.name ?? columns.name });
   // One that stays switched off is not told to be switched on.
   const known = before && { enabled: before.enabled || !enabled };

@@ -1,6 +1,7 @@
 import type { ProtocolId } from '../call/index.js';
 import type { Flags } from '../catalog/index.js';
 import type { Secret } from '../shared/index.js';
+import type { UpstreamCost } from './costs/channel-costs.js';
 
 /** Where an upstream looks for the credential: `bearer` for a bearer token, `none` for nowhere, or in this header. */
 export type AuthForm = string;
@@ -50,6 +51,8 @@ export interface Channel {
   readonly family: string;
   /** Empty when auth is `none`, or when the channel is not usable. */
   readonly credentials: readonly ChannelCredential[];
+  /** What the upstream charges, by a model's public name; of one that is not here nothing is known. */
+  readonly costs: ReadonlyMap<string, UpstreamCost>;
   /** Why the channel cannot be called from this process; undefined when it can. */
   readonly unavailableReason: string | undefined;
 }

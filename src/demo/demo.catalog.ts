@@ -42,6 +42,7 @@ export const demoChannels = (baseUrl: string): readonly FallbackChannel[] =>
     headers: {},
     flags: {},
     credentials: [],
+    costs: new Map(),
     family: 'demo',
     unavailableReason: undefined,
   }));

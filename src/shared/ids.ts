@@ -7,7 +7,7 @@ import { v7 } from 'uuid';
  * a glance.
  */
 export type IdPrefix =
-  'acc' | 'key' | 'req' | 'led' | 'cod' | 'bat' | 'chn' | 'prc' | 'prs' | 'ses' | 'ver' | 'reg' | 'inv' | 'aud';
+  'acc' | 'key' | 'req' | 'led' | 'cod' | 'bat' | 'chn' | 'cst' | 'prc' | 'prs' | 'ses' | 'ver' | 'reg' | 'inv' | 'aud';
 
 /** A UUID is made of so many bytes, and needs as many random ones. */
 const UUID_BYTES = 16;

@@ -33,6 +33,7 @@ const aFallbackChannel: FallbackChannel = {
   headers: {},
   flags: {},
   credentials: [],
+  costs: new Map(),
   family: 'demo',
   unavailableReason: undefined,
 };

@@ -51,6 +51,9 @@ channels:
     tier: 2
     weight: 50
     max_concurrency: 200
+    costs:
+      big: [{ input: 1, cache_read: 0.100000001, output: 8, request_fee: 0.002 }, { from_prompt_tokens: 272000, input: 2, output: 12 }]
+      small: 0
     timeouts: { idle_ms: 60000 }
     headers: { X-Extra: value }
     flags: { includeUsage: true, maxOutput: 8192, efforts: [low, high] }

@@ -43,6 +43,7 @@ export class ChannelDrafts {
       ...definition,
       id,
       models: new Map(),
+      costs: new Map(),
       family: familyOf(definition),
       credentials: definedCredentials(edited.credentials, stored).map((credential) => this.read(credential, id)),
       unavailableReason: undefined,

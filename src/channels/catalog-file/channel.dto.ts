@@ -2,6 +2,7 @@ import { Type } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
 import type { Flags } from '../../catalog/index.js';
 import { Auth, BaseUrl, Credentials, FlagMap, Headers, ModelNames, Query } from './channel-fields.js';
+import { type CostEntries, Costs } from './cost.dto.js';
 import { Label, Mapping, Name, Names, Optional, Whole } from './fields.js';
 
 const ONE_DAY_MS = 86_400_000;
@@ -64,6 +65,10 @@ export class ChannelEntry {
   @Optional()
   @Whole(1, 1_000_000)
   readonly max_concurrency?: number | null;
+
+  @Optional()
+  @Costs()
+  readonly costs?: CostEntries | null;
 
   @Optional()
   @Mapping()

@@ -10,7 +10,9 @@ import { type Limits, limitsIn, USUALLY_LIMITED, type UsualLimits } from '../../
 import { formatUsd, parseUsd, Secret } from '../../shared/index.js';
 import { type ChannelDefinition, type CredentialDefinition, DEFAULT_TIMEOUTS } from '../channel-definition.js';
 import type { AuthForm } from '../channel.js';
+import type { CostDefinition } from '../costs/channel-costs.js';
 import type { ChannelEntry } from './channel.dto.js';
+import type { CostEntry } from './cost.dto.js';
 import type { GroupEntry, LimitsEntry, UsualLimitsEntry } from './group.dto.js';
 import type { ModelEntry, PricesEntry, TierEntry } from './model.dto.js';
 
@@ -89,6 +91,7 @@ export const channelFrom = (entry: ChannelEntry, protocols: UsualAuth): ChannelD
   query: entry.query ?? {},
   credentials: (entry.credentials ?? []).map(credentialFrom),
   models: entry.models,
+  costs: Object.fromEntries([...(entry.costs ?? [])].map(([model, cost]) => [model, costFrom(cost)])),
   groups: [...new Set(entry.groups ?? [DEFAULT_GROUP])],
   tier: entry.tier ?? 1,
   weight: entry.weight ?? 100,
@@ -102,6 +105,25 @@ export const channelFrom = (entry: ChannelEntry, protocols: UsualAuth): ChannelD
   headers: Object.fromEntries(Object.entries(entry.headers ?? {}).map(([name, text]) => [name.toLowerCase(), text])),
   flags: entry.flags ?? {},
 });
+
+function costFrom(cost: string | CostEntry | readonly CostEntry[]): CostDefinition {
+  if (typeof cost === 'string') return { share: canonical(cost, '1') };
+  const tiers = 'input' in cost ? [cost] : cost;
+  return {
+    prices: {
+      free: false,
+      request_fee: canonical(tiers[0]?.request_fee, '0'),
+      effort_multipliers: {},
+      tool_fees: mapValues(tiers[0]?.tool_fees ?? {}, (text) => canonical(text, '0')),
+      tiers: tiers.map(withoutFees).map(tierFrom),
+    },
+  };
+}
+
+function withoutFees(entry: CostEntry): TierEntry {
+  const { request_fee: _, tool_fees: __, ...tier } = entry;
+  return tier;
+}
 
 /** A protocol that nobody speaks has an error of its own: here it counts as one with a bearer token. */
 export const authOf = ({ auth, protocol }: ChannelEntry, protocols: UsualAuth): AuthForm =>

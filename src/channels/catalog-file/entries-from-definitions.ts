@@ -8,6 +8,8 @@ import {
 import { type Limits, renderLimits, USUALLY_LIMITED, type UsualLimits } from '../../limits/index.js';
 import { formatUsd, parseUsd } from '../../shared/index.js';
 import type { ChannelEntity } from '../channel.entity.js';
+import type { StoredChannel } from '../channel.repository.js';
+import type { CostDefinition } from '../costs/channel-costs.js';
 import { Numeral } from './numeral.js';
 
 // Entries of the catalog file as they are written out: what stands at its default and would only be noise is left out.
@@ -75,7 +77,7 @@ const tierEntry = ({ from_prompt_tokens, ...prices }: PricingDefinition['tiers']
   ...mapped(prices, decimal),
 });
 
-export const channelEntry = (channel: ChannelEntity, credentials: readonly string[]): Entry => ({
+export const channelEntry = (channel: StoredChannel, credentials: readonly string[]): Entry => ({
   name: channel.name,
   protocol: channel.protocol,
   base_url: channel.baseUrl,
@@ -87,6 +89,7 @@ export const channelEntry = (channel: ChannelEntity, credentials: readonly strin
   tier: channel.tier,
   weight: channel.weight,
   ...(channel.maxConcurrency === null ? {} : { max_concurrency: channel.maxConcurrency }),
+  ...given('costs', costEntries(channel.costs)),
   timeouts: {
     connect_ms: channel.timeouts.connectMs,
     first_event_ms: channel.timeouts.firstEventMs,
@@ -101,6 +104,26 @@ function modelNames(models: ChannelEntity['models']): unknown {
   const names = Object.keys(models).toSorted();
   if (names.every((name) => models[name]?.join() === name)) return names;
   return Object.fromEntries(names.map((name) => [name, models[name]?.length === 1 ? models[name][0] : models[name]]));
+}
+
+const costEntries = (costs: StoredChannel['costs']): Entry =>
+  Object.fromEntries(
+    Object.entries(costs)
+      .map(([model, cost]): [string, unknown] => [model, costEntry(cost)])
+      .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  );
+
+function costEntry(cost: CostDefinition): unknown {
+  if ('share' in cost) return decimal(cost.share);
+  const { request_fee, tool_fees = {}, tiers } = cost.prices;
+  const fees = {
+    ...(request_fee === '0' ? {} : { request_fee: decimal(request_fee) }),
+    ...given('tool_fees', mapped(tool_fees, decimal)),
+  };
+  const [first = {}, ...others] = tiers.map(tierEntry);
+  if (others.length > 0) return [{ ...first, ...fees }, ...others];
+  const { from_prompt_tokens: _, ...prices } = first;
+  return { ...prices, ...fees };
 }
 
 const capabilities = (flags: Flags): unknown[] =>

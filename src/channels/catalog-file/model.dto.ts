@@ -19,14 +19,14 @@ import {
   Whole,
 } from './fields.js';
 
-const PRICE_DIGITS = 9;
+export const PRICE_DIGITS = 9;
 const MAX_TOKENS = 1_000_000_000;
 const MAX_TOKENS_PER_SECOND = 1_000_000;
 /** As dialects write them: `web_search`. */
 const WORD = /^[a-z][a-z0-9_-]{0,63}$/;
 
 const isEffort = (name: string): boolean => (EFFORTS as readonly string[]).includes(name);
-const isTool = (name: string): boolean => WORD.test(name);
+export const isTool = (name: string): boolean => WORD.test(name);
 const isServiceTier = (name: string): boolean => WORD.test(name) && !USUAL_SERVICE_TIERS.includes(name);
 
 /** Dollars per one million tokens. */
@@ -157,7 +157,7 @@ function upcomingFault(upcoming: unknown): string | undefined {
 }
 
 /** Tiers in ascending order, the first from 0. */
-function tierFault(tiers: unknown): string | undefined {
+export function tierFault(tiers: unknown): string | undefined {
   const starts = (tiers as readonly TierEntry[]).map((tier) => tier.from_prompt_tokens ?? 0);
   if (starts.length === 0) return 'must have at least one tier, or say "free"';
   if (starts[0] !== 0) return 'must begin with a tier of from_prompt_tokens 0';

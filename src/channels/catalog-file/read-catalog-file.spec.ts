@@ -60,6 +60,7 @@ channels:
     tier: 1
     weight: 100
     max_concurrency: 200
+    costs: { gpt-5.5: 0.75 }
     timeouts: { connect_ms: 10000, first_event_ms: 120000, idle_ms: 300000, total_ms: 1800000 }
     headers: { x-extra: value }
     flags: { anthropicVersion: "2023-06-01" }
@@ -116,6 +117,7 @@ describe('readCatalogFile', () => {
         tier: 1,
         weight: 100,
         maxConcurrency: 200,
+        costs: { 'gpt-5.5': { share: '0.75' } },
         timeouts: { connectMs: 10_000, firstEventMs: 120_000, idleMs: 300_000, totalMs: 1_800_000 },
         headers: { 'x-extra': 'value' },
         flags: { anthropicVersion: '2023-06-01' },
@@ -133,6 +135,7 @@ describe('readCatalogFile', () => {
       tier: 1,
       weight: 100,
       maxConcurrency: undefined,
+      costs: {},
       timeouts: { connectMs: 10_000, firstEventMs: 120_000, idleMs: 300_000, totalMs: 1_800_000 },
     });
     expect(entriesIn(model('prices: free')).models?.map(modelFrom)[0]).toMatchObject({

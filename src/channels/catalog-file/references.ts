@@ -39,6 +39,7 @@ export function referenceFaults(file: CatalogFileDto, { stored, protocols }: Sur
     ...(file.channels ?? []).flatMap((channel, index) => [
       ...unknownGroups(`channels[${index}]`, channel.groups, groups),
       ...unknownModels(`channels[${index}]`, channel.models, models),
+      ...unservedCosts(`channels[${index}]`, channel),
       ...unknownProtocol(`channels[${index}]`, channel, protocols),
       ...credentialFaults(`channels[${index}]`, channel, protocols),
       ...headerFaults(`channels[${index}]`, channel, protocols),
@@ -83,6 +84,11 @@ const earlyPrices = (path: string, { valid_from, upcoming }: ModelEntry): Fault[
     ? [{ path: `${path}.upcoming[0].valid_from`, message: 'must be later than valid_from of the model' }]
     : [];
 };
+
+const unservedCosts = (path: string, { models, costs }: ChannelEntry): Fault[] =>
+  [...(costs?.keys() ?? [])].flatMap((name) =>
+    name in models ? [] : [{ path: `${path}.costs.${name}`, message: "is not one of the channel's models" }],
+  );
 
 const unknownProtocol = (path: string, { protocol }: ChannelEntry, known: UsualAuth): Fault[] =>
   known.has(protocol) ? [] : [{ path: `${path}.protocol`, message: `must be one of ${[...known.keys()].join(', ')}` }];

@@ -5,10 +5,9 @@ const HEADING = ' The catalog as it is stored. Applying this file changes nothin
 const WIDTH = 120;
 /** How many nodes stand above the fields of an entry: document, mapping, pair, list, entry. */
 const ENTRY_LEVEL = 4;
-
 const UPCOMING = 'upcoming';
 /** Fields of which each item has a line of its own. */
-const LISTS: ReadonlySet<unknown> = new Set(['prices', UPCOMING]);
+const LISTS: ReadonlySet<unknown> = new Set(['prices', 'costs', UPCOMING]);
 
 /** Decimals are written as their text: a JavaScript number could not say all of them. */
 const NUMERAL: ScalarTag = {
@@ -20,7 +19,7 @@ const NUMERAL: ScalarTag = {
   stringify: ({ value }) => (value instanceof Numeral ? value.source : String(value)),
 };
 
-/** The YAML text of a catalog: an entry has a line for each field and for each price tier. */
+/** The YAML text of a catalog: an entry has a line for each field, each price tier and each cost. */
 export function renderCatalog(
   catalog: Readonly<Record<string, readonly unknown[] | Readonly<Record<string, unknown>>>>,
 ): string {
