@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { CatalogModule } from '../catalog/index.js';
 import { KeysModule } from '../keys/index.js';
 import { MetricsModule } from '../metrics/index.js';
+import { AdmissionTrial } from './admission-trial.js';
 import { BillingRepository } from './billing.repository.js';
 import { BillingService } from './billing.service.js';
 import { CallMetrics } from './call-metrics.js';
@@ -19,6 +20,7 @@ import { ThisProcess } from './sweeper/this-process.js';
 @Module({
   imports: [CatalogModule, KeysModule, MetricsModule],
   providers: [
+    AdmissionTrial,
     BillingRepository,
     BillingService,
     CallMetrics,
@@ -33,6 +35,6 @@ import { ThisProcess } from './sweeper/this-process.js';
     SweepTimings,
     ThisProcess,
   ],
-  exports: [BillingService, InterruptedCalls, NamedCalls, Sweeper],
+  exports: [AdmissionTrial, BillingService, InterruptedCalls, NamedCalls, Sweeper],
 })
 export class BillingModule {}

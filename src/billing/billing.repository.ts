@@ -19,6 +19,10 @@ import type { PriceSnapshot } from './price-snapshot.js';
 /** The code of PostgreSQL for a row whose key another one has. */
 const ALREADY_THERE = '23505';
 
+const ADMIT = 'SELECT outcome, hold, free, on_hold, holds, period FROM admit_calls($1, $2)';
+/** Nobody has its secret. */
+const NEW_KEY = `INSERT INTO api_keys (id, account_id, name, hint, secret_hash) VALUES ($1, $2, '', '', sha256(($1::text)::bytea))`;
+
 interface FundsLine {
   free: string | null;
   on_hold: string | null;
@@ -47,23 +51,35 @@ export class BillingRepository {
 
   /** One result a request, in order. Runs without waiting for the disk: a hold need not survive a crash of the server. */
   async admit(batch: readonly AdmissionRequest[]): Promise<AdmissionResult[]> {
-    const snapshots = new Snapshots();
-    const calls = compositeArray(
-      ADMISSION,
-      batch.map((request) => ({ ...request, snapshot: snapshots.place(request.snapshot) })),
-    );
     const { rows } = await this.metrics.timed('admit', batch.length, () =>
-      this.pools.admission.query<AdmissionLine>({
-        name: 'admit',
-        text: 'SELECT outcome, hold, free, on_hold, holds, period FROM admit_calls($1, $2)',
-        values: [calls, snapshots.storable],
-      }),
+      this.pools.admission.query<AdmissionLine>({ name: 'admit', text: ADMIT, values: admissionValues(batch) }),
     );
-    const results = rows.map(({ outcome, hold, ...funds }) => {
-      return { outcome, hold: BigInt(hold ?? 0), ...fundsLeft(funds) };
-    });
+    const results = rows.map(admissionResult);
     this.metrics.admitted(batch, results);
     return results;
+  }
+
+  /**
+   * What admission would say to one call now. It is asked, and all that it does is taken back; for that moment the wallet
+   * is locked, as for any call.
+   * @param isNewKey the key is not stored: one of this id is made for it, and taken back as well
+   */
+  async tryAdmission(request: AdmissionRequest, isNewKey: boolean): Promise<AdmissionResult> {
+    const client = await this.pools.admission.connect();
+    try {
+      await client.query('BEGIN');
+      if (isNewKey) await client.query(NEW_KEY, [request.key_id, request.account_id]);
+      const { rows } = await client.query<AdmissionLine>(ADMIT, admissionValues([request]));
+      const [line] = rows;
+      if (line === undefined) throw new Error('Admission has not answered.');
+      return admissionResult(line);
+    } finally {
+      // A connection that cannot even take it back is of no more use; its end takes it back as well.
+      await client.query('ROLLBACK').then(
+        () => client.release(),
+        (error: Error) => client.release(error),
+      );
+    }
   }
 
   /** Raises the holds of running calls: one result a request, in order. Does not wait for the disk either. */
@@ -147,6 +163,21 @@ export class BillingRepository {
     return results;
   }
 }
+
+function admissionValues(batch: readonly AdmissionRequest[]): unknown[] {
+  const snapshots = new Snapshots();
+  const calls = compositeArray(
+    ADMISSION,
+    batch.map((request) => ({ ...request, snapshot: snapshots.place(request.snapshot) })),
+  );
+  return [calls, snapshots.storable];
+}
+
+const admissionResult = ({ outcome, hold, ...funds }: AdmissionLine): AdmissionResult => ({
+  outcome,
+  hold: BigInt(hold ?? 0),
+  ...fundsLeft(funds),
+});
 
 function settlementValues(batch: readonly CallRow[]): unknown[] {
   const snapshots = new Snapshots();

@@ -6,13 +6,8 @@ import { Batcher, isOutage } from '../database/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
 import type { AdmissionRequest, AdmissionResult, ExtensionRequest, ExtensionResult } from './admission.js';
-import {
-  AccountOwes,
-  AdmissionOutdated,
-  AdmissionUnavailable,
-  InsufficientQuota,
-  TooManyUnsettled,
-} from './billing.errors.js';
+import { refusalOf } from './admission-refusal.js';
+import { AdmissionOutdated, AdmissionUnavailable, TooManyUnsettled } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import { CallRecorder } from './call-recorder.js';
 import type { RefusedCall } from './call-row.js';
@@ -136,10 +131,8 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
         const line = creditLine(call.head, current.model, { terms, promptTokens, held: result.hold, outputLimit });
         return { plan: current, snapshot: request.snapshot, outputLimit, credit: line && this.credit(line, request) };
       }
-      const { outcome } = result;
-      if (outcome === 'wallet' || outcome === 'key' || outcome === 'budget')
-        throw new InsufficientQuota(outcome, result, hold.minimum, current.caller.keyName);
-      if (outcome === 'owed') throw new AccountOwes(result);
+      const refusal = refusalOf(result, hold.minimum, current.caller.keyName);
+      if (refusal !== undefined) throw refusal;
       // The key or the catalog has changed since this process read it: read both anew, once.
       if (attempt > 1) throw new AdmissionOutdated();
       const [renewed] = await Promise.all([this.keys.renew(caller, call.ip), this.catalog.reload().catch(unavailable)]);

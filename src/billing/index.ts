@@ -3,6 +3,7 @@
 // the calls of one that died (sweeper/). The one module that writes wallets, keys, budgets and calls in one statement.
 // Does not own prices (catalog), balances that people change (wallet), or what is sent to anyone (relay).
 export { accounted } from './accounted.js';
+export { AdmissionTrial, type TriedAdmission } from './admission-trial.js';
 export { AttemptLog, type AttemptTarget } from './attempt-log.js';
 export { InsufficientQuota } from './billing.errors.js';
 export { BillingModule } from './billing.module.js';
@@ -10,7 +11,7 @@ export { BillingService } from './billing.service.js';
 export type { RefusedCall } from './call-row.js';
 export { countedPromptTokens, likelyPromptTokens } from './hold.js';
 export { NamedCalls } from './named-calls.js';
-export type { BillingPlan } from './plan.js';
+export type { BillingPlan, CallToAdmit } from './plan.js';
 export { costOf, costTerms, type PriceTerms } from './price.js';
 export { requirePricedTier } from './service-tier.js';
 export { type Admission, Ticket } from './ticket.js';

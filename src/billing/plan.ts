@@ -17,11 +17,14 @@ export interface BillingPlan {
   readonly continuedTokens?: number | undefined;
 }
 
+/** What admission looks at of a call. */
+export type CallToAdmit = Pick<Call, 'id' | 'createdAt' | 'protocol' | 'head' | 'ip'>;
+
 /** An effort that the model does not price costs what any other does. */
 const UNPRICED_EFFORT = 1_000_000n;
 
 /** What the hold of a call is priced by: in the dearest service tier that it may be answered in. */
-export const termsOf = ({ head }: Call, plan: BillingPlan): PriceTerms =>
+export const termsOf = ({ head }: Pick<Call, 'head'>, plan: BillingPlan): PriceTerms =>
   terms(head, plan, tierToHold(head, plan.model.pricing));
 
 /** What a call is charged by once its usage is known, and what its row keeps of the prices. */
@@ -48,7 +51,7 @@ const terms = (
 
 /** What admission is asked, and the hold it is asked for. */
 export function admissionRequest(
-  call: Call,
+  call: CallToAdmit,
   plan: BillingPlan,
   processId: string,
 ): { readonly request: AdmissionRequest; readonly hold: HoldRequest } {

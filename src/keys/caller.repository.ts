@@ -6,12 +6,18 @@ import type { Caller, KeyState } from './caller.js';
 import { Networks } from './networks.js';
 
 /** Everything that every call must know of its key, in one row. */
-const SELECT_CALLERS = `
+const SELECT_CALLERS = (keys: string): string => `
   SELECT k.id, k.name, k.state, k.version, k.expires_at, k.account_id, k.models, k.strict, k.never_stores, k.secret_hash,
          k.networks, k.requests_per_minute, k.tokens_per_minute, k.concurrency,
          a.requests_per_minute AS account_requests_per_minute, a.tokens_per_minute AS account_tokens_per_minute,
          a.concurrency AS account_concurrency, a.state AS account_state, coalesce(k.group_name, a.group_name, 'default') AS group_name
-    FROM api_keys k JOIN accounts a ON a.id = k.account_id`;
+    FROM ${keys} k JOIN accounts a ON a.id = k.account_id`;
+
+const STORED = SELECT_CALLERS('api_keys');
+/** Of the id $2: as a row is made that says no more than whose it is. */
+const NEW = SELECT_CALLERS(`(SELECT (jsonb_populate_record(NULL::api_keys, jsonb_build_object(
+  'id', $2::text, 'account_id', $1::text, 'name', '', 'secret_hash', '', 'state', 'enabled', 'version', 1,
+  'strict', false, 'never_stores', false))).*)`);
 
 interface Row {
   readonly id: string;
@@ -42,15 +48,21 @@ export class CallerRepository {
 
   /** One answer for each hash, in order; undefined where we issued no such key. */
   async findByHashes(hashes: readonly Buffer[]): Promise<readonly (Caller | undefined)[]> {
-    const text = `${SELECT_CALLERS} WHERE k.secret_hash = ANY ($1::bytea[])`;
+    const text = `${STORED} WHERE k.secret_hash = ANY ($1::bytea[])`;
     const { rows } = await this.pools.admission.query<Row>({ name: 'callers-by-hash', text, values: [hashes] });
     const callers = new Map(rows.map((row) => [row.secret_hash.toString('base64'), callerOf(row)]));
     return hashes.map((hash) => callers.get(hash.toString('base64')));
   }
 
   async findById(keyId: string): Promise<Caller | undefined> {
-    const text = `${SELECT_CALLERS} WHERE k.id = $1`;
+    const text = `${STORED} WHERE k.id = $1`;
     const { rows } = await this.pools.admission.query<Row>({ name: 'caller-by-id', text, values: [keyId] });
+    return rows[0] && callerOf(rows[0]);
+  }
+
+  /** The caller that a key of this id makes which is not stored, and has no settings of its own. */
+  async ofNewKey(accountId: string, keyId: string): Promise<Caller | undefined> {
+    const { rows } = await this.pools.general.query<Row>({ text: NEW, values: [accountId, keyId] });
     return rows[0] && callerOf(rows[0]);
   }
 }

@@ -7,6 +7,13 @@ import { type Credentials, readCredentials } from './credentials.js';
 import { KeyDirectory } from './key-directory.js';
 import { RefusedAddress, RefusedKey } from './refused-caller.errors.js';
 
+/** Whom a key makes of whoever calls with it. */
+export interface ExaminedCaller {
+  readonly caller: Caller;
+  /** Why it may not be used now, wherever from. */
+  readonly refusal: RefusedKey | undefined;
+}
+
 /** Decides who a request comes from. */
 @Injectable()
 export class KeyAuthenticator {
@@ -51,18 +58,39 @@ export class KeyAuthenticator {
     throw new InvalidToken();
   }
 
-  private accept(caller: Caller, address: string): Caller {
-    const { keyState, accountState, expiresAt, networks } = caller;
-    if (keyState === 'deleted') throw new RefusedKey('this key was deleted. Use another one.', caller);
+  /** Who would call with a key, and why they may not; undefined when there is no such key. Nobody calls. */
+  async examine(keyId: string): Promise<ExaminedCaller | undefined> {
+    return this.examined(await this.directory.look(keyId));
+  }
+
+  /** The same of a new key of the account, one with no settings of its own; undefined when there is no account. */
+  async examineNewKeyOf(accountId: string): Promise<ExaminedCaller | undefined> {
+    return this.examined(await this.directory.lookAtNewKeyOf(accountId));
+  }
+
+  private examined(caller: Caller | undefined): ExaminedCaller | undefined {
+    return caller && { caller, refusal: this.refusalOf(caller) };
+  }
+
+  /** Why the key or its account may not be used now, wherever from; undefined when it may. */
+  private refusalOf(caller: Caller): RefusedKey | undefined {
+    const { keyState, accountState, expiresAt } = caller;
+    if (keyState === 'deleted') return new RefusedKey('this key was deleted. Use another one.', caller);
     if (keyState === 'disabled')
-      throw new RefusedKey('this key is disabled. Enable it again or use another one.', caller);
+      return new RefusedKey('this key is disabled. Enable it again or use another one.', caller);
     if (accountState === 'deleted')
-      throw new RefusedKey('the account of this key was deleted. Use another key.', caller);
+      return new RefusedKey('the account of this key was deleted. Use another key.', caller);
     if (accountState === 'disabled')
-      throw new RefusedKey('the account of this key is disabled. Ask the operator.', caller);
+      return new RefusedKey('the account of this key is disabled. Ask the operator.', caller);
     if (expiresAt !== undefined && expiresAt <= this.clock.now())
-      throw new RefusedKey(`this key expired at ${new Date(expiresAt).toISOString()}. Use another one.`, caller);
-    if (networks?.includes(address) === false) throw new RefusedAddress(address, caller);
+      return new RefusedKey(`this key expired at ${new Date(expiresAt).toISOString()}. Use another one.`, caller);
+    return undefined;
+  }
+
+  private accept(caller: Caller, address: string): Caller {
+    const refusal = this.refusalOf(caller);
+    if (refusal !== undefined) throw refusal;
+    if (caller.networks?.includes(address) === false) throw new RefusedAddress(address, caller);
     return caller;
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Batcher, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../database/index.js';
-import { AppError, Clock } from '../shared/index.js';
+import { AppError, Clock, newId } from '../shared/index.js';
 import { hashSecret, isImportable } from './api-key.secret.js';
 import { CallerRepository } from './caller.repository.js';
 import type { Caller } from './caller.js';
@@ -62,6 +62,16 @@ export class KeyDirectory {
   reload(keyId: string): Promise<Caller | undefined> {
     this.forget(keyId);
     return this.callers.findById(keyId).catch(refuse);
+  }
+
+  /** The same of a key that nobody has sent: what is cached of it stays. */
+  look(keyId: string): Promise<Caller | undefined> {
+    return this.callers.findById(keyId).catch(refuse);
+  }
+
+  /** Who would call with a new key of the account, one with no settings of its own; undefined when there is no account. */
+  lookAtNewKeyOf(accountId: string): Promise<Caller | undefined> {
+    return this.callers.ofNewKey(accountId, newId('key', this.clock.now())).catch(refuse);
   }
 
   private async load(hash: Buffer, name: string): Promise<Caller | undefined> {

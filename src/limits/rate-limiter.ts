@@ -6,6 +6,7 @@ import { Clock } from '../shared/index.js';
 import { CallCounts } from './call-counts.js';
 import type { Counts, Decision, Refusal } from './counts.js';
 import { Demanded } from './demanded.js';
+import { MemoryCounts } from './memory-counts.js';
 import { RateLimited } from './rate-limited.js';
 import type { Demand } from './subject.js';
 
@@ -45,6 +46,18 @@ export class RateLimiter {
       'subject',
       'limit',
     ]);
+  }
+
+  /**
+   * What refuses a call even when nobody else calls: it asks for more than a limit ever allows. Undefined when nothing
+   * does. Nothing is counted.
+   */
+  refusalOfAlone(demand: Demand): RateLimited | undefined {
+    const demanded = new Demanded(demand);
+    const decision = new MemoryCounts(this.clock).decide(demanded.taking);
+    if (!isRefused(decision)) return undefined;
+    const standings = demanded.standings(decision, this.clock.now());
+    return new RateLimited(demanded.exceeded(decision), decision.refusal.waitMs, standings);
   }
 
   /** Takes all that the call needs, or nothing. @throws RateLimited; never because counts are away */

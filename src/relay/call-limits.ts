@@ -10,6 +10,7 @@ import {
   ownElseUsual,
   NO_LIMITS,
   type Permit,
+  type RateLimited,
   RateLimiter,
   type Subject,
 } from '../limits/index.js';
@@ -38,6 +39,11 @@ export class CallLimits {
       // A client that has left already has none.
       ...(ip === '' ? [] : [{ kind: 'address', id: networkOf(ip), name: '', limits: address } as const]),
     ];
+  }
+
+  /** What refuses a call even when nobody else calls. Nothing is counted. */
+  refusalOfAlone(demand: Demand): RateLimited | undefined {
+    return this.limiter.refusalOfAlone(demand);
   }
 
   /** Takes what a call needs, at once. Whoever is given this has to unsubscribe from it when the call has ended. */

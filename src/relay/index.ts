@@ -7,6 +7,7 @@ export { isApiAddress, isApiRequest } from './api-request.js';
 export { CallRoute } from './call.guard.js';
 export { ChannelProbe, type ProbeResult } from './channel-probe.js';
 export { DialectChoices } from './dialect-choices.js';
+export { DryRun, type DryRoute, type DryRunAnswer, type DryRunQuestion } from './dry-run.js';
 export { KeptAnswers } from './kept-answers.js';
 export { usualForm } from './path-forms.js';
 export { PromptCounts } from './prompt-counts.js';

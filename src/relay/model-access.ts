@@ -19,7 +19,7 @@ export class ModelAccess {
    * What a call is to be billed as.
    * @throws AppError when the model is unknown, not this key's, nowhere to be had, or not in the service tier asked for
    */
-  plan(call: Call, caller: Caller): BillingPlan {
+  plan(call: Pick<Call, 'protocol' | 'head'>, caller: Caller): BillingPlan {
     const { version } = this.catalog.current();
     const { group, model } = this.permitted(call.head.model, caller);
     this.requireChannel(call.protocol, group.name, model.name);

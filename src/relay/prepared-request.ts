@@ -1,4 +1,12 @@
-import { Losses, type UpstreamAdapter, type UpstreamRequest, type UpstreamTarget } from '../call/index.js';
+import {
+  type Call,
+  Losses,
+  type ProtocolId,
+  type UpstreamAdapter,
+  type UpstreamRequest,
+  type UpstreamTarget,
+  type VerbatimLane,
+} from '../call/index.js';
 import type { Channel } from '../channels/index.js';
 import { AppError } from '../shared/index.js';
 import type { RunningCall } from './running-call.js';
@@ -27,7 +35,7 @@ export function prepareRequest(
   translator: Translator,
 ): PreparedRequest {
   const { call } = running.ticket;
-  if (adapter.verbatim !== undefined && passesVerbatim(running, channel)) {
+  if (passesVerbatim(call, running.protocol.id, channel, adapter)) {
     const target = targetOf(running, channel, false);
     // Verbatim the upstream knows all of it.
     const whole = { translation: undefined, losses: new Losses(false), stopsSent: Infinity };
@@ -51,11 +59,23 @@ export class NotForThisChannel extends Error {
   }
 }
 
-/** The client's bytes go up as they are: its dialect is spoken there, and the answer is wanted in the form it comes in. */
-function passesVerbatim({ ticket: { call }, protocol }: RunningCall, channel: Channel): boolean {
-  const folds = channel.flags['forceUpstreamStream'] === true && !call.head.stream;
-  return channel.protocol === call.protocol && protocol.id === call.protocol && !folds;
+/**
+ * The client's bytes go up as they are: its dialect is spoken there, and the answer is wanted in the form it comes in.
+ * @param answered the dialect of the answer
+ */
+export function passesVerbatim(
+  { protocol, head }: Pick<Call, 'protocol' | 'head'>,
+  answered: ProtocolId,
+  channel: Channel,
+  adapter: Pick<UpstreamAdapter, 'verbatim'>,
+): adapter is { readonly verbatim: VerbatimLane } {
+  const folds = channel.flags['forceUpstreamStream'] === true && !head.stream;
+  return adapter.verbatim !== undefined && channel.protocol === protocol && answered === protocol && !folds;
 }
+
+/** What the upstream calls the model. */
+export const upstreamModel = (channel: Pick<Channel, 'models'>, model: string): string =>
+  channel.models.get(model)?.[0] ?? model;
 
 function targetOf({ ticket, admission }: RunningCall, channel: Channel, translated: boolean): UpstreamTarget {
   const { model, caller } = admission.plan;
@@ -63,7 +83,7 @@ function targetOf({ ticket, admission }: RunningCall, channel: Channel, translat
   // Streamed, an answer that takes long is seen to come; a client that wants it whole gets it put together.
   const folds = translated && flags['forceUpstreamStream'] !== false;
   return {
-    model: channel.models.get(model.name)?.[0] ?? model.name,
+    model: upstreamModel(channel, model.name),
     outputLimit: admission.outputLimit,
     flags,
     stream: ticket.call.head.stream || folds,

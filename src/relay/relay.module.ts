@@ -20,6 +20,8 @@ import { CallGuard } from './call.guard.js';
 import { CallLimits } from './call-limits.js';
 import { ChannelProbe } from './channel-probe.js';
 import { UpstreamQuestions } from './upstream-questions.js';
+import { DryAdmissions } from './dry-admission.js';
+import { DryRun } from './dry-run.js';
 import { Exchange } from './exchange.js';
 import { Failover } from './failover.js';
 import { DialectChoices } from './dialect-choices.js';
@@ -69,6 +71,8 @@ import { UsageCounting } from './usage-counting.js';
     CallLimits,
     ChannelProbe,
     UpstreamQuestions,
+    DryAdmissions,
+    DryRun,
     Exchange,
     Failover,
     DialectChoices,
@@ -98,6 +102,7 @@ import { UsageCounting } from './usage-counting.js';
     ChannelProbe,
     UpstreamQuestions,
     DialectChoices,
+    DryRun,
     KeptAnswers,
     KeysModule,
     LoadShedding,
