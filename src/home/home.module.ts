@@ -3,6 +3,7 @@ import { AuthModule } from '../auth/index.js';
 import { CatalogModule } from '../catalog/index.js';
 import { KeysModule } from '../keys/index.js';
 import { RelayModule } from '../relay/index.js';
+import { SettingsModule } from '../settings/index.js';
 import { UsageModule } from '../usage/index.js';
 import { WalletModule } from '../wallet/index.js';
 import { DashboardPages } from './dashboard/dashboard.pages.js';
@@ -11,10 +12,11 @@ import { HomeController } from './home.controller.js';
 import { HomePages } from './home.pages.js';
 import { PricingController } from './pricing/pricing.controller.js';
 import { PricingPages } from './pricing/pricing.pages.js';
+import { TermsController } from './terms/terms.controller.js';
 
 @Module({
-  imports: [AuthModule, CatalogModule, KeysModule, RelayModule, UsageModule, WalletModule],
-  controllers: [HomeController, DocsController, PricingController],
+  imports: [AuthModule, CatalogModule, KeysModule, RelayModule, SettingsModule, UsageModule, WalletModule],
+  controllers: [HomeController, DocsController, PricingController, TermsController],
   providers: [DashboardPages, HomePages, PricingPages],
 })
 export class HomeModule {}

@@ -5,7 +5,7 @@ import type { SectionName } from './sections/sections.js';
 const VARIABLES: Readonly<Record<SectionName, Readonly<Record<string, string>>>> = {
   site: { supportContact: 'SUPPORT_CONTACT' },
   signUp: { mode: 'SIGN_UP', domains: 'SIGN_UP_DOMAINS', startingCredit: 'STARTING_CREDIT' },
-  mail: { server: 'SMTP_URL', password: 'SMTP_URL', sealedPassword: 'SMTP_URL', from: 'MAIL_FROM' },
+  mail: { server: 'SMTP_URL', serverPassword: 'SMTP_URL', sealedPassword: 'SMTP_URL', from: 'MAIL_FROM' },
   retention: { callsMonths: 'CALLS_RETENTION_MONTHS' },
 };
 

@@ -29,7 +29,9 @@ export class MailPassword {
     }
     if (typed !== '') return this.key.seal(new Secret(typed), placeOf(server));
     if (server !== before.server || before.sealedPassword === '')
-      throw new InvalidSettings({ password: 'Enter the password of this user: a stored one stays with its address.' });
+      throw new InvalidSettings({
+        serverPassword: 'Enter the password of this user: a stored one stays with its address.',
+      });
     return before.sealedPassword;
   }
 

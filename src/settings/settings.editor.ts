@@ -45,7 +45,7 @@ export class SettingsEditor {
    * Saves a section whole. Every process follows at once, this one before it returns; fields that the environment sets
    * stay as they are stored.
    * @param revision of the section, when its fields were shown
-   * @param typed by field, as it is stored or as people type it; of mail, the `password` too
+   * @param typed by field, as it is stored or as people type it; of mail, the `serverPassword` too
    * @returns what has changed, a line for each field
    * @throws InvalidSettings, SettingsChangedMeanwhile
    */

@@ -128,16 +128,18 @@ describe('a section', () => {
       startingCredit: '1',
     });
     const mail = readSection('mail', {});
-    expect(typed.read('mail', { server: 'smtp://a@b.example', password: 'p', sealedPassword: 'v1.x' }, mail)).toEqual(
-      mail,
-    );
+    expect(
+      typed.read('mail', { server: 'smtp://a@b.example', serverPassword: 'p', sealedPassword: 'v1.x' }, mail),
+    ).toEqual(mail);
   });
 
   it('takes no password for a server without a user, nor a sealed one from outside', () => {
     const config = configOf();
     const typed = new TypedSections(config, new MailPassword(config));
     const before = readSection('mail', {});
-    expect(() => typed.read('mail', { server: 'smtp://b.example', password: 'p' }, before)).toThrow('Name the user');
+    expect(() => typed.read('mail', { server: 'smtp://b.example', serverPassword: 'p' }, before)).toThrow(
+      'Name the user',
+    );
     expect(typed.read('mail', { server: 'smtp://b.example', sealedPassword: 'v1.x' }, before)).toMatchObject({
       sealedPassword: '',
     });

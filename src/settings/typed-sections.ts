@@ -25,7 +25,7 @@ export class TypedSections {
     const kept = Object.fromEntries(Object.entries(before).filter(([field]) => field in fixed));
     const section = readSection(name, { ...typed, ...kept });
     if (!(section instanceof MailSection) || !(before instanceof MailSection) || 'server' in fixed) return section;
-    const password = typeof typed['password'] === 'string' ? typed['password'] : '';
+    const password = typeof typed['serverPassword'] === 'string' ? typed['serverPassword'] : '';
     return { ...section, sealedPassword: this.password.sealed(section, password, before) };
   }
 }

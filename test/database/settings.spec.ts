@@ -117,7 +117,7 @@ describe('the settings', () => {
     it('keep the password sealed, and tell nobody', async () => {
       const modules = await boot();
       const editor = modules.get(SettingsEditor);
-      await actingAs(OPERATOR, () => editor.change('mail', 0, { server: SERVER, password: PASSWORD }));
+      await actingAs(OPERATOR, () => editor.change('mail', 0, { server: SERVER, serverPassword: PASSWORD }));
       expect(modules.get(Settings).current().mail.smtpUrl?.reveal()).toBe(
         `smtp://relay:${PASSWORD}@mail.example.com:587`,
       );
@@ -132,18 +132,18 @@ describe('the settings', () => {
     it('keep the password when none is typed, for the same address alone', async () => {
       const modules = await boot();
       const editor = modules.get(SettingsEditor);
-      await editor.change('mail', 0, { server: SERVER, password: PASSWORD });
-      await editor.change('mail', 1, { server: SERVER, password: '', from: 'relay@example.com' });
+      await editor.change('mail', 0, { server: SERVER, serverPassword: PASSWORD });
+      await editor.change('mail', 1, { server: SERVER, serverPassword: '', from: 'relay@example.com' });
       expect(modules.get(Settings).current().mail.smtpUrl?.reveal()).toContain(PASSWORD);
-      const elsewhere = { server: 'smtp://relay@evil.example:587', password: '' };
-      await expect(editor.change('mail', 2, elsewhere)).rejects.toMatchObject({ details: { param: 'password' } });
+      const elsewhere = { server: 'smtp://relay@evil.example:587', serverPassword: '' };
+      await expect(editor.change('mail', 2, elsewhere)).rejects.toMatchObject({ details: { param: 'serverPassword' } });
       await editor.change('mail', 2, { server: 'smtp://mail.example.com' });
       expect((await editor.section('mail')).value.sealedPassword).toBe('');
     });
 
     it('say so when SECRET_KEY is another one, and mail goes nowhere', async () => {
       const modules = await boot();
-      await modules.get(SettingsEditor).change('mail', 0, { server: SERVER, password: PASSWORD });
+      await modules.get(SettingsEditor).change('mail', 0, { server: SERVER, serverPassword: PASSWORD });
       // As good as sealed under another key: it is beside another address.
       await rows(modules, `UPDATE settings SET value = value || '{"server": "smtp://relay@other.example"}'`);
       await modules.get(Settings).reload();

@@ -141,7 +141,7 @@ describe('mail', () => {
 
     it('is sent nowhere while its password cannot be opened, and the log would say why', async () => {
       const sender = await start();
-      await save(0, { server: 'smtp://relay@127.0.0.1:9', password: 'hunter2' });
+      await save(0, { server: 'smtp://relay@127.0.0.1:9', serverPassword: 'hunter2' });
       await app!
         .get(DataSource)
         .query(`UPDATE settings SET value = value || '{"server": "smtp://relay@127.0.0.1:10"}'`);

@@ -27,6 +27,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'GET /register',
     'GET /reset',
     'GET /sign-in',
+    'GET /terms',
     'GET /verify',
     'GET /verify/link',
     'POST /flash/dismiss',
