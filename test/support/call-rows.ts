@@ -17,6 +17,10 @@ interface CallRow {
   readonly firstTokenMs: number | null;
   readonly ip: string;
   readonly entryId: string | null;
+  /** Of the last attempt. */
+  readonly channel: string;
+  readonly upstreamCost: bigint | null;
+  readonly attempts: number;
 }
 
 /** Writes a finished call as settlement leaves it, with whatever the test says of it. */
@@ -38,14 +42,18 @@ export async function aCallRow(
     firstTokenMs: 250,
     ip: '127.0.0.1',
     entryId: null,
+    channel: 'main',
+    upstreamCost: null,
+    attempts: 1,
     ...overrides,
   };
   await sql.query(
     `INSERT INTO calls (id, created_at, account_id, key_id, model, group_name, protocol, upstream_protocol, channel, stream,
        effort, status, error_reason, error_message, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens,
-       reasoning_tokens, cost, uncollected, billing_basis, first_token_ms, duration_ms, attempts, ip, entry_id)
-     VALUES ($1, $2, $3, $4, $12, $13, 'responses', 'messages', 'main', true,
-       'low', $5, $6, $14, $7, 40, 0, $15, 5, $8, 0, $16, $9, 900, 1, $10, $11)`,
+       reasoning_tokens, cost, uncollected, billing_basis, first_token_ms, duration_ms, attempts, ip, entry_id,
+       upstream_cost)
+     VALUES ($1, $2, $3, $4, $12, $13, 'responses', 'messages', $17, true,
+       'low', $5, $6, $14, $7, 40, 0, $15, 5, $8, 0, $16, $9, 900, $18, $10, $11, $19)`,
     [
       row.id,
       row.createdAt,
@@ -63,6 +71,9 @@ export async function aCallRow(
       row.errorMessage,
       row.completionTokens,
       row.billingBasis,
+      row.channel,
+      row.attempts,
+      row.upstreamCost,
     ],
   );
 }

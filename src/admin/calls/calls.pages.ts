@@ -18,6 +18,15 @@ import { type CallsInput, callsPage } from './calls.view.js';
 
 const PATH = '/admin/calls';
 
+const MISSING = new Page('admin/calls-missing', {
+  title: 'No call has this ID',
+  status: 404,
+  data: {
+    crumbs: [{ href: PATH, label: 'Calls' }, { label: 'Unknown' }],
+    action: { href: PATH, label: 'Show all calls' },
+  },
+});
+
 /** The pages of everybody's log and of one call in it. */
 @Injectable()
 export class CallsPages {
@@ -41,7 +50,7 @@ export class CallsPages {
         this.calls.page(filter, start, query.size),
         // A page is read from an index, its charts from every call of the filter: it does without them.
         this.calls.figures(filter, timeZone, query.by || undefined),
-        entry.open === undefined ? undefined : this.opened(entry.open),
+        entry.open === undefined ? undefined : this.find(entry.open),
       ]);
       const newer = this.places.seal(PATH, list.page.newer);
       const older = this.places.seal(PATH, list.page.older);
@@ -52,9 +61,9 @@ export class CallsPages {
     }
   }
 
-  /** @throws CallNotFound */
   async call({ timeZone }: Visitor, id: string): Promise<Page> {
-    const details = await this.details.find(undefined, id);
+    const details = await this.find(id);
+    if (details === undefined) return MISSING;
     const background = await this.calls.background(details.call);
     const data = callOfAll(details, background, this.clock.date(), timeZone);
     return new Page('admin/calls-call', { title: `Call of ${details.call.model || id}`, data });
@@ -64,7 +73,7 @@ export class CallsPages {
     return new Page('admin/calls', { title: 'Calls', data: callsPage(input), ...(status && { status }) });
   }
 
-  private async opened(id: string): Promise<CallDetails | undefined> {
+  private async find(id: string): Promise<CallDetails | undefined> {
     try {
       return await this.details.find(undefined, id);
     } catch (error) {
