@@ -1,4 +1,5 @@
-import type { ProtocolId } from '../call/index.js';
+import type { ProtocolId, TokenUsage } from '../call/index.js';
+import type { UpstreamCost } from '../channels/index.js';
 import { monotonicMs } from '../shared/index.js';
 import type { AttemptRow } from './call-row.js';
 
@@ -12,7 +13,12 @@ export interface AttemptTarget {
   readonly upstreamModel: string;
   /** Which of the channel's credentials, from 1; null when it has none. */
   readonly credential: number | null;
+  /** What the upstream charges for the model; undefined: unknown. */
+  readonly cost: UpstreamCost | undefined;
 }
+
+/** How far a request came: it never left, nobody answered it, it was refused, or it has been worked on. */
+type Fate = 'never sent' | 'unanswered' | 'refused' | 'answered';
 
 /** What is recorded of one request to an upstream while it runs. Times in milliseconds from its start. */
 export class AttemptLog {
@@ -23,8 +29,11 @@ export class AttemptLog {
   private firstTokenMs: number | null = null;
   private durationMs: number | null = null;
   private status: number | null = null;
+  private upstreamRequestId = '';
   private outcome: string | undefined;
   private reason = '';
+  /** What it used, as it was reported before the attempt was given up for another one. */
+  usage: TokenUsage | undefined;
   /** Told when the upstream has begun to answer. */
   onAnswered: (() => void) | undefined;
 
@@ -44,6 +53,15 @@ export class AttemptLog {
     return this.target.protocol;
   }
 
+  get cost(): UpstreamCost | undefined {
+    return this.target.cost;
+  }
+
+  get fate(): Fate {
+    if (this.status !== null) return this.answered ? 'answered' : 'refused';
+    return this.connectMs === null ? 'never sent' : 'unanswered';
+  }
+
   /** The upstream has begun to answer: it has read the prompt, and will charge for it. A refusal is no answer. */
   get answered(): boolean {
     return this.status !== null && this.status >= 200 && this.status < 300;
@@ -54,9 +72,11 @@ export class AttemptLog {
     this.connectMs ??= this.elapsed();
   }
 
-  headers(status: number): void {
+  /** @param requestId what the upstream calls the request */
+  headers(status: number, requestId = ''): void {
     this.headersMs = this.elapsed();
     this.status = status;
+    this.upstreamRequestId = requestId;
     if (this.answered) this.onAnswered?.();
   }
 
@@ -80,6 +100,7 @@ export class AttemptLog {
     this.durationMs = this.elapsed();
   }
 
+  /** What it cost is not known before the call has ended. */
   row(): AttemptRow {
     return {
       call_id: this.call.id,
@@ -98,9 +119,9 @@ export class AttemptLog {
       begun_ms: Math.round(this.begunMs),
       connect_ms: this.connectMs,
       first_byte_ms: this.firstByteMs,
-      cost_version: null,
+      cost_version: this.cost?.version ?? null,
       upstream_cost: null,
-      upstream_request_id: '',
+      upstream_request_id: this.upstreamRequestId,
     };
   }
 

@@ -27,7 +27,7 @@ export interface Progress {
 }
 
 /** What is charged for, and why. Usage is undefined when nothing is charged. */
-interface Charge {
+export interface Charge {
   readonly basis: BillingBasis;
   readonly usage: TokenUsage | undefined;
 }

@@ -1,17 +1,19 @@
 import type { TokenUsage } from '../call/index.js';
 import { type AppError, errorReason, formatUsd } from '../shared/index.js';
 import type { CallRow, OpenCall, RefusedCall } from './call-row.js';
-import { type Ending, type Progress, chargeFor } from './ending.js';
+import { type Charge, chargeFor, type Ending, type Progress } from './ending.js';
 import { countedPromptTokens, likelyPromptTokens } from './hold.js';
 import { type BillingPlan, chargedBy } from './plan.js';
 import { costOf, costTerms } from './price.js';
 import type { Ticket } from './ticket.js';
+import { costedAttempts } from './upstream-cost.js';
 
 /** The row of a call that was read, whether admitted or not, as it ended. */
 export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number): CallRow {
   const { call, admission, caller } = ticket;
   const { head } = call;
   const lastAttempt = ticket.attempts.at(-1);
+  const charge = admission && chargeOf(ticket, admission.plan, ending);
   return {
     ...blank(call.id, call.createdAt),
     account_id: caller.accountId,
@@ -25,13 +27,13 @@ export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number):
     effort: head.effort ?? '',
     status: ending.status,
     ...(ending.status !== 'succeeded' && fault(ending.error)),
-    ...billed(ticket, ending),
+    ...billed(ticket, charge),
+    ...costedAttempts(ticket, charge?.usage ?? reportedUsage(ticket)),
     first_token_ms: head.stream && ending.status !== 'failed' ? rounded(ticket.firstTokenMs) : null,
     duration_ms: durationMs,
     attempts: ticket.attempts.length,
     ip: call.ip,
     opened: ticket.mayHold,
-    tries: ticket.attempts.map((attempt) => attempt.row()),
   };
 }
 
@@ -66,17 +68,27 @@ export const interruptedRow = (call: OpenCall, why: AppError): CallRow => ({
   ...blank(call.id, Date.parse(call.created_at)),
   ...call,
   status: 'interrupted',
+  upstream_cost: null,
   ...fault(why),
   opened: true,
 });
 
-function billed(ticket: Ticket, ending: Ending): Partial<CallRow> {
-  const { call, admission } = ticket;
-  if (admission === undefined) return {};
-  const { plan, snapshot } = admission;
+function chargeOf(ticket: Ticket, plan: BillingPlan, ending: Ending): Charge {
   const { contextWindow } = plan.model;
-  const prompt = likelyPromptTokens(call.head.size, contextWindow) + (plan.continuedTokens ?? 0);
-  const { basis, usage } = chargeFor(ending, seen(ticket, plan), Math.min(prompt, contextWindow));
+  const prompt = likelyPromptTokens(ticket.call.head.size, contextWindow) + (plan.continuedTokens ?? 0);
+  return chargeFor(ending, seen(ticket, plan), Math.min(prompt, contextWindow));
+}
+
+/** What an upstream has charged for though nobody is. */
+function reportedUsage(ticket: Ticket): TokenUsage | undefined {
+  const { usage, isProvisional } = ticket.progress();
+  return isProvisional === true ? undefined : usage;
+}
+
+function billed({ call, admission }: Ticket, charge: Charge | undefined): Partial<CallRow> {
+  if (admission === undefined || charge === undefined) return {};
+  const { plan, snapshot } = admission;
+  const { basis, usage } = charge;
   if (usage === undefined) return { billing_basis: basis, snapshot };
   const charged = chargedBy(call, plan, usage);
   const items = costTerms(charged.terms.pricing, usage);
@@ -116,7 +128,7 @@ const fault = (error: AppError): Pick<CallRow, 'error_reason' | 'error_message'>
 
 const rounded = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms));
 
-/** A row of which nothing is known yet but its id: refused, free, without tokens. */
+/** A row of which nothing is known yet but its id: refused, free, without tokens, and asked of nobody. */
 const blank = (id: string, createdAt: number): CallRow => ({
   id,
   created_at: new Date(createdAt).toISOString(),
@@ -138,7 +150,7 @@ const blank = (id: string, createdAt: number): CallRow => ({
   completion_tokens: null,
   reasoning_tokens: null,
   cost: '0',
-  upstream_cost: null,
+  upstream_cost: '0',
   billing_basis: 'free',
   first_token_ms: null,
   duration_ms: 0,

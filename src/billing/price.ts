@@ -70,7 +70,7 @@ export function costTerms(pricing: Pricing, usage: TokenUsage): readonly CostTer
 }
 
 /** Σ of the terms in nano-dollars per million tokens, multipliers not yet applied. */
-function sumOf(terms: readonly CostTerm[]): bigint {
+export function sumOf(terms: readonly CostTerm[]): bigint {
   return terms.reduce(
     (sum, { quantity, price, isFee }) => sum + BigInt(quantity) * (isFee ? price * MILLION : price),
     0n,

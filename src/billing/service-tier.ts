@@ -45,6 +45,10 @@ export function tierToCharge({ serviceTier }: CallHead, usage: TokenUsage, { ser
   return open || given.multiplier <= asked.multiplier ? given : asked;
 }
 
+/** The tier that the answer reports, else the one asked for: what the upstream charges by, whoever pays for it. */
+export const tierAnswered = ({ serviceTier }: CallHead, usage: TokenUsage, { serviceTiers }: Pricing): ServiceTier =>
+  serviceTiers.size === 0 ? USUAL : tierNamed(usage.serviceTier ?? serviceTier, serviceTiers);
+
 function tierNamed(name: string | undefined, tiers: ReadonlyMap<string, bigint>): ServiceTier {
   const multiplier = name === undefined ? undefined : tiers.get(name);
   return name === undefined || multiplier === undefined ? USUAL : { name, multiplier };

@@ -106,6 +106,8 @@ export class Ticket {
   /** Puts a request to an upstream on record; its log is the caller's to keep up. What another has said is forgotten. */
   beginAttempt(target: AttemptTarget): AttemptLog {
     const attempt = new AttemptLog(this.call, this.attempts.length + 1, target, monotonicMs() - this.startedMs);
+    const left = this.attempts.at(-1);
+    if (left !== undefined && !this.isProvisional) left.usage = this.usage;
     this.usage = undefined;
     this.output.restart();
     attempt.onAnswered = () => this.output.begin(monotonicMs());

@@ -8,6 +8,7 @@ export {
   type SwitchedOffChannel,
   takesCalls,
 } from './channel.js';
+export type { UpstreamCost } from './costs/channel-costs.js';
 export { ChannelDirectory, type FallbackChannel } from './channel.directory.js';
 export { DEFAULT_TIMEOUTS } from './channel-definition.js';
 export { ChannelsModule } from './channels.module.js';

@@ -96,6 +96,7 @@ async function answer(ticket: Ticket, script: CallScript): Promise<void> {
     const last = index === tries.length - 1;
     const status = last ? ending.upstreamStatus : 529;
     const attempt = new PlayedAttempt(ticket.call, index + 1, offer, timesOf(script, index));
+    attempt.connected();
     if (status !== null) attempt.headers(status);
     const { kind, message } = last ? (ending.error ?? {}) : OVERLOADED;
     attempt.finish(kind ?? 'succeeded', message);

@@ -18,10 +18,11 @@ export class PlayedAttempt extends AttemptLog {
   constructor(
     call: Call,
     ordinal: number,
-    { channel: { name, protocol }, upstreamModel }: Offer,
+    { model, channel: { name, protocol, costs }, upstreamModel }: Offer,
     private readonly times: AttemptTimes,
   ) {
-    super(call, ordinal, { channel: name, protocol, upstreamModel, credential: 1 }, times.begunMs);
+    const target = { channel: name, protocol, upstreamModel, credential: 1, cost: costs.get(model.name) };
+    super(call, ordinal, target, times.begunMs);
   }
 
   override row(): ReturnType<AttemptLog['row']> {

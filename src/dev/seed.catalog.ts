@@ -58,12 +58,18 @@ channels:
     auth: none
     models: &atlas { atlas-large: atlas-large-2026-09, atlas-mini: atlas-mini }
     groups: [default, saver]
+    costs: &atlas-costs
+      atlas-large:
+        - { from_prompt_tokens: 0, input: 1, cache_read: 0.10, output: 8 }
+        - { from_prompt_tokens: 60000, input: 2, cache_read: 0.20, output: 12 }
+      atlas-mini: 0.75
   - name: atlas-chat
     protocol: chat-completions
     base_url: https://atlas.invalid/v1
     auth: none
     models: *atlas
     groups: [default, saver]
+    costs: *atlas-costs
   - name: atlas-chat-reserve
     protocol: chat-completions
     base_url: https://reserve.invalid/v1
@@ -77,12 +83,16 @@ channels:
     auth: none
     models: [sonata-2, sonata-draft]
     groups: [default, saver]
+    costs:
+      sonata-2: { input: 1.60, cache_read: 0.16, cache_write_5m: 2, cache_write_1h: 3.20, output: 8 }
+      sonata-draft: { input: 0.05, output: 0.20 }
   - name: sonata-reserve
     protocol: messages
     base_url: https://reserve.invalid/v1
     auth: none
     models: { sonata-2: vendor/sonata-2 }
     groups: [default, saver]
+    costs: { sonata-2: 1.1 }
     tier: 2
 `;
 

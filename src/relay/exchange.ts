@@ -42,7 +42,7 @@ export class Exchange {
       const { target, request, translation, losses, stopsSent } = prepared;
       // Also when there are none: those of an attempt that failed are not this one's.
       answer.warnings = losses.header;
-      const attempt = ticket.beginAttempt(attemptTarget(assignment, target.model));
+      const attempt = ticket.beginAttempt(attemptTarget(assignment, running.admission.plan.model.name, target.model));
       answer.begin();
       const limits = timeLimits({ ...channel.timeouts, totalMs }, target.stream, this.timings.preludeMs);
       const context = {
@@ -85,8 +85,8 @@ export class Exchange {
   }
 }
 
-function attemptTarget({ channel, credential }: Assignment, upstreamModel: string): AttemptTarget {
-  const { name, protocol, credentials } = channel;
+function attemptTarget({ channel, credential }: Assignment, model: string, upstreamModel: string): AttemptTarget {
+  const { name, protocol, credentials, costs } = channel;
   const ordinal = credential === undefined ? null : credentials.indexOf(credential) + 1;
-  return { channel: name, protocol, upstreamModel, credential: ordinal };
+  return { channel: name, protocol, upstreamModel, credential: ordinal, cost: costs.get(model) };
 }

@@ -9,6 +9,7 @@ import { KeepingMeter } from './keeping-meter.js';
 import type { LaneContext } from './lane-context.js';
 import { RefusedAnswer } from './refused-answer.js';
 import { translatedSink } from './translated-sink.js';
+import { upstreamRequestId } from './upstream-request-id.js';
 import { VerbatimWhole } from './verbatim-whole.js';
 
 type Out = Subscriber<Frame>;
@@ -31,7 +32,7 @@ export function lane(context: LaneContext): OperatorFunction<UpstreamPart, Frame
             sink?.chunk(part.bytes);
           } else if (part.type === 'connected') attempt.connected();
           else {
-            attempt.headers(part.status);
+            attempt.headers(part.status, upstreamRequestId(part.headers));
             try {
               sink = sinkFor(context, part.status, part.headers, out);
             } catch (error) {
