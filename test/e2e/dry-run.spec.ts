@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { AccountService } from '../../src/auth/index.js';
+import { AccountStanding } from '../../src/auth/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { DryRun, type DryRunAnswer, type DryRunQuestion } from '../../src/relay/index.js';
 import { aRequest, PATHS } from '../support/dialects.js';
@@ -123,7 +123,7 @@ describe('a dry run', () => {
     await expect((await call(caller, 'messages', 'routed')).text()).resolves.toContain(ofKey.refusal!.message);
     expect(ofKey).toMatchObject({ money: undefined, modelRefusal: undefined });
     expect(ofKey.routes.map(({ channel: { name } }) => name)).toEqual(['foreign', 'behind']);
-    await relay.get(AccountService).disable(caller.email);
+    await relay.get(AccountStanding).disable(caller.accountId);
     const ofAccount = await dryRun(caller, { who: { newKeyOf: caller.accountId } });
     expect(ofAccount.refusal!.message).toContain('the account of this key is disabled');
   });
