@@ -4,3 +4,4 @@ export { type Actor, actingAs, COMMAND_LINE, currentActor, nameOf, SYSTEM } from
 export type { AuditEntry, AuditObjectKind, RecordedChange } from './audit-entry.js';
 export { AuditLog } from './audit-log.js';
 export { AuditModule } from './audit.module.js';
+export { type ChangeFilter, type ChangePage, type ChangeStart, recordedChanges } from './recorded-changes.js';

@@ -1,0 +1,99 @@
+import type { AuditObjectKind, RecordedChange } from './audit-entry.js';
+
+/** Which changes; what is left out does not matter. */
+export interface ChangeFilter {
+  /** A part of the name of who did it. */
+  readonly who?: string | undefined;
+  readonly kind?: AuditObjectKind | undefined;
+  /** The id of the object. */
+  readonly object?: string | undefined;
+  /** A part of the object's name, of what was changed, or of the reason. */
+  readonly text?: string | undefined;
+  /** `from <= time < to` */
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+}
+
+/** A page begins older or newer than a change, by its id; with the newest when neither is given. */
+export type ChangeStart = { readonly before: string } | { readonly after: string } | undefined;
+
+export interface ChangePage {
+  /** Newest first. */
+  readonly changes: readonly RecordedChange[];
+  /** What stands on the newer or older side of this page begins there; undefined: nothing does. */
+  readonly newer: string | undefined;
+  readonly older: string | undefined;
+}
+
+/** One statement of a read: whoever asks for it says how long it may take. */
+type Query = <Row>(sql: string, values?: readonly unknown[]) => Promise<Row[]>;
+
+type Row = Omit<RecordedChange, 'actor' | 'object'> & {
+  readonly actorKind: RecordedChange['actor']['kind'];
+  readonly actorId: string;
+  readonly actorName: string;
+  readonly objectKind: AuditObjectKind;
+  readonly objectId: string;
+  readonly objectName: string;
+};
+
+const COLUMNS = `
+  SELECT id, created_at AS at, actor_kind AS "actorKind", actor_id AS "actorId", actor_name AS "actorName", ip, action,
+         object_kind AS "objectKind", object_id AS "objectId", object_name AS "objectName", lines, reason
+    FROM audit_entries`;
+
+/** Changes as they were recorded, by their ids, which are in the order of time. @param size at most so many */
+export async function recordedChanges(
+  query: Query,
+  filter: ChangeFilter,
+  start: ChangeStart,
+  size: number,
+): Promise<ChangePage> {
+  const backwards = start !== undefined && 'after' in start;
+  const values: unknown[] = [];
+  const add = (value: unknown): string => `$${values.push(value)}`;
+  const where = conditions(filter, start, add);
+  const rows = await query<Row>(
+    `${COLUMNS}${where} ORDER BY id ${backwards ? 'ASC' : 'DESC'} LIMIT ${add(size + 1)}`,
+    values,
+  );
+  const more = rows.length > size;
+  const shown = rows.slice(0, size).map(changeOf);
+  if (backwards) shown.reverse();
+  const [first, last] = [shown.at(0), shown.at(-1)];
+  return {
+    changes: shown,
+    newer: first && (backwards ? more : start !== undefined) ? first.id : undefined,
+    older: last && (backwards || more) ? last.id : undefined,
+  };
+}
+
+function conditions(filter: ChangeFilter, start: ChangeStart, add: (value: unknown) => string): string {
+  const { who, kind, object, text, from, to } = filter;
+  const all: string[] = [];
+  if (start !== undefined) all.push('after' in start ? `id > ${add(start.after)}` : `id < ${add(start.before)}`);
+  if (kind !== undefined) all.push(`object_kind = ${add(kind)}`);
+  if (object !== undefined) all.push(`object_id = ${add(object)}`);
+  if (who !== undefined) all.push(`strpos(lower(actor_name), lower(${add(who)})) > 0`);
+  if (from !== undefined) all.push(`created_at >= ${add(from)}`);
+  if (to !== undefined) all.push(`created_at < ${add(to)}`);
+  if (text !== undefined)
+    all.push(
+      `strpos(lower(concat_ws(E'\\n', action, object_name, array_to_string(lines, E'\\n'), reason)), lower(${add(text)})) > 0`,
+    );
+  return all.length === 0 ? '' : ` WHERE ${all.join(' AND ')}`;
+}
+
+const changeOf = ({
+  actorKind,
+  actorId,
+  actorName,
+  objectKind,
+  objectId,
+  objectName,
+  ...row
+}: Row): RecordedChange => ({
+  ...row,
+  actor: { kind: actorKind, id: actorId, name: actorName },
+  object: { kind: objectKind, id: objectId, name: objectName },
+});
