@@ -1,13 +1,18 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/index.js';
+import { CatalogModule } from '../catalog/index.js';
+import { KeysModule } from '../keys/index.js';
+import { RelayModule } from '../relay/index.js';
 import { UsageModule } from '../usage/index.js';
 import { CallsController } from './calls/calls.controller.js';
 import { CallsCsv } from './calls/calls-csv.js';
 import { CallsPages } from './calls/calls.pages.js';
+import { RoutingController } from './routing/routing.controller.js';
+import { RoutingPages } from './routing/routing.pages.js';
 
 @Module({
-  imports: [AuthModule, UsageModule],
-  controllers: [CallsController],
-  providers: [CallsCsv, CallsPages],
+  imports: [AuthModule, CatalogModule, KeysModule, RelayModule, UsageModule],
+  controllers: [CallsController, RoutingController],
+  providers: [CallsCsv, CallsPages, RoutingPages],
 })
 export class AdminModule {}

@@ -5,8 +5,7 @@ import { refusalOf } from './admission-refusal.js';
 import { AdmissionOutdated, AdmissionUnavailable } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import type { HoldRequest } from './hold.js';
-import { admissionRequest, type BillingPlan, type CallToAdmit, termsOf } from './plan.js';
-import type { PriceTerms } from './price.js';
+import { admissionRequest, type BillingPlan, type CallToAdmit } from './plan.js';
 import { ThisProcess } from './sweeper/this-process.js';
 
 /** What admission would say to a call. Amounts in nanos. */
@@ -16,8 +15,6 @@ export interface TriedAdmission {
   /** What would be held, and what is free; of the wallet, or of the key or budget that has not enough. */
   readonly result: AdmissionResult;
   readonly refusal: AppError | undefined;
-  /** What the hold is priced by. */
-  readonly terms: PriceTerms;
 }
 
 /** Asks admission about a call that is not made: nothing is held, and no row is left. */
@@ -39,6 +36,6 @@ export class AdmissionTrial {
     });
     const refusal =
       result.outcome === 'stale' ? new AdmissionOutdated() : refusalOf(result, hold.minimum, plan.caller.keyName);
-    return { asked: hold, result, refusal, terms: termsOf(call, plan) };
+    return { asked: hold, result, refusal };
   }
 }

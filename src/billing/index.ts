@@ -11,7 +11,7 @@ export { BillingService } from './billing.service.js';
 export type { RefusedCall } from './call-row.js';
 export { countedPromptTokens, likelyPromptTokens } from './hold.js';
 export { NamedCalls } from './named-calls.js';
-export type { BillingPlan, CallToAdmit } from './plan.js';
+export { type BillingPlan, type CallToAdmit, termsOf } from './plan.js';
 export { costOf, costTerms, type PriceTerms } from './price.js';
 export { requirePricedTier } from './service-tier.js';
 export { type Admission, Ticket } from './ticket.js';

@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { AdmissionTrial, type BillingPlan, likelyPromptTokens, type TriedAdmission } from '../billing/index.js';
+import {
+  AdmissionTrial,
+  type BillingPlan,
+  likelyPromptTokens,
+  type PriceTerms,
+  termsOf,
+  type TriedAdmission,
+} from '../billing/index.js';
 import type { Call } from '../call/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import type { Subject } from '../limits/index.js';
@@ -24,6 +31,8 @@ export interface DryAdmission {
   /** What the call is billed as; undefined when the model refuses it. */
   readonly plan: BillingPlan | undefined;
   readonly modelRefusal: AppError | undefined;
+  /** What the call would be priced by, in the dearest service tier that it may be answered in; undefined without a plan. */
+  readonly terms: PriceTerms | undefined;
   /** Who is counted, and their limits; undefined when nobody of them has any. */
   readonly subjects: readonly Subject[] | undefined;
   /** It asks for more than a limit ever allows. What others use of the limits meanwhile is not looked at. */
@@ -56,6 +65,7 @@ export class DryAdmissions {
       keyRefusal,
       plan,
       modelRefusal: planned instanceof AppError ? planned : undefined,
+      terms: plan && termsOf(call, plan),
       subjects,
       limitRefusal: plan && subjects && this.limitRefusal(call, plan, subjects),
       money: plan && keyRefusal === undefined ? await this.trial.of(call, plan, isNewKey) : undefined,

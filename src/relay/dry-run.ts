@@ -35,6 +35,8 @@ export interface DryRunAnswer extends DryAdmission {
   readonly routes: readonly DryRoute[];
   /** The first of all refusals: what the client would be told. Undefined: a channel would be asked. */
   readonly refusal: AppError | undefined;
+  /** When all of it was so, in milliseconds since 1970. */
+  readonly askedAt: number;
 }
 
 const BYTES_PER_TOKEN = 4;
@@ -71,6 +73,7 @@ export class DryRun {
         upstreamModel: upstreamModel(prospect.channel, model),
         isTranslated: !this.passesVerbatim(call, prospect.channel),
       })),
+      askedAt: call.createdAt,
       refusal: keyRefusal ?? modelRefusal ?? limitRefusal ?? money?.refusal ?? outlook.shortage,
     };
   }

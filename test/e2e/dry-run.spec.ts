@@ -78,7 +78,7 @@ describe('a dry run', () => {
     const body = { model: 'routed', stream: true, max_output_tokens: 500, reasoning: { effort: 'high' }, input: '' };
     const text = JSON.stringify({ ...body, input: 'x'.repeat(400 + ((4 - (JSON.stringify(body).length % 4)) % 4)) });
     const question = { stream: true, effort: 'high', outputLimit: 500, promptTokens: text.length / 4 };
-    const { money } = await dryRun(caller, question);
+    const { money, terms } = await dryRun(caller, question);
     const leaving = new AbortController();
     const answer = fetch(`${relay.url}/v1/responses`, {
       method: 'POST',
@@ -93,7 +93,7 @@ describe('a dry run', () => {
       return row!.hold;
     });
     expect(money!.result).toMatchObject({ outcome: 'admitted', hold: BigInt(hold) });
-    expect(money!.terms.effortMultiplier).toBe(2_000_000n);
+    expect(terms!.effortMultiplier).toBe(2_000_000n);
     leaving.abort();
     opened.open();
     await answer;

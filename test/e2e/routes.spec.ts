@@ -79,7 +79,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'GET /wallet/top-ups.csv',
     'POST /wallet',
   ],
-  operator: ['GET /admin/calls', 'GET /admin/calls.csv', 'GET /admin/calls/:id'],
+  operator: ['GET /admin/calls', 'GET /admin/calls.csv', 'GET /admin/calls/:id', 'GET /admin/routing'],
 };
 
 /** Where Nest writes what stands in front of a handler. */
