@@ -24,6 +24,7 @@ export { type Fault, InvalidCatalog } from './catalog-file/invalid-catalog.js';
 export { Numeral } from './catalog-file/numeral.js';
 export type { ChannelRecord, CredentialNote } from './channel-record.js';
 export { ChannelHealth } from './health/channel-health.js';
+export type { Rest } from './health/rest.js';
 export { HealthLimits } from './health/health-limits.js';
 export { Random } from './random.js';
 export type { Assignment } from './selection/assignment.js';

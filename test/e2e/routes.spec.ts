@@ -80,6 +80,20 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /wallet',
   ],
   operator: ['GET /admin/calls', 'GET /admin/calls.csv', 'GET /admin/calls/:id', 'GET /admin/routing'],
+  operator: [
+    'GET /admin/calls',
+    'GET /admin/calls.csv',
+    'GET /admin/calls/:id',
+    'GET /admin/channels',
+    'GET /admin/channels/:id',
+    'GET /admin/channels/:id/delete',
+    'GET /admin/channels/new',
+    'POST /admin/channels/:id',
+    'POST /admin/channels/:id/delete',
+    'POST /admin/channels/:id/off',
+    'POST /admin/channels/:id/on',
+    'POST /admin/channels/new',
+  ],
 };
 
 /** Where Nest writes what stands in front of a handler. */

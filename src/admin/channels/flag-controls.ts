@@ -1,7 +1,9 @@
+import type { ChannelRecord } from '../../channels/index.js';
 import { type FormBody, typedCount } from '../../web/index.js';
 import { FLAGS, type FlagWords } from './flag-words.js';
 
-type Flags = Readonly<Record<string, unknown>>;
+type Flags = ChannelRecord['flags'];
+type FlagValue = Flags[string];
 
 const PREFIX = '_flag.';
 
@@ -24,7 +26,7 @@ interface FlagSection {
   readonly kept: readonly { readonly name: string; readonly value: string }[];
 }
 
-const typed = (value: unknown): string => {
+const typed = (value: FlagValue | undefined): string => {
   if (value === undefined) return '';
   return Array.isArray(value) ? value.join(', ') : String(value);
 };
@@ -67,7 +69,7 @@ const textIn = (body: FormBody | undefined, name: string): string | undefined =>
   return typeof value === 'string' ? value : value?.[0];
 };
 
-function valueOf({ form }: FlagWords, text: string): unknown {
+function valueOf({ form }: FlagWords, text: string): FlagValue {
   if (text === 'true' || text === 'false') return text === 'true';
   if (form === 'count') return typedCount(text) ?? text;
   return form === 'names' ? text.split(/[\s,]+/).filter((name) => name !== '') : text;

@@ -1,0 +1,63 @@
+import type { ChannelRecord } from '../../channels/index.js';
+import type { FormBody } from '../../web/index.js';
+import { flagsFrom } from './flag-controls.js';
+import { valuesOf } from './channel-values.js';
+
+/** A field that two people have set to different values. */
+export interface Difference {
+  readonly label: string;
+  readonly now: string;
+  readonly yours: string;
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  name: 'Name',
+  protocol: 'Protocol',
+  baseUrl: 'Base address',
+  auth: 'Credential goes',
+  authHeader: 'Header',
+  query: 'Query',
+  headers: 'Headers',
+  public: 'Public names',
+  upstream: 'Upstream names',
+  groups: 'Groups',
+  tier: 'Tier',
+  weight: 'Weight',
+  maxConcurrency: 'Calls at once',
+  connectMs: 'Connect timeout',
+  firstEventMs: 'First-token timeout',
+  idleMs: 'Idle timeout',
+  totalMs: 'Total timeout',
+};
+
+/** What a channel says now and what somebody has typed, where they are not the same; of credentials no more than that. */
+export function differencesOf(stored: ChannelRecord, typed: FormBody, body: FormBody): readonly Difference[] {
+  const now = valuesOf(stored);
+  const fields = Object.entries(LABELS).map(([name, label]) => ({
+    label,
+    now: shown(now[name]),
+    yours: shown(typed[name]),
+  }));
+  const flags = { label: 'Flags', now: flagText(stored.flags), yours: flagText(flagsFrom(stored.flags, body)) };
+  const held = { label: 'Credentials', now: shownList(now['held']), yours: shownList(typed['held']) };
+  const credentials =
+    held.now === held.yours ? [] : [{ ...held, now: 'others than when you began', yours: 'as above' }];
+  return [...[...fields, flags].filter((field) => field.now !== field.yours), ...credentials];
+}
+
+const flagText = (flags: Readonly<Record<string, unknown>>): string =>
+  Object.keys(flags)
+    .toSorted()
+    .map((name) => `${name} ${String(flags[name])}`)
+    .join(', ') || '–';
+
+const shownList = (value: string | readonly string[] | undefined): string => [value ?? []].flat().join();
+
+function shown(value: string | readonly string[] | undefined): string {
+  const texts = typeof value === 'string' ? value.split(/\r?\n/) : (value ?? []);
+  const text = texts
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+    .join(', ');
+  return text === '' ? '–' : text;
+}

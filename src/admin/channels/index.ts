@@ -1,0 +1,23 @@
+// The pages of channels: how they are, how they are changed under the rules of the catalog file, and asked before that.
+import { ChannelActions } from './channel-actions.js';
+import { ChannelController } from './channel.controller.js';
+import { ChannelDeletePages } from './channel-delete.pages.js';
+import { ChannelFiguresReader } from './channel-figures.js';
+import { ChannelFormPages } from './channel-form.pages.js';
+import { ChannelListPages } from './channel-list.pages.js';
+import { ChannelQuestions } from './channel-questions.js';
+import { ChannelStates } from './channel-states.js';
+import { ChannelView } from './channel-view.js';
+import { ChannelsController } from './channels.controller.js';
+
+export const CHANNEL_CONTROLLERS = [ChannelsController, ChannelController];
+export const CHANNEL_PROVIDERS = [
+  ChannelActions,
+  ChannelDeletePages,
+  ChannelFiguresReader,
+  ChannelFormPages,
+  ChannelListPages,
+  ChannelQuestions,
+  ChannelStates,
+  ChannelView,
+];
