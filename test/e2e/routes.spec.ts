@@ -79,7 +79,6 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'GET /wallet/top-ups.csv',
     'POST /wallet',
   ],
-  operator: ['GET /admin/calls', 'GET /admin/calls.csv', 'GET /admin/calls/:id', 'GET /admin/routing'],
   operator: [
     'GET /admin/calls',
     'GET /admin/calls.csv',
@@ -88,6 +87,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'GET /admin/channels/:id',
     'GET /admin/channels/:id/delete',
     'GET /admin/channels/new',
+    'GET /admin/routing',
     'POST /admin/channels/:id',
     'POST /admin/channels/:id/delete',
     'POST /admin/channels/:id/off',

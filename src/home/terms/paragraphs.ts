@@ -16,7 +16,12 @@ const ADDRESS =
 export const paragraphsOf = (text: string): readonly Paragraph[] =>
   text
     .split(/\n\s*\n/)
-    .map((paragraph) => paragraph.trim().split('\n').map((line) => piecesOf(line.trim())))
+    .map((paragraph) =>
+      paragraph
+        .trim()
+        .split('\n')
+        .map((line) => piecesOf(line.trim())),
+    )
     .filter((lines) => lines.some((pieces) => pieces.length > 0));
 
 function piecesOf(line: string): readonly Piece[] {
