@@ -1,0 +1,138 @@
+import { DataSource } from 'typeorm';
+import { channelFields, useChannelPages } from '../support/channel-pages.js';
+import { eventually } from '../support/eventually.js';
+
+const MAIN = 'chat-completions-main';
+const TYPED = 'sk-typed-into-the-page-7b1x-8f2Q';
+
+describe('the pages of channels', () => {
+  const world = useChannelPages();
+
+  const call = async (model: string): Promise<number> => {
+    const { key } = await world.relay.caller();
+    const body = { model, messages: [{ role: 'user', content: 'Hi' }] };
+    return (await world.relay.post('/v1/chat/completions', key, body)).status;
+  };
+
+  it('change nothing when a form is sent as it was shown', async () => {
+    const before = await world.exported();
+    const saved = await world.send(MAIN, {});
+    expect(saved.status).toBe(303);
+    expect((await world.operator.follow(saved)).text).toContain('Nothing was different.');
+    expect(await world.exported()).toBe(before);
+  });
+
+  it('make what a catalog file would make', async () => {
+    const made = await world.add({
+      name: 'by hand',
+      protocol: 'chat-completions',
+      baseUrl: `${world.relay.upstream.url}/`,
+      secret: TYPED,
+      public: ['unserved', 'unserved'],
+      upstream: ['vendor-a', 'vendor-b'],
+      groups: ['default'],
+      tier: '2',
+      weight: '1,000',
+      maxConcurrency: '7',
+      query: 'api-version=2026-01-01',
+      headers: 'X-Team: relay',
+      '_flag.maxTokensField': 'max_completion_tokens',
+    });
+    expect(made.status).toBe(303);
+    const page = await world.operator.follow(made);
+    expect(page.text).toContain('Ends in 8f2Q.');
+    const { entry } = await world.named('by hand');
+    expect(entry).toEqual({
+      name: 'by hand',
+      protocol: 'chat-completions',
+      base_url: world.relay.upstream.url,
+      auth: 'bearer',
+      query: { 'api-version': '2026-01-01' },
+      models: { unserved: ['vendor-a', 'vendor-b'] },
+      groups: ['default'],
+      tier: 2,
+      weight: 1000,
+      max_concurrency: 7,
+      timeouts: { connect_ms: 10000, first_event_ms: 120000, idle_ms: 300000, total_ms: 1800000 },
+      headers: { 'x-team': 'relay' },
+      flags: { maxTokensField: 'max_completion_tokens' },
+    });
+    await eventually(async () => expect(await call('unserved')).toBe(200));
+    const request = world.relay.upstream.requests.at(-1);
+    expect(request?.headers).toMatchObject({ authorization: `Bearer ${TYPED}`, 'x-team': 'relay' });
+  });
+
+  it('say beside the fields what the catalog file would refuse, and lose nothing but secrets', async () => {
+    const refused = await world.add({
+      name: MAIN,
+      baseUrl: 'ftp://upstream.example',
+      secret: TYPED,
+      public: 'no-such-model',
+      upstream: 'vendor-a',
+      tier: 'first',
+    });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('Enter a whole number from 0 to 1,000.');
+    expect(refused.text).not.toContain(TYPED);
+    expect(refused.text).toContain('enter it again');
+    expect(channelFields(refused)).toMatchObject({ name: MAIN, baseUrl: 'ftp://upstream.example', tier: 'first' });
+    const address = await world.add({ ...channelFields(refused), tier: '1', secret: TYPED });
+    expect(address.text).toContain('The base address must be an address that begins with http:// or https://.');
+    const there = { ...channelFields(refused), tier: '1', secret: TYPED, baseUrl: world.relay.upstream.url };
+    const model = await world.add(there);
+    expect(model.text).toContain('There is no model “no-such-model” yet: add it under Models &amp; prices first');
+    const name = await world.add({ ...there, public: 'm' });
+    expect(name.text).toContain(`Enter another name: there is a channel “${MAIN}” already.`);
+  });
+
+  it('show both values when somebody else has saved meanwhile, and overwrite nothing', async () => {
+    const { id } = await world.named('messages-main');
+    const path = `/admin/channels/${id}`;
+    const opened = channelFields(await world.operator.get(path));
+    expect((await world.operator.post(path, { ...opened, weight: '55' })).status).toBe(303);
+    const conflict = await world.operator.post(path, { ...opened, weight: '66' });
+    expect(conflict.status).toBe(409);
+    expect(conflict.text).toContain('Weight: now <b>55</b>, yours <b>66</b>');
+    expect(await world.named('messages-main')).toMatchObject({ weight: 55 });
+    expect((await world.operator.post(path, channelFields(conflict))).status).toBe(303);
+    expect(await world.named('messages-main')).toMatchObject({ weight: 66 });
+  });
+
+  it('rename a channel that keeps its id, its secrets and its figures', async () => {
+    const before = await world.named('responses-main');
+    expect((await world.send('responses-main', { name: 'renamed' })).status).toBe(303);
+    const after = await world.named('renamed');
+    expect(after).toMatchObject({ id: before.id, formerNames: ['responses-main'] });
+    expect(after.credentials).toEqual(before.credentials);
+    await world.send('renamed', { name: 'responses-main' });
+    expect((await world.named('responses-main')).formerNames).toEqual(['renamed']);
+  });
+
+  it('switch a channel off and on, and saving does not switch it on', async () => {
+    const { id } = await world.named(MAIN);
+    await world.operator.get(`/admin/channels/${id}`);
+    await world.operator.post(`/admin/channels/${id}/off`);
+    await eventually(async () => expect(await call('only-chat')).not.toBe(200));
+    expect((await world.operator.get('/admin/channels?s=off')).text).toContain(MAIN);
+    expect((await world.send(MAIN, { weight: '90' })).status).toBe(303);
+    expect(await world.named(MAIN)).toMatchObject({ enabled: false, weight: 90 });
+    await world.operator.post(`/admin/channels/${id}/on`);
+    await eventually(async () => expect(await call('only-chat')).toBe(200));
+  });
+
+  it('delete a channel only when its name is typed while it is in use, and its name is free again', async () => {
+    const { id } = await world.named('by hand');
+    const path = `/admin/channels/${id}/delete`;
+    expect((await world.operator.get(path)).text).toContain('This channel is in use');
+    expect((await world.operator.post(path, { confirm: 'by mistake' })).status).toBe(422);
+    expect((await world.operator.post(path, { confirm: 'by hand' })).status).toBe(303);
+    expect((await world.operator.get(`/admin/channels/${id}`)).status).toBe(404);
+    expect((await world.operator.get('/admin/channels')).text).not.toContain(`/admin/channels/${id}`);
+    const [row] = await world.relay
+      .get(DataSource)
+      .query<{ credentials: unknown }[]>('SELECT credentials FROM channels WHERE id = $1', [id]);
+    expect(row?.credentials).toEqual([]);
+    const fields = { name: 'by hand', baseUrl: world.relay.upstream.url, auth: 'none', public: 'unserved' };
+    expect((await world.add(fields)).status).toBe(303);
+  });
+});
