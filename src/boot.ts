@@ -21,6 +21,7 @@ import { Settings } from './settings/index.js';
 import { codeOf } from './shared/index.js';
 import { stopWhenTold } from './shutdown.js';
 import type { StopRequest } from './stop-request.js';
+import { CallRetention } from './usage/index.js';
 import { welcome } from './welcome.js';
 import { isFirst, isWorker, PrimaryLink, SERVES } from './workers/index.js';
 
@@ -54,6 +55,7 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
   await app.get(Notifications).announceServer();
   app.get(ChannelDirectory).serve();
   app.get(ChannelProbe).answerQuestions();
+  app.get(CallRetention).start();
 }
 
 async function greet(app: NestFastifyApplication, config: Config): Promise<void> {

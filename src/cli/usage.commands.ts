@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { AccountService } from '../auth/index.js';
-import { UsageExport } from '../usage/index.js';
+import { CallRetention, UsageExport } from '../usage/index.js';
 import { timeArgument } from './arguments.js';
 import { printStream } from './output.js';
 import type { WithApp } from './with-app.js';
@@ -26,6 +26,8 @@ export function usageCommands(program: Command, withApp: WithApp): void {
 async function exportCalls({ from, to, email }: ExportOptions, withApp: WithApp): Promise<void> {
   await withApp(async (app) => {
     const accountId = email === undefined ? undefined : (await app.get(AccountService).get(email)).id;
+    const missing = await app.get(CallRetention).missingFrom(from);
+    if (missing !== undefined) process.stderr.write(`${missing}\n`);
     await printStream(app.get(UsageExport).csv({ from, to, accountId }));
   });
 }

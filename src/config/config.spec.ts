@@ -70,6 +70,8 @@ describe('the configuration', () => {
     ['PUBLIC_URL', 'relay.example.com'],
     ['MAX_BODY_BYTES', '-1'],
     ['SHUTDOWN_GRACE_MS', 'soon'],
+    ['CALLS_RETENTION_MONTHS', '0'],
+    ['CALLS_RETENTION_MONTHS', '1.5'],
   ])('refuses %s=%s', (name, value) => {
     expect(() => config({ [name]: value })).toThrow(name);
   });

@@ -40,6 +40,8 @@ export class Config {
   readonly mailFrom: string;
   /** An address of mail or of a page where people find help. */
   readonly supportContact: string | undefined;
+  /** Whole months of calls that are kept beside the current one; undefined: nothing in the environment says so. */
+  readonly callsRetentionMonths: number | undefined;
   readonly shutdownGraceMs: number;
   readonly maxBodyBytes: number;
   /** What all bodies in this process's memory may take together: workers have equal shares. */
@@ -85,6 +87,7 @@ export class Config {
     this.smtpUrl = secretOf(environment.SMTP_URL);
     this.mailFrom = environment.MAIL_FROM;
     this.supportContact = environment.SUPPORT_CONTACT;
+    this.callsRetentionMonths = environment.CALLS_RETENTION_MONTHS;
     this.shutdownGraceMs = environment.SHUTDOWN_GRACE_MS;
     this.workers = environment.WORKERS;
     this.bodyMemoryBytes = Math.floor((environment.BODY_MEMORY_BYTES ?? memoryLimit() / 4) / this.workers);

@@ -102,6 +102,13 @@ export class Environment {
   @MaxLength(200)
   readonly SUPPORT_CONTACT?: string;
 
+  @IsOptional()
+  @whole()
+  @IsInt()
+  @Min(1)
+  @Max(1200)
+  readonly CALLS_RETENTION_MONTHS?: number;
+
   @whole()
   @IsInt()
   @Min(0)

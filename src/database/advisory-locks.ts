@@ -14,4 +14,6 @@ export const ADVISORY_LOCKS = {
   process: 718_270_004,
   /** Held, exclusively, by a transaction that adds late calls to what is summed up; a trigger takes it. */
   lateUsage: 718_270_005,
+  /** Held, exclusively, by the transaction that drops a month of calls. */
+  retention: 718_270_006,
 } as const;

@@ -37,6 +37,7 @@ interface OwnKeyRow {
 const SELECT = (filter: string, order: string): string => `
   SELECT k.*, greatest(
            (SELECT c.created_at FROM calls c WHERE c.key_id = k.id ORDER BY c.created_at DESC LIMIT 1),
+           (SELECT max(d.last_at) FROM dropped_calls d WHERE d.key_id = k.id),
            (SELECT max(o.created_at) FROM open_calls o WHERE o.account_id = $1 AND o.key_id = k.id)) AS "lastUsedAt"
     FROM (
       SELECT k.id, k.name, k.state, k.hint, k.version, k.group_name AS "groupName", g."group", k.models,

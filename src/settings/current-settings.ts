@@ -40,7 +40,7 @@ export const currentSettings = (sections: Sections, config: Config, password: Ma
   site: siteSettings(sections, config),
   signUp: signUpSettings(sections, config),
   mail: mailSettings(sections, config, password),
-  retention: { callsMonths: sections.retention.callsMonths ?? undefined },
+  retention: { callsMonths: config.callsRetentionMonths ?? sections.retention.callsMonths ?? undefined },
 });
 
 function siteSettings({ site }: Sections, config: Config): CurrentSettings['site'] {

@@ -57,8 +57,10 @@ describe('what holds', () => {
       SUPPORT_CONTACT: 'https://help.example',
       SMTP_URL: 'smtp://other.example',
       MAIL_FROM: 'Other <other@other.example>',
+      CALLS_RETENTION_MONTHS: '24',
     };
-    const { site, signUp, mail } = holdingUnder(environment, SAVED);
+    const { site, signUp, mail, retention } = holdingUnder(environment, SAVED);
+    expect(retention.callsMonths).toBe(24);
     expect(site.supportContact).toBe('https://help.example');
     expect(signUp).toEqual({ mode: 'open', domains: ['other.example'], startingCredit: 0n });
     expect([mail.smtpUrl?.reveal(), mail.from]).toEqual(['smtp://other.example', 'Other <other@other.example>']);

@@ -29,6 +29,7 @@ export { ownShare } from './own-share.js';
 export { countCalls, readTraffic, type Span, type Traffic, type TrafficFigures } from './traffic-reader.js';
 export { type ChartScale, type ChartUnit, unitFor } from './usage-chart.js';
 export type { LoggedCall } from './usage-log.js';
+export { CallRetention } from './retention.js';
 export { CallNotFound, RangeTooLarge } from './usage.errors.js';
 export { UsageModule } from './usage.module.js';
 export { UsageSummary } from './usage-summary.js';

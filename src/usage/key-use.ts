@@ -12,7 +12,7 @@ interface UsedKey {
 export interface RecentUse {
   readonly callsSince: number;
   readonly callsInDay: number;
-  /** Of all calls in the record. */
+  /** Of all calls, those that are not kept any more among them. */
   readonly lastAt: Date | undefined;
 }
 
@@ -46,6 +46,8 @@ const RECENT = `
        WHERE key_id = $2 AND account_id = $1 AND created_at >= least($3, now() - interval '1 day')
        UNION ALL
       SELECT 0, 0, (SELECT created_at FROM calls WHERE key_id = $2 AND account_id = $1 ORDER BY created_at DESC LIMIT 1)
+       UNION ALL
+      SELECT 0, 0, (SELECT max(last_at) FROM dropped_calls WHERE key_id = $2 AND account_id = $1)
        UNION ALL
       SELECT count(*) FILTER (WHERE created_at >= $3),
              count(*) FILTER (WHERE created_at >= now() - interval '1 day'), max(created_at)

@@ -32,7 +32,9 @@ export interface OverviewRequest {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const LATEST = 5;
-const EVER_USED = 'SELECT EXISTS (SELECT FROM calls WHERE account_id = $1) AS used';
+const EVER_USED = `
+  SELECT EXISTS (SELECT FROM calls WHERE account_id = $1)
+      OR EXISTS (SELECT FROM dropped_calls WHERE account_id = $1) AS used`;
 const LATEST_WITHIN_MS = 30 * DAY_MS;
 
 /** What the first page of an account shows of its calls. */

@@ -17,3 +17,10 @@ export class RangeTooLarge extends AppError {
     super('timeout', 'There are too many calls in this range to show in time. Choose a shorter one.', {}, { cause });
   }
 }
+
+/** A month of calls cannot be dropped just now: its tables are read for long, or one of its calls has come in late. */
+export class CallsAreBusy extends AppError {
+  constructor() {
+    super('unavailable', 'The calls are in use, by a backup perhaps; it is tried again tomorrow, and at every start.');
+  }
+}

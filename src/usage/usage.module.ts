@@ -1,6 +1,9 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/index.js';
+import { SettingsModule } from '../settings/index.js';
 import { StoredAnswersModule } from '../stored-answers/index.js';
+import { DroppedMonths } from './dropped-months.repository.js';
+import { CallRetention } from './retention.js';
 import { CallDetailsReader } from './call-details.js';
 import { CallLookup } from './call-lookup.js';
 import { KeyUse } from './key-use.js';
@@ -22,7 +25,7 @@ import { UsageSumsReader } from './usage-sums.js';
 import { UsageRepository } from './usage.repository.js';
 
 @Module({
-  imports: [AuthModule, StoredAnswersModule],
+  imports: [AuthModule, SettingsModule, StoredAnswersModule],
   controllers: [UsageLogsController],
   providers: [
     AllCallsReader,
@@ -32,6 +35,8 @@ import { UsageRepository } from './usage.repository.js';
     CallLookup,
     KeyUse,
     CallPartitions,
+    CallRetention,
+    DroppedMonths,
     LogPlaces,
     LogReader,
     UsageCsv,
@@ -45,6 +50,7 @@ import { UsageRepository } from './usage.repository.js';
     UsageSumsReader,
   ],
   exports: [
+    CallRetention,
     AllCallsReader,
     CallDetailsReader,
     FirstTokenTimesReader,

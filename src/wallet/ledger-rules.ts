@@ -18,15 +18,28 @@ const differing = (stored: string, computed: string): string => `
     FROM (${stored}) AS s FULL JOIN (${computed}) AS c USING (subject)
    WHERE coalesce(s.figure, 0) <> coalesce(c.figure, 0) ORDER BY subject`;
 
-/** A figure of all budgets, against the sum over the calls that count in each. */
-const budgetsDiffering = (figure: 'held' | 'used', table: 'open_calls' | 'calls', amount: string): string =>
+/** What calls come to in the budgets that they count in, a row for each call and budget. */
+const inBudgets = (table: 'open_calls' | 'calls', amount: string): string => `
+  SELECT c.key_id, p.period, p.start, c.${amount} AS amount
+    FROM ${table} c,
+         LATERAL (VALUES ('day', c.budget_day), ('week', c.budget_week), ('month', c.budget_month)) AS p (period, start)
+   WHERE p.start IS NOT NULL`;
+
+/** A figure of all budgets, against the sum of what counts in each. */
+const budgetsDiffering = (figure: 'held' | 'used', counted: string): string =>
   differing(
     `SELECT key_id || ', ' || period || ' from ' || period_start AS subject, ${figure} AS figure FROM key_budgets`,
-    `SELECT c.key_id || ', ' || p.period || ' from ' || p.start AS subject, sum(c.${amount}) AS figure
-       FROM ${table} c,
-            LATERAL (VALUES ('day', c.budget_day), ('week', c.budget_week), ('month', c.budget_month)) AS p (period, start)
-      WHERE p.start IS NOT NULL GROUP BY 1`,
+    `SELECT c.key_id || ', ' || c.period || ' from ' || c.start AS subject, sum(c.amount) AS figure
+       FROM (${counted}) c GROUP BY 1`,
   );
+
+/*
+ * Of months that were dropped there are sums alone. An entry that was written before the end of the last of them has none
+ * of its calls left: all these entries are compared as one, by wallet. They cannot change any more, for the ledger is
+ * append-only.
+ */
+const DROPPED_UNTIL = `(SELECT (max(month) + interval '1 month') AT TIME ZONE 'UTC' FROM dropped_calls)`;
+const EARLIER = `'by the entries of dropped months'`;
 
 /** Every stored figure of money. Sums are numeric in PostgreSQL and whole by nature. */
 export const LEDGER_RULES: readonly LedgerRule[] = [
@@ -81,7 +94,8 @@ export const LEDGER_RULES: readonly LedgerRule[] = [
     unit: 'usd',
     sql: differing(
       'SELECT id AS subject, used AS figure FROM api_keys',
-      'SELECT key_id AS subject, sum(cost) AS figure FROM calls GROUP BY 1',
+      `SELECT key_id AS subject, sum(cost) AS figure
+         FROM (SELECT key_id, cost FROM calls UNION ALL SELECT key_id, cost FROM dropped_calls) c GROUP BY 1`,
     ),
   },
   {
@@ -89,12 +103,16 @@ export const LEDGER_RULES: readonly LedgerRule[] = [
     source: 'these calls cost',
     unit: 'usd',
     sql: differing(
-      `SELECT 'by entry ' || e.id || ' from ' || l.ledger_account AS subject, -l.amount AS figure
+      `SELECT CASE WHEN e.created_at < ${DROPPED_UNTIL} THEN ${EARLIER} ELSE 'by entry ' || e.id END
+                || ' from ' || l.ledger_account AS subject, -sum(l.amount) AS figure
          FROM ledger_entries e JOIN ledger_lines l ON l.entry_id = e.id
-        WHERE e.kind = 'calls' AND l.ledger_account LIKE 'wallet:%'`,
-      `SELECT coalesce('by entry ' || entry_id, 'without an entry') || ' from wallet:' || account_id AS subject,
-              sum(cost) AS figure
-         FROM calls GROUP BY entry_id, account_id`,
+        WHERE e.kind = 'calls' AND l.ledger_account LIKE 'wallet:%' GROUP BY 1`,
+      `SELECT CASE WHEN c.earlier OR e.created_at < ${DROPPED_UNTIL} THEN ${EARLIER}
+                   ELSE coalesce('by entry ' || c.entry_id, 'without an entry') END
+                || ' from wallet:' || c.account_id AS subject, sum(c.cost) AS figure
+         FROM (SELECT entry_id, account_id, cost, false AS earlier FROM calls
+               UNION ALL SELECT entry_id, account_id, cost, entry_id = '' FROM dropped_calls) c
+         LEFT JOIN ledger_entries e ON e.id = c.entry_id GROUP BY 1`,
     ),
   },
   {
@@ -111,13 +129,16 @@ export const LEDGER_RULES: readonly LedgerRule[] = [
     what: 'What is on hold on the budget of key',
     source: 'its open calls hold',
     unit: 'usd',
-    sql: budgetsDiffering('held', 'open_calls', 'hold'),
+    sql: budgetsDiffering('held', inBudgets('open_calls', 'hold')),
   },
   {
     what: 'What is used of the budget of key',
     source: 'its calls cost',
     unit: 'usd',
-    sql: budgetsDiffering('used', 'calls', 'cost'),
+    sql: budgetsDiffering(
+      'used',
+      `${inBudgets('calls', 'cost')} UNION ALL SELECT key_id, period, period_start, used FROM dropped_budget_use`,
+    ),
   },
   {
     what: 'What was collected for call',

@@ -18,7 +18,7 @@ export { PageInterceptor } from './page.interceptor.js';
 export * from './rendering/charts/index.js';
 export { exactUsd, price, usd } from './rendering/format/money.js';
 export { compact, count, percent, times } from './rendering/format/numbers.js';
-export { dateTime, shortDay, time as clockTime, zoneName } from './rendering/format/time.js';
+export { date as calendarDate, dateTime, shortDay, time as clockTime, zoneName } from './rendering/format/time.js';
 export type { Notice } from './rendering/chrome.js';
 export { PACKAGE_ROOT } from './rendering/package-root.js';
 export { ViewEngine } from './rendering/view-engine.js';

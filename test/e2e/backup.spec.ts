@@ -90,7 +90,8 @@ describe('a backup of a service that runs, and what is restored from it', () => 
     await eventually(async () => {
       await process.sweep();
       expect(await ask(database.url, 'SELECT FROM open_calls')).toHaveLength(0);
-    }).finally(() => process.close());
+    });
+    await process.close();
     expect(await ask(database.url, 'SELECT held, holds FROM wallets')).toEqual([{ held: '0', holds: 0 }]);
     expect(await world.command({ DATABASE_URL: database.url }, 'ledger', 'check')).toEqual(EXACT);
   });

@@ -29,7 +29,8 @@ export interface LogReading {
 
 const KEYS = `SELECT id, name FROM api_keys WHERE account_id = $1 ORDER BY state = 'deleted', lower(name), id LIMIT 500`;
 const USED = `
-  SELECT EXISTS (SELECT FROM calls WHERE account_id = $1) OR EXISTS (SELECT FROM open_calls WHERE account_id = $1) AS used`;
+  SELECT EXISTS (SELECT FROM calls WHERE account_id = $1) OR EXISTS (SELECT FROM open_calls WHERE account_id = $1)
+      OR EXISTS (SELECT FROM dropped_calls WHERE account_id = $1) AS used`;
 
 @Injectable()
 export class LogReader {
