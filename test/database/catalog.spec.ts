@@ -192,6 +192,8 @@ channels:
       'channel main: idle_ms 60000 → 300000',
       'channel main: headers changed',
       'channel main: flags efforts ["low","high"], includeUsage, maxOutput 8192 → (none)',
+      'channel main: cost of big input 1, cache_read 0.100000001, output 8; from 272000 prompt tokens input 2, output 12; request_fee 0.002 → (none)',
+      'channel main: cost of small 0 × the price → (none)',
       'channel main: credential 2 removed',
     ]);
   });

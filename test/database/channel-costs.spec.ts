@@ -65,7 +65,7 @@ describe('what the upstream of a channel charges', () => {
     await apply(program, CATALOG.replace('small: 0', 'small: 0.00').replace('weight: 50', 'weight: 51'));
     expect(await versions()).toHaveLength(1);
     await expect(apply(program, CHEAP.replace('weight: 50', 'weight: 51'))).resolves.toEqual([
-      'channel main: cost of small 0 of the price → 0.5 of the price',
+      'channel main: cost of small 0 × the price → 0.5 × the price',
     ]);
     const [, second, ...others] = await versions();
     expect(others).toEqual([]);
@@ -77,7 +77,7 @@ describe('what the upstream of a channel charges', () => {
     await apply(program, CATALOG);
     await expect(apply(program, WITHOUT)).resolves.toEqual([
       expect.stringMatching(/^channel main: cost of big input 1, cache_read 0\.100000001, .* → \(none\)$/),
-      'channel main: cost of small 0 of the price → (none)',
+      'channel main: cost of small 0 × the price → (none)',
     ]);
     expect((await held(program))?.size).toBe(0);
     expect((await versions()).map(({ costs }) => Object.keys(costs))).toEqual([['big', 'small'], []]);

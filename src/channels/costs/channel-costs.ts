@@ -38,5 +38,5 @@ export const chargeTheSame = (one: CostsDefinition, other: CostsDefinition): boo
 
 function describeCost(cost: CostDefinition): string {
   const parsed = parseCost(cost);
-  return 'share' in parsed ? `${formatMultiplier(parsed.share)} of the price` : describePricing(parsed.pricing);
+  return 'share' in parsed ? `${formatMultiplier(parsed.share)} × the price` : describePricing(parsed.pricing);
 }

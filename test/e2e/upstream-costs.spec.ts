@@ -1,0 +1,156 @@
+import { DIALECTS, PATHS, aRequest } from '../support/dialects.js';
+import { deadUrl } from '../support/ports.js';
+import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
+import {
+  answerIn,
+  destroy,
+  type Dialect,
+  errorAnswer,
+  eventsAround,
+  eventsIn,
+  hang,
+  type Script,
+  sse,
+  streamHead,
+} from '../support/scripted-upstream.js';
+
+const USAGE = { prompt: 1000, cacheRead: 400, completion: 50 };
+/** 600 × $1 + 400 × $0.10 + 50 × $8, per million: what `USAGE` costs at the first channel. */
+const AT_FIRST = '1040000';
+/** Half of 600 × $2 + 400 × $0.20 + 50 × $10. */
+const AT_SECOND = '890000';
+const TEXT = 'Hello there';
+
+/** `two` has two channels, one behind the other; `gone` another one before the second; of `dark` nobody knows the cost. */
+const catalogFor = (url: string, nobodysUrl: string): string => `
+groups:
+  - { name: default, multiplier: 0.1 }
+models:
+${['two', 'gone', 'dark']
+  .map(
+    (name) => `
+  - { name: ${name}, context_window: 200000, max_output_tokens: 64000,
+      prices: [{ input: 2, cache_read: 0.2, output: 10 }] }`,
+  )
+  .join('')}
+channels:
+${DIALECTS.flatMap((dialect) => [
+  channel(dialect, 'first', url, 1, '[two, dark]', '{ two: { input: 1, cache_read: 0.1, output: 8 } }'),
+  channel(dialect, 'nobody', nobodysUrl, 1, '[gone]', '{ gone: 1 }'),
+  channel(dialect, 'second', url, 2, '[two, gone, dark]', '{ two: 0.5, gone: 0.5 }'),
+]).join('\n')}`;
+
+const channel = (dialect: Dialect, name: string, url: string, tier: number, models: string, costs: string): string =>
+  `  - { name: ${name}-${dialect}, protocol: ${dialect}, base_url: "${url}", credentials: [x], tier: ${tier}, flags: { nativeOnly: true }, models: ${models}, costs: ${costs} }`;
+
+describe.each(DIALECTS)('what calls cost the operator (%s)', (dialect) => {
+  let relay: RelayApp;
+  let caller: TestCaller;
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+    await relay.applyCatalog(catalogFor(relay.upstream.url, await deadUrl()));
+  });
+  beforeEach(async () => (caller = await relay.caller()));
+  afterAll(() => relay.close());
+  afterEach(() => relay.upstream.reset());
+
+  const good = answerIn(dialect, { usage: USAGE });
+  const { until, before } = eventsAround(eventsIn(dialect, { usage: USAGE, text: [TEXT, ' again'] }), TEXT);
+
+  async function ask(model: string, stream: boolean, ...scripts: Script[]): Promise<StoredCall> {
+    relay.upstream.scriptNext(...scripts);
+    const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { model, stream }));
+    await response.text().catch(() => '');
+    return relay.onlyCall(caller);
+  }
+  const costs = async ({ id }: StoredCall): Promise<unknown[]> =>
+    (await relay.attempts(id)).map(({ upstream_cost }) => upstream_cost);
+
+  it.each([false, true])(
+    'are told by the usage that is charged, and not by the group (streamed: %s)',
+    async (stream) => {
+      const row = await ask('two', stream, good);
+      expect(row).toMatchObject({ upstream_cost: AT_FIRST, billing_basis: 'reported', cost: '178000' });
+      const [attempt] = await relay.attempts(row.id);
+      expect(attempt).toMatchObject({ upstream_cost: AT_FIRST, cost_version: expect.stringMatching(/^cst_/) });
+    },
+  );
+
+  it('are those of the attempt that served, when the one before was refused', async () => {
+    const row = await ask('two', true, errorAnswer(dialect, 503), good);
+    expect(row).toMatchObject({ status: 'succeeded', upstream_cost: AT_SECOND });
+    expect(await costs(row)).toEqual(['0', AT_SECOND]);
+  });
+
+  it('are nothing where nobody listened', async () => {
+    const row = await ask('gone', false, good);
+    expect(await costs(row)).toEqual(['0', AT_SECOND]);
+    expect(row).toMatchObject({ upstream_cost: AT_SECOND });
+  });
+
+  it('are unknown of an attempt that had begun to answer, and so of the whole call', async () => {
+    const row = await ask('two', true, [streamHead(), sse(before), destroy('close')], good);
+    expect(row).toMatchObject({ status: 'succeeded', attempts: 2, upstream_cost: null });
+    expect(await costs(row)).toEqual([null, AT_SECOND]);
+  });
+
+  it('are unknown of an attempt that nobody answered', async () => {
+    const row = await ask('two', false, destroy(), good);
+    expect(await costs(row)).toEqual([null, AT_SECOND]);
+    expect(row).toMatchObject({ upstream_cost: null });
+  });
+
+  it('are nothing when every channel refused', async () => {
+    const row = await ask('two', false, errorAnswer(dialect, 503), errorAnswer(dialect, 500));
+    expect(row).toMatchObject({ status: 'failed', cost: '0', upstream_cost: '0' });
+    expect(await costs(row)).toEqual(['0', '0']);
+  });
+
+  it('are unknown where the channel does not say what the model costs', async () => {
+    const row = await ask('dark', true, good);
+    expect(row).toMatchObject({ status: 'succeeded', upstream_cost: null });
+    expect(await relay.attempts(row.id)).toMatchObject([{ upstream_cost: null, cost_version: null }]);
+  });
+
+  it('are those of what was seen, when the stream is cut short', async () => {
+    const row = await ask('two', true, [streamHead(), sse(until), destroy('close')]);
+    expect(row).toMatchObject({ status: 'failed', billing_basis: 'partial' });
+    const input = BigInt(row['prompt_tokens'] as string);
+    const [cached, output] = [BigInt(row['cached_tokens'] as string), BigInt(row['completion_tokens'] as string)];
+    expect(output).toBeGreaterThan(0n);
+    expect(row).toMatchObject({ upstream_cost: String((input - cached) * 1000n + cached * 100n + output * 8000n) });
+  });
+
+  it('are those of what was seen, when the client leaves', async () => {
+    relay.upstream.scriptNext([streamHead(), sse(until), hang()]);
+    const leaving = new AbortController();
+    const response = await fetch(`${relay.url}${PATHS[dialect]}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${caller.key}` },
+      body: JSON.stringify(aRequest(dialect, { model: 'two', stream: true })),
+      signal: leaving.signal,
+    });
+    await response.body?.getReader().read();
+    leaving.abort();
+    const row = await relay.onlyCall(caller);
+    expect(row).toMatchObject({ status: 'cancelled', billing_basis: 'partial' });
+    expect(BigInt(row['upstream_cost'] as string)).toBeGreaterThan(0n);
+    expect(await costs(row)).toEqual([row['upstream_cost']]);
+  });
+
+  it('are nothing of a call that was refused here', async () => {
+    const poor = await relay.caller({ credit: '0' });
+    await (await relay.post(PATHS[dialect], poor.key, aRequest(dialect, { model: 'two' }))).text();
+    expect(await relay.onlyCall(poor)).toMatchObject({ status: 'refused', upstream_cost: '0' });
+  });
+
+  it('stand beside the name that the upstream gave the request', async () => {
+    const named = (headers: Record<string, string>): Script => answerIn(dialect, { usage: USAGE, headers });
+    const refused = errorAnswer(dialect, 503, undefined, { 'request-id': `r-${'x'.repeat(300)}` });
+    const { id } = await ask('two', false, refused, named({ 'x-request-id': 'up-1', 'request-id': 'other' }));
+    expect(await relay.attempts(id)).toMatchObject([
+      { upstream_request_id: `r-${'x'.repeat(198)}` },
+      { upstream_request_id: 'up-1' },
+    ]);
+  });
+});
