@@ -70,7 +70,20 @@ export function callPage(details: CallDetails, now: Date, { timeZone, operator, 
     timeline: call.durationMs === null ? undefined : waterfall(callSteps(call, attempts, operator), call.durationMs),
     attemptNumber: attempts.length,
     channel: operator ? call.channel : '',
+    upstream: operator ? upstreamOf(details) : undefined,
   };
+}
+
+/** What the last upstream said, and what all attempts cost the operator; null as soon as that of one is unknown. */
+function upstreamOf({ call, attempts }: CallDetails) {
+  const last = attempts.at(-1);
+  if (last === undefined) return undefined;
+  const cost = attempts.reduce<bigint | null>(
+    (sum, { upstreamCost }) => (sum === null || upstreamCost === null ? null : sum + upstreamCost),
+    0n,
+  );
+  const margin = cost === null || call.cost === null ? null : call.cost - cost;
+  return { status: last.upstreamStatus, requestId: last.upstreamRequestId, cost, margin };
 }
 
 /** Where its owner can change it. */
