@@ -1,0 +1,102 @@
+import type { Browser } from 'playwright-core';
+import { expectFine, startBrowser, Window } from '../support/browser.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { operatorOf } from '../support/signed-in.js';
+
+const SHOTS = process.env['SHOTS'];
+const LONGEST_NAME = 'w'.repeat(60);
+
+const channels = (baseUrl: string): string => `
+models:
+  - { name: routed, context_window: 200000, max_output_tokens: 64000, groups: [default, saver],
+      prices: [{ from_prompt_tokens: 0, input: 1, output: 10 }, { from_prompt_tokens: 100000, input: 2, output: 20 }] }
+channels:
+  - { name: ${LONGEST_NAME}, protocol: responses, base_url: "${baseUrl}", credentials: [a], weight: 300, models: { routed: vendor-name } }
+  - { name: other, protocol: responses, base_url: "${baseUrl}", credentials: [b], weight: 100, models: { routed: vendor-name } }
+  - { name: translating, protocol: messages, base_url: "${baseUrl}", credentials: [c], models: { routed: vendor-name } }
+  - { name: savers, protocol: responses, base_url: "${baseUrl}", credentials: [d], groups: [saver], models: { routed: vendor-name } }
+`;
+
+describe('the dry run in a browser', () => {
+  let relay: RelayApp;
+  let browser: Browser;
+  let ann: TestCaller;
+  let token: string;
+
+  beforeAll(async () => {
+    [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
+    await relay.applyCatalog(channels(relay.upstream.url));
+    ann = await relay.caller({ credit: '10000' });
+    token = (await operatorOf(relay)).cookies.get('switchboard-visit') ?? '';
+  });
+  afterAll(async () => {
+    await browser.close();
+    await relay.close();
+  });
+
+  const open = async (): Promise<Window> => {
+    const window = await Window.open(browser, relay.url);
+    await window.context.addCookies([{ name: 'switchboard-visit', value: token, url: relay.url }]);
+    await window.page.goto('/admin/routing');
+    return window;
+  };
+  const shoot = async ({ page }: Window, name: string): Promise<void> => {
+    if (SHOTS === undefined) return;
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.screenshot({ path: `${SHOTS}/${name}-${width}.png`, fullPage: true });
+    }
+  };
+
+  it('says where a call of a user would go, with which of their keys, and why not elsewhere', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.getByLabel('User').fill(ann.email);
+    await page.getByLabel('Model', { exact: true }).selectOption('routed');
+    await page.getByRole('button', { name: 'Show what would happen' }).click();
+    await page.getByLabel('Key').selectOption(ann.keyId);
+    await page.getByLabel('Prompt, in tokens').fill('120,000');
+    await page.getByRole('button', { name: 'Show what would happen' }).click();
+    const answer = page.getByRole('region', { name: 'What would happen' });
+    expect(await answer.getByRole('note').innerText()).toContain(
+      `A call of routed by ${ann.email} with the key “test key” would go to ${LONGEST_NAME} at ${relay.upstream.url} (75%) or other at ${relay.upstream.url} (25%).`,
+    );
+    expect(await answer.getByRole('note').innerText()).toContain('In tier 1 they speak Responses, as the client does.');
+    const table = answer.getByRole('table', { name: /Channels of the model/ });
+    const rows = await table.getByRole('row').allInnerTexts();
+    expect(
+      rows.slice(1).map((text) => /75%|25%|Translated from Responses to Messages|It serves saver/.exec(text)?.[0]),
+    ).toEqual(['75%', '25%', 'Translated from Responses to Messages', 'It serves saver']);
+    expect(await answer.getByText('Prompts of 100,000 tokens and more').count()).toBe(1);
+    await shoot(window, 'routing');
+    await expectFine(window);
+    await window.close();
+  });
+
+  it('says what a call would be refused for', async () => {
+    const poor = await relay.caller({ credit: '0' });
+    const window = await open();
+    const { page } = window;
+    await page.goto(`/admin/routing?user=${poor.email}&model=routed&protocol=messages`);
+    const answer = page.getByRole('region', { name: 'What would happen' });
+    expect(await answer.getByRole('note').innerText()).toContain('would be refused.');
+    expect(await answer.getByRole('note').innerText()).toContain('your wallet has $0 left');
+    await shoot(window, 'routing-refused');
+    await expectFine(window);
+    await window.close();
+  });
+
+  it('keeps what was typed when nobody has that address, and says so beside the field', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.getByLabel('User').fill('nobody@example.com');
+    await page.getByLabel('Prompt, in tokens').fill('many');
+    await page.getByRole('button', { name: 'Show what would happen' }).click();
+    expect(await page.title()).toMatch(/^Error: /);
+    expect(await page.getByLabel('User').inputValue()).toBe('nobody@example.com');
+    expect(await page.getByLabel('Prompt, in tokens').inputValue()).toBe('many');
+    expect(await page.getByText('Enter the e-mail address of a user who has an account here.').count()).toBe(2);
+    await expectFine(window);
+    await window.close();
+  });
+});
