@@ -93,6 +93,13 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /admin/channels/:id/off',
     'POST /admin/channels/:id/on',
     'POST /admin/channels/new',
+    'GET /admin/routing',
+    'GET /admin/settings',
+    'POST /admin/settings/mail',
+    'POST /admin/settings/mail/test',
+    'POST /admin/settings/retention',
+    'POST /admin/settings/sign-up',
+    'POST /admin/settings/site',
   ],
 };
 

@@ -1,0 +1,44 @@
+import { Body, Controller, Get, Post } from '@nestjs/common';
+import { Operator } from '../../auth/index.js';
+import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
+import { SettingsPages } from './settings.pages.js';
+import { TestMailPages } from './test-mail.pages.js';
+
+@Controller('admin/settings')
+@Operator()
+export class SettingsController {
+  constructor(
+    private readonly pages: SettingsPages,
+    private readonly testMail: TestMailPages,
+  ) {}
+
+  @Get()
+  show(@CurrentVisitor() visitor: Visitor): Promise<Page> {
+    return this.pages.show(visitor);
+  }
+
+  @Post('site')
+  saveSite(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
+    return this.pages.save(visitor, 'site', body);
+  }
+
+  @Post('sign-up')
+  saveSignUp(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
+    return this.pages.save(visitor, 'signUp', body);
+  }
+
+  @Post('mail')
+  saveMail(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
+    return this.pages.save(visitor, 'mail', body);
+  }
+
+  @Post('mail/test')
+  sendTestMail(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
+    return this.testMail.send(visitor, body);
+  }
+
+  @Post('retention')
+  saveRetention(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
+    return this.pages.save(visitor, 'retention', body);
+  }
+}

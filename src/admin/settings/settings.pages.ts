@@ -1,0 +1,155 @@
+import { Injectable } from '@nestjs/common';
+import { RecentSignIn } from '../../auth/index.js';
+import {
+  type EditedSection,
+  InvalidSettings,
+  type SectionName,
+  Settings,
+  SettingsChangedMeanwhile,
+  SettingsEditor,
+} from '../../settings/index.js';
+import { type Flash, Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
+import { type Difference, differencesOf } from './settings-conflict.js';
+import { MailForm, SECTION_FORMS, type SectionForm, type TestMailForm } from './settings.form.js';
+import { type FixedField, fixedFields, MODES, valuesOf, withoutPassword } from './settings.view.js';
+
+/** What was typed into one of the forms, and came back. */
+interface Filled {
+  readonly name: SectionName;
+  readonly form: Form<SectionForm>;
+  /** What somebody else has saved meanwhile, beside it. */
+  readonly differences?: readonly Difference[];
+}
+
+/** A section as its form shows it. */
+interface SectionView {
+  readonly form: Form<SectionForm>;
+  readonly revision: unknown;
+  readonly fixed: Readonly<Record<string, FixedField>>;
+}
+
+const TITLES: Readonly<Record<SectionName, string>> = {
+  site: 'Site',
+  signUp: 'Sign-up',
+  mail: 'Mail',
+  retention: 'Retention',
+};
+
+/** The page of settings: a form for each section, saved on its own. */
+@Injectable()
+export class SettingsPages {
+  constructor(
+    private readonly editor: SettingsEditor,
+    private readonly settings: Settings,
+    private readonly recent: RecentSignIn,
+  ) {}
+
+  /** @param filled the form that was refused, if one was; test: that of the test mail */
+  async show(visitor: Visitor, filled?: Filled, test?: Form<TestMailForm>): Promise<Page> {
+    const [site, signUp, mail, retention] = [
+      await this.section('site', filled),
+      await this.section('signUp', filled),
+      await this.mail(visitor, filled),
+      await this.section('retention', filled),
+    ];
+    const form = filled?.form ?? test;
+    return new Page('admin/settings', {
+      title: 'Settings',
+      width: 'narrow',
+      ...(filled?.differences && { status: 409 }),
+      data: {
+        ...(form && { form }),
+        differences: filled?.differences,
+        site,
+        signUp: { ...signUp, modes: MODES },
+        mail,
+        retention,
+        test: test ?? Form.empty<TestMailForm>({ to: visitor.email }),
+      },
+    });
+  }
+
+  async save(visitor: Visitor, name: SectionName, body: FormBody): Promise<Page | Redirect> {
+    const form = Form.read<SectionForm>(SECTION_FORMS[name], name === 'mail' ? parted(body) : body);
+    try {
+      const lines = await form.attempt((value) => this.change(visitor, name, form, value));
+      return lines === undefined
+        ? await this.show(visitor, { name, form })
+        : new Redirect('/admin/settings', told(name, lines));
+    } catch (error) {
+      if (!(error instanceof SettingsChangedMeanwhile)) throw error;
+      const { value } = await this.editor.section(name);
+      return this.show(visitor, {
+        name,
+        form,
+        differences: differencesOf(name, valuesOf(name, value), form.values),
+      });
+    }
+  }
+
+  private async change(
+    visitor: Visitor,
+    name: SectionName,
+    form: Form<SectionForm>,
+    value: SectionForm,
+  ): Promise<readonly string[] | undefined> {
+    const { revision, ...typed } = value;
+    if (value instanceof MailForm) await this.recent.confirm(visitor, value.password);
+    try {
+      return await this.editor.change(name, Number(revision), typed);
+    } catch (error) {
+      if (!(error instanceof InvalidSettings)) throw error;
+      Object.assign(form.faults, error.faults);
+      return undefined;
+    }
+  }
+
+  private async section(name: SectionName, filled: Filled | undefined): Promise<SectionView> {
+    return this.view(name, await this.editor.section(name), filled);
+  }
+
+  private async mail(visitor: Visitor, filled: Filled | undefined): Promise<object> {
+    const stored = await this.editor.section('mail');
+    const { unusable } = this.settings.current().mail;
+    return {
+      ...this.view('mail', stored, filled),
+      hasPassword: stored.value.sealedPassword !== '',
+      confirm: this.recent.needed(visitor),
+      unusable,
+    };
+  }
+
+  private view<Name extends SectionName>(
+    name: Name,
+    { value, revision, fixed }: EditedSection<Name>,
+    filled: Filled | undefined,
+  ): SectionView {
+    const here = filled?.name === name ? filled : undefined;
+    return {
+      form: here?.form ?? Form.empty<SectionForm>(valuesOf(name, value)),
+      // What is saved over: what was shown, unless what there is now is shown beside it.
+      revision: here === undefined || here.differences ? revision : here.form.values['revision'],
+      fixed: fixedFields(fixed, this.settings.current()),
+    };
+  }
+}
+
+/** People paste the whole address: its password is not to be shown again with it. */
+function parted(body: FormBody): FormBody {
+  const { server: typed, serverPassword } = body;
+  if (typeof typed !== 'string') return body;
+  const { server, password } = withoutPassword(typed.trim());
+  return { ...body, server, ...(password && !serverPassword && { serverPassword: password }) };
+}
+
+/** What is told travels in a cookie. */
+const MOST = 300;
+
+function told(name: SectionName, lines: readonly string[]): Flash {
+  const text = lines.length === 0 ? 'They say what they said before' : lines.join('; ');
+  return {
+    tone: 'ok',
+    title: `${TITLES[name]} settings saved`,
+    text: text.length > MOST ? `${text.slice(0, MOST)}…` : `${text}.`,
+  };
+}

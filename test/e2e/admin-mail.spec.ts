@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { DataSource } from 'typeorm';
+import { Settings } from '../../src/settings/index.js';
+import { Mailbox } from '../support/mailbox.js';
+import type { PageVisitor, Visited } from '../support/page-visitor.js';
+import { RelayApp } from '../support/relay-app.js';
+import { operatorOf } from '../support/signed-in.js';
+import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
+
+const PAGE = '/admin/settings';
+const PASSWORD = 'correct-horse-47';
+
+describe('the mail server in the settings', () => {
+  let relay: RelayApp;
+  let operator: PageVisitor;
+  let mailbox: Mailbox;
+  let dataDir: string;
+
+  beforeEach(async () => {
+    dataDir = temporaryDataDir();
+    [relay, mailbox] = await Promise.all([RelayApp.start({}, { DATA_DIR: dataDir }), Mailbox.open()]);
+    operator = await operatorOf(relay);
+  });
+  afterEach(async () => {
+    await relay.close();
+    await mailbox.close();
+    removeDataDir(dataDir);
+  });
+
+  const save = async (fields: Record<string, string>): Promise<Visited> => {
+    const { text } = await operator.get(PAGE);
+    const revision = new RegExp(`action="${PAGE}/mail".*?name="revision" value="(\\d+)"`, 's').exec(text)?.[1] ?? '';
+    return operator.post(`${PAGE}/mail`, { revision, server: '', serverPassword: '', from: '', ...fields });
+  };
+  const test = async (to: string): Promise<Visited> => operator.submit(PAGE, { to }, `${PAGE}/mail/test`);
+
+  it('takes a test mail from the sender that is set, and what it says is told', async () => {
+    await save({ server: mailbox.url, from: 'Acme <relay@acme.example>' });
+    expect((await test('ann@example.com')).location).toBe(PAGE);
+    const { text } = await operator.get(PAGE);
+    expect(text).toContain('The mail server took the test mail');
+    expect(text).toContain('It said: 250 OK: message queued');
+    const { from, message } = await mailbox.latestTo('ann@example.com');
+    expect(from).toBe('relay@acme.example');
+    expect(message.subject).toBe('Test mail of Switchboard');
+  });
+
+  it('is quoted when it refuses the test mail', async () => {
+    await save({ server: mailbox.url });
+    mailbox.refusals.push(550);
+    const { status, text } = await test('ann@example.com');
+    expect(status).toBe(422);
+    expect(text).toMatch(/id="to-error">.*?The mail was not taken: .*550 not now/s);
+    expect(text).toContain('value="ann@example.com"');
+    expect(mailbox.mails).toEqual([]);
+  });
+
+  it('is told to be out of reach when nobody answers there', async () => {
+    await save({ server: 'smtp://127.0.0.1:9' });
+    expect((await test('ann@example.com')).text).toMatch(/The mail was not taken: .*ECONNREFUSED/);
+  });
+
+  it('is none at first: the test mail is written into the outbox folder, which is told', async () => {
+    await test('ann@example.com');
+    const { text } = await operator.get(PAGE);
+    expect(text).toContain('The test mail is in the outbox folder');
+    const [, file = ''] = /sent to nobody: (\S+\.eml)/.exec(text) ?? [];
+    expect(file.startsWith(dataDir)).toBe(true);
+    expect(readFileSync(file, 'utf8')).toContain('To: ann@example.com');
+  });
+
+  it('gets no mail to what is not one address', async () => {
+    await save({ server: mailbox.url });
+    const { status, text } = await test('ann@example.com, eve@example.com');
+    expect(status).toBe(422);
+    expect(text).toContain('Enter one address such as name@example.com.');
+  });
+
+  it('has a password that is in no page and no record, wherever it was typed', async () => {
+    const pasted = `smtp://relay:${PASSWORD}@127.0.0.1:9`;
+    const refused = await save({ server: pasted, from: 'no address' });
+    expect(refused.status).toBe(422);
+    const saved = await save({ server: pasted });
+    expect(saved.status).toBe(303);
+    expect(relay.get(Settings).current().mail.smtpUrl?.reveal()).toBe(pasted);
+    const kept = await save({ server: 'smtp://relay@127.0.0.1:9', from: 'relay@acme.example' });
+    expect(kept.status).toBe(303);
+    expect(relay.get(Settings).current().mail.smtpUrl?.reveal()).toBe(pasted);
+    const tested = await test('ann@example.com');
+    const elsewhere = await save({ server: 'smtp://relay@127.0.0.1:10' });
+    expect(elsewhere.text).toMatch(/id="serverPassword-error">.*?Enter the password of this user/s);
+    const sql = relay.get(DataSource);
+    const records = [await sql.query('SELECT * FROM settings'), await sql.query('SELECT * FROM audit_entries')];
+    const pages = [refused, await operator.get(PAGE), tested, elsewhere].map(({ text }) => text);
+    expect(JSON.stringify(records)).toContain('smtp://relay@127.0.0.1:9');
+    for (const text of [...pages, JSON.stringify(records)]) expect(text).not.toContain(PASSWORD);
+  });
+});

@@ -1,0 +1,143 @@
+import { DataSource } from 'typeorm';
+import { Onboarding } from '../../src/onboarding/index.js';
+import { Settings } from '../../src/settings/index.js';
+import { Secret } from '../../src/shared/index.js';
+import { PageVisitor, type Visited } from '../support/page-visitor.js';
+import { RelayApp } from '../support/relay-app.js';
+import { operatorOf } from '../support/signed-in.js';
+
+const PAGE = '/admin/settings';
+const CONFLICT = 'These settings were changed while you edited them';
+
+/** The revision that the form of a section carries. */
+const revisionOf = ({ text }: Visited, section: string): string =>
+  new RegExp(`action="${PAGE}/${section}".*?name="revision" value="(\\d+)"`, 's').exec(text)?.[1] ?? '';
+
+describe('the page of settings', () => {
+  let relay: RelayApp;
+  let operator: PageVisitor;
+
+  const start = async (environment: Record<string, string> = {}): Promise<void> => {
+    relay = await RelayApp.start({}, environment);
+    operator = await operatorOf(relay);
+  };
+  afterEach(() => relay.close());
+
+  /** Sends a section as its form was shown just now. */
+  const save = async (section: string, fields: Record<string, string>): Promise<Visited> => {
+    const revision = revisionOf(await operator.get(PAGE), section);
+    return operator.post(`${PAGE}/${section}`, { revision, ...fields });
+  };
+  const site = (changes: Record<string, string>) => ({ name: 'Acme', supportContact: '', terms: '', ...changes });
+
+  it('names the service everywhere, at once', async () => {
+    await start();
+    expect((await save('site', site({ name: 'Acme models', supportContact: 'help@acme.example' }))).location).toBe(
+      PAGE,
+    );
+    expect((await operator.get(PAGE)).text).toContain('name Switchboard → Acme models');
+    const { text } = await new PageVisitor(relay.url).get('/sign-in');
+    expect(text).toContain('<title>Sign in · Acme models</title>');
+    expect(text).toContain('Welcome back to Acme models.');
+    expect(text).toContain('href="mailto:help@acme.example"');
+    expect(text).not.toContain('Switchboard');
+  });
+
+  it('puts the terms on a page of their own, which is not there before', async () => {
+    await start();
+    const stranger = new PageVisitor(relay.url);
+    expect((await stranger.get('/terms')).status).toBe(404);
+    expect((await stranger.get('/register')).text).not.toContain('href="/terms"');
+    await save('site', site({ terms: 'Be kind.\r\n\r\nSee https://acme.example/rules. <b>' }));
+    const { status, text } = await stranger.get('/terms');
+    expect(status).toBe(200);
+    expect(text).toContain('<p>Be kind.</p>');
+    expect(text).toContain(
+      '<a href="https://acme.example/rules" rel="nofollow">https://acme.example/rules</a>. &lt;b&gt;',
+    );
+    for (const page of ['/register', '/pricing']) expect((await stranger.get(page)).text).toContain('href="/terms"');
+  });
+
+  it('shows what was typed again, with what is wrong beside it, and saves nothing', async () => {
+    await start();
+    const { status, text } = await save('sign-up', { mode: 'invite', domains: 'not a domain', startingCredit: 'five' });
+    expect(status).toBe(422);
+    expect(text).toContain('<title>Error: Settings');
+    expect(text).toMatch(/id="domains-error">.*?Enter domain names/s);
+    expect(text).toMatch(/id="startingCredit-error">.*?Enter dollars/s);
+    expect(text).toContain('value="five"');
+    expect(text).toContain('>not a domain</textarea>');
+    expect(text).toContain('<option value="invite" selected>');
+    expect(relay.get(Settings).current().signUp.mode).toBe('open');
+  });
+
+  it('shows both values when somebody else has saved the section meanwhile, and changes nothing', async () => {
+    await start();
+    const other = await operatorOf(relay);
+    const revision = revisionOf(await operator.get(PAGE), 'site');
+    await other.submit(PAGE, { revision, ...site({ name: 'Theirs' }) }, `${PAGE}/site`);
+    const refused = await operator.post(`${PAGE}/site`, { revision, ...site({ name: 'Mine' }) });
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain(CONFLICT);
+    expect(refused.text).toContain('<li>Name: now <b>Theirs</b>, yours <b>Mine</b></li>');
+    expect(relay.get(Settings).current().site.name).toBe('Theirs');
+    // The others of the page are not at fault.
+    expect(refused.text).not.toContain('Domains: now');
+    const again = { revision: revisionOf(refused, 'site'), ...site({ name: 'Mine' }) };
+    expect((await operator.post(`${PAGE}/site`, again)).status).toBe(303);
+    expect(relay.get(Settings).current().site.name).toBe('Mine');
+  });
+
+  it('decides who may register', async () => {
+    await start();
+    const stranger = new PageVisitor(relay.url);
+    const register = () =>
+      stranger.submit('/register', {
+        name: 'Ann',
+        email: 'ann@elsewhere.example',
+        password: 'violet kettle umbrella',
+        invitation: '',
+      });
+    await save('sign-up', { mode: 'open', domains: 'acme.example', startingCredit: '0' });
+    expect((await register()).text).toContain('Enter an address that ends in @acme.example.');
+    await save('sign-up', { mode: 'closed', domains: '', startingCredit: '0' });
+    expect((await stranger.get('/register')).text).not.toContain('action="/register"');
+    expect((await stranger.post('/register', {})).location).toBe('');
+  });
+
+  it('shows what the environment sets, and by which variable, and lets nobody change it', async () => {
+    await start({
+      SIGN_UP: 'invite',
+      SMTP_URL: 'smtp://relay:hunter2-secret@mail.example.com:587',
+      SUPPORT_CONTACT: 'help@acme.example',
+    });
+    const { text } = await operator.get(PAGE);
+    expect(text).toMatch(/id="mode" value="Whoever has an invitation" readonly/);
+    expect(text).toContain('Set by SIGN_UP in the server’s environment.');
+    expect(text).toMatch(/id="server" value="smtp:\/\/relay@mail.example.com:587" readonly/);
+    expect(text).not.toContain('name="serverPassword"');
+    expect(text).not.toContain('hunter2-secret');
+    await save('sign-up', { mode: 'open', domains: '', startingCredit: '1' });
+    expect(relay.get(Settings).current().signUp).toMatchObject({ mode: 'invite', startingCredit: 1_000_000_000n });
+  });
+
+  it('asks for a recent sign-in before the mail server is changed', async () => {
+    await start();
+    const password = 'copper lantern meadow';
+    await relay
+      .get(Onboarding)
+      .createAccount({ email: 'olga@acme.example', role: 'admin', password: new Secret(password), verified: true });
+    operator = new PageVisitor(relay.url);
+    await operator.signIn('olga@acme.example', password);
+    await relay.get(DataSource).query(`UPDATE sessions SET confirmed_at = now() - interval '16 minutes'`);
+    const fields = { server: 'smtp://mail.acme.example', serverPassword: '', from: 'relay@acme.example' };
+    const refused = await save('mail', fields);
+    expect(refused.status).toBe(422);
+    expect(refused.text).toMatch(/id="password-error">.*?Enter your password/s);
+    expect(refused.text).toContain('value="smtp://mail.acme.example"');
+    expect(relay.get(Settings).current().mail.smtpUrl).toBeUndefined();
+    expect((await save('mail', { ...fields, password: 'not it, not at all' })).status).toBe(422);
+    expect((await save('mail', { ...fields, password })).status).toBe(303);
+    expect(relay.get(Settings).current().mail.smtpUrl?.reveal()).toBe('smtp://mail.acme.example');
+  });
+});
