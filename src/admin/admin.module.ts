@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CallPagesModule } from './calls/call-pages.module.js';
 import { ChannelPagesModule } from './channels/channel-pages.module.js';
+import { ModelPagesModule } from './models/model-pages.module.js';
 import { RoutingPagesModule } from './routing/routing-pages.module.js';
 
 /** Each folder is a module of its own: they know nothing of each other but addresses. */
@@ -37,4 +38,5 @@ import { SETTINGS_CONTROLLERS, SETTINGS_PROVIDERS } from './settings/index.js';
   controllers: [CallsController, RoutingController, ...CHANNEL_CONTROLLERS, ...SETTINGS_CONTROLLERS],
   providers: [CallsCsv, CallsPages, RoutingPages, ...CHANNEL_PROVIDERS, ...SETTINGS_PROVIDERS],
 })
+@Module({ imports: [CallPagesModule, ChannelPagesModule, ModelPagesModule, RoutingPagesModule] })
 export class AdminModule {}

@@ -62,3 +62,24 @@ export function addDays(day: string, days: number): string {
   at.setUTCDate(at.getUTCDate() + days);
   return at.toISOString().slice(0, 10);
 }
+
+const MINUTE = 'YYYY-MM-DDTHH:MM'.length;
+
+/** What the clocks of a zone show at a moment, to the minute: `2026-11-20T09:30`. */
+export const localMinute = (at: Date, timeZone: string): string =>
+  new Date(wallTime(at.getTime(), timeZone)).toISOString().slice(0, MINUTE);
+
+/**
+ * The moment at which the clocks of a zone show such a minute (`2026-11-20T09:30`): the first, where they show it twice;
+ * where they leave it out, as long after as they were put forward. Undefined for what is no time.
+ */
+export function momentOf(minute: string, timeZone: string): Date | undefined {
+  const wanted = Date.parse(`${minute.slice(0, MINUTE)}:00Z`);
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(minute) || Number.isNaN(wanted) || !isDay(minute.slice(0, 10)))
+    return undefined;
+  const [before = wanted, after = wanted] = [wanted - DAY_MS, wanted + DAY_MS].map(
+    (near) => wanted - (wallTime(near, timeZone) - near),
+  );
+  const shown = [before, after].filter((moment) => wallTime(moment, timeZone) === wanted);
+  return new Date(shown.length > 0 ? Math.min(...shown) : before);
+}

@@ -87,6 +87,9 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'GET /admin/channels/:id',
     'GET /admin/channels/:id/delete',
     'GET /admin/channels/new',
+    'GET /admin/models',
+    'GET /admin/models/*',
+    'GET /admin/models/new',
     'GET /admin/routing',
     'POST /admin/channels/:id',
     'POST /admin/channels/:id/delete',
@@ -100,6 +103,10 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /admin/settings/retention',
     'POST /admin/settings/sign-up',
     'POST /admin/settings/site',
+    'POST /admin/models/*',
+    'POST /admin/models/new',
+    'POST /admin/switch-model/*',
+    'POST /admin/withdraw-prices/*',
   ],
 };
 

@@ -1,0 +1,90 @@
+import { type Fault, Numeral } from '../channels/index.js';
+import { Form, type FormBody } from '../web/index.js';
+
+/** A form whose fields depend on what it shows: as typed, by name. Its checks are those of the catalog file. */
+export type TypedForm = Form<Record<string, unknown>>;
+
+/** What was typed, without what is the page's own (`_csrf`, `_act`). */
+export const typedForm = (body: FormBody): TypedForm =>
+  Form.empty(Object.fromEntries(Object.entries(body).filter(([name]) => !name.startsWith('_'))));
+
+/** One text of a form; of a name that came several times the first. */
+export function textOf(body: FormBody, name: string): string {
+  const value = body[name];
+  return (typeof value === 'string' ? value : (value?.[0] ?? '')).trim();
+}
+
+/** All texts of a name: ticked boxes. */
+export const textsOf = (body: FormBody, name: string): readonly string[] => [body[name] ?? []].flat();
+
+const GROUPED = /^\d{1,3}(?:,\d{3})+(?:\.\d*)?$/;
+
+/** A number as people type it, `1,000.50` or `$3.`, as the catalog file writes it; other texts stay, to be refused. */
+export function decimalIn(text: string): string {
+  const bare = text.trim().replace(/^\$ ?/, '');
+  return (GROUPED.test(bare) ? bare.replaceAll(',', '') : bare).replace(/^(\d+)\.$/, '$1').replace(/^\./, '0.');
+}
+
+/** The same of a field that may be left empty. */
+export const optionalDecimal = (text: string): string | undefined => (text.trim() === '' ? undefined : decimalIn(text));
+
+/** A whole number likewise. */
+export function wholeIn(text: string): Numeral | string | undefined {
+  const bare = optionalDecimal(text);
+  return bare !== undefined && /^\d+$/.test(bare) ? new Numeral(bare) : bare;
+}
+
+/** `name value`, with whatever stands between them, on each line. */
+export const pairsIn = (text: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    text
+      .split(/\r?\n/)
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+      .map((line) => {
+        const [, name = line, value = ''] = /^(\S+?)[\s:=×]+(.*)$/.exec(line) ?? [];
+        return [name, decimalIn(value)];
+      }),
+  );
+
+/** Pairs as they are typed again. */
+export const linesOf = (pairs: Readonly<Record<string, string>>): string =>
+  Object.entries(pairs)
+    .map(([name, value]) => `${name} ${value}`)
+    .join('\n');
+
+/** Puts each fault beside the field that it is about. @param fieldOf the field of a path such as `models[0].name` */
+export function refuseBy(form: TypedForm, faults: readonly Fault[], fieldOf: (fault: Fault) => string): void {
+  for (const fault of faults) form.refuse(fieldOf(fault), sentence(fault.message));
+}
+
+const sentence = (message: string): string =>
+  message === 'is missing' ? 'Enter something here.' : `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
+
+/** A field that two people have set to different values. */
+export interface Difference {
+  readonly label: string;
+  readonly now: string;
+  readonly yours: string;
+}
+
+/** What is stored now and what somebody has typed, where these are not the same. */
+export const differencesOf = (
+  now: FormBody,
+  typed: FormBody,
+  labels: Readonly<Record<string, string>>,
+): readonly Difference[] =>
+  Object.entries(labels)
+    .map(([name, label]) => ({ label, now: shown(now[name]), yours: shown(typed[name]) }))
+    .filter((field) => field.now !== field.yours);
+
+function shown(value: string | readonly string[] | undefined): string {
+  const text =
+    typeof value === 'string'
+      ? value
+          .split(/\r?\n/)
+          .map((line) => decimalIn(line))
+          .join(', ')
+      : [...(value ?? [])].toSorted().join(', ');
+  return text === '' ? '–' : text;
+}

@@ -1,0 +1,19 @@
+import { Injectable } from '@nestjs/common';
+import { CatalogInventory } from '../../channels/index.js';
+import { Page } from '../../web/index.js';
+import { ModelMargins } from './model-margins.js';
+import { modelListView, type ModelQuery } from './model-list.view.js';
+
+/** `/admin/models`: the list, narrowed by its address. */
+@Injectable()
+export class ModelListPages {
+  constructor(
+    private readonly inventory: CatalogInventory,
+    private readonly margins: ModelMargins,
+  ) {}
+
+  async list(query: ModelQuery): Promise<Page> {
+    const [inventory, margins] = await Promise.all([this.inventory.all(), this.margins.byModel()]);
+    return new Page('admin/models', { title: 'Models & prices', data: modelListView(inventory, margins, query) });
+  }
+}

@@ -1,0 +1,48 @@
+import { EFFORTS } from '../../call/index.js';
+import type { Flags, ModelDefinition, TierDefinition } from '../../catalog/index.js';
+import { type FormBody } from '../../web/index.js';
+import { linesOf } from '../catalog-form.js';
+import { TOKEN_FIELDS, tierField } from './model-fields.js';
+import { localMinute } from '../../shared/index.js';
+
+/** What stands in the form of a new model at first. */
+export const newValues = (): FormBody => ({ groups: ['default'], when: 'now', 'tier-0-from': '0' });
+
+/** A model as its form shows it. */
+export const valuesOf = (model: ModelDefinition, revision: string, timeZone: string): FormBody => ({
+  name: model.name,
+  displayName: model.displayName,
+  ownedBy: model.ownedBy,
+  contextWindow: String(model.contextWindow),
+  maxOutputTokens: String(model.maxOutputTokens),
+  groups: model.groups,
+  capabilities: capabilityLines(model.capabilities).join('\n'),
+  hiddenTokens: String(model.hiddenTokensPerSecond),
+  free: model.pricing.free ? 'yes' : '',
+  requestFee: model.pricing.request_fee === '0' ? '' : model.pricing.request_fee,
+  serviceTiers: linesOf(model.pricing.service_tiers ?? {}),
+  toolFees: linesOf(model.pricing.tool_fees ?? {}),
+  ...Object.fromEntries(EFFORTS.map((effort) => [`effort-${effort}`, model.pricing.effort_multipliers[effort] ?? ''])),
+  ...Object.assign({}, ...model.pricing.tiers.map(tierValues)),
+  when: model.validFrom === undefined ? 'now' : 'later',
+  from: model.validFrom === undefined ? '' : localMinute(model.validFrom, timeZone),
+  reason: '',
+  revision,
+});
+
+const tierValues = (tier: TierDefinition, index: number): FormBody => ({
+  [tierField(index, 'from')]: String(tier.from_prompt_tokens),
+  ...Object.fromEntries(TOKEN_FIELDS.map(({ name }) => [tierField(index, name), tier[name] ?? ''])),
+});
+
+/** `vision`, `stopMax: 4`, `efforts: low, high`: a list of one ends with a comma, or it would be a text. */
+export const capabilityLines = (flags: Flags): readonly string[] =>
+  Object.keys(flags)
+    .toSorted()
+    .map((name) => capabilityLine(name, flags[name]));
+
+export function capabilityLine(name: string, value: unknown): string {
+  if (value === true) return name;
+  if (!Array.isArray(value)) return `${name}: ${String(value)}`;
+  return `${name}: ${value.join(', ')}${value.length === 1 ? ',' : ''}`;
+}

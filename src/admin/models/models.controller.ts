@@ -1,0 +1,59 @@
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Operator } from '../../auth/index.js';
+import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
+import { textOf } from '../catalog-form.js';
+import { ModelComparePages } from './model-compare.pages.js';
+import { ModelFormPages } from './model-form.pages.js';
+import { ModelListPages } from './model-list.pages.js';
+import type { ModelQuery } from './model-list.view.js';
+
+/** Models and their prices. A model's name may hold slashes, so that nothing stands behind it in an address. */
+@Operator()
+@Controller('admin')
+export class ModelsController {
+  constructor(
+    private readonly lists: ModelListPages,
+    private readonly forms: ModelFormPages,
+    private readonly versions: ModelComparePages,
+  ) {}
+
+  @Get('models')
+  list(@Query() query: ModelQuery): Promise<Page> {
+    return this.lists.list(query);
+  }
+
+  @Get('models/new')
+  newModel(@CurrentVisitor() visitor: Visitor, @Query('name') name?: string): Promise<Page> {
+    return this.forms.newModel(visitor, name);
+  }
+
+  @Post('models/new')
+  create(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
+    return this.forms.submit(visitor, undefined, body);
+  }
+
+  @Get('models/*')
+  model(
+    @CurrentVisitor() visitor: Visitor,
+    @Param('*') name: string,
+    @Query('compare') before?: string,
+    @Query('with') after?: string,
+  ): Promise<Page> {
+    return before && after ? this.versions.compare(name, before, after) : this.forms.edit(visitor, name);
+  }
+
+  @Post('models/*')
+  save(@CurrentVisitor() visitor: Visitor, @Param('*') name: string, @Body() body: FormBody): Promise<Page | Redirect> {
+    return this.forms.submit(visitor, name, body);
+  }
+
+  @Post('switch-model/*')
+  switch(@Param('*') name: string, @Body() body: FormBody): Promise<Redirect> {
+    return this.forms.switch(name, textOf(body, 'to') === 'on');
+  }
+
+  @Post('withdraw-prices/*')
+  withdraw(@Param('*') name: string, @Body() body: FormBody): Promise<Redirect> {
+    return this.forms.withdraw(name, textOf(body, 'time'));
+  }
+}
