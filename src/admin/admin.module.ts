@@ -1,12 +1,22 @@
 import { Module } from '@nestjs/common';
 import { CallPagesModule } from './calls/call-pages.module.js';
 import { ChannelPagesModule } from './channels/channel-pages.module.js';
+import { CodePagesModule } from './codes/code-pages.module.js';
 import { ModelPagesModule } from './models/model-pages.module.js';
 import { RoutingPagesModule } from './routing/routing-pages.module.js';
 import { SettingPagesModule } from './settings/setting-pages.module.js';
+import { UserPagesModule } from './users/user-pages.module.js';
 
 /** Each folder is a module of its own: they know nothing of each other but addresses. */
 @Module({
-  imports: [CallPagesModule, ChannelPagesModule, ModelPagesModule, RoutingPagesModule, SettingPagesModule],
+  imports: [
+    CallPagesModule,
+    ChannelPagesModule,
+    CodePagesModule,
+    ModelPagesModule,
+    RoutingPagesModule,
+    SettingPagesModule,
+    UserPagesModule,
+  ],
 })
 export class AdminModule {}

@@ -145,8 +145,9 @@ export class AccountService {
       const limits = changedLimits(limitsIn(row.limits), change);
       await this.accounts.setLimits(id, limitColumns(limits), manager);
       await this.notifications.publish(TOPICS.account, { id }, manager);
-      const lines = [`limits ${limitWords(limitsIn(row.limits))} → ${limitWords(limits)}`];
-      await this.audit.record({ action: 'changed', object: accountObject(row), lines }, manager);
+      const [was, is] = [limitWords(limitsIn(row.limits)), limitWords(limits)];
+      const lines = [`limits ${was} → ${is}`];
+      if (was !== is) await this.audit.record({ action: 'changed', object: accountObject(row), lines }, manager);
       return limits;
     });
   }

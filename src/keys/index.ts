@@ -20,6 +20,8 @@ export { ApiKeyGuard } from './api-key.guard.js';
 export { ApiKeyService } from './api-key.service.js';
 export type { Caller } from './caller.js';
 export { KeyAuthenticator } from './key-authenticator.js';
+export { badgeOf } from './pages/key-facts.js';
+export { fullestOf, limitsOf } from './pages/key-limits.js';
 export { renderBudgets } from './key-budgets.js';
 export { KeyDirectory } from './key-directory.js';
 export { KeysModule } from './keys.module.js';

@@ -8,4 +8,7 @@ export { type RedemptionCode, RedemptionService } from './redemption.service.js'
 export { AmountNotPossible, DebitTooLarge, WalletInUse, WalletNotFound } from './wallet.errors.js';
 export { type Outlook, WalletOutlook } from './wallet-outlook.js';
 export { WalletModule } from './wallet.module.js';
-export { type WalletBalance, WalletService } from './wallet.service.js';
+export { type TopUp, WalletStatement } from './wallet-statement.js';
+export { exactAmount, MOVEMENT_WORDS } from './pages/wallet.view.js';
+export type { TopUpPosition } from './wallet-movements.js';
+export { type WalletBalance, type WalletPreview, WalletService } from './wallet.service.js';

@@ -38,6 +38,6 @@ import { WalletService } from './wallet.service.js';
     WalletShell,
     Redeeming,
   ],
-  exports: [WalletService, WalletOutlook, RedemptionService, LedgerCheck],
+  exports: [WalletService, WalletStatement, WalletOutlook, RedemptionService, LedgerCheck],
 })
 export class WalletModule {}

@@ -18,6 +18,12 @@ export interface WalletBalance {
   readonly owed: Nanos;
 }
 
+/** What a wallet has now, and what it would have then. */
+export interface WalletPreview {
+  readonly before: WalletBalance;
+  readonly after: WalletBalance;
+}
+
 /** A top-up with the ledger entry that it is. */
 interface EnteredTopUp {
   readonly entryId: string;
@@ -69,6 +75,23 @@ export class WalletService {
         ? { accountId, kind: 'credit', reason, at, movementOn: (wallet) => topUp(wallet, amount) }
         : { accountId, kind: 'debit', reason, at, movementOn: (wallet) => debit(wallet, nanos(-amount)) };
     return (await this.within(manager, (own) => this.enter(order, own))).wallet;
+  }
+
+  /**
+   * What `credit` would lead to, were it done at this moment.
+   * @throws WalletNotFound, DebitTooLarge, AmountNotPossible
+   */
+  async preview(accountId: string, amount: Nanos): Promise<WalletPreview> {
+    const [wallet] = await this.wallets.find([accountId]);
+    if (!wallet) throw new WalletNotFound(accountId);
+    if (amount === 0n) throw AmountNotPossible.zero();
+    const movement = amount > 0n ? topUp(wallet, amount) : debit(wallet, nanos(-amount));
+    const balance = nanos(wallet.balance + movement.wallet);
+    if (balance > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
+    return {
+      before: balanceIn(wallet),
+      after: { ...balanceIn(wallet), balance, owed: nanos(wallet.owed - movement.owed) },
+    };
   }
 
   /**

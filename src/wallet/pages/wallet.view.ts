@@ -28,7 +28,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Further ahead nobody can tell. */
 const MOST_DAYS = 366;
 
-const KINDS: Readonly<Record<TopUp['kind'], { source: string; badge: { tone: string; label: string } }>> = {
+/** How the page tells what moved a wallet. */
+export const MOVEMENT_WORDS: Readonly<
+  Record<TopUp['kind'], { source: string; badge: { tone: string; label: string } }>
+> = {
   credit: { source: 'Credit by the operator', badge: { tone: 'ok', label: 'Credited' } },
   debit: { source: 'Debit by the operator', badge: { tone: 'warn', label: 'Debited' } },
   redemption: { source: 'Redemption code', badge: { tone: 'ok', label: 'Credited' } },
@@ -50,7 +53,7 @@ export function walletPage(input: WalletInput) {
     topUps: topUps.map((topUp) => ({
       id: topUp.id,
       at: topUp.at,
-      ...KINDS[topUp.kind],
+      ...MOVEMENT_WORDS[topUp.kind],
       amount: exactAmount(topUp.amount, true),
       after: exactAmount(topUp.balanceAfter),
       // Of a code it says which one, which the source says already.

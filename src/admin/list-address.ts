@@ -1,0 +1,40 @@
+/** An address's query as Fastify reads it. */
+export type ListQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const MAX_TEXT = 200;
+
+/** Undefined where there is nothing; without signs that no name has and that the database would not take. */
+export function textIn(query: ListQuery, name: string): string | undefined {
+  const value = query[name];
+  const text = typeof value === 'string' ? value.replaceAll(/\p{Cc}/gu, '').trim() : '';
+  return text === '' ? undefined : text.slice(0, MAX_TEXT);
+}
+
+/** The address of a list with these parts, those that are undefined left out. */
+export function listAddress(path: string, parts: Readonly<Record<string, string | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parts)) if (value !== undefined) query.set(name, value);
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
+/** `[value, label]` as the options of a filter. */
+export const filterOptions = (pairs: readonly (readonly [string, string])[], chosen = '') =>
+  pairs.map(([value, label]) => ({ value, label, selected: value === chosen }));
+
+/** The rows of one page of a list that was asked for one row more than it shows. */
+export interface ListPage<Row> {
+  readonly shown: readonly Row[];
+  readonly newer: boolean;
+  readonly older: boolean;
+}
+
+/** @param found newest first @param position `after` when it reaches back from an older page */
+export function pageOf<Row>(
+  found: readonly Row[],
+  size: number,
+  { before, after }: { readonly before?: string | undefined; readonly after?: string | undefined },
+): ListPage<Row> {
+  const more = found.length > size;
+  if (after !== undefined) return { shown: found.slice(-size), newer: more, older: true };
+  return { shown: found.slice(0, size), newer: before !== undefined, older: more };
+}

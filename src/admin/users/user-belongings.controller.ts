@@ -1,0 +1,46 @@
+import { Controller, Get, Param, Post } from '@nestjs/common';
+import { Operator, SessionService } from '../../auth/index.js';
+import { type Page, Redirect } from '../../web/index.js';
+import { UserKeyPages } from './user-keys.pages.js';
+
+/** A user's keys and sessions. */
+@Controller('admin/users/:id')
+@Operator()
+export class UserBelongingsController {
+  constructor(
+    private readonly keys: UserKeyPages,
+    private readonly sessions: SessionService,
+  ) {}
+
+  @Post('keys/:key/disable')
+  disableKey(@Param('id') id: string, @Param('key') key: string): Promise<Redirect> {
+    return this.keys.disable(id, key);
+  }
+
+  @Post('keys/:key/enable')
+  enableKey(@Param('id') id: string, @Param('key') key: string): Promise<Redirect> {
+    return this.keys.enable(id, key);
+  }
+
+  @Get('keys/:key/delete')
+  askToDeleteKey(@Param('id') id: string, @Param('key') key: string): Promise<Page> {
+    return this.keys.askToDelete(id, key);
+  }
+
+  @Post('keys/:key/delete')
+  deleteKey(@Param('id') id: string, @Param('key') key: string): Promise<Redirect> {
+    return this.keys.delete(id, key);
+  }
+
+  @Post('sessions/:session/end')
+  async endSession(@Param('id') id: string, @Param('session') session: string): Promise<Redirect> {
+    await this.sessions.end(id, session);
+    return new Redirect(`/admin/users/${id}#sessions`, { tone: 'ok', title: 'That browser is signed out' });
+  }
+
+  @Post('sessions/end')
+  async endSessions(@Param('id') id: string): Promise<Redirect> {
+    await this.sessions.endAllOf(id);
+    return new Redirect(`/admin/users/${id}#sessions`, { tone: 'ok', title: 'All its browsers are signed out' });
+  }
+}

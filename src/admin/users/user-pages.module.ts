@@ -1,0 +1,38 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../../auth/index.js';
+import { CatalogModule } from '../../catalog/index.js';
+import { KeysModule } from '../../keys/index.js';
+import { OnboardingModule } from '../../onboarding/index.js';
+import { UsageModule } from '../../usage/index.js';
+import { WalletModule } from '../../wallet/index.js';
+import { UserBalancePages } from './user-balance.pages.js';
+import { UserBelongingsController } from './user-belongings.controller.js';
+import { UserChanges } from './user-changes.js';
+import { UserChoices } from './user-choices.js';
+import { UserController } from './user.controller.js';
+import { UserDeletePages } from './user-delete.pages.js';
+import { UserDirectory } from './user-directory.js';
+import { UserFacts } from './user-facts.js';
+import { UserKeyPages } from './user-keys.pages.js';
+import { UserListPages } from './user-list.pages.js';
+import { UserNewPages } from './user-new.pages.js';
+import { UserPages } from './user.pages.js';
+import { UsersController } from './users.controller.js';
+
+@Module({
+  imports: [AuthModule, CatalogModule, KeysModule, OnboardingModule, UsageModule, WalletModule],
+  controllers: [UsersController, UserController, UserBelongingsController],
+  providers: [
+    UserBalancePages,
+    UserChanges,
+    UserChoices,
+    UserDeletePages,
+    UserDirectory,
+    UserFacts,
+    UserKeyPages,
+    UserListPages,
+    UserNewPages,
+    UserPages,
+  ],
+})
+export class UserPagesModule {}

@@ -1,0 +1,67 @@
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Operator } from '../../auth/index.js';
+import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
+import type { ListQuery } from '../list-address.js';
+import { UserBalancePages } from './user-balance.pages.js';
+import { UserChanges } from './user-changes.js';
+import { UserDeletePages } from './user-delete.pages.js';
+import { UserPages } from './user.pages.js';
+
+type Answer = Promise<Page | Redirect>;
+
+/** One user: their page, their money, what they may, and their end. */
+@Controller('admin/users/:id')
+@Operator()
+export class UserController {
+  constructor(
+    private readonly pages: UserPages,
+    private readonly changes: UserChanges,
+    private readonly balance: UserBalancePages,
+    private readonly deletion: UserDeletePages,
+  ) {}
+
+  @Get()
+  show(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Query() query: ListQuery): Promise<Page> {
+    return this.pages.show(visitor, id, query);
+  }
+
+  @Post('settings')
+  saveSettings(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
+    return this.changes.settings(visitor, id, body);
+  }
+
+  @Post('role')
+  setRole(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
+    return this.changes.role(visitor, id, body);
+  }
+
+  @Post('suspend')
+  suspend(@Param('id') id: string): Promise<Redirect> {
+    return this.changes.suspend(id);
+  }
+
+  @Post('enable')
+  enable(@Param('id') id: string): Promise<Redirect> {
+    return this.changes.enable(id);
+  }
+
+  @Get('balance')
+  askForAmount(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return this.balance.ask(visitor, id);
+  }
+
+  @Post('balance')
+  adjustBalance(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
+    return this.balance.adjust(visitor, id, body);
+  }
+
+  @Get('delete')
+  askToDelete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return this.deletion.ask(visitor, id);
+  }
+
+  @Post('delete')
+  delete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
+    return this.deletion.delete(visitor, id, body);
+  }
+}

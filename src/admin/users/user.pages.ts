@@ -1,0 +1,105 @@
+import { Injectable } from '@nestjs/common';
+import { type Account, AccountGone, RecentSignIn } from '../../auth/index.js';
+import { Cursors, Form, Page, usd, type Visitor } from '../../web/index.js';
+import { listAddress, type ListQuery } from '../list-address.js';
+import { groupOptions, UserChoices } from './user-choices.js';
+import { type ListedUser, UserDirectory } from './user-directory.js';
+import { UserFacts } from './user-facts.js';
+import type { RoleForm, SettingsForm } from './user-forms.js';
+import { badgeOf, ROLES, userCrumbs, userTitle } from './user-words.js';
+
+const LEDGER = 'user-ledger';
+
+/** Forms of the page as they were sent, where one was refused. */
+interface Sent {
+  readonly settings?: Form<SettingsForm>;
+  readonly role?: Form<RoleForm>;
+}
+
+/** `/admin/users/:id`: one user, with everything that can be done with them. */
+@Injectable()
+export class UserPages {
+  constructor(
+    private readonly users: UserDirectory,
+    private readonly facts: UserFacts,
+    private readonly choices: UserChoices,
+    private readonly recent: RecentSignIn,
+    private readonly cursors: Cursors,
+  ) {}
+
+  /** @throws AccountGone */
+  async show(visitor: Visitor, id: string, query: ListQuery = {}, sent: Sent = {}): Promise<Page> {
+    const user = await this.find(id);
+    const account = await this.facts.account(id);
+    const settings = sent.settings ?? Form.empty<SettingsForm>(settingsIn(account));
+    const role = sent.role ?? Form.empty<RoleForm>({ role: account.role });
+    return new Page('admin/users-user', {
+      title: userTitle(user),
+      data: {
+        // The one that was refused is the form of the page: its faults stand above it.
+        form: sent.role ?? settings,
+        settings,
+        role,
+        user: factsOf(user),
+        stats: statsOf(user),
+        crumbs: userCrumbs({ id, email: userTitle(user) }),
+        groups: groupOptions(await this.choices.groups()),
+        roles: Object.entries(ROLES).map(([value, label]) => ({ value, label })),
+        passwordNeeded: this.recent.needed(visitor),
+        isSelf: visitor.accountId === id,
+        ...(await this.lists(visitor, id, query)),
+      },
+    });
+  }
+
+  /** @throws AccountGone */
+  async find(id: string): Promise<ListedUser> {
+    // The database would not even take some of what stands in addresses.
+    const user = /^acc_\w+$/.test(id) ? await this.users.find(id) : undefined;
+    if (user === undefined) throw new AccountGone();
+    return user;
+  }
+
+  private async lists({ sessionId }: Visitor, id: string, query: ListQuery) {
+    const sealed = query['ledger'];
+    const place = typeof sealed === 'string' ? this.cursors.open(LEDGER, sealed) : undefined;
+    const { movements, older } = await this.facts.ledgerOf(id, place && [place['at'] ?? '', place['id'] ?? '']);
+    const next = older && this.cursors.seal(LEDGER, { at: older[0], id: older[1] });
+    const there = `/admin/users/${id}`;
+    return {
+      ...(await this.facts.keysOf(id)),
+      sessions: await this.facts.sessionsOf(id, sessionId),
+      movements,
+      lost: sealed !== undefined && place === undefined,
+      newestMovements: place && `${there}#ledger`,
+      olderMovements: next && `${listAddress(there, { ledger: next })}#ledger`,
+    };
+  }
+}
+
+const settingsIn = ({ groupName, limits }: Account) => ({
+  group: groupName ?? 'default',
+  callsPerMinute: limits.requestsPerMinute?.toString() ?? '',
+  tokensPerMinute: limits.tokensPerMinute?.toString() ?? '',
+  concurrency: limits.concurrency?.toString() ?? '',
+});
+
+const factsOf = (user: ListedUser) => ({
+  id: user.id,
+  title: userTitle(user),
+  name: user.name,
+  email: user.email,
+  role: ROLES[user.role],
+  createdAt: user.createdAt,
+  badge: badgeOf(user),
+  suspended: user.state === 'disabled',
+  deleted: user.state === 'deleted',
+  calls: listAddress('/admin/calls', { user: user.id }),
+  changes: listAddress('/admin/audit', { object: user.id }),
+});
+
+const statsOf = (user: ListedUser) => [
+  { label: 'Balance', value: usd(user.balance), note: user.owed > 0n ? `${usd(user.owed)} is owed` : '' },
+  { label: 'Charged, 30 days', value: usd(user.charged), note: '' },
+  { label: 'Calls, 30 days', value: user.calls.toLocaleString('en'), note: '' },
+];

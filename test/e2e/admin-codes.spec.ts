@@ -1,0 +1,78 @@
+import { RedemptionService } from '../../src/wallet/index.js';
+import { operatorVisit, onceOf, type OperatorVisit } from '../support/operator-visit.js';
+import type { Visited } from '../support/page-visitor.js';
+import { RelayApp } from '../support/relay-app.js';
+
+describe('operators and redemption codes', () => {
+  let relay: RelayApp;
+  let operator: OperatorVisit;
+
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+    operator = await operatorVisit(relay);
+  });
+  afterAll(() => relay.close());
+
+  const make = async (fields: Readonly<Record<string, string>>, once?: string): Promise<Visited> => {
+    const page = await operator.browser.get('/admin/codes/new');
+    const typed = { amount: '5', count: '1', expires: '', note: '', ...fields };
+    return operator.browser.post('/admin/codes/new', { _once: once ?? onceOf(page.text), ...typed });
+  };
+  const codesOn = ({ text }: Visited): string[] =>
+    (/<code>([^<]*)<\/code>/.exec(text)?.[1] ?? '').split('\n').filter(Boolean);
+  const batchOn = ({ text }: Visited): string => /\/admin\/codes\?batch(?:=|&#x3D;)(bat_\w+)/.exec(text)?.[1] ?? '';
+
+  it('make a batch that is shown once, on a page that nobody keeps, and on no other', async () => {
+    const once = onceOf((await operator.browser.get('/admin/codes/new')).text);
+    const made = await make({ count: '3', note: 'Course in spring' }, once);
+    expect(made.status).toBe(200);
+    expect(made.headers.get('cache-control')).toBe('no-store');
+    const codes = codesOn(made);
+    expect(new Set(codes).size).toBe(3);
+    const again = await make({ count: '3', note: 'Course in spring' }, once);
+    expect(again).toMatchObject({ status: 303, location: `/admin/codes?batch=${batchOn(made)}` });
+    const list = await operator.browser.follow(again);
+    expect(list.text).toContain('These codes were shown before');
+    expect(list.text.match(/Course in spring/g)).toHaveLength(3);
+    for (const code of codes) expect(list.text).not.toContain(code);
+  });
+
+  it('have them as a file, out of what the page itself has', async () => {
+    const made = await make({ count: '2' });
+    const codes = codesOn(made);
+    const file = await operator.browser.post('/admin/codes/csv', { codes: codes.join('\r\n') });
+    expect(file.headers.get('content-disposition')).toBe('attachment; filename="codes.csv"');
+    expect(file.text).toBe(`code\r\n${codes.join('\r\n')}\r\n`);
+    expect((await operator.browser.post('/admin/codes/csv', { codes: '=cmd()' })).status).toBe(400);
+  });
+
+  it('are told what to enter instead, and nothing that was typed is lost', async () => {
+    const refused = await make({ amount: 'much', count: '1001', expires: '2026-02-31', note: 'kept' });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('Enter what each code is worth in dollars, such as 25.');
+    expect(refused.text).toContain('Enter how many codes to make, 1 to 1,000.');
+    expect(refused.text).toContain('Enter a date, or leave it empty');
+    for (const typed of ['much', '1001', '2026-02-31', 'kept']) expect(refused.text).toContain(`value="${typed}"`);
+    expect((await make({ expires: '2001-01-01' })).text).toContain(
+      'The codes would have expired before they were made.',
+    );
+  });
+
+  it('see who redeemed which, and void the others', async () => {
+    const made = await make({ count: '3', note: 'Some used' });
+    const [first = '', second = ''] = codesOn(made);
+    const ann = await relay.caller();
+    await relay.get(RedemptionService).redeem(ann.accountId, first);
+    const path = `/admin/codes?batch=${batchOn(made)}`;
+    const list = await operator.browser.get(path);
+    expect(list.text).toContain(ann.email);
+    expect(list.text).toContain('Void all unused codes');
+    const done = await operator.browser.post(`/admin/codes/${batchOn(made)}/void`);
+    expect(done.location).toBe(path);
+    expect((await operator.browser.follow(done)).text).toContain('2 codes are voided');
+    const refused = relay.get(RedemptionService).redeem(ann.accountId, second);
+    await expect(refused).rejects.toThrow('This code was withdrawn by the operator.');
+    const again = await operator.browser.follow(await operator.browser.post(`/admin/codes/${batchOn(made)}/void`));
+    expect(again.text).toContain('Nothing was voided');
+  });
+});

@@ -1,0 +1,217 @@
+import { DataSource } from 'typeorm';
+import { AccountService } from '../../src/auth/index.js';
+import { ApiKeyService } from '../../src/keys/index.js';
+import { parseUsd } from '../../src/shared/index.js';
+import { LedgerCheck, WalletService } from '../../src/wallet/index.js';
+import {
+  operatorVisit,
+  forgetSignIn,
+  onceOf,
+  OPERATOR_PASSWORD,
+  type OperatorVisit,
+} from '../support/operator-visit.js';
+import type { Visited } from '../support/page-visitor.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { signedIn } from '../support/signed-in.js';
+
+describe('operators and users', () => {
+  let relay: RelayApp;
+  let operator: OperatorVisit;
+  let ann: TestCaller;
+  let there: string;
+
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+  });
+  afterAll(() => relay.close());
+  beforeEach(async () => {
+    operator = await operatorVisit(relay);
+    ann = await relay.caller({ credit: '5' });
+    there = `/admin/users/${ann.accountId}`;
+  });
+
+  const balance = async (): Promise<bigint> => (await relay.get(WalletService).balanceOf(ann.accountId)).balance;
+  const adjust = async (fields: Readonly<Record<string, string>>): Promise<Visited> => {
+    const page = await operator.browser.get(`${there}/balance`);
+    return operator.browser.post(`${there}/balance`, { _once: onceOf(page.text), ...fields });
+  };
+  const changes = (): Promise<{ action: string; actor_name: string; lines: string[]; reason: string }[]> =>
+    relay
+      .get(DataSource)
+      .query('SELECT action, actor_name, lines, reason FROM audit_entries WHERE object_id = $1 ORDER BY id', [
+        ann.accountId,
+      ]);
+
+  it('find them by address, name and id, and by role and state', async () => {
+    for (const text of [ann.email, ann.email.slice(0, -4).toUpperCase(), ann.accountId])
+      expect((await operator.browser.get(`/admin/users?q=${encodeURIComponent(text)}`)).text).toContain(ann.accountId);
+    for (const query of ['q=nobody@nowhere', `q=${ann.email}&role=admin`, `q=${ann.email}&state=disabled`]) {
+      const { status, text } = await operator.browser.get(`/admin/users?${query}`);
+      expect(status).toBe(200);
+      expect(text).toContain('No user matches');
+    }
+    const stale = await operator.browser.get('/admin/users?before=nonsense');
+    expect(stale.text).toContain('This is the beginning of the list');
+  });
+
+  it('page through them without missing or repeating one', async () => {
+    await relay
+      .get(DataSource)
+      .query(
+        `INSERT INTO accounts (id, email) SELECT 'acc_' || n, 'user' || n || '@example.com' FROM generate_series(100, 152) n`,
+      );
+    const seen: string[] = [];
+    let path = '/admin/users?role=user';
+    while (path !== '') {
+      const { text } = await operator.browser.get(path);
+      seen.push(...[...text.matchAll(/href="\/admin\/users\/(acc_\w+)"/g)].map(([, id]) => id ?? ''));
+      path = (/href="([^"]+)" rel="next"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
+    }
+    const ids = (await relay.get(AccountService).list()).filter(({ role }) => role === 'user').map(({ id }) => id);
+    expect(seen).toEqual(ids.toReversed());
+  });
+
+  describe('adjust a balance', () => {
+    it('after they have seen what it leads to, with the reason in the ledger and on record', async () => {
+      const typed = { direction: 'add', amount: '1,000.50', reason: 'Invoice 12' };
+      const review = await adjust(typed);
+      expect(review.status).toBe(200);
+      expect(review.text).toMatch(/\$5\.00\d*<\/b> to <b>\$1,005\.50/);
+      expect(await balance()).toBe(parseUsd('5'));
+      const done = await adjust({ ...typed, reviewed: parseUsd('1000.5').toString() });
+      expect(done).toMatchObject({ status: 303, location: there });
+      expect(await balance()).toBe(parseUsd('1005.5'));
+      const [last] = (await changes()).slice(-1);
+      expect(last).toEqual({
+        action: 'credited',
+        actor_name: operator.email,
+        lines: ['balance $5 → $1005.5'],
+        reason: 'Invoice 12',
+      });
+      expect((await operator.browser.get(there)).text).toContain('Invoice 12');
+      await expect(relay.get(LedgerCheck).run()).resolves.toMatchObject({ exact: true });
+    });
+
+    it('once, however often the form is sent', async () => {
+      const typed = { direction: 'take', amount: '2', reason: 'Mistake', reviewed: parseUsd('-2').toString() };
+      const once = onceOf((await operator.browser.get(`${there}/balance`)).text);
+      for (const _ of [1, 2])
+        expect((await operator.browser.post(`${there}/balance`, { ...typed, _once: once })).location).toBe(there);
+      expect(await balance()).toBe(parseUsd('3'));
+    });
+
+    it('by what they have reviewed alone: another amount is shown first', async () => {
+      const reviewed = parseUsd('2').toString();
+      const changed = await adjust({ direction: 'add', amount: '200', reason: 'More', reviewed });
+      expect(changed.text).toContain('Nothing is done yet');
+      expect(await balance()).toBe(parseUsd('5'));
+    });
+
+    it('but take out no more than is free: the refusal names both amounts and keeps what was typed', async () => {
+      const refused = await adjust({ direction: 'take', amount: '7.25', reason: 'Too much' });
+      expect(refused.status).toBe(422);
+      expect(refused.text).toContain('A debit of $7.25 is not possible: only $5 is free.');
+      expect(refused.text).toContain('value="7.25"');
+      expect(refused.text).toContain('value="Too much"');
+      expect(await balance()).toBe(parseUsd('5'));
+    });
+
+    it('with their password, when they signed in a while ago; a wrong one changes nothing', async () => {
+      await forgetSignIn(relay, operator.accountId);
+      const typed = { direction: 'add', amount: '1', reason: 'Late', reviewed: parseUsd('1').toString() };
+      for (const password of ['', 'not the password']) {
+        const refused = await adjust({ ...typed, password });
+        expect(refused.status).toBe(422);
+        expect(refused.text).toContain('id="password-error"');
+        expect(refused.text).toContain('value="Late"');
+      }
+      expect(await balance()).toBe(parseUsd('5'));
+      expect((await adjust({ ...typed, password: OPERATOR_PASSWORD })).status).toBe(303);
+      expect((await adjust(typed)).status).toBe(303);
+      expect(await balance()).toBe(parseUsd('7'));
+    });
+  });
+
+  it('give them a group and limits, and keep what was typed when one of these is not possible', async () => {
+    const typed = { group: 'saver', callsPerMinute: '1,000', tokensPerMinute: '', concurrency: '4' };
+    const refused = await operator.browser.submit(there, { ...typed, concurrency: 'many' }, `${there}/settings`);
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('value="many"');
+    expect((await operator.browser.submit(there, typed, `${there}/settings`)).location).toBe(there);
+    await expect(relay.get(AccountService).byId(ann.accountId)).resolves.toMatchObject({
+      groupName: 'saver',
+      limits: { requestsPerMinute: 1000, concurrency: 4 },
+    });
+    expect((await changes()).map(({ lines }) => lines).slice(-2)).toEqual([
+      ['group default → saver'],
+      ['limits as usual → 1,000 calls a minute, 4 at a time'],
+    ]);
+    const unknown = await operator.browser.submit(there, { ...typed, group: 'nowhere' }, `${there}/settings`);
+    expect(unknown.text).toContain('Choose one of the groups in the list.');
+  });
+
+  it('make somebody an operator, from whose next page on it holds, and take it back', async () => {
+    const theirs = await signedIn(relay, ann.accountId);
+    expect((await theirs.get('/admin/users')).status).toBe(404);
+    await operator.browser.submit(there, { role: 'admin' }, `${there}/role`);
+    expect((await theirs.get('/admin/users')).status).toBe(200);
+    await operator.browser.submit(there, { role: 'user' }, `${there}/role`);
+    expect((await theirs.get('/admin/users')).status).toBe(404);
+  });
+
+  it('suspend them: they are signed out, cannot sign in, and their keys are refused until they are enabled', async () => {
+    const theirs = await signedIn(relay, ann.accountId);
+    await operator.browser.submit(there, {}, `${there}/suspend`);
+    expect((await theirs.get('/account')).location).toContain('/sign-in');
+    const call = async (): Promise<number> =>
+      (await fetch(`${relay.url}/v1/models`, { headers: { authorization: `Bearer ${ann.key}` } })).status;
+    expect(await call()).toBe(401);
+    expect((await operator.browser.get(there)).text).toContain('This user is suspended');
+    await operator.browser.post(`${there}/enable`);
+    expect(await call()).toBe(200);
+  });
+
+  it('disable, enable and delete their keys, and no key of anybody else under their name', async () => {
+    const key = `${there}/keys/${ann.keyId}`;
+    const state = async (): Promise<unknown> => (await relay.get(ApiKeyService).list(ann.accountId))[0]?.state;
+    await operator.browser.submit(there, {}, `${key}/disable`);
+    expect(await state()).toBe('disabled');
+    await operator.browser.post(`${key}/enable`);
+    expect(await state()).toBe('enabled');
+    const bob = await relay.caller();
+    expect((await operator.browser.post(`${there}/keys/${bob.keyId}/disable`)).status).toBe(404);
+    expect((await operator.browser.submit(`${key}/delete`, {})).location).toBe(`${there}#keys`);
+    expect(await state()).toBe('deleted');
+  });
+
+  it('end their sessions, one or all', async () => {
+    const [one, other] = [await signedIn(relay, ann.accountId), await signedIn(relay, ann.accountId)];
+    const { text } = await operator.browser.get(there);
+    const [, id = ''] = /sessions\/(ses_\w+)\/end/.exec(text) ?? [];
+    await operator.browser.post(`${there}/sessions/${id}/end`);
+    const left = [await one.get('/account'), await other.get('/account')].filter(({ status }) => status === 200);
+    expect(left).toHaveLength(1);
+    await operator.browser.submit(there, {}, `${there}/sessions/end`);
+    for (const browser of [one, other]) expect((await browser.get('/account')).status).toBe(303);
+  });
+
+  it('delete them once their address is typed, and find them as deleted then', async () => {
+    const wrong = await operator.browser.submit(`${there}/delete`, { confirm: 'somebody@else.example' });
+    expect(wrong.status).toBe(422);
+    expect(wrong.text).toContain(`Type the address of the account, ${ann.email}, to delete it.`);
+    const done = await operator.browser.submit(`${there}/delete`, { confirm: ann.email });
+    expect(done).toMatchObject({ status: 303, location: '/admin/users' });
+    const { text } = await operator.browser.get(there);
+    expect(text).toContain('This user was deleted');
+    expect(text).not.toContain(ann.email);
+    expect((await operator.browser.get(`/admin/users?q=${ann.accountId}`)).text).toContain('No user matches');
+    expect((await operator.browser.get(`/admin/users?q=${ann.accountId}&state=deleted`)).text).toContain(ann.accountId);
+    const call = await fetch(`${relay.url}/v1/models`, { headers: { authorization: `Bearer ${ann.key}` } });
+    expect(call.status).toBe(401);
+  });
+
+  it('are told that there is no such user, whatever stands in the address', async () => {
+    for (const id of ['acc_none', 'nonsense', '%00'])
+      expect((await operator.browser.get(`/admin/users/${id}`)).status).toBe(404);
+  });
+});
