@@ -1,3 +1,4 @@
+import { DataSource } from 'typeorm';
 import { DIALECTS, PATHS, aRequest } from '../support/dialects.js';
 import { deadUrl } from '../support/ports.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
@@ -13,6 +14,7 @@ import {
   sse,
   streamHead,
 } from '../support/scripted-upstream.js';
+import { signedIn } from '../support/signed-in.js';
 
 const USAGE = { prompt: 1000, cacheRead: 400, completion: 50 };
 /** 600 × $1 + 400 × $0.10 + 50 × $8, per million: what `USAGE` costs at the first channel. */
@@ -142,6 +144,26 @@ describe.each(DIALECTS)('what calls cost the operator (%s)', (dialect) => {
     const poor = await relay.caller({ credit: '0' });
     await (await relay.post(PATHS[dialect], poor.key, aRequest(dialect, { model: 'two' }))).text();
     expect(await relay.onlyCall(poor)).toMatchObject({ status: 'refused', upstream_cost: '0' });
+  });
+
+  it('are told to operators alone, on the page of their own call, with the margin', async () => {
+    const { id } = await ask('two', true, answerIn(dialect, { usage: USAGE, headers: { 'x-request-id': 'up-2' } }));
+    const visitor = await signedIn(relay, caller.accountId);
+    const page = async (): Promise<string> => (await visitor.get(`/usage-logs/common/${id}`)).text;
+    expect(await page()).not.toMatch(/up-2|Upstream cost|Margin/);
+    await relay.get(DataSource).query("UPDATE accounts SET role = 'admin' WHERE id = $1", [caller.accountId]);
+    expect(await page()).toContain(
+      '<dt>Upstream</dt><dd>status 200, <code>up-2</code></dd>' +
+        '<dt>Upstream cost</dt><dd>$0.001040</dd><dt>Margin</dt><dd>−$0.000862</dd>',
+    );
+  });
+
+  it('are a dash where they are unknown', async () => {
+    const { id } = await ask('dark', false, good);
+    const visitor = await signedIn(relay, caller.accountId);
+    await relay.get(DataSource).query("UPDATE accounts SET role = 'admin' WHERE id = $1", [caller.accountId]);
+    const { text } = await visitor.get(`/usage-logs/common/${id}`);
+    expect(text).toContain('<dt>Upstream cost</dt><dd>–</dd><dt>Margin</dt><dd>–</dd>');
   });
 
   it('stand beside the name that the upstream gave the request', async () => {
