@@ -24,6 +24,7 @@ describe('the schema', () => {
     expect(sql.entityMetadatas.map(({ tableName }) => tableName).toSorted()).toEqual([
       'accounts',
       'api_keys',
+      'audit_entries',
       'channel_cost_versions',
       'channels',
       'form_posts',
