@@ -65,7 +65,7 @@ describe('operators and users', () => {
     while (path !== '') {
       const { text } = await operator.browser.get(path);
       seen.push(...[...text.matchAll(/href="\/admin\/users\/(acc_\w+)"/g)].map(([, id]) => id ?? ''));
-      path = (/href="([^"]+)" rel="next"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
+      path = (/href="([^"]+)" rel="next"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&').replaceAll('&#x3D;', '=');
     }
     const ids = (await relay.get(AccountService).list()).filter(({ role }) => role === 'user').map(({ id }) => id);
     expect(seen).toEqual(ids.toReversed());
@@ -201,6 +201,7 @@ describe('operators and users', () => {
     expect(wrong.text).toContain(`Type the address of the account, ${ann.email}, to delete it.`);
     const done = await operator.browser.submit(`${there}/delete`, { confirm: ann.email });
     expect(done).toMatchObject({ status: 303, location: '/admin/users' });
+    expect((await operator.browser.follow(done)).text).toContain(`${ann.email} is deleted`);
     const { text } = await operator.browser.get(there);
     expect(text).toContain('This user was deleted');
     expect(text).not.toContain(ann.email);

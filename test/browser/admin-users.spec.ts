@@ -1,0 +1,116 @@
+import type { Browser } from 'playwright-core';
+import { RedemptionService, WalletService } from '../../src/wallet/index.js';
+import { nanos, parseUsd } from '../../src/shared/index.js';
+import { accessibilityFaults, NARROW, sidewaysScroll, startBrowser, WIDE, Window } from '../support/browser.js';
+import { operatorVisit } from '../support/operator-visit.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+
+const SHOTS = process.env['SHOTS'];
+const SIZES = { wide: WIDE, narrow: NARROW };
+
+describe('the pages of users and codes in a browser', () => {
+  let relay: RelayApp;
+  let browser: Browser;
+  let ann: TestCaller;
+  let token: string;
+
+  beforeAll(async () => {
+    [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
+    ann = await relay.caller({ credit: '5' });
+    token = (await operatorVisit(relay)).browser.cookies.get('switchboard-visit') ?? '';
+  });
+  afterAll(async () => {
+    await browser.close();
+    await relay.close();
+  });
+
+  const open = async (options = {}): Promise<Window> => {
+    const window = await Window.open(browser, relay.url, options);
+    await window.context.addCookies([{ name: 'switchboard-visit', value: token, url: relay.url }]);
+    return window;
+  };
+  const expectFine = async ({ page, complaints }: Window, name: string): Promise<void> => {
+    for (const [size, viewport] of Object.entries(SIZES))
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.setViewportSize(viewport);
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        if (SHOTS) await page.screenshot({ path: `${SHOTS}/${name}-${size}-${colorScheme}.png`, fullPage: true });
+        expect({ name, size, faults: await accessibilityFaults(page) }).toEqual({ name, size, faults: [] });
+        expect({ name, size, sideways: await sidewaysScroll(page) }).toEqual({ name, size, sideways: 0 });
+      }
+    expect(complaints).toEqual([]);
+  };
+
+  it('are accessible and fit', async () => {
+    const { codes } = await relay.get(RedemptionService).create({ amount: nanos(5n), count: 2, note: 'W'.repeat(60) });
+    await relay.get(RedemptionService).redeem(ann.accountId, codes[0] ?? '');
+    const there = `/admin/users/${ann.accountId}`;
+    const pages = {
+      users: '/admin/users',
+      'users-none': '/admin/users?q=nobody&role=admin',
+      'users-new': '/admin/users/new',
+      user: there,
+      'user-balance': `${there}/balance`,
+      'user-delete': `${there}/delete`,
+      'user-key-delete': `${there}/keys/${ann.keyId}/delete`,
+      codes: '/admin/codes',
+      'codes-new': '/admin/codes/new',
+    };
+    const window = await open();
+    for (const [name, path] of Object.entries(pages)) {
+      await window.page.goto(path);
+      await expectFine(window, name);
+    }
+    await window.close();
+  }, 180_000);
+
+  it.each([true, false])(
+    'do everything with script: %s',
+    async (javaScriptEnabled) => {
+      const window = await open({ javaScriptEnabled });
+      const { page } = window;
+      const email = `made-${javaScriptEnabled}@example.com`;
+      await page.goto('/admin/users/new');
+      await page.getByLabel('E-mail').fill('no address');
+      await page.getByLabel('Opening credit').fill('2');
+      await page.getByRole('button', { name: 'Create user' }).click();
+      await page.getByText('is not an e-mail address').first().waitFor();
+      await page.getByLabel('E-mail').fill(email);
+      await page.getByRole('button', { name: 'Create user' }).click();
+      expect(await page.locator('#password').textContent()).toMatch(/^[\w-]{24}$/);
+      await page.getByRole('link', { name: 'I have handed it over' }).click();
+      await page.getByRole('link', { name: 'Adjust balance' }).click();
+      await page.getByLabel('Amount').fill('1.5');
+      await page.getByLabel('Reason').fill('Course');
+      await page.getByRole('button', { name: 'Review adjustment' }).click();
+      await page.getByText('Nothing is done yet').waitFor();
+      await page.getByRole('button', { name: 'Add $1.50' }).click();
+      await page.getByText('Balance adjusted').waitFor();
+      const id = /acc_\w+/.exec(page.url())?.[0] ?? '';
+      expect((await relay.get(WalletService).balanceOf(id)).balance).toBe(parseUsd('3.5'));
+      await page.getByRole('button', { name: 'Suspend user' }).click();
+      await page.getByText('This user is suspended').waitFor();
+      await page.getByRole('link', { name: 'Delete user' }).click();
+      await page.getByRole('button', { name: 'Delete user' }).click();
+      await page.getByRole('alert').waitFor();
+      await page.getByRole('textbox', { name: /^Type / }).fill(email);
+      await page.getByRole('button', { name: 'Delete user' }).click();
+      await page.getByText(`${email} is deleted`).waitFor();
+      await page.goto('/admin/codes/new');
+      await page.getByLabel('Worth').fill('5');
+      await page.getByRole('button', { name: 'Create codes' }).click();
+      await page.getByText('Copy it now').waitFor();
+      if (javaScriptEnabled) await expectFine(window, 'codes-created');
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Download CSV' }).click(),
+      ]);
+      expect(file.suggestedFilename()).toBe('codes.csv');
+      await page.getByRole('link', { name: 'I have stored them' }).click();
+      await page.getByRole('button', { name: 'Void all unused codes' }).click();
+      await page.getByText('The code is voided').waitFor();
+      await window.close();
+    },
+    120_000,
+  );
+});
