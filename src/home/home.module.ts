@@ -12,11 +12,14 @@ import { HomeController } from './home.controller.js';
 import { HomePages } from './home.pages.js';
 import { PricingController } from './pricing/pricing.controller.js';
 import { PricingPages } from './pricing/pricing.pages.js';
+import { AnswerCounting } from './status/counted-answers.js';
+import { StatusController } from './status/status.controller.js';
+import { StatusPages } from './status/status.pages.js';
 import { TermsController } from './terms/terms.controller.js';
 
 @Module({
   imports: [AuthModule, CatalogModule, KeysModule, RelayModule, SettingsModule, UsageModule, WalletModule],
-  controllers: [HomeController, DocsController, PricingController, TermsController],
-  providers: [DashboardPages, HomePages, PricingPages],
+  controllers: [HomeController, DocsController, PricingController, StatusController, TermsController],
+  providers: [AnswerCounting, DashboardPages, HomePages, PricingPages, StatusPages],
 })
 export class HomeModule {}

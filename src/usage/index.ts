@@ -7,6 +7,7 @@ export { type CallAttempt, type CallDetails, CallDetailsReader } from './call-de
 export { CallLookup } from './call-lookup.js';
 export { type FirstTokens, FirstTokenTimesReader } from './first-token-times.js';
 export { KeyUse, type RecentUse, type UseOfModel } from './key-use.js';
+export { type AnswerCounts, type ModelAnswers, readModelAnswers } from './model-answers.js';
 export type { ModelTrouble } from './model-troubles.js';
 export { type UsageOverview, UsageOverviewReader } from './overview-reader.js';
 export { type AllCallsPage, AllCallsReader } from './pages/all-calls-reader.js';

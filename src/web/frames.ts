@@ -28,6 +28,7 @@ export class Frames {
       product: site.name,
       supportContact: site.supportContact,
       hasTerms: site.terms !== undefined,
+      statusIsPublic: site.statusIsPublic,
       signUp: signUp.mode,
       baseUrl: this.address.current(),
       now: this.clock.date(),

@@ -56,6 +56,7 @@ describe('the script of pages', () => {
       visit: visit('/try'),
       product: 'Switchboard',
       hasTerms: false,
+      statusIsPublic: false,
       signUp: 'open',
       baseUrl: relay.url,
       now: new Date(),

@@ -22,6 +22,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'GET /docs',
     'GET /docs/openapi.json',
     'GET /pricing',
+    'GET /status',
     'GET /pricing/*',
     'GET /forgot',
     'GET /register',

@@ -25,6 +25,8 @@ export interface Chrome {
   readonly supportContact?: string | undefined;
   /** Whether there is anything at /terms. */
   readonly hasTerms: boolean;
+  /** Whether /status is open to everybody. */
+  readonly statusIsPublic: boolean;
   readonly signUp: 'open' | 'invite' | 'closed';
   /** Where people reach the service, without a trailing slash. */
   readonly baseUrl: string;

@@ -38,6 +38,7 @@ const aChrome = (visit: Visit, overrides: Partial<Chrome> = {}): Chrome => ({
   visit,
   product: 'Switchboard',
   hasTerms: false,
+  statusIsPublic: false,
   signUp: 'open',
   baseUrl: 'https://switchboard.example.com',
   now: new Date('2026-11-20T13:36:02Z'),
