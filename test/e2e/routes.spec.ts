@@ -111,6 +111,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /admin/codes/new',
     'POST /admin/models/*',
     'POST /admin/models/new',
+    'GET /admin/settings',
     'POST /admin/settings/mail',
     'POST /admin/settings/mail/test',
     'POST /admin/settings/retention',
