@@ -16,7 +16,8 @@ export function channelFields({ text }: Visited): Record<string, string | string
   for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
     const name = / name="([^"]*)"/.exec(tag)?.[1] ?? '';
     const isBox = tag.includes('type="checkbox"');
-    if (name !== '' && name !== '_csrf' && (!isBox || tag.includes(' checked'))) add(name, valueIn(tag));
+    if (name !== '' && name !== '_csrf' && name !== '_adopt' && (!isBox || tag.includes(' checked')))
+      add(name, valueIn(tag));
   }
   for (const [, name = '', options = ''] of form.matchAll(/<select[^>]* name="([^"]*)"[^>]*>([^]*?)<\/select>/g))
     add(name, unescaped(/value="([^"]*)" selected/.exec(options)?.[1] ?? /value="([^"]*)"/.exec(options)?.[1] ?? ''));

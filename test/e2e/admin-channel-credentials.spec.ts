@@ -1,0 +1,139 @@
+import { DataSource } from 'typeorm';
+import { channelFields, useChannelPages } from '../support/channel-pages.js';
+import { errorAnswer, jsonAnswer } from '../support/scripted-upstream.js';
+
+const MAIN = 'chat-completions-main';
+const FIRST = 'upstream-secret-of-chat-completions';
+const SECOND = 'sk-second-secret-3Kq9-0a1b';
+const THIRD = 'sk-third-secret-7Zp2-9c8d';
+const SECRETS = [FIRST, SECOND, THIRD];
+
+describe('credentials of channels', () => {
+  const world = useChannelPages();
+
+  const pathOf = async (name: string): Promise<string> => `/admin/channels/${(await world.named(name)).id}`;
+  const endings = async (): Promise<unknown[]> => (await world.named(MAIN)).credentials.map(({ ending }) => ending);
+  const sql = <Row>(text: string): Promise<Row[]> => world.relay.get(DataSource).query<Row[]>(text);
+  const longAgo = (): Promise<unknown> => sql(`UPDATE sessions SET confirmed_at = now() - interval '16 minutes'`);
+
+  it('are added, replaced one by one and removed, and what is not touched stays', async () => {
+    const path = await pathOf(MAIN);
+    expect(await endings()).toEqual(['ions']);
+    const two = await world.operator.post(path, {
+      ...channelFields(await world.operator.get(path)),
+      _act: 'credential',
+    });
+    expect(two.text).toContain('Credential 2');
+    await world.operator.post(path, { ...channelFields(two), secret: ['', SECOND] });
+    expect(await endings()).toEqual(['ions', '0a1b']);
+    await world.send(MAIN, { secret: ['', THIRD] });
+    expect(await endings()).toEqual(['ions', '9c8d']);
+    const dropped = await world.operator.post(path, {
+      ...channelFields(await world.operator.get(path)),
+      _act: 'drop:2',
+    });
+    expect(await endings()).toEqual(['ions', '9c8d']);
+    await world.operator.post(path, channelFields(dropped));
+    expect(await endings()).toEqual(['ions']);
+    const lines = await sql<{ lines: string[] }>(`SELECT lines FROM audit_entries ORDER BY id`);
+    expect(lines.flatMap((entry) => entry.lines)).toEqual([
+      'credential 2 added',
+      'credential 2 replaced',
+      'credential 2 removed',
+    ]);
+  });
+
+  it('are changed, or sent to another address, only by whoever has signed in lately', async () => {
+    const path = await pathOf(MAIN);
+    const fields = channelFields(await world.operator.get(path));
+    await longAgo();
+    expect((await world.operator.get(path)).text).toContain('Your password');
+    const rotated = await world.operator.post(path, { ...fields, secret: THIRD });
+    expect([rotated.status, rotated.text.includes('Enter your password')]).toEqual([422, true]);
+    for (const act of ['save', 'check', 'models']) {
+      const elsewhere = { ...fields, baseUrl: 'http://127.0.0.1:9', _act: act };
+      expect((await world.operator.post(path, elsewhere)).text).toContain('Enter your password');
+    }
+    expect(world.relay.upstream.requests).toEqual([]);
+    expect((await world.operator.post(path, { ...fields, weight: '99' })).status).toBe(303);
+    await sql('UPDATE sessions SET confirmed_at = now()');
+  });
+
+  it('stand in no page, export, audit line or clear text of the database, and in no answer of a check', async () => {
+    const path = await pathOf(MAIN);
+    const fields = channelFields(await world.operator.get(path));
+    world.relay.upstream.script(jsonAnswer(401, { error: { message: `Incorrect key: ${SECOND}` } }));
+    const checked = await world.operator.post(path, { ...fields, secret: SECOND, _act: 'check' });
+    expect(checked.text).toContain('401: Incorrect key: [secret]');
+    const refused = await world.operator.post(path, { ...fields, secret: SECOND, tier: 'none' });
+    await world.operator.post(path, { ...fields, secret: SECOND });
+    const tables = await sql<{ name: string }>(
+      `SELECT format('%I', table_name) AS name FROM information_schema.tables WHERE table_schema = 'public'`,
+    );
+    const rows = await Promise.all(tables.map(({ name }) => sql(`SELECT to_jsonb(t) AS row FROM ${name} t`)));
+    const pages = [checked, refused, await world.operator.get(path), await world.operator.get('/admin/channels')];
+    const seen = [JSON.stringify(rows), await world.exported(), ...pages.map(({ text }) => text)].join('\n');
+    expect(SECRETS.filter((secret) => seen.includes(secret))).toEqual([]);
+  });
+});
+
+describe('questions to upstreams', () => {
+  const world = useChannelPages();
+
+  const ask = (act: string, fields: Record<string, string> = {}) => world.send(MAIN, { _act: act, ...fields });
+
+  it('tell how long the smallest call took with what is not saved, and save nothing', async () => {
+    const before = await world.exported();
+    const checked = await ask('check', {
+      secret: SECOND,
+      upstream: 'vendor-unsaved',
+      public: 'm',
+      _checkModel: 'vendor-unsaved',
+    });
+    expect(checked.text).toMatch(/vendor-unsaved answered in [\d,]+ ms/);
+    expect(checked.text).toMatch(/First byte [\d,]+ ms · 9 tokens in, 2 out/);
+    expect(world.relay.upstream.requests.map(({ headers, json }) => [headers['authorization'], json])).toEqual([
+      [`Bearer ${SECOND}`, expect.objectContaining({ model: 'vendor-unsaved' })],
+    ]);
+    expect(await world.exported()).toBe(before);
+  });
+
+  it('tell in words that the upstream refuses, or is not there', async () => {
+    world.relay.upstream.script(errorAnswer('chat-completions', 429));
+    expect((await ask('check')).text).toMatch(/No answer from [^<]* after [\d,]+ ms<[^]*429: /);
+    const nobody = await ask('check', { baseUrl: 'http://127.0.0.1:9/v1' });
+    expect(nobody.text).toMatch(/No answer from [^<]* after/);
+    expect(nobody.text).toContain('ECONNREFUSED');
+  });
+
+  it('say what is missing for a check', async () => {
+    const checked = await ask('check', { public: '', upstream: '' });
+    expect([checked.status, checked.text.includes('The list of models needs a model that can be asked.')]).toEqual([
+      422,
+      true,
+    ]);
+  });
+
+  it('list the models that the upstream has, of which those that are ticked become rows', async () => {
+    const data = ['vendor-b', 'vendor-m-2026', 'vendor-a'].map((id) => ({ id, object: 'model' }));
+    world.relay.upstream.script(jsonAnswer(200, { object: 'list', data }));
+    const listed = await ask('models');
+    const offered = [...listed.text.matchAll(/name="_adopt" value="([^"]*)"/g)].map(([, name]) => name);
+    expect(offered).toEqual(['vendor-a', 'vendor-b']);
+    const adopted = await world.operator.post(`/admin/channels/${(await world.named(MAIN)).id}`, {
+      ...channelFields(listed),
+      _adopt: 'vendor-b',
+      _act: 'adopt',
+    });
+    expect(channelFields(adopted)['upstream']).toContain('vendor-b');
+    expect((await world.named(MAIN)).models).not.toHaveProperty('vendor-b');
+  });
+
+  it('add and remove rows of models without losing what was typed', async () => {
+    const more = channelFields(await ask('row', { name: 'half typed' }));
+    expect([more['name'], more['public']?.at(-1)]).toEqual(['half typed', '']);
+    const path = `/admin/channels/${(await world.named(MAIN)).id}`;
+    const less = channelFields(await world.operator.post(path, { ...more, _act: 'remove:1' }));
+    expect(less['public']).toEqual([...(more['public'] ?? [])].slice(1));
+  });
+});
