@@ -27,7 +27,7 @@ const NAME_LENGTH = 22;
  */
 @Injectable()
 export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
-  private readonly watch: OutageWatch;
+  private readonly watch: LoggedOutages;
   private counts: FallbackCounts | OwnCounts;
 
   constructor(
@@ -80,6 +80,11 @@ export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
     };
   }
 
+  /** Where processes count together but cannot now, as people know it: `Redis`. */
+  get away(): readonly string[] {
+    return [...this.watch.away];
+  }
+
   onApplicationShutdown(): Promise<void> {
     return this.counts.close();
   }
@@ -93,6 +98,7 @@ function namesUnder(config: Config): (key: string) => string {
 
 /** Tells operators of outages: once each, and in the metrics as long as one lasts. */
 class LoggedOutages implements OutageWatch {
+  readonly away = new Set<string>();
   private readonly logger = new Logger('Limits');
   private readonly degraded: Gauge;
   private readonly outages: Counter;
@@ -106,6 +112,7 @@ class LoggedOutages implements OutageWatch {
   }
 
   lost(name: string, reason: unknown): void {
+    this.away.add(name);
     this.degraded.inc();
     this.outages.inc();
     this.logger.warn(
@@ -114,6 +121,7 @@ class LoggedOutages implements OutageWatch {
   }
 
   back(name: string): void {
+    this.away.delete(name);
     this.degraded.dec();
     this.logger.log(`Rate limits are counted by ${name} again.`);
   }

@@ -16,11 +16,17 @@ export class Mailer implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Mail');
   private readonly underWay = new Set<Promise<void>>();
   private readonly ending = new AbortController();
+  private givenUp = 0;
 
   constructor(
     private readonly transport: MailTransport,
     private readonly retries: MailRetries,
   ) {}
+
+  /** How many mails in a row this process has given up; 0 when the last one was sent. */
+  get lost(): number {
+    return this.givenUp;
+  }
 
   /** Sends it in the background, several times if need be; a failure stands in the log, without what it was about. */
   send(mail: Mail): void {
@@ -53,7 +59,10 @@ export class Mailer implements BeforeApplicationShutdown {
       } catch (error) {
         const again = pauseMs !== undefined && !this.ending.signal.aborted && !isFinal(error);
         this.logger.warn(`A mail could not be sent (${causeOf(error)}); it is ${again ? 'tried again' : 'given up'}.`);
-        if (!again) return;
+        if (!again) {
+          this.givenUp += 1;
+          return;
+        }
         await sleep(pauseMs, undefined, { signal: this.ending.signal, ref: false }).catch(() => undefined);
       }
     }

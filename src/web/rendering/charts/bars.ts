@@ -38,6 +38,8 @@ export function miniStack({ id, finding, buckets, series, withRest, unit }: Mini
 export interface Series {
   readonly name: string;
   readonly values: Values;
+  /** Left out: by its place. `fbad` is for failures. */
+  readonly class?: 'f1' | 'fbad';
 }
 
 export interface StackedBarsInput {
@@ -104,7 +106,7 @@ export const HEADROOM = 1.08;
 const BAR_SHARE = 0.72;
 const MOST_SERIES = 4;
 
-interface ColouredSeries extends Series {
+interface ColouredSeries extends Omit<Series, 'class'> {
   readonly class: string;
 }
 
@@ -122,12 +124,12 @@ function coloured({ series, order, buckets, restName }: StackedBarsInput): Colou
   );
   const shown = sorted.length > MOST_SERIES + 1 ? sorted.slice(0, MOST_SERIES) : sorted;
   const rest = sorted.slice(shown.length);
-  const drawn = shown.map((one, index) => ({ ...one, class: `f${index + 1}` }));
+  const drawn = shown.map((one, index) => ({ ...one, class: one.class ?? `f${index + 1}` }));
   return rest.length === 0 ? drawn : [...drawn, { name: restName, values: summed(buckets, rest), class: 'f5' }];
 }
 
 /** Null only where none of them has anything. */
-function summed(buckets: Buckets, series: readonly Series[]): (Amount | null)[] {
+function summed(buckets: Buckets, series: readonly Pick<Series, 'values'>[]): (Amount | null)[] {
   return buckets.map((_, index) =>
     series.map(({ values }) => values[index] ?? null).reduce((all, value) => add(all, value), null),
   );
