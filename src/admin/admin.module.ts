@@ -3,6 +3,7 @@ import { CallPagesModule } from './calls/call-pages.module.js';
 import { ChannelPagesModule } from './channels/channel-pages.module.js';
 import { CodePagesModule } from './codes/code-pages.module.js';
 import { ModelPagesModule } from './models/model-pages.module.js';
+import { GroupPagesModule } from './groups/group-pages.module.js';
 import { RoutingPagesModule } from './routing/routing-pages.module.js';
 import { SettingPagesModule } from './settings/setting-pages.module.js';
 import { UserPagesModule } from './users/user-pages.module.js';
@@ -10,7 +11,7 @@ import { UserPagesModule } from './users/user-pages.module.js';
 /** Each folder is a module of its own: they know nothing of each other but addresses. */
 @Module({
   imports: [
-    CallPagesModule,
+    GroupPagesModule, CallPagesModule,
     ChannelPagesModule,
     CodePagesModule,
     ModelPagesModule,

@@ -1,0 +1,28 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+
+/** Who is billed under a group, as far as accounts and keys that are not deleted say so. */
+export interface Members {
+  readonly users: number;
+  /** Keys that name it, or name none and belong to one of its users. */
+  readonly keys: number;
+}
+
+/** Counts whom a group is for. */
+@Injectable()
+export class GroupMembers {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** By the name of each group that has any. */
+  async all(): Promise<ReadonlyMap<string, Members>> {
+    const rows = await this.dataSource.query<(Members & { readonly name: string })[]>(`
+      SELECT name, sum(users)::integer AS users, sum(keys)::integer AS keys FROM (
+        SELECT coalesce(group_name, 'default') AS name, count(*) AS users, 0 AS keys
+          FROM accounts WHERE state <> 'deleted' GROUP BY 1
+        UNION ALL
+        SELECT coalesce(k.group_name, a.group_name, 'default'), 0, count(*)
+          FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.state <> 'deleted' GROUP BY 1
+      ) counted GROUP BY name`);
+    return new Map(rows.map(({ name, users, keys }) => [name, { users, keys }]));
+  }
+}

@@ -1,0 +1,46 @@
+import { Body, Controller, Get, Param, Post } from '@nestjs/common';
+import { Operator } from '../../auth/index.js';
+import type { FormBody, Page, Redirect } from '../../web/index.js';
+import { textOf } from '../catalog-form.js';
+import { GroupFormPages } from './group-form.pages.js';
+import { GroupListPages } from './group-list.pages.js';
+
+/** Groups: what calls under them cost, and who may choose them. */
+@Operator()
+@Controller('admin/groups')
+export class GroupsController {
+  constructor(
+    private readonly lists: GroupListPages,
+    private readonly forms: GroupFormPages,
+  ) {}
+
+  @Get()
+  list(): Promise<Page> {
+    return this.lists.list();
+  }
+
+  @Get('new')
+  newGroup(): Promise<Page> {
+    return this.forms.newGroup();
+  }
+
+  @Post('new')
+  create(@Body() body: FormBody): Promise<Page | Redirect> {
+    return this.forms.submit(undefined, body);
+  }
+
+  @Get(':name')
+  group(@Param('name') name: string): Promise<Page> {
+    return this.forms.edit(name);
+  }
+
+  @Post(':name')
+  save(@Param('name') name: string, @Body() body: FormBody): Promise<Page | Redirect> {
+    return this.forms.submit(name, body);
+  }
+
+  @Post(':name/switch')
+  switch(@Param('name') name: string, @Body() body: FormBody): Promise<Redirect> {
+    return this.forms.switch(name, textOf(body, 'to') === 'on');
+  }
+}

@@ -1,0 +1,100 @@
+import { DataSource } from 'typeorm';
+import { CatalogExport } from '../../src/channels/index.js';
+import type { PageVisitor, Visited } from '../support/page-visitor.js';
+import { RelayApp } from '../support/relay-app.js';
+import { operatorOf } from '../support/signed-in.js';
+
+type Fields = Readonly<Record<string, string>>;
+
+describe('the pages of groups', () => {
+  let relay: RelayApp;
+  let operator: PageVisitor;
+
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+    operator = await operatorOf(relay);
+  });
+  afterAll(() => relay.close());
+
+  const exported = async (): Promise<string> => (await relay.get(CatalogExport).export()).text;
+  const revisionOf = ({ text }: Visited): string => /name="revision" value="([^"]*)"/.exec(text)?.[1] ?? '';
+  const change = async (name: string, fields: Fields): Promise<Visited> => {
+    const page = await operator.get(`/admin/groups/${name}`);
+    const stored = { multiplier: '0.8', choice: 'everyone', revision: revisionOf(page) };
+    return operator.post(`/admin/groups/${name}`, { ...stored, ...fields });
+  };
+
+  it('add one with everything that its form has, as the catalog file would', async () => {
+    const added = await operator.submit('/admin/groups/new', {
+      name: 'team',
+      multiplier: '1.250',
+      models: 'm 0.9\nfree: 2',
+      description: 'For the team',
+      choice: 'assigned',
+      callsPerMinute: '1,000',
+      concurrency: '4',
+      reason: 'they asked',
+    });
+    expect(added.location).toBe('/admin/groups/team');
+    expect(await exported()).toContain(`  - name: team
+    multiplier: 1.25
+    models: { m: 0.9, free: 2 }
+    description: For the team
+    choice: assigned
+    limits: { requests_per_minute: 1000, concurrency: 4 }`);
+    const [entry] = await relay
+      .get(DataSource)
+      .query(`SELECT action, reason FROM audit_entries WHERE object_id = 'team' AND object_kind = 'group'`);
+    expect(entry).toEqual({ action: 'added', reason: 'they asked' });
+    expect((await operator.get('/admin/groups')).text).toContain('Those it is assigned to');
+  });
+
+  it('say beside the field what the catalog file would say of it, and change nothing', async () => {
+    const before = await exported();
+    const refused = await change('team', { multiplier: 'half', models: 'nobody 2', concurrency: '0' });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('id="multiplier-error"');
+    expect(refused.text).toContain('id="concurrency-error"');
+    expect(refused.text).toContain('value="half"');
+    const unknown = await change('team', { models: 'nobody 2' });
+    expect(unknown.text).toMatch(
+      /id="models-error".*names the model “nobody”|id="models-error".*Names the model &quot;nobody&quot;/,
+    );
+    const taken = await operator.submit('/admin/groups/new', { name: 'team', multiplier: '1', choice: 'everyone' });
+    expect([taken.status, taken.text.includes('there is a group of this name already')]).toEqual([422, true]);
+    expect(await exported()).toBe(before);
+  });
+
+  it('show what a change comes to without saving it', async () => {
+    const before = await exported();
+    const shown = await change('saver', { multiplier: '2', _act: 'recalculate' });
+    // m at $1.00, $0.10 and $10.00: 2,000 in, 8,000 cached and 1,000 out are $0.0128, times 0.8 and times 2.
+    expect(shown.text).toContain('$0.01<span class="tail">0240</span>');
+    expect(shown.text).toContain('$0.02<span class="tail">5600</span>');
+    expect(await exported()).toBe(before);
+  });
+
+  it('show both values where somebody else has saved meanwhile, and overwrite nothing', async () => {
+    const page = await operator.get('/admin/groups/saver');
+    await change('saver', { multiplier: '0.7' });
+    const fields = { multiplier: '0.6', choice: 'everyone' };
+    const second = await operator.post('/admin/groups/saver', { ...fields, revision: revisionOf(page) });
+    expect([second.status, second.text.includes('Multiplier: now <b>0.7</b>, yours <b>0.6</b>')]).toEqual([409, true]);
+    expect(await exported()).toContain('multiplier: 0.7');
+    const again = await operator.post('/admin/groups/saver', { ...fields, revision: revisionOf(second) });
+    expect(again.status).toBe(303);
+    expect(await exported()).toContain('multiplier: 0.6');
+  });
+
+  it('switch one off and on again, but never the one that everybody falls back on', async () => {
+    await operator.get('/admin/groups/team');
+    await operator.post('/admin/groups/team/switch', { to: 'off' });
+    expect(await exported()).not.toContain('name: team');
+    await operator.post('/admin/groups/team/switch', { to: 'on' });
+    expect(await exported()).toContain('name: team');
+    expect((await operator.get('/admin/groups/default')).text).not.toContain('action="/admin/groups/default/switch"');
+    const refused = await operator.post('/admin/groups/default/switch', { to: 'off' });
+    expect(refused.status).toBe(400);
+    expect((await operator.get('/admin/groups/nothing')).status).toBe(404);
+  });
+});
