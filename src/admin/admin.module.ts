@@ -1,9 +1,10 @@
 import { Module } from '@nestjs/common';
+import { AuditPagesModule } from './audit/audit-pages.module.js';
 import { CallPagesModule } from './calls/call-pages.module.js';
 import { ChannelPagesModule } from './channels/channel-pages.module.js';
 import { CodePagesModule } from './codes/code-pages.module.js';
-import { ModelPagesModule } from './models/model-pages.module.js';
 import { GroupPagesModule } from './groups/group-pages.module.js';
+import { ModelPagesModule } from './models/model-pages.module.js';
 import { RoutingPagesModule } from './routing/routing-pages.module.js';
 import { SettingPagesModule } from './settings/setting-pages.module.js';
 import { UserPagesModule } from './users/user-pages.module.js';
@@ -11,9 +12,11 @@ import { UserPagesModule } from './users/user-pages.module.js';
 /** Each folder is a module of its own: they know nothing of each other but addresses. */
 @Module({
   imports: [
-    GroupPagesModule, CallPagesModule,
+    AuditPagesModule,
+    CallPagesModule,
     ChannelPagesModule,
     CodePagesModule,
+    GroupPagesModule,
     ModelPagesModule,
     RoutingPagesModule,
     SettingPagesModule,

@@ -1,6 +1,17 @@
 /** What kind of thing was changed, in the word that pages and addresses use. */
-export type AuditObjectKind =
-  'account' | 'key' | 'channel' | 'model' | 'group' | 'limits' | 'code' | 'invitation' | 'setting' | 'calls';
+export const AUDIT_KINDS = [
+  'account',
+  'key',
+  'channel',
+  'model',
+  'group',
+  'limits',
+  'code',
+  'invitation',
+  'setting',
+  'calls',
+] as const;
+export type AuditObjectKind = (typeof AUDIT_KINDS)[number];
 
 /** A change as it is recorded. Secrets are never part of it. */
 export interface AuditEntry {

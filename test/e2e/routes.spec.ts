@@ -81,6 +81,8 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /wallet',
   ],
   operator: [
+    'GET /admin/audit',
+    'GET /admin/audit.csv',
     'GET /admin/calls',
     'GET /admin/calls.csv',
     'GET /admin/calls/:id',
@@ -117,7 +119,6 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /admin/groups/new',
     'POST /admin/models/*',
     'POST /admin/models/new',
-    'GET /admin/settings',
     'POST /admin/settings/mail',
     'POST /admin/settings/mail/test',
     'POST /admin/settings/retention',
