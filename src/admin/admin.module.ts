@@ -5,6 +5,7 @@ import { ChannelPagesModule } from './channels/channel-pages.module.js';
 import { CodePagesModule } from './codes/code-pages.module.js';
 import { GroupPagesModule } from './groups/group-pages.module.js';
 import { ModelPagesModule } from './models/model-pages.module.js';
+import { OverviewPagesModule } from './overview/overview-pages.module.js';
 import { RoutingPagesModule } from './routing/routing-pages.module.js';
 import { SettingPagesModule } from './settings/setting-pages.module.js';
 import { UserPagesModule } from './users/user-pages.module.js';
@@ -18,6 +19,7 @@ import { UserPagesModule } from './users/user-pages.module.js';
     CodePagesModule,
     GroupPagesModule,
     ModelPagesModule,
+    OverviewPagesModule,
     RoutingPagesModule,
     SettingPagesModule,
     UserPagesModule,

@@ -81,6 +81,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /wallet',
   ],
   operator: [
+    'GET /admin',
     'GET /admin/audit',
     'GET /admin/audit.csv',
     'GET /admin/calls',

@@ -1,0 +1,138 @@
+import type { Notice } from '../../web/index.js';
+import { count, percent } from '../../web/index.js';
+
+/** What a channel did within the last hour. */
+export interface ChannelTrouble {
+  readonly channel: string;
+  readonly attempts: number;
+  /** Those that failed for a reason of the upstream. */
+  readonly failed: number;
+  /** What most of them were answered with; null: nothing. */
+  readonly status: number | null;
+}
+
+/** A channel that is not asked, or not as often as it might be. */
+export interface ChannelRest {
+  readonly id: string;
+  readonly name: string;
+  readonly tone: 'warn' | 'bad';
+  /** The words of its badge: `Resting 4 min`. */
+  readonly label: string;
+  readonly why: string;
+}
+
+/** What may have to be told on top of the overview. */
+export interface Conditions {
+  readonly rests: readonly ChannelRest[];
+  readonly troubles: readonly ChannelTrouble[];
+  /** Models that could be called, were there anybody to ask. */
+  readonly unserved: readonly string[];
+  /** Where processes count together but cannot now: `Redis`. */
+  readonly countsAway: readonly string[];
+  /** Whether this process hears what others change. */
+  readonly hearsOthers: boolean;
+  /** Mails given up in a row. */
+  readonly lostMails: number;
+  /** Calls whose settlement the database has refused. */
+  readonly unsettled: number;
+}
+
+/** Fewer attempts say little of a channel, and so does a smaller share of failures. */
+const LEAST_ATTEMPTS = 20;
+const LEAST_SHARE = 0.05;
+/** A single mail may have had a wrong address. */
+const LEAST_MAILS = 2;
+const MOST = 6;
+const MOST_NAMES = 3;
+
+/** What is wrong now, the worst in front, each with where it can be looked at. */
+export function notices(conditions: Conditions): readonly Notice[] {
+  const all = [
+    ...ofMoney(conditions),
+    ...conditions.rests.map(resting),
+    ...ofModels(conditions),
+    ...conditions.troubles.flatMap((trouble) => failing(trouble, conditions.rests)),
+    ...ofProcess(conditions),
+  ];
+  const isBad = ({ tone }: Notice): boolean => tone === 'bad';
+  return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MOST);
+}
+
+function ofMoney({ unsettled }: Conditions): Notice[] {
+  if (unsettled === 0) return [];
+  return [
+    {
+      tone: 'bad',
+      title: `${count(unsettled)} call${unsettled === 1 ? '' : 's'} could not be settled`,
+      text: 'The database refused to, so nothing was charged. “switchboard ledger check” names them.',
+    },
+  ];
+}
+
+const resting = ({ id, name, tone, label, why }: ChannelRest): Notice => ({
+  tone,
+  title: `${name}: ${label.charAt(0).toLowerCase()}${label.slice(1)}`,
+  text: `${why} Calls move to other channels of their model, where there are any.`,
+  action: { href: `/admin/channels/${id}`, label: 'Open channel' },
+});
+
+function failing({ channel, attempts, failed, status }: ChannelTrouble, rests: readonly ChannelRest[]): Notice[] {
+  if (attempts < LEAST_ATTEMPTS || failed < attempts * LEAST_SHARE) return [];
+  // What has consequences already is told as these.
+  if (rests.some(({ name }) => name === channel)) return [];
+  const what = status === null ? 'is not answering' : status === 429 ? 'is refusing' : 'is failing';
+  return [
+    {
+      tone: 'warn',
+      title: `${channel} ${what} ${percent(failed, attempts)} of calls${status === null ? '' : ` (${status})`}`,
+      text: `${count(failed)} of ${count(attempts)} attempts within the last hour. Calls move to other channels of their model, where there are any.`,
+      action: {
+        href: `/admin/calls?range=1h&channel=${encodeURIComponent(channel)}&upstream=${status ?? 'none'}`,
+        label: 'Show calls',
+      },
+    },
+  ];
+}
+
+function ofModels({ unserved }: Conditions): Notice[] {
+  if (unserved.length === 0) return [];
+  const named = unserved.slice(0, MOST_NAMES).map((name) => `“${name}”`);
+  const more = unserved.length - named.length;
+  return [
+    {
+      tone: 'bad',
+      title: `Nobody serves ${named.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`,
+      text: 'No channel that could be asked has it for any of its groups: calls of it are refused.',
+      action: { href: '/admin/models', label: 'Open models' },
+    },
+  ];
+}
+
+function ofProcess({ countsAway, hearsOthers, lostMails }: Conditions): Notice[] {
+  return [
+    ...countsAway.map((name): Notice => ({
+      tone: 'warn',
+      title: `Rate limits are not counted by ${name}`,
+      text: 'It cannot be reached. Until it is back each process counts for itself, and more calls may pass than limits allow.',
+    })),
+    ...(hearsOthers
+      ? []
+      : [
+          {
+            tone: 'warn',
+            title: 'The database does not tell of changes',
+            text: 'The connection that does is lost. Until it is back this process looks for changes every second.',
+          } as const,
+        ]),
+    ...(lostMails < LEAST_MAILS
+      ? []
+      : [
+          {
+            tone: 'warn',
+            title: 'Mail is not being sent',
+            text: `The last ${count(lostMails)} mails were given up. Codes to register and to reset passwords are mailed.`,
+            action: { href: '/admin/settings', label: 'Open settings' },
+          } as const,
+        ]),
+  ];
+}

@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../../auth/index.js';
+import { CatalogModule } from '../../catalog/index.js';
+import { ChannelsModule } from '../../channels/index.js';
+import { LimitsModule } from '../../limits/index.js';
+import { MailModule } from '../../mail/index.js';
+import { UsageModule } from '../../usage/index.js';
+import { OverviewController } from './overview.controller.js';
+import { OverviewPages } from './overview.pages.js';
+import { OverviewReader } from './overview-reader.js';
+import { Troubles } from './troubles.js';
+
+@Module({
+  imports: [AuthModule, CatalogModule, ChannelsModule, LimitsModule, MailModule, UsageModule],
+  controllers: [OverviewController],
+  providers: [OverviewPages, OverviewReader, Troubles],
+})
+export class OverviewPagesModule {}

@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { CatalogService } from '../../catalog/index.js';
+import { ChannelDirectory } from '../../channels/index.js';
+import { Notifications } from '../../database/index.js';
+import { CallCounts } from '../../limits/index.js';
+import { Mailer } from '../../mail/index.js';
+import type { Conditions } from './notices.js';
+import type { OverviewReading } from './overview-reader.js';
+
+/** What this process knows to be wrong, beside what the database tells. */
+@Injectable()
+export class Troubles {
+  constructor(
+    private readonly catalog: CatalogService,
+    private readonly channels: ChannelDirectory,
+    private readonly counts: CallCounts,
+    private readonly notifications: Notifications,
+    private readonly mailer: Mailer,
+  ) {}
+
+  with({ troubles, unsettled }: Pick<OverviewReading, 'troubles' | 'unsettled'>): Conditions {
+    return {
+      rests: [],
+      troubles,
+      unsettled,
+      unserved: this.unserved(),
+      countsAway: this.counts.away,
+      hearsOthers: this.notifications.connected,
+      lostMails: this.mailer.lost,
+    };
+  }
+
+  /** Models that are switched on and in a group, and that no channel serves in any of their groups. */
+  private unserved(): readonly string[] {
+    return [...this.catalog.current().models.values()]
+      .filter(({ enabled, groups }) => enabled && groups.length > 0)
+      .filter(({ name, groups }) => groups.every((group) => this.channels.serving(group, name).length === 0))
+      .map(({ name }) => name);
+  }
+}

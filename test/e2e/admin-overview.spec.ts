@@ -1,0 +1,144 @@
+import { DataSource } from 'typeorm';
+import { actingAs, AuditLog, COMMAND_LINE } from '../../src/audit/index.js';
+import { newId } from '../../src/shared/index.js';
+import { aCallRow } from '../support/call-rows.js';
+import type { PageVisitor } from '../support/page-visitor.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { operatorOf, signedIn } from '../support/signed-in.js';
+
+const HOUR = 60;
+const DAY = 24 * HOUR;
+const FAILED = { status: 'failed', errorReason: 'upstream_error', billingBasis: 'free', cost: 0n };
+
+describe('the overview', () => {
+  let relay: RelayApp;
+  let sql: DataSource;
+  let ann: TestCaller;
+  let ben: TestCaller;
+  let operator: PageVisitor;
+
+  const row = async (
+    owner: TestCaller,
+    minutesAgo: number,
+    overrides: Partial<Parameters<typeof aCallRow>[1]> = {},
+  ): Promise<string> => {
+    const at = Date.now() - minutesAgo * 60_000;
+    const id = newId('req', at);
+    const { accountId, keyId } = owner;
+    await aCallRow(sql, { id, accountId, keyId, createdAt: new Date(at).toISOString(), ...overrides });
+    return id;
+  };
+  const attempt = (
+    callId: string,
+    facts: { ordinal: number; status: number; firstTokenMs: number | null; tookMs: number },
+  ) =>
+    sql.query(
+      `INSERT INTO call_attempts (call_id, ordinal, created_at, channel, protocol, upstream_model, upstream_status,
+         outcome, begun_ms, first_token_ms, duration_ms)
+       SELECT id, $2, created_at, 'messages-main', 'messages', 'x', $3,
+              CASE WHEN $3::integer = 200 THEN 'succeeded' ELSE 'rate_limit_exceeded' END, 4, $4, $5
+         FROM calls WHERE id = $1`,
+      [callId, facts.ordinal, facts.status, facts.firstTokenMs, facts.tookMs],
+    );
+  /** Its words, without markup. */
+  const shown = async (path = '/admin'): Promise<string> => {
+    const { status, text } = await operator.get(path);
+    expect(status).toBe(200);
+    return text.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+  };
+
+  beforeEach(async () => {
+    relay = await RelayApp.start();
+    sql = relay.get(DataSource);
+    operator = await operatorOf(relay);
+    [ann, ben] = await Promise.all([relay.caller({ credit: '10' }), relay.caller({ credit: '20' })]);
+  });
+  afterEach(() => relay.close());
+
+  it('is nothing that an ordinary user could find', async () => {
+    expect((await (await signedIn(relay, ann.accountId)).get('/admin')).status).toBe(404);
+  });
+
+  it('of a service that nobody has called says so, and shows no zero for what is unknown', async () => {
+    const text = await shown();
+    expect(text).toContain('Calls 0 none the day before');
+    expect(text).toContain('Charged $0.00 cost –');
+    expect(text).toContain('First token, median – no stream');
+    expect(text).toContain('No calls in this range.');
+  });
+
+  it('compares calls with the range before, and tells failures and those after a retry', async () => {
+    for (const minutes of [10, 20, 30]) await row(ann, minutes);
+    await row(ann, 40, { ...FAILED, attempts: 2 });
+    for (const minutes of [DAY + 10, DAY + 20]) await row(ann, minutes);
+    const text = await shown();
+    expect(text).toContain('Calls 4 +100% on the day before');
+    expect(text).toContain('Failed 25% 1 call, 1 after a retry');
+    expect(await shown('/admin?range=7d')).toContain('Calls 6 none the 7 days before');
+    expect(await shown('/admin?range=1h')).toContain('Calls 4 none the hour before');
+    expect(await shown('/admin?range=9y')).toContain('Last 24 hours, all users');
+  });
+
+  it('sets the charge against the cost, over the calls whose cost is known', async () => {
+    await row(ann, 10, { cost: 1_000_000_000n, upstreamCost: 800_000_000n });
+    expect(await shown()).toContain('Charged $1.00 cost $0.80, margin 20%');
+    await row(ann, 20, { cost: 5_000_000_000n, upstreamCost: null });
+    expect(await shown()).toContain('Charged $6.00 cost $0.80, margin 20%, known of 1 calls');
+    await row(ann, 30, { cost: 1_000_000_000n, upstreamCost: 1_800_000_000n });
+    expect(await shown()).toContain('cost $2.60, margin −30%');
+  });
+
+  it('shows the median to the first token, and how much of it no upstream took', async () => {
+    // 250 ms: of the first call 244 ms upstream; of the second one a failure of 100 ms and then 140 ms.
+    await attempt(await row(ann, 10), { ordinal: 1, status: 200, firstTokenMs: 244, tookMs: 800 });
+    const retried = await row(ann, 20, { attempts: 2 });
+    await attempt(retried, { ordinal: 1, status: 429, firstTokenMs: null, tookMs: 100 });
+    await attempt(retried, { ordinal: 2, status: 200, firstTokenMs: 140, tookMs: 700 });
+    expect(await shown()).toContain('First token, median 250 ms ours 8 ms, p95 250 ms');
+  });
+
+  it('divides the charge by models and by users, those with most in front, with what each user has left', async () => {
+    for (const [index, model] of ['a', 'b', 'c', 'd', 'e', 'f', 'g'].entries())
+      await row(index === 0 ? ann : ben, 10, { model, cost: BigInt(7 - index) * 1_000_000_000n });
+    const text = await shown();
+    expect(text).toMatch(/a \$7\.00 b \$6\.00 c \$5\.00 d \$4\.00 e \$3\.00 2 other models \$3\.00/);
+    expect(text).toContain(`${ben.email} 6 $21.00 $20.00 ${ann.email} 1 $7.00 $10.00`);
+  });
+
+  it('names models that nobody serves, and calls that could not be settled', async () => {
+    expect(await shown()).toContain('Nobody serves “unserved”');
+    await sql.query(`INSERT INTO settlement_failures (call_id, error, call) VALUES ('req_1', 'no', '{}')`);
+    expect(await shown()).toContain('1 call could not be settled');
+  });
+
+  it('tells of a channel that refuses more than one in twenty within the last hour', async () => {
+    for (let number = 0; number < 20; number += 1)
+      await attempt(await row(ann, 10), { ordinal: 1, status: number < 2 ? 429 : 200, firstTokenMs: 1, tookMs: 2 });
+    expect(await shown()).toContain('messages-main is refusing 10% of calls (429)');
+  });
+
+  it('shows the last changes that operators made', async () => {
+    const entry = {
+      action: 'changed',
+      object: { kind: 'channel', id: 'chn_1', name: 'deepseek' },
+      lines: ['tier 1 → 2'],
+    } as const;
+    await actingAs(COMMAND_LINE, () => sql.transaction((manager) => relay.get(AuditLog).record(entry, manager)));
+    expect(await shown()).toContain('Command line changed deepseek tier 1 → 2');
+  });
+
+  it('does without what cannot be read in time, and shows the rest', async () => {
+    await row(ann, 10);
+    const blocked = sql.createQueryRunner();
+    await blocked.startTransaction();
+    await blocked.query('LOCK TABLE calls IN ACCESS EXCLUSIVE MODE');
+    try {
+      const text = await shown();
+      expect(text).toContain('There are too many calls in this range to add them up in time.');
+      expect(text).toContain('Recent changes');
+    } finally {
+      await blocked.rollbackTransaction();
+      await blocked.release();
+    }
+  }, 30_000);
+});
