@@ -1,0 +1,106 @@
+import type { Browser } from 'playwright-core';
+import { expectFine, NARROW, startBrowser, WIDE, Window } from '../support/browser.js';
+import { Mailbox } from '../support/mailbox.js';
+import { RelayApp } from '../support/relay-app.js';
+import { operatorOf } from '../support/signed-in.js';
+
+const PAGE = '/admin/settings';
+
+describe('the page of settings in a browser', () => {
+  let relay: RelayApp;
+  let mailbox: Mailbox;
+  let browser: Browser;
+  let token: string;
+
+  beforeAll(async () => {
+    [relay, mailbox, browser] = await Promise.all([RelayApp.start(), Mailbox.open(), startBrowser()]);
+    token = (await operatorOf(relay)).cookies.get('switchboard-visit') ?? '';
+  });
+  afterAll(async () => {
+    await browser.close();
+    await relay.close();
+    await mailbox.close();
+  });
+
+  const open = async (): Promise<Window> => {
+    const window = await Window.open(browser, relay.url);
+    await window.context.addCookies([{ name: 'switchboard-visit', value: token, url: relay.url }]);
+    await window.page.goto(PAGE);
+    return window;
+  };
+  const told = ({ page }: Window): Promise<string> => page.locator('main .flash').first().innerText();
+
+  it('names the service, and has registration show its name and its terms', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.getByLabel('Name', { exact: true }).fill('Acme models');
+    await page.getByLabel('Terms').fill('Be kind.\n\nAsk help@acme.example.');
+    await page.getByRole('button', { name: 'Save site' }).click();
+    expect(await told(window)).toContain('Site settings saved');
+    const stranger = await Window.open(browser, relay.url);
+    await stranger.page.goto('/register');
+    expect(await stranger.page.title()).toBe('Create account · Acme models');
+    await expectFine(stranger);
+    await stranger.page.getByRole('main').getByRole('link', { name: 'terms' }).click();
+    expect(await stranger.page.getByRole('main').innerText()).toContain('Be kind.');
+    await expectFine(stranger);
+    await stranger.close();
+    await window.close();
+  });
+
+  it('shows what is wrong with a section beside its field, and keeps what was typed', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.getByLabel('Who may register').selectOption('Whoever has an invitation');
+    await page.getByLabel('Domains').fill('not a domain');
+    await page.getByLabel('Starting credit').fill('five');
+    await page.getByRole('button', { name: 'Save sign-up' }).click();
+    expect(await page.locator('#domains-error').innerText()).toContain('Enter domain names');
+    expect(await page.getByLabel('Starting credit').inputValue()).toBe('five');
+    expect(await page.getByLabel('Who may register').inputValue()).toBe('invite');
+    await page.getByRole('link', { name: /^Enter dollars/ }).click();
+    expect(await page.evaluate('document.activeElement.id')).toBe('startingCredit');
+    await expectFine(window);
+    await window.close();
+  });
+
+  it('shows both values when two people save a section', async () => {
+    const [mine, theirs] = [await open(), await open()];
+    for (const [window, months] of [
+      [theirs, '6'],
+      [mine, '12'],
+    ] as const) {
+      await window.page.getByLabel('Months of calls to keep').fill(months);
+      await window.page.getByRole('button', { name: 'Save retention' }).click();
+    }
+    expect(await told(mine)).toMatch(/Months of calls: now 6, yours 12/);
+    await expectFine(mine);
+    await mine.page.setViewportSize(WIDE);
+    await mine.page.getByRole('button', { name: 'Save retention' }).click();
+    expect(await told(mine)).toContain('months of calls 6 → 12');
+    await mine.close();
+    await theirs.close();
+  });
+
+  it('sends a test mail through the server that was just set, and says what that one says', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.getByLabel('SMTP server').fill('mail.acme.example');
+    await page.getByRole('button', { name: 'Save mail' }).click();
+    expect(await page.locator('#server-error').innerText()).toContain('Enter an address such as smtp://');
+    await page.getByLabel('SMTP server').fill(mailbox.url);
+    await page.getByRole('button', { name: 'Save mail' }).click();
+    await page.getByLabel('Send it to').fill('ann@example.com');
+    await page.getByRole('button', { name: 'Send test mail' }).click();
+    expect(await told(window)).toContain('It said: 250 OK');
+    expect((await mailbox.latestTo('ann@example.com')).message.subject).toMatch(/^Test mail of /);
+    mailbox.refusals.push(554);
+    await page.setViewportSize(NARROW);
+    await page.getByLabel('Send it to').fill('bob@example.com');
+    await page.getByRole('button', { name: 'Send test mail' }).click();
+    expect(await page.locator('#to-error').innerText()).toContain('554 not now');
+    await expectFine(window);
+    if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/settings.png`, fullPage: true });
+    await window.close();
+  });
+});
