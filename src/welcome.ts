@@ -27,6 +27,7 @@ Switchboard is at ${address}
 
   Administrator   ${email}
   Password        ${password}   (shown once)
+                  Sign in with it, and choose your own.
   First API key   ${keySecret}   (shown once, with $${formatUsd(credit)} of credit)
 
 Base address: ${address}/v1 for OpenAI clients, ${address} for Anthropic clients.
