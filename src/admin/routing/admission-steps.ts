@@ -2,7 +2,7 @@ import type { AppError } from '../../shared/index.js';
 import { describeLimits } from '../../limits/index.js';
 import type { DryRunAnswer } from '../../relay/index.js';
 import { dateTime, exactUsd } from '../../web/index.js';
-import type { AnsweredRouting } from './routing-answer.js';
+import type { AnsweredRouting } from './answered-routing.js';
 
 type Outcome = 'passed' | 'refused' | 'not-asked';
 

@@ -1,22 +1,10 @@
 import { costOf, costTerms } from '../../billing/index.js';
 import { NO_TOKENS } from '../../call/index.js';
-import type { Account } from '../../auth/index.js';
-import type { OwnKey } from '../../keys/index.js';
-import type { DryRunAnswer, DryRunQuestion } from '../../relay/index.js';
 import { price, times, usd } from '../../web/index.js';
 import { admissionSteps } from './admission-steps.js';
+import type { AnsweredRouting } from './answered-routing.js';
 import { becauseOf, destinationOf, routeRow } from './route-words.js';
 import { excludedRow, hinderedRow } from './unasked-words.js';
-
-/** A dry run with all that its words are made of. */
-export interface AnsweredRouting {
-  readonly question: DryRunQuestion;
-  readonly answer: DryRunAnswer;
-  readonly account: Account;
-  /** Undefined: a new one. */
-  readonly key: OwnKey | undefined;
-  readonly timeZone: string;
-}
 
 /** What the page says of it. */
 export function routingAnswer(asked: AnsweredRouting) {
