@@ -22,6 +22,8 @@ interface FlagSection {
   readonly controls: readonly FlagControl[];
   /** Of these, how many say something. */
   readonly set: number;
+  /** What these are called. */
+  readonly setLabels: string;
   /** Flags that stay as they are, because there is no control for them. */
   readonly kept: readonly { readonly name: string; readonly value: string }[];
 }
@@ -40,9 +42,11 @@ export function flagSection(protocol: string, flags: Flags, body?: FormBody): Fl
   const own = FLAGS.filter((flag) => flag.of.includes(protocol));
   const controls = own.map((flag) => controlOf(flag, textIn(body, flag.name) ?? typed(flags[flag.name])));
   const names = new Set(own.map(({ name }) => name));
+  const set = controls.filter(({ value }) => value !== '');
   return {
     controls,
-    set: controls.filter(({ value }) => value !== '').length,
+    set: set.length,
+    setLabels: set.map(({ label }) => label).join(', '),
     kept: Object.keys(flags)
       .filter((name) => !names.has(name))
       .map((name) => ({ name, value: typed(flags[name]) })),
