@@ -117,6 +117,18 @@ describe('the overview', () => {
     expect(await shown()).toContain('messages-main is refusing 10% of calls (429)');
   });
 
+  it('shows each channel with its state, how its last 24 hours went, its first token and its cost', async () => {
+    const [one, other] = [await row(ann, 10), await row(ann, 20)];
+    await attempt(one, { ordinal: 1, status: 200, firstTokenMs: 240, tookMs: 800 });
+    await attempt(other, { ordinal: 1, status: 429, firstTokenMs: null, tookMs: 100 });
+    expect(await shown()).toMatch(/messages-main Anthropic Messages Healthy 50% .*? 240 ms – /);
+    await sql.query('UPDATE call_attempts SET upstream_cost = 1500000000 WHERE call_id = $1', [one]);
+    const text = await shown();
+    expect(text).toMatch(/messages-main Anthropic Messages Healthy 50% .*? 240 ms \$1\.50 /);
+    expect(text).toContain('Cost is of the attempts whose cost is known.');
+    expect(text).toMatch(/chat-completions-main .*? Healthy – no calls – – /);
+  });
+
   it('shows the last changes that operators made', async () => {
     const entry = {
       action: 'changed',

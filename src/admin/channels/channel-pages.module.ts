@@ -29,5 +29,6 @@ import { ChannelsController } from './channels.controller.js';
     ChannelStates,
     ChannelView,
   ],
+  exports: [ChannelFiguresReader, ChannelStates],
 })
 export class ChannelPagesModule {}

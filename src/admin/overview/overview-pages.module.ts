@@ -5,14 +5,16 @@ import { ChannelsModule } from '../../channels/index.js';
 import { LimitsModule } from '../../limits/index.js';
 import { MailModule } from '../../mail/index.js';
 import { UsageModule } from '../../usage/index.js';
+import { ChannelPagesModule } from '../channels/channel-pages.module.js';
+import { ChannelsCard } from './channels-card.js';
 import { OverviewController } from './overview.controller.js';
 import { OverviewPages } from './overview.pages.js';
 import { OverviewReader } from './overview-reader.js';
 import { Troubles } from './troubles.js';
 
 @Module({
-  imports: [AuthModule, CatalogModule, ChannelsModule, LimitsModule, MailModule, UsageModule],
+  imports: [AuthModule, CatalogModule, ChannelPagesModule, ChannelsModule, LimitsModule, MailModule, UsageModule],
   controllers: [OverviewController],
-  providers: [OverviewPages, OverviewReader, Troubles],
+  providers: [ChannelsCard, OverviewPages, OverviewReader, Troubles],
 })
 export class OverviewPagesModule {}

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../shared/index.js';
 import { unitFor } from '../../usage/index.js';
 import { Page, type Visitor } from '../../web/index.js';
+import { ChannelsCard } from './channels-card.js';
 import { notices } from './notices.js';
 import { OverviewReader } from './overview-reader.js';
 import { DAY, OVERVIEW_RANGES, overviewView } from './overview.view.js';
@@ -12,6 +13,7 @@ import { Troubles } from './troubles.js';
 export class OverviewPages {
   constructor(
     private readonly reader: OverviewReader,
+    private readonly channels: ChannelsCard,
     private readonly troubles: Troubles,
     private readonly clock: Clock,
   ) {}
@@ -23,9 +25,13 @@ export class OverviewPages {
     // What comes in while the page is made belongs to it.
     const span = { from: new Date(now - shown.ms), to: new Date(now + 1000) };
     const scale = { unit: unitFor(span.from, new Date(now)), timeZone };
-    const reading = await this.reader.read(`${shown.name} ${timeZone}`, span, scale);
-    const told = notices(this.troubles.with(reading));
-    const data = overviewView({ range: shown, scale, reading, notices: told });
+    const [reading, channels] = await Promise.all([
+      this.reader.read(`${shown.name} ${timeZone}`, span, scale),
+      this.channels.read(),
+    ]);
+    const told = notices(this.troubles.with(reading, channels.rests));
+    const view = overviewView({ range: shown, scale, reading, notices: told });
+    const data = { ...view, channels: channels.rows, channelsNote: channels.note };
     return new Page('admin/overview', { title: 'Overview', data });
   }
 }

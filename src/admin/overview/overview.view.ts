@@ -123,9 +123,10 @@ function trafficChart({ bars, total }: Traffic, { unit, timeZone }: ChartScale, 
   const [bucketName, per] = BAR_NAMES[unit];
   const day = (start: Date): string => shortDay(start, timeZone);
   const time = (start: Date): string => clockTime(start, timeZone, 'minutes');
-  const labels = bars.map(({ start }) => {
+  const labels = bars.map(({ start }, index) => {
     if (unit === 'day' || unit === 'week') return day(start);
-    return unit === 'six hours' ? `${day(start)}, ${time(start)}` : time(start);
+    // A day of hours begins and ends within the same one.
+    return unit === 'six hours' || (unit === 'hour' && index === 0) ? `${day(start)}, ${time(start)}` : time(start);
   });
   return {
     text: `Calls per ${per}; failed calls in red`,
@@ -137,11 +138,11 @@ function trafficChart({ bars, total }: Traffic, { unit, timeZone }: ChartScale, 
       buckets: labels,
       series: [
         { name: 'Failed', values: bars.map(({ failed }) => failed), class: 'fbad' },
-        { name: 'Others', values: bars.map(({ calls, failed }) => calls - failed), class: 'f1' },
+        { name: 'Not failed', values: bars.map(({ calls, failed }) => calls - failed), class: 'f1' },
       ],
       restName: '',
       unit: COUNT,
-      order: ['Failed', 'Others'],
+      order: ['Failed', 'Not failed'],
     }),
   };
 }

@@ -4,7 +4,7 @@ import { ChannelDirectory } from '../../channels/index.js';
 import { Notifications } from '../../database/index.js';
 import { CallCounts } from '../../limits/index.js';
 import { Mailer } from '../../mail/index.js';
-import type { Conditions } from './notices.js';
+import type { ChannelRest, Conditions } from './notices.js';
 import type { OverviewReading } from './overview-reader.js';
 
 /** What this process knows to be wrong, beside what the database tells. */
@@ -18,9 +18,12 @@ export class Troubles {
     private readonly mailer: Mailer,
   ) {}
 
-  with({ troubles, unsettled }: Pick<OverviewReading, 'troubles' | 'unsettled'>): Conditions {
+  with(
+    { troubles, unsettled }: Pick<OverviewReading, 'troubles' | 'unsettled'>,
+    rests: readonly ChannelRest[],
+  ): Conditions {
     return {
-      rests: [],
+      rests,
       troubles,
       unsettled,
       unserved: this.unserved(),
