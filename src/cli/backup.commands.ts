@@ -26,7 +26,7 @@ async function writeBackup(file: string): Promise<void> {
   );
   printLine(`backup of ${tables} tables, ${inWords(rows)} rows, ${(bytes / MEGABYTE).toFixed(1)} MB in ${file}`);
   note(
-    'SECRET_KEY is not in it: keep it elsewhere (DATA_DIR/secret.key, or the variable). Without it the credentials of channels cannot be read, codes that were mailed are void, and clients lose the reasoning that was sealed for them.',
+    'SECRET_KEY is not in it: keep it elsewhere (DATA_DIR/secret.key, or the variable). Without it the credentials of channels and the password of the mail server cannot be read, codes that were mailed are void, and clients lose the reasoning that was sealed for them.',
     `Left out: what only the running service needs (${LEFT_OUT.join(', ')}, and counts that a crash forgets as well). After a restore everybody signs in again, and calls that were open are closed without a charge.`,
   );
 }
@@ -46,7 +46,7 @@ async function readBackup(file: string): Promise<void> {
   if (sameKey) note('SECRET_KEY is the one that the backup was made under.');
   else
     note(
-      'SECRET_KEY is another one than the backup was made under: until the old one is back, the credentials of channels cannot be read. Put it into DATA_DIR/secret.key in place of what stands there, or set the variable SECRET_KEY, before the service starts. Where it is lost, give each channel its credentials anew.',
+      'SECRET_KEY is another one than the backup was made under: until the old one is back, the credentials of channels and the password of the mail server cannot be read. Put it into DATA_DIR/secret.key in place of what stands there, or set the variable SECRET_KEY, before the service starts. Where it is lost, enter them anew.',
     );
 }
 

@@ -46,6 +46,15 @@ describe('the schema', () => {
     expect(drifted.upQueries.map(({ query }) => query).join()).toContain('"accounts"');
   });
 
+  it('has nothing but rows for a backup to hold: no sequence but that of the list of migrations, and no view', async () => {
+    const others = await app
+      .get(DataSource)
+      .query(
+        `SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('S', 'v', 'm', 'f')`,
+      );
+    expect(others).toEqual([{ relname: 'migrations_id_seq' }]);
+  });
+
   it('has partitions for this month and three months ahead, and none that takes just anything', async () => {
     const sql = app.get(DataSource);
     const partitions: { name: string; bound: string }[] = await sql.query(
