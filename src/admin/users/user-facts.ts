@@ -56,7 +56,8 @@ const movementRow = ({ id, at, kind, reason, amount, balanceAfter }: TopUp) => (
   id,
   at,
   source: MOVEMENT_WORDS[kind].source,
-  reason,
+  // Of a code it says which one, which the source says already.
+  reason: reason.replace(/^Redemption code /, ''),
   amount: exactAmount(amount, true),
   after: exactAmount(balanceAfter),
 });

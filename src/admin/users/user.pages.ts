@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Account, AccountGone, RecentSignIn } from '../../auth/index.js';
-import { Cursors, Form, Page, usd, type Visitor } from '../../web/index.js';
+import { clockTime, count, Cursors, Form, Page, shortDay, usd, type Visitor } from '../../web/index.js';
 import { listAddress, type ListQuery } from '../list-address.js';
 import { groupOptions, UserChoices } from './user-choices.js';
 import { type ListedUser, UserDirectory } from './user-directory.js';
@@ -41,7 +41,7 @@ export class UserPages {
         settings,
         role,
         user: factsOf(user),
-        stats: statsOf(user),
+        stats: statsOf(user, visitor),
         crumbs: userCrumbs({ id, email: userTitle(user) }),
         groups: groupOptions(await this.choices.groups()),
         roles: Object.entries(ROLES).map(([value, label]) => ({ value, label })),
@@ -98,8 +98,13 @@ const factsOf = (user: ListedUser) => ({
   changes: listAddress('/admin/audit', { object: user.id }),
 });
 
-const statsOf = (user: ListedUser) => [
+const statsOf = (user: ListedUser, { timeZone }: Visitor) => [
   { label: 'Balance', value: usd(user.balance), note: user.owed > 0n ? `${usd(user.owed)} is owed` : '' },
   { label: 'Charged, 30 days', value: usd(user.charged), note: '' },
-  { label: 'Calls, 30 days', value: user.calls.toLocaleString('en'), note: '' },
+  { label: 'Calls, 30 days', value: count(user.calls), note: '' },
+  {
+    label: 'Last seen',
+    value: user.lastSeenAt === null ? 'Never' : shortDay(user.lastSeenAt, timeZone),
+    note: user.lastSeenAt === null ? '' : clockTime(user.lastSeenAt, timeZone, 'minutes'),
+  },
 ];
