@@ -21,12 +21,12 @@ import { LimitGroups20261122200200 } from './20261122200200-limit-groups.js';
 import { LimitKeys20261122200210 } from './20261122200210-limit-keys.js';
 import { CreateNamedCalls20261122200300 } from './20261122200300-create-named-calls.js';
 import { NameCredentialHeaders20261122210000 } from './20261122210000-name-credential-headers.js';
+import { CreateAuditLog20261123000000 } from './20261123000000-create-audit-log.js';
 import { KeepSumsOfDroppedCalls20261123010000 } from './20261123010000-keep-sums-of-dropped-calls.js';
 import { RecordUpstreamCosts20261123020000 } from './20261123020000-record-upstream-costs.js';
-import { CreateAuditLog20261123000000 } from './20261123000000-create-audit-log.js';
-import { DeleteChannels20261123050000 } from './20261123050000-delete-channels.js';
 import { ExtendAccounts20261123030000 } from './20261123030000-extend-accounts.js';
 import { CreateSettings20261123040000 } from './20261123040000-create-settings.js';
+import { DeleteChannels20261123050000 } from './20261123050000-delete-channels.js';
 import { TellPriceChanges20261123060000 } from './20261123060000-tell-price-changes.js';
 
 export const migrations = [
@@ -52,11 +52,11 @@ export const migrations = [
   LimitKeys20261122200210,
   CreateNamedCalls20261122200300,
   NameCredentialHeaders20261122210000,
+  CreateAuditLog20261123000000,
   KeepSumsOfDroppedCalls20261123010000,
   RecordUpstreamCosts20261123020000,
-  CreateAuditLog20261123000000,
-  DeleteChannels20261123050000,
   ExtendAccounts20261123030000,
   CreateSettings20261123040000,
+  DeleteChannels20261123050000,
   TellPriceChanges20261123060000,
 ];

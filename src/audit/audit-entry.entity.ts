@@ -7,7 +7,7 @@ export class AuditEntryEntity {
   @PrimaryColumn('text')
   readonly id: string;
 
-  @Column('timestamptz', { name: 'created_at' })
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
   readonly createdAt: Date;
 
   @Column('text', { name: 'actor_kind' })

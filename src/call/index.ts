@@ -53,10 +53,10 @@ export type {
   StreamMeter,
   UpstreamAdapter,
   UpstreamHeaders,
-  UpstreamRequest,
   UpstreamTarget,
   VerbatimLane,
 } from './upstream-adapter.js';
+export type { UpstreamRequest } from './upstream-request.js';
 export * from './translation/index.js';
 export { UpstreamRefusal } from './upstream-refusal.js';
 export { USUAL_STATUSES } from './usual-statuses.js';

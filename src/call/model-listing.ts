@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../shared/index.js';
 import { SplicedBody } from './json-splice.js';
-import type { UpstreamRequest } from './upstream-adapter.js';
+import type { UpstreamRequest } from './upstream-request.js';
 
 /** How upstreams of a dialect are asked which models they have. Pure, as the adapter is. */
 export interface ModelListing {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../shared/index.js';
 import type { Call } from './call.js';
 import type { ProtocolId } from './protocol-id.js';
 import type { HeadReader } from './head-reader.js';
-import type { UpstreamRequest } from './upstream-adapter.js';
+import type { UpstreamRequest } from './upstream-request.js';
 
 /** How one dialect asks how many tokens a prompt has, which is no call: nothing is generated. Pure, as adapters are. */
 export interface PromptQuestion {

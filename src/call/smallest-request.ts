@@ -1,6 +1,6 @@
 import type { JsonObject } from '../shared/index.js';
 import { SplicedBody } from './json-splice.js';
-import type { UpstreamRequest } from './upstream-adapter.js';
+import type { UpstreamRequest } from './upstream-request.js';
 
 /** A request of our own making, for a probe: JSON to a path behind the channel's base address. */
 export const smallestRequest = (

@@ -1,7 +1,6 @@
 import type { AppError } from '../shared/index.js';
 import type { Call } from './call.js';
 import type { ProtocolId } from './protocol-id.js';
-import type { SplicedBody } from './json-splice.js';
 import type { ModelListing } from './model-listing.js';
 import type { CallSignal } from './signals.js';
 import type { SseEvent } from './sse-event.js';
@@ -9,6 +8,7 @@ import type { TextPiece } from './text-places.js';
 import type { BuildContext, StreamDecoder } from './translation/adapter-contexts.js';
 import type { CallContent } from './translation/content.js';
 import type { CallResult } from './translation/events.js';
+import type { UpstreamRequest } from './upstream-request.js';
 
 /** Response headers of an upstream, names in lower case. */
 export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -32,23 +32,6 @@ export interface UpstreamTarget {
   readonly mayStore: boolean;
   /** Whose reasoning it can read: what another family has signed must not be sent to it. */
   readonly family: string;
-}
-
-/** A request to an upstream, without address and credentials, which the channel adds. */
-export interface UpstreamRequest {
-  /** Behind the channel's base address: `/chat/completions`. */
-  readonly path: string;
-  /** The query to add to the channel's own, without the question mark; may be empty. */
-  readonly query: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: SplicedBody;
-  /** `POST` when absent; the others go without the body. */
-  readonly method?: 'GET' | 'DELETE';
-  /**
-   * How many of the content's stop texts, from the first on, the upstream has been told, when it was built from
-   * content. The others are looked for in the answer.
-   */
-  readonly stopsSent?: number;
 }
 
 /** What the meter found in one event. */

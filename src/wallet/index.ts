@@ -3,7 +3,7 @@
 // and cost: admission and settlement write that.
 export { LedgerCheck, type LedgerReport } from './ledger-check.js';
 export { CodeNotRedeemable, CodesNotPossible } from './redemption.errors.js';
-export { CODE_STATES, type CodeFilter, type CodePosition, type CodeState } from './redemption.repository.js';
+export { CODE_STATES, type CodeFilter, type CodePosition, type CodeState } from './listed-code.js';
 export { type RedemptionCode, RedemptionService } from './redemption.service.js';
 export { AmountNotPossible, DebitTooLarge, WalletInUse, WalletNotFound } from './wallet.errors.js';
 export { type Outlook, WalletOutlook } from './wallet-outlook.js';

@@ -1,32 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { type Nanos, nanos } from '../shared/index.js';
+import type { CodeFilter, CodePosition, ListedCode } from './listed-code.js';
 import { RedemptionCodeEntity } from './redemption-code.entity.js';
 
 export type NewCodeRow = Pick<
   RedemptionCodeEntity,
   'id' | 'batchId' | 'codeHash' | 'amount' | 'note' | 'expiresAt' | 'createdAt'
 >;
-
-/** A code as the operator sees it: never the code itself. */
-export interface ListedCode {
-  readonly id: string;
-  /** Of all that were made together; null: made before this was noted. */
-  readonly batchId: string | null;
-  readonly amount: Nanos;
-  readonly note: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  readonly voidedAt: Date | null;
-  readonly redeemedAt: Date | null;
-  /** E-mail address of the account that redeemed it. */
-  readonly redeemedBy: string | null;
-  readonly redeemedById: string | null;
-}
-
-export const CODE_STATES = ['open', 'redeemed', 'expired', 'voided'] as const;
-/** `voided`: the operator has made it worth nothing before anybody redeemed it. */
-export type CodeState = (typeof CODE_STATES)[number];
 
 /** Reads accounts for the names that stand in the list. */
 const SELECT = `
@@ -60,20 +41,6 @@ const VOID = `
      ORDER BY id FOR UPDATE)
   UPDATE redemption_codes c SET voided_at = $2 FROM open WHERE c.id = open.id
   RETURNING c.id, c.amount, c.note`;
-
-/** Which codes are looked for. */
-export interface CodeFilter {
-  readonly state?: CodeState | undefined;
-  readonly batch?: string | undefined;
-  /** Part of the id, of the note, or of the address of whoever redeemed it. */
-  readonly text?: string | undefined;
-}
-
-/** A place in the list, newest code first. */
-export interface CodePosition {
-  readonly before?: string | undefined;
-  readonly after?: string | undefined;
-}
 
 /** A code that was worth something until now. */
 export type VoidedCode = Pick<ListedCode, 'id' | 'amount' | 'note'>;

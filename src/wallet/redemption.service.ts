@@ -3,14 +3,8 @@ import { AuditLog } from '../audit/index.js';
 import { Clock, formatUsd, generateCode, hashCode, MAX_AMOUNT, type Nanos, newId } from '../shared/index.js';
 import type { RedemptionCodeEntity } from './redemption-code.entity.js';
 import { CodeNotRedeemable, CodesNotPossible } from './redemption.errors.js';
-import {
-  type CodeFilter,
-  type CodePosition,
-  type CodeState,
-  type ListedCode,
-  type NewCodeRow,
-  RedemptionRepository,
-} from './redemption.repository.js';
+import type { CodeFilter, CodePosition, CodeState, ListedCode } from './listed-code.js';
+import { type NewCodeRow, RedemptionRepository } from './redemption.repository.js';
 import { type WalletBalance, WalletService } from './wallet.service.js';
 
 /** What is asked for when codes are made; all of them are alike. */

@@ -1,0 +1,18 @@
+import type { SplicedBody } from './json-splice.js';
+
+/** A request to an upstream, without address and credentials, which the channel adds. */
+export interface UpstreamRequest {
+  /** Behind the channel's base address: `/chat/completions`. */
+  readonly path: string;
+  /** The query to add to the channel's own, without the question mark; may be empty. */
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: SplicedBody;
+  /** `POST` when absent; the others go without the body. */
+  readonly method?: 'GET' | 'DELETE';
+  /**
+   * How many of the content's stop texts, from the first on, the upstream has been told, when it was built from
+   * content. The others are looked for in the answer.
+   */
+  readonly stopsSent?: number;
+}
