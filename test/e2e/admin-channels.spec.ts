@@ -22,6 +22,15 @@ describe('the pages of channels', () => {
     expect(await world.exported()).toBe(before);
   });
 
+  it('leave what the upstream charges as it is where a form does not say it', async () => {
+    const [model] = Object.keys((await world.named(MAIN)).entry['models'] as object);
+    const name = `  - name: ${MAIN}\n`;
+    const text = (await world.exported()).replace(name, `${name}    costs: { ${model}: 0.5 }\n`);
+    await world.relay.applyCatalog(text);
+    expect((await world.send(MAIN, { weight: '77' })).status).toBe(303);
+    expect((await world.named(MAIN)).entry).toMatchObject({ weight: 77, costs: { [model!]: { source: '0.5' } } });
+  });
+
   it('make what a catalog file would make', async () => {
     const made = await world.add({
       name: 'by hand',

@@ -70,13 +70,16 @@ export class ChannelDesk {
   }
 
   private async put(
-    { id, credentials }: EditedChannel,
+    { id, credentials, entry }: EditedChannel,
     [definition]: readonly ChannelDefinition[],
     manager: EntityManager,
   ): Promise<ChangedChannel> {
     if (definition === undefined) return { id: id ?? '', changes: [] };
-    const stored = id === undefined ? [] : await this.credentialsOf(id, manager);
-    return this.channels.save(id, { ...definition, credentials: definedCredentials(credentials, stored) }, manager);
+    const before = id === undefined ? undefined : await this.channels.find(id, manager);
+    const edited = { ...definition, credentials: definedCredentials(credentials, before?.credentials ?? []) };
+    // An edit that says nothing of costs leaves them as they are, but for models that are served no more.
+    const costs = 'costs' in entry ? definition.costs : costsOf(edited.models, before?.costs ?? {});
+    return this.channels.save(id, { ...edited, costs }, manager);
   }
 
   private async isAsSeen({ id, revision, entry }: EditedChannel, manager: EntityManager): Promise<void> {
@@ -89,3 +92,6 @@ export class ChannelDesk {
     return (await this.channels.find(id, manager)).credentials;
   }
 }
+
+const costsOf = (models: ChannelDefinition['models'], costs: ChannelDefinition['costs']): ChannelDefinition['costs'] =>
+  Object.fromEntries(Object.entries(costs).filter(([model]) => model in models));
