@@ -114,6 +114,10 @@ export class CatalogEditor {
     return subject && revisionOf(limitFacts(usual[subject]));
   }
 
+  usualLimits(manager: EntityManager): Promise<UsualLimits> {
+    return this.repository.usualLimits(manager);
+  }
+
   /** Everything stored, switched off or not, by name. */
   async everything(manager: EntityManager): Promise<CatalogContent> {
     const groups = await this.repository.groups(manager);

@@ -38,6 +38,12 @@ export class CallRetention implements OnModuleDestroy {
     await this.running;
   }
 
+  /** From when on calls are kept, as the settings are now; undefined: all are. */
+  keptFrom(): Date | undefined {
+    const { callsMonths } = this.settings.current().retention;
+    return callsMonths === undefined ? undefined : startOf(oldestKept(this.clock.date(), callsMonths));
+  }
+
   /** What is said where calls from this time on are asked for and some of them are not kept; undefined: all are. */
   async missingFrom(time: Date): Promise<string | undefined> {
     const kept = await this.months.keptFrom();

@@ -82,6 +82,22 @@ describe('the page of settings in a browser', () => {
     await theirs.close();
   });
 
+  it('saves the usual limits of each kind, and goes to the field that is wrong', async () => {
+    const window = await open();
+    const { page } = window;
+    const limits = page.getByRole('form', { name: 'An account' });
+    await limits.getByLabel('Calls a minute').fill('none');
+    await limits.getByRole('button', { name: 'Save limits' }).click();
+    await page.getByRole('link', { name: /^Enter a whole number/ }).click();
+    expect(await page.evaluate('document.activeElement.id')).toBe('account-callsPerMinute');
+    await expectFine(window);
+    await page.setViewportSize(WIDE);
+    await limits.getByLabel('Calls a minute').fill('600');
+    await limits.getByRole('button', { name: 'Save limits' }).click();
+    expect(await told(window)).toContain('Usual limits saved');
+    await window.close();
+  });
+
   it('sends a test mail through the server that was just set, and says what that one says', async () => {
     const window = await open();
     const { page } = window;

@@ -105,6 +105,18 @@ describe('the page of settings', () => {
     expect((await stranger.post('/register', {})).location).toBe('');
   });
 
+  it('says from when on calls are kept, and that money stays', async () => {
+    await start();
+    expect((await operator.get(PAGE)).text).toContain('Nothing is dropped. Money stays');
+    await save('retention', { callsMonths: '2' });
+    expect(relay.get(Settings).current().retention.callsMonths).toBe(2);
+    const now = new Date();
+    const kept = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 2, 1));
+    const month = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')[kept.getUTCMonth()];
+    const day = `1 ${month} ${kept.getUTCFullYear()}`;
+    expect((await operator.get(PAGE)).text).toContain(`Calls before ${day} are dropped for good`);
+  });
+
   it('shows what the environment sets, and by which variable, and lets nobody change it', async () => {
     await start({
       SIGN_UP: 'invite',

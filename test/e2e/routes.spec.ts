@@ -120,6 +120,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /admin/groups/new',
     'POST /admin/models/*',
     'POST /admin/models/new',
+    'POST /admin/settings/limits/:kind',
     'POST /admin/settings/mail',
     'POST /admin/settings/mail/test',
     'POST /admin/settings/retention',

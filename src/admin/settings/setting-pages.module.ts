@@ -1,16 +1,21 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../../auth/index.js';
+import { ChannelsModule } from '../../channels/index.js';
 import { MailModule } from '../../mail/index.js';
+import { RelayModule } from '../../relay/index.js';
 import { SettingsModule } from '../../settings/index.js';
+import { UsageModule } from '../../usage/index.js';
 import { SettingsController } from './settings.controller.js';
 import { SettingsPages } from './settings.pages.js';
 import { TestMail } from './test-mail.js';
 import { TestMailPages } from './test-mail.pages.js';
+import { UsualLimitPages } from './usual-limits.pages.js';
+import { UsualLimitSettings } from './usual-limits.js';
 
 /** The page of settings: a form for each section, saved on its own, and a test mail. */
 @Module({
-  imports: [AuthModule, MailModule, SettingsModule],
+  imports: [AuthModule, ChannelsModule, MailModule, RelayModule, SettingsModule, UsageModule],
   controllers: [SettingsController],
-  providers: [SettingsPages, TestMail, TestMailPages],
+  providers: [SettingsPages, TestMail, TestMailPages, UsualLimitPages, UsualLimitSettings],
 })
 export class SettingPagesModule {}

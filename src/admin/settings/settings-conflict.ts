@@ -20,9 +20,17 @@ const LABELS: Readonly<Record<SectionName, Readonly<Record<string, string>>>> = 
   retention: { callsMonths: 'Months of calls' },
 };
 
-/** What a section says now and what somebody has typed, where they are not the same. Fields that were not sent are none. */
+/** What a section says now and what somebody has typed, where they are not the same. */
 export const differencesOf = (section: SectionName, now: FormBody, typed: FormBody): readonly Difference[] =>
-  Object.entries(LABELS[section])
+  differencesBetween(LABELS[section], now, typed);
+
+/** The same of any fields. Those that were not sent are none. */
+export const differencesBetween = (
+  labels: Readonly<Record<string, string>>,
+  now: FormBody,
+  typed: FormBody,
+): readonly Difference[] =>
+  Object.entries(labels)
     // A box that is not ticked is not sent.
     .filter(([name]) => name in typed || name === 'statusIsPublic')
     .map(([name, label]) => ({ label, now: shown(now[name]), yours: shown(typed[name]) }))

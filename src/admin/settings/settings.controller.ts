@@ -1,8 +1,9 @@
-import { Body, Controller, Get, Post } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { Operator } from '../../auth/index.js';
 import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
 import { SettingsPages } from './settings.pages.js';
 import { TestMailPages } from './test-mail.pages.js';
+import { UsualLimitPages } from './usual-limits.pages.js';
 
 @Controller('admin/settings')
 @Operator()
@@ -10,6 +11,7 @@ export class SettingsController {
   constructor(
     private readonly pages: SettingsPages,
     private readonly testMail: TestMailPages,
+    private readonly limits: UsualLimitPages,
   ) {}
 
   @Get()
@@ -40,5 +42,15 @@ export class SettingsController {
   @Post('retention')
   saveRetention(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
     return this.pages.save(visitor, 'retention', body);
+  }
+
+  /** @param kind whose: `key`, `account` or `address` */
+  @Post('limits/:kind')
+  saveLimits(
+    @CurrentVisitor() visitor: Visitor,
+    @Param('kind') kind: string,
+    @Body() body: FormBody,
+  ): Promise<Page | Redirect> {
+    return this.limits.save(visitor, kind, body);
   }
 }

@@ -8,16 +8,27 @@ import {
   SettingsChangedMeanwhile,
   SettingsEditor,
 } from '../../settings/index.js';
-import { type Flash, Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
+import { CallRetention } from '../../usage/index.js';
+import { calendarDate, type Flash, Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
 import { type Difference, differencesOf } from './settings-conflict.js';
 import { MailForm, SECTION_FORMS, type SectionForm, type TestMailForm } from './settings.form.js';
 import { type FixedField, fixedFields, MODES, valuesOf, withoutPassword } from './settings.view.js';
+import { type FilledLimits, UsualLimitSettings } from './usual-limits.js';
 
 /** What was typed into one of the forms, and came back. */
 interface Filled {
   readonly name: SectionName;
   readonly form: Form<SectionForm>;
-  /** What somebody else has saved meanwhile, beside it. */
+  /** Whether what there is now is shown beside it. */
+  readonly conflict: boolean;
+}
+
+/** What came back of all forms of the page. */
+interface Returned {
+  readonly section?: Filled;
+  readonly limits?: FilledLimits;
+  readonly test?: Form<TestMailForm>;
+  /** What somebody else has saved meanwhile, beside what was typed. */
   readonly differences?: readonly Difference[];
 }
 
@@ -42,28 +53,25 @@ export class SettingsPages {
     private readonly editor: SettingsEditor,
     private readonly settings: Settings,
     private readonly recent: RecentSignIn,
+    private readonly kept: CallRetention,
+    private readonly limits: UsualLimitSettings,
   ) {}
 
-  /** @param filled the form that was refused, if one was; test: that of the test mail */
-  async show(visitor: Visitor, filled?: Filled, test?: Form<TestMailForm>): Promise<Page> {
-    const [site, signUp, mail, retention] = [
-      await this.section('site', filled),
-      await this.section('signUp', filled),
-      await this.mail(visitor, filled),
-      await this.section('retention', filled),
-    ];
-    const form = filled?.form ?? test;
+  async show(visitor: Visitor, { section, limits, test, differences }: Returned = {}): Promise<Page> {
+    const form = section?.form ?? limits?.form ?? test;
     return new Page('admin/settings', {
       title: 'Settings',
       width: 'narrow',
-      ...(filled?.differences && { status: 409 }),
+      ...(differences && { status: 409 }),
       data: {
         ...(form && { form }),
-        differences: filled?.differences,
-        site,
-        signUp: { ...signUp, modes: MODES },
-        mail,
-        retention,
+        ids: limits && idsOf(limits),
+        differences,
+        site: await this.section('site', section),
+        signUp: { ...(await this.section('signUp', section)), modes: MODES },
+        mail: await this.mail(visitor, section),
+        retention: { ...(await this.section('retention', section)), keptFrom: this.keptFrom() },
+        limits: await this.limits.views(limits),
         test: test ?? Form.empty<TestMailForm>({ to: visitor.email }),
       },
     });
@@ -74,16 +82,13 @@ export class SettingsPages {
     try {
       const lines = await form.attempt((value) => this.change(visitor, name, form, value));
       return lines === undefined
-        ? await this.show(visitor, { name, form })
+        ? await this.show(visitor, { section: { name, form, conflict: false } })
         : new Redirect('/admin/settings', told(name, lines));
     } catch (error) {
       if (!(error instanceof SettingsChangedMeanwhile)) throw error;
       const { value } = await this.editor.section(name);
-      return this.show(visitor, {
-        name,
-        form,
-        differences: differencesOf(name, valuesOf(name, value), form.values),
-      });
+      const differences = differencesOf(name, valuesOf(name, value), form.values);
+      return this.show(visitor, { section: { name, form, conflict: true }, differences });
     }
   }
 
@@ -102,6 +107,12 @@ export class SettingsPages {
       Object.assign(form.faults, error.faults);
       return undefined;
     }
+  }
+
+  /** The day from which on calls are kept; undefined: all are. */
+  private keptFrom(): string | undefined {
+    const time = this.kept.keptFrom();
+    return time && calendarDate(time, 'UTC');
   }
 
   private async section(name: SectionName, filled: Filled | undefined): Promise<SectionView> {
@@ -128,11 +139,15 @@ export class SettingsPages {
     return {
       form: here?.form ?? Form.empty<SectionForm>(valuesOf(name, value)),
       // What is saved over: what was shown, unless what there is now is shown beside it.
-      revision: here === undefined || here.differences ? revision : here.form.values['revision'],
+      revision: here === undefined || here.conflict ? revision : here.form.values['revision'],
       fixed: fixedFields(fixed, this.settings.current()),
     };
   }
 }
+
+/** The controls of limits are there for each kind. */
+const idsOf = ({ kind, form }: FilledLimits): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.keys(form.faults).map((field) => [field, `${kind}-${field}`]));
 
 /** People paste the whole address: its password is not to be shown again with it. */
 function parted(body: FormBody): FormBody {

@@ -16,7 +16,7 @@ export class TestMailPages {
   async send(visitor: Visitor, body: FormBody): Promise<Page | Redirect> {
     const form = Form.read(TestMailForm, body);
     const delivery = await form.attempt(({ to }) => this.mail.send(to));
-    if (delivery === undefined) return this.pages.show(visitor, undefined, form);
+    if (delivery === undefined) return this.pages.show(visitor, { test: form });
     return new Redirect('/admin/settings', told(delivery));
   }
 }

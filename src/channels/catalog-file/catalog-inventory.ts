@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CatalogEditor, type GroupDefinition, type KnownModel, type Subject } from '../../catalog/index.js';
+import type { Limits, UsualLimits } from '../../limits/index.js';
 import { AppError } from '../../shared/index.js';
 import { ChannelEditor } from '../channel.editor.js';
 
@@ -48,6 +49,15 @@ export class CatalogInventory {
   async group(name: string): Promise<Seen<GroupDefinition>> {
     const { inventory, revision } = await this.see({ kind: 'group', name });
     return { thing: found(inventory.groups, name, 'group'), revision, inventory };
+  }
+
+  /** What holds for whoever of a kind has no limits of their own. */
+  usualLimits(kind: keyof UsualLimits): Promise<{ readonly limits: Limits; readonly revision: string }> {
+    return this.dataSource.transaction('REPEATABLE READ', async (manager) => {
+      const limits = (await this.catalog.usualLimits(manager))[kind];
+      const revision = await this.catalog.revisionOf({ kind: 'limits', name: kind, id: kind }, manager);
+      return { limits, revision: revision ?? '' };
+    });
   }
 
   private see(subject?: Subject): Promise<{ readonly inventory: Inventory; readonly revision: string }> {

@@ -1,0 +1,72 @@
+import { CatalogService } from '../../src/catalog/index.js';
+import type { PageVisitor, Visited } from '../support/page-visitor.js';
+import { RelayApp } from '../support/relay-app.js';
+import { operatorOf } from '../support/signed-in.js';
+
+const PAGE = '/admin/settings';
+
+describe('the usual limits in the settings', () => {
+  let relay: RelayApp;
+  let operator: PageVisitor;
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+    operator = await operatorOf(relay);
+  });
+  afterAll(() => relay.close());
+
+  const revisionOf = ({ text }: Visited, kind: string): string =>
+    new RegExp(`action="${PAGE}/limits/${kind}".*?name="revision" value="([^"]+)"`, 's').exec(text)?.[1] ?? '';
+  const typed = (changes: Record<string, string>) => ({
+    callsPerMinute: '',
+    tokensPerMinute: '',
+    concurrency: '',
+    ...changes,
+  });
+  const save = async (kind: string, changes: Record<string, string>): Promise<Visited> => {
+    const revision = revisionOf(await operator.get(PAGE), kind);
+    return operator.post(`${PAGE}/limits/${kind}`, { revision, ...typed(changes) });
+  };
+  const usual = async () => {
+    await relay.get(CatalogService).reload();
+    return relay.get(CatalogService).current().usualLimits;
+  };
+
+  it('are those of the catalog: what is saved is in force, and what is left empty is lifted', async () => {
+    await relay.applyCatalog('limits: { account: { concurrency: 9 } }');
+    expect((await save('key', { callsPerMinute: '1,000', concurrency: '4' })).location).toBe(PAGE);
+    expect((await operator.get(PAGE)).text).toContain('Usual limits saved');
+    expect(await usual()).toEqual({
+      key: { requestsPerMinute: 1000, concurrency: 4 },
+      account: { concurrency: 9 },
+      address: {},
+    });
+    await save('key', { concurrency: '4' });
+    expect((await usual()).key).toEqual({ concurrency: 4 });
+  });
+
+  it('are refused beside their field when they are no limits, and nothing is changed', async () => {
+    const before = await usual();
+    const { status, text } = await save('address', { callsPerMinute: '0', tokensPerMinute: 'many' });
+    expect(status).toBe(422);
+    expect(text).toMatch(/id="address-callsPerMinute-error">.*?Enter a whole number of 1 or more/s);
+    expect(text).toContain('href="#address-tokensPerMinute"');
+    expect(text).toContain('value="many"');
+    expect(await usual()).toEqual(before);
+  });
+
+  it('show both values when a catalog file has changed them meanwhile', async () => {
+    const revision = revisionOf(await operator.get(PAGE), 'account');
+    await relay.applyCatalog('limits: { account: { concurrency: 7 } }');
+    const mine = typed({ concurrency: '3' });
+    const refused = await operator.post(`${PAGE}/limits/account`, { revision, ...mine });
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain('<li>Calls at the same time: now <b>7</b>, yours <b>3</b></li>');
+    expect((await usual()).account).toEqual({ concurrency: 7 });
+    await operator.post(`${PAGE}/limits/account`, { revision: revisionOf(refused, 'account'), ...mine });
+    expect((await usual()).account).toEqual({ concurrency: 3 });
+  });
+
+  it('are there for keys, accounts and addresses alone', async () => {
+    expect((await save('planet', { concurrency: '3' })).status).toBe(404);
+  });
+});
