@@ -77,7 +77,7 @@ describe('the pages of models', () => {
       - { from_prompt_tokens: 0, input: 3, output: 15, cache_read: 0.3, cache_write_5m: 1000.000000001 }
       - { from_prompt_tokens: 200000, input: 6, output: 22.5 }`);
     const page = await operator.get('/admin/models/vendor/large-2.0');
-    expect(page.text).toContain('1000.000000001');
+    expect(page.text).toContain('1,000.000000001');
     expect((await operator.get('/admin/models')).text).toContain('vendor/large-2.0');
   });
 
@@ -155,7 +155,7 @@ describe('the pages of models', () => {
     expect(await exported()).toContain('valid_from: 2099-07-01T07:30:00.000Z');
     const page = await operator.get('/admin/models/m3');
     expect(page.text).toContain('Withdraw version 2');
-    expect(page.text).toMatch(/id="tier-0-output"[^>]* value="15"/);
+    expect(page.text).toMatch(/id="tier-0-output"[^>]* value="15.00"/);
     const withdrawn = await operator.post('/admin/withdraw-prices/m3', { time: '2099-07-01T07:30:00.000Z' });
     expect(withdrawn.location).toBe('/admin/models/m3');
     expect(await exported()).not.toContain('2099');
@@ -189,7 +189,7 @@ describe('the pages of models', () => {
       'tier-0-output': '17',
     });
     expect(second.status).toBe(409);
-    expect(second.text).toContain('Output: now <b>16</b>, yours <b>17</b>');
+    expect(second.text).toContain('Output: now <b>16.00</b>, yours <b>17</b>');
     expect(await versions('m5')).toBe(2);
     const again = await operator.post('/admin/models/m5', {
       ...FORM,

@@ -61,7 +61,7 @@ export class GroupFormPages {
       return new Redirect(groupAddress(name), {
         tone: 'ok',
         title: changes.length > 0 ? `Group ${name} is saved` : 'Nothing was changed',
-        ...(told && { text: `${told}. Calls in progress keep their prices.` }),
+        ...(stored && told && { text: `${told}. Calls in progress keep their prices.` }),
       });
     } catch (error) {
       if (error instanceof ChangedMeanwhile) return this.changedMeanwhile(stored, form);

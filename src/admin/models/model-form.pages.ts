@@ -146,6 +146,11 @@ const formOf = ({ name, definition }: KnownModel, revision: string, timeZone: st
 function told(name: string, changes: readonly string[]) {
   const about = changes.map((line) => line.replace(`model ${name}: `, ''));
   if (about.length === 0) return { tone: 'ok' as const, title: 'Nothing was changed', text: 'It is stored as it was.' };
-  const title = about[0] === 'added' ? `${name} is added` : `${name} is saved`;
-  return { tone: 'ok' as const, title, text: `${about.join('; ')}. Calls in progress keep their prices.` };
+  if (about[0] === 'added')
+    return { tone: 'ok' as const, title: `${name} is added`, text: 'It can be called once a channel serves it.' };
+  return {
+    tone: 'ok' as const,
+    title: `${name} is saved`,
+    text: `${about.join('; ')}. Calls in progress keep their prices.`,
+  };
 }

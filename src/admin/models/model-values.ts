@@ -1,9 +1,9 @@
 import { EFFORTS } from '../../call/index.js';
 import type { Flags, ModelDefinition, TierDefinition } from '../../catalog/index.js';
-import { type FormBody } from '../../web/index.js';
+import { count, type FormBody, price } from '../../web/index.js';
 import { linesOf } from '../catalog-form.js';
 import { TOKEN_FIELDS, tierField } from './model-fields.js';
-import { localMinute } from '../../shared/index.js';
+import { localMinute, parseUsd } from '../../shared/index.js';
 
 /** What stands in the form of a new model at first. */
 export const newValues = (): FormBody => ({ groups: ['default'], when: 'now', 'tier-0-from': '0' });
@@ -13,13 +13,13 @@ export const valuesOf = (model: ModelDefinition, revision: string, timeZone: str
   name: model.name,
   displayName: model.displayName,
   ownedBy: model.ownedBy,
-  contextWindow: String(model.contextWindow),
-  maxOutputTokens: String(model.maxOutputTokens),
+  contextWindow: count(model.contextWindow),
+  maxOutputTokens: count(model.maxOutputTokens),
   groups: model.groups,
   capabilities: capabilityLines(model.capabilities).join('\n'),
   hiddenTokens: String(model.hiddenTokensPerSecond),
   free: model.pricing.free ? 'yes' : '',
-  requestFee: model.pricing.request_fee === '0' ? '' : model.pricing.request_fee,
+  requestFee: model.pricing.request_fee === '0' ? '' : dollars(model.pricing.request_fee),
   serviceTiers: linesOf(model.pricing.service_tiers ?? {}),
   toolFees: linesOf(model.pricing.tool_fees ?? {}),
   ...Object.fromEntries(EFFORTS.map((effort) => [`effort-${effort}`, model.pricing.effort_multipliers[effort] ?? ''])),
@@ -31,9 +31,12 @@ export const valuesOf = (model: ModelDefinition, revision: string, timeZone: str
 });
 
 const tierValues = (tier: TierDefinition, index: number): FormBody => ({
-  [tierField(index, 'from')]: String(tier.from_prompt_tokens),
-  ...Object.fromEntries(TOKEN_FIELDS.map(({ name }) => [tierField(index, name), tier[name] ?? ''])),
+  [tierField(index, 'from')]: count(tier.from_prompt_tokens),
+  ...Object.fromEntries(TOKEN_FIELDS.map(({ name }) => [tierField(index, name), dollars(tier[name])])),
 });
+
+/** `3` as `3.00`, with every digit that it has. */
+const dollars = (text: string | undefined): string => (text === undefined ? '' : price(parseUsd(text)).slice(1));
 
 /** `vision`, `stopMax: 4`, `efforts: low, high`: a list of one ends with a comma, or it would be a text. */
 export const capabilityLines = (flags: Flags): readonly string[] =>
