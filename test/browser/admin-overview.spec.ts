@@ -1,0 +1,158 @@
+import type { Browser } from 'playwright-core';
+import { DataSource } from 'typeorm';
+import { actingAs, AuditLog, COMMAND_LINE } from '../../src/audit/index.js';
+import { newId } from '../../src/shared/index.js';
+import { expectFine, NARROW, startBrowser, WIDE, Window } from '../support/browser.js';
+import { aCallRow } from '../support/call-rows.js';
+import { mouse } from '../support/hands.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { operatorOf } from '../support/signed-in.js';
+
+const CALLS = '/admin/calls';
+/** As long as a name may be on a page without being cut, without a place to break it at. */
+const LONG = 'a-name-of-sixty-characters-'.padEnd(60, 'x');
+
+describe('the overview, the calls of all users and the audit log in a browser', () => {
+  let relay: RelayApp;
+  let browser: Browser;
+  let ann: TestCaller;
+  let real: string;
+  let failed: string;
+  let cookies: { name: string; value: string; url: string }[];
+
+  const open = async (options: Parameters<typeof Window.open>[2] = {}): Promise<Window> => {
+    const window = await Window.open(browser, relay.url, options);
+    await window.context.addCookies(cookies);
+    return window;
+  };
+
+  beforeAll(async () => {
+    [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
+    ann = await relay.caller({ credit: '10000' });
+    const answer = await relay.post('/v1/responses', ann.key, { model: 'm', input: 'hello', stream: true });
+    await answer.text();
+    real = answer.headers.get('x-request-id')!;
+    failed = newId('req', Date.now() - 60_000);
+    const sql = relay.get(DataSource);
+    await aCallRow(sql, {
+      id: failed,
+      accountId: ann.accountId,
+      keyId: ann.keyId,
+      createdAt: new Date(Date.now() - 60_000).toISOString(),
+      model: LONG,
+      channel: LONG,
+      cost: 123_456_789_123n,
+      upstreamCost: 223_456_789_123n,
+      status: 'failed',
+      errorReason: 'upstream_error',
+      errorMessage: 'word '.repeat(60),
+      promptTokens: 9_999_999,
+      completionTokens: 1_234_567,
+      attempts: 2,
+    });
+    await twoAttempts(sql, failed);
+    const lines = ['tier 1 → 2', `models: ${LONG} → ${LONG}`];
+    const entry = { action: 'changed', object: { kind: 'channel', id: 'chn_1', name: LONG }, lines } as const;
+    await actingAs(COMMAND_LINE, () =>
+      sql.transaction((manager) => relay.get(AuditLog).record({ ...entry, reason: 'It was slow.' }, manager)),
+    );
+    const visitor = await operatorOf(relay);
+    cookies = [...visitor.cookies].map(([name, value]) => ({ name, value, url: relay.url }));
+  });
+  afterAll(async () => {
+    await browser.close();
+    await relay.close();
+  });
+
+  it('lead from a user on the overview to their calls, to one of them, and to its attempts', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.goto('/admin');
+    await page.getByRole('link', { name: 'All channels' }).waitFor();
+    const row = page.getByRole('row').filter({ hasText: ann.email });
+    await row.getByRole('link', { name: '2', exact: true }).click();
+    await page.waitForURL(`**${CALLS}?user=*`);
+    expect(await page.locator('tr[id^="c-"]').count()).toBe(2);
+    await page.locator(`#c-${failed} a.toggle`).click();
+    await page.getByRole('link', { name: 'Open trace' }).click();
+    await page.waitForURL(`**${CALLS}/${failed}`);
+    expect(await page.getByRole('table', { name: 'Attempts' }).innerText()).toContain('status 429');
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it.each([
+    ['with script', true],
+    ['without script', false],
+  ])('find calls by what operators know of them, and say so when there are none, %s', async (_, javaScriptEnabled) => {
+    const window = await open({ javaScriptEnabled });
+    const { page } = window;
+    await page.goto(CALLS);
+    await page.getByLabel('Result').selectOption('Cost more than charged');
+    await mouse.press(page, 'button', 'Apply');
+    expect(await page.locator('tr[id^="c-"]').evaluateAll((rows) => rows.map(({ id }) => id))).toEqual([`c-${failed}`]);
+    await mouse.fill(page, 'User', 'nobody@example.com');
+    await mouse.press(page, 'button', 'Apply');
+    expect(await page.getByRole('main').innerText()).toContain('No call of “nobody@example.com” matches');
+    expect(await page.getByRole('searchbox', { name: 'User' }).inputValue()).toBe('nobody@example.com');
+    await window.close();
+  });
+
+  it('narrow the audit log to what was written of an object, and say so of days that make no sense', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.goto('/admin/audit');
+    await mouse.fill(page, 'Text', 'slow');
+    await mouse.press(page, 'button', 'Apply');
+    expect(await page.getByRole('table', { name: 'Changes, newest first' }).innerText()).toContain('tier 1 → 2');
+    await page.goto('/admin/audit?from=2026-02-02&to=2026-02-01');
+    expect(await page.getByRole('alert').innerText()).toContain('These days are not possible');
+    await window.close();
+  });
+
+  describe.each([
+    ['wide', WIDE],
+    ['narrow', NARROW],
+  ])('%s', (_size, viewport) => {
+    it.each(['light', 'dark'] as const)(
+      'are accessible in %s, fit, and break no rule of their own',
+      async (colorScheme) => {
+        const window = await open({ viewport, colorScheme });
+        for (const path of [
+          '/admin',
+          '/admin?range=30d',
+          CALLS,
+          `${CALLS}?open=${failed}&by=channel`,
+          `${CALLS}?user=nobody`,
+          `${CALLS}?range=custom&from=x`,
+          `${CALLS}/${real}`,
+          `${CALLS}/${failed}`,
+          `${CALLS}/nothing`,
+          '/admin/audit',
+          '/admin/audit?text=nothing-like-it',
+          '/admin/audit?before=x&from=x',
+        ]) {
+          await window.page.goto(path);
+          await expectFine(window);
+        }
+        await window.close();
+      },
+    );
+  });
+});
+
+/** The first one was refused, the second one answered. */
+async function twoAttempts(sql: DataSource, callId: string): Promise<void> {
+  await sql.query(
+    `INSERT INTO call_attempts (call_id, ordinal, created_at, channel, protocol, upstream_model, upstream_status, outcome,
+       reason, credential, begun_ms, connect_ms, headers_ms, first_byte_ms, first_token_ms, duration_ms, upstream_cost,
+       upstream_request_id)
+     SELECT c.id, a.*
+     FROM calls c, LATERAL (VALUES
+       (1, c.created_at, 'b-channel', 'messages', $2, 429, 'rate_limit_exceeded', $3, 2, 4, 20, 90, 92, NULL, 93, 0, $2),
+       (2, c.created_at, $2, 'messages', 'their-model', 200, 'succeeded', '', 1, 110, 0, 100, 130, 140, 480, 223456789123,
+         'up-2')
+     ) AS a WHERE c.id = $1`,
+    [callId, LONG, `${'word '.repeat(30)}${'x'.repeat(150)}`],
+  );
+}
