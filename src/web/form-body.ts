@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '../shared/index.js';
 import type { FormBody } from './form.js';
 
-/** Far more than any form of ours has. */
-const MAX_BYTES = 64 * 1024;
+/** Far more than any form of ours has, also that of a channel with hundreds of models. */
+const MAX_BYTES = 256 * 1024;
 
 /**
  * Has the bodies of forms read before guards run: these want to see the token in it. `/v1` reads its own bodies.
