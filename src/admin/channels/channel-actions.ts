@@ -6,9 +6,10 @@ import { refuse } from './channel-faults.js';
 import { ChannelForm } from './channel-form.js';
 import { ChannelFormPages } from './channel-form.pages.js';
 import { type CheckView, ChannelQuestions, type OfferedNames } from './channel-questions.js';
-import { changesSecrets, editedFrom, rowsIn } from './channel-values.js';
+import { changesSecrets, editedFrom } from './channel-values.js';
 import { ChannelView } from './channel-view.js';
 import { withAdopted, withCredential, withFlagsApart, withoutCredential, withoutRow, withRow } from './form-rows.js';
+import { rowsIn } from './model-rows.js';
 
 /** What a button of the form asks of the upstream. */
 type Question = 'check' | 'models';
@@ -27,6 +28,8 @@ export class ChannelActions {
   async answer(visitor: Visitor, body: FormBody, id: string | undefined): Promise<Page | undefined> {
     const [act = '', number = ''] = String(body['_act'] ?? '').split(':');
     switch (act) {
+      case 'again':
+        return this.forms.again(visitor, body, id);
       case 'row':
         return this.forms.again(visitor, withRow(body), id);
       case 'remove':

@@ -1,5 +1,6 @@
 import type { ChannelRecord } from '../../channels/index.js';
 import type { FormBody } from '../../web/index.js';
+import { costTexts } from './channel-costs.js';
 import { flagsFrom } from './flag-controls.js';
 import { valuesOf } from './channel-values.js';
 
@@ -42,7 +43,17 @@ export function differencesOf(stored: ChannelRecord, typed: FormBody, body: Form
   const held = { label: 'Credentials', now: shownList(now['held']), yours: shownList(typed['held']) };
   const credentials =
     held.now === held.yours ? [] : [{ ...held, now: 'others than when you began', yours: 'as above' }];
-  return [...[...fields, flags].filter((field) => field.now !== field.yours), ...credentials];
+  const differing = [...fields, flags, ...costsOf(stored, now, typed)].filter((field) => field.now !== field.yours);
+  return [...differing, ...credentials];
+}
+
+/** Of the models that both have. */
+function costsOf(stored: ChannelRecord, now: FormBody, typed: FormBody): readonly Difference[] {
+  const yours = costTexts(typed, stored);
+  return [...costTexts(now, stored)].flatMap(([model, text]) => {
+    const other = yours.get(model);
+    return other === undefined ? [] : [{ label: `What ${model} costs`, now: text, yours: other }];
+  });
 }
 
 const flagText = (flags: Readonly<Record<string, unknown>>): string =>

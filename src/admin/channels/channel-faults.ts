@@ -1,11 +1,12 @@
 import type { Fault } from '../../channels/index.js';
 import type { Form } from '../../web/index.js';
+import { costFault } from './cost-faults.js';
 import type { ChannelForm } from './channel-form.js';
 
 type Field = keyof ChannelForm;
 
 /** By the fields of the catalog file, those of the form, and what they are called there. */
-const FIELDS: Readonly<Record<string, readonly [Field | 'flags', string]>> = {
+const FIELDS: Readonly<Record<string, readonly [Field | 'flags' | 'costs', string]>> = {
   name: ['name', 'The name'],
   protocol: ['protocol', 'The protocol'],
   base_url: ['baseUrl', 'The base address'],
@@ -14,7 +15,7 @@ const FIELDS: Readonly<Record<string, readonly [Field | 'flags', string]>> = {
   headers: ['headers', 'The headers'],
   credentials: ['secret', 'The list of credentials'],
   models: ['public', 'The list of models'],
-  costs: ['public', 'The costs'],
+  costs: ['costs', 'The list of costs'],
   groups: ['groups', 'The list of groups'],
   tier: ['tier', 'The tier'],
   weight: ['weight', 'The weight'],
@@ -40,6 +41,11 @@ const WHERE: Readonly<Record<string, string>> = { model: 'Models & prices', grou
 export function refuse(form: Form<ChannelForm>, faults: readonly Fault[]): void {
   for (const { path, message } of faults) {
     const field = path.replace(/^channels\[0\]\.?/, '');
+    const cost = costFault(form, field, message);
+    if (cost !== undefined) {
+      form.faults[cost.id] ??= cost.message;
+      continue;
+    }
     const key = Object.keys(FIELDS).find((name) => field === name || new RegExp(`^${name}[.[]`).test(field));
     const [name, label] = FIELDS[key ?? ''] ?? ['name', 'The channel'];
     form.faults[name] ??= sentenceOf(label, message);

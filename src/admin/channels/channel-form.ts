@@ -87,6 +87,40 @@ export class ChannelForm {
   @Texts()
   readonly upstream: readonly string[] = [];
 
+  /** Models, row by row with what their upstream charges: a share of the price, or prices, or nothing that is known. */
+  @Several()
+  @Texts()
+  readonly costModel: readonly string[] = [];
+
+  @Several()
+  @Texts()
+  readonly costShare: readonly string[] = [];
+
+  @Several()
+  @Texts()
+  readonly costInput: readonly string[] = [];
+
+  @Several()
+  @Texts()
+  readonly costOutput: readonly string[] = [];
+
+  @Several()
+  @Texts()
+  readonly costCacheRead: readonly string[] = [];
+
+  @Several()
+  @Texts()
+  readonly costWrite5m: readonly string[] = [];
+
+  @Several()
+  @Texts()
+  readonly costWrite1h: readonly string[] = [];
+
+  /** Models without such a row, whose costs are to be unknown from now on. */
+  @Several()
+  @Texts()
+  readonly costForgotten: readonly string[] = [];
+
   @Several()
   @Texts()
   readonly groups: readonly string[] = [];

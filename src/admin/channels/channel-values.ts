@@ -6,8 +6,10 @@ import {
   Numeral,
 } from '../../channels/index.js';
 import { countOf, type FormBody } from '../../web/index.js';
-import { type ChannelForm, type ModelRow, pairsIn } from './channel-form.js';
+import { costsIn, costValues } from './channel-costs.js';
+import { type ChannelForm, pairsIn } from './channel-form.js';
 import { flagsFrom } from './flag-controls.js';
+import { modelsIn } from './model-rows.js';
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -44,6 +46,7 @@ export function valuesOf(channel: ChannelRecord): FormBody {
     held: channel.credentials.map(({ reference }) => reference),
     public: rows.map(([name]) => name),
     upstream: rows.map(([, upstream]) => upstream),
+    ...costValues(channel),
     groups: channel.groups,
     tier: String(channel.tier),
     weight: String(channel.weight),
@@ -62,6 +65,7 @@ export function valuesOf(channel: ChannelRecord): FormBody {
  * @param body with the flags
  */
 export function editedFrom(form: ChannelForm, body: FormBody, stored?: ChannelRecord, id?: string): EditedChannel {
+  const models = modelsIn(form);
   return {
     id,
     revision: id === undefined ? undefined : form.revision,
@@ -74,7 +78,8 @@ export function editedFrom(form: ChannelForm, body: FormBody, stored?: ChannelRe
       auth: form.auth === 'usual' ? undefined : form.auth === 'header' ? form.authHeader.trim() : form.auth,
       query: pairsIn(form.query, '='),
       headers: pairsIn(form.headers, ':'),
-      models: modelsIn(rowsIn(form)),
+      models,
+      costs: costsIn(form, Object.keys(models), stored),
       groups: form.groups,
       tier: numeral(form.tier),
       weight: numeral(form.weight),
@@ -88,23 +93,6 @@ export function editedFrom(form: ChannelForm, body: FormBody, stored?: ChannelRe
       flags: flagsFrom(stored?.flags ?? {}, body),
     },
   };
-}
-
-/** Rows that say something, as typed. */
-export const rowsIn = ({ public: names, upstream }: Pick<ChannelForm, 'public' | 'upstream'>): readonly ModelRow[] =>
-  Array.from({ length: Math.max(names.length, upstream.length) }, (_, index) => ({
-    public: names[index]?.trim() ?? '',
-    upstream: upstream[index]?.trim() ?? '',
-  })).filter((row) => row.public !== '' || row.upstream !== '');
-
-/** One that has only one of its names has the same on both sides. */
-function modelsIn(rows: readonly ModelRow[]): Readonly<Record<string, readonly string[]>> {
-  const models = new Map<string, string[]>();
-  for (const row of rows) {
-    const name = row.public || row.upstream;
-    models.set(name, [...(models.get(name) ?? []), row.upstream || row.public]);
-  }
-  return Object.fromEntries(models);
 }
 
 const credentialsIn = ({ held, secret }: ChannelForm): readonly EditedCredential[] =>

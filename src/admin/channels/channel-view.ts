@@ -4,13 +4,14 @@ import { CatalogService, formatMultiplier } from '../../catalog/index.js';
 import { type ChannelRecord, type CredentialNote } from '../../channels/index.js';
 import { AdapterRegistry } from '../../relay/index.js';
 import { dialectNames, type Form, type FormBody, Page, percent, type Visitor } from '../../web/index.js';
+import { costRows } from './channel-costs.js';
 import { CONTROL_IDS } from './channel-faults.js';
 import type { ChannelForm } from './channel-form.js';
 import type { CheckView, OfferedNames } from './channel-questions.js';
 import { ChannelStates } from './channel-states.js';
-import { rowsIn } from './channel-values.js';
 import type { Difference } from './channel-conflict.js';
 import { flagSection } from './flag-controls.js';
+import { rowsIn } from './model-rows.js';
 
 /** What a form of a channel shows beside its values. */
 export interface Shown {
@@ -57,6 +58,7 @@ export class ChannelView {
         credentials: credentialRows(form, isNew ? [] : (stored?.credentials ?? [])),
         retype: listOf(body?.['secret']).some((text) => text.trim() !== ''),
         rows: modelRows(form),
+        costs: costRows(form, stored),
         checkModels: checkModels(form, body),
         knownModels: [...this.catalog.current().models.keys()].toSorted(),
         check,

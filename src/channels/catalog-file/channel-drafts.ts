@@ -38,7 +38,7 @@ export class ChannelDrafts {
     const more = referenceFaults({ channels: [{ ...entry, models: {} }] }, { stored: none, protocols });
     const otherFaults = more.filter(({ path }) => !BESIDE_THE_POINT.test(path));
     if (otherFaults.length > 0) throw new RefusedEntries(otherFaults);
-    const definition = channelFrom(entry, protocols);
+    const definition = channelFrom({ ...entry, costs: null }, protocols);
     return {
       ...definition,
       id,
