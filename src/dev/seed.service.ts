@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { actingAs, COMMAND_LINE } from '../audit/index.js';
 import { Config } from '../config/index.js';
 import { Clock } from '../shared/index.js';
 import { type MadeAccount, SeedAccounts } from './seed.accounts.js';
@@ -26,7 +27,12 @@ export class Seed {
   ) {}
 
   /** A run that was broken off is not taken up again: what it had made is there and exact, the rest is missing. */
-  async run(): Promise<SeedOutcome> {
+  run(): Promise<SeedOutcome> {
+    // As a command would: so there is something in the audit log.
+    return actingAs(COMMAND_LINE, () => this.make());
+  }
+
+  private async make(): Promise<SeedOutcome> {
     if (this.config.production) return { state: 'withheld', reason: 'NODE_ENV is production' };
     const found = await this.people.found();
     if (found === 'seed') return { state: 'present' };

@@ -71,13 +71,12 @@ describe('the calls of all users', () => {
     expect(shown.indexOf(newer)).toBeLessThan(shown.indexOf(older));
     const one = await page(`${CALLS}?request=${newer}`);
     expect(cell(one, 'c-user')).toBe(`${ben.email}main · 200`);
-    expect(cell(one, 'c-cost')).toBe('$0.001000');
-    expect(cell(one, 'c-upstream')).toBe('$0.000750margin 25%');
+    expect(cell(one, 'c-cost')).toBe('$0.001000cost $0.000750, margin 25%');
   });
 
   it('show a dash, and never 0, for a cost that is unknown', async () => {
     const html = await page(`${CALLS}?request=${await row(ann, 1)}`);
-    expect(cell(html, 'c-upstream')).toBe('–');
+    expect(cell(html, 'c-cost')).toBe('$0.001500cost –');
     expect(html).not.toContain('margin');
   });
 

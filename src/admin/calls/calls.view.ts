@@ -9,6 +9,7 @@ import {
   logPage,
   type UsageQuery,
 } from '../../usage/index.js';
+import { exactUsd } from '../../web/index.js';
 import { marginOf } from '../margin.js';
 
 /** Everything that a page of everybody's log is made of. */
@@ -54,15 +55,23 @@ export function callsPage({ list, newer, older, ...input }: CallsInput) {
 function operatorsPart(query: UsageQuery, call: LoggedCall | undefined, background: CallBackground | undefined) {
   if (call === undefined || background === undefined) return {};
   const { account, accountId, upstreamStatus, upstreamCost } = background;
-  const margin = marginOf(call.cost, upstreamCost);
   return {
     account: account || accountId,
     accountHref: logAddress(query, { user: account || accountId }),
     channel: call.channel,
     upstreamStatus,
-    upstreamCost,
-    margin,
+    // An open call costs nothing yet that could be told.
+    costText: call.cost === null ? '' : costText(call.cost, upstreamCost),
+    isLoss: marginOf(call.cost, upstreamCost)?.isLoss === true,
   };
+}
+
+/** `cost $0.0042522, margin 20%` */
+function costText(charged: bigint, cost: bigint | null): string {
+  const margin = marginOf(charged, cost);
+  if (cost === null || margin === undefined) return 'cost –';
+  if (cost === 0n && charged === 0n) return 'no cost';
+  return `cost ${exactUsd(cost)}${charged === 0n ? '' : `, margin ${margin.share}`}`;
 }
 
 interface Emptiness {

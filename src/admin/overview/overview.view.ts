@@ -150,7 +150,8 @@ function trafficChart({ bars, total }: Traffic, { unit, timeZone }: ChartScale, 
 const MOST_MODELS = 5;
 
 /** Bars of the models that most was charged for, and one of all others. The longest is the whole width. */
-function chargedByModel({ models }: Traffic) {
+function chargedByModel(traffic: Traffic) {
+  const models = traffic.models.filter(({ charged }) => charged > 0n);
   const shown = models.slice(0, MOST_MODELS).map(({ name, charged }) => ({ name, charged, rest: false }));
   const others = models.slice(MOST_MODELS);
   const charged = others.reduce((sum, one) => sum + one.charged, 0n);

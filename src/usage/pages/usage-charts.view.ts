@@ -29,6 +29,8 @@ interface ChartsInput {
   readonly scale: ChartScale;
   /** Whether the last bar is still running. */
   readonly upToNow: boolean;
+  /** What the charges are called: for operators a cost is what they pay themselves. */
+  readonly chargeName: 'Cost' | 'Charged';
   /** By series; what has none is the rest. */
   readonly seriesNames: ReadonlyMap<string, string>;
 }
@@ -63,7 +65,7 @@ export function usageCharts(input: ChartsInput) {
   return {
     minis: [
       mini('Calls', count(total.calls), total.failed > 0 ? `${count(total.failed)} failed` : '', calls),
-      mini('Cost', usd(total.cost), '', chartOf(input, 'cost', DOLLARS, `${usd(total.cost)} in all`)),
+      mini(input.chargeName, usd(total.cost), '', chartOf(input, 'cost', DOLLARS, `${usd(total.cost)} in all`)),
       mini(
         'Tokens',
         compact(allTokens),
@@ -131,7 +133,7 @@ function numbersOf(input: ChartsInput): ChartTable {
   return chartTable('Totals of this filter', BAR_NAMES[input.scale.unit], labelsOf(input), [
     { name: 'Calls', values: valuesOf(input, 'calls'), unit: COUNT },
     { name: 'Failed', values: valuesOf(input, 'failed'), unit: COUNT },
-    { name: 'Cost', values: valuesOf(input, 'cost'), unit: EXACT_DOLLARS },
+    { name: input.chargeName, values: valuesOf(input, 'cost'), unit: EXACT_DOLLARS },
     { name: 'Prompt tokens', values: valuesOf(input, 'prompt'), unit: COUNT },
     { name: 'Cached', values: valuesOf(input, 'cached'), unit: COUNT },
     { name: 'Completion tokens', values: valuesOf(input, 'completion'), unit: COUNT },

@@ -70,7 +70,14 @@ export function logPage(input: LogInput) {
     problem: query.problem,
     lost: input.lost,
     exportHref: addressOf({ ...query, by: '', size: 50 }, {}, '.csv'),
-    charts: figures && usageCharts({ ...figures, upToNow: isUpToNow(query), seriesNames }),
+    charts:
+      figures &&
+      usageCharts({
+        ...figures,
+        upToNow: isUpToNow(query),
+        chargeName: query.path === '/admin/calls' ? 'Charged' : 'Cost',
+        seriesNames,
+      }),
     ...filters(query, input, chips),
     rows: calls.map((call) => {
       const isOpen = opened?.call.id === call.id;
