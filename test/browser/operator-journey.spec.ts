@@ -1,0 +1,175 @@
+import type { Browser, Page } from 'playwright-core';
+import { startBrowser, Window } from '../support/browser.js';
+import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { eventually } from '../support/eventually.js';
+import { mouse } from '../support/hands.js';
+import { codeIn, Mailbox } from '../support/mailbox.js';
+import { ScriptedUpstream } from '../support/scripted-upstream.js';
+import { Service } from '../support/service.js';
+import { removeDataDir } from '../support/temporary-data-dir.js';
+
+const OPERATORS_PASSWORD = 'copper lantern meadow';
+const USERS_PASSWORD = 'violet kettle umbrella';
+const USER = 'ann@example.com';
+type Dialect = (typeof DIALECTS)[number];
+const LABELS: Readonly<Record<Dialect, RegExp>> = {
+  'chat-completions': /Chat Completions/,
+  messages: /Messages/,
+  responses: /Responses/,
+};
+const { fill, press } = mouse;
+
+/** As the operator named it, one for each dialect. */
+const modelOf = (dialect: Dialect): string => `large-${dialect}`;
+const channelOf = (dialect: Dialect): string => `${dialect}-upstream`;
+
+describe('the way of an operator from an empty database to the margin of a call, on pages alone', () => {
+  let mailbox: Mailbox;
+  let upstream: ScriptedUpstream;
+  let service: Service;
+  let browser: Browser;
+  let operator: Window;
+  let user: Window;
+
+  beforeAll(async () => {
+    [mailbox, upstream, browser] = await Promise.all([Mailbox.open(), ScriptedUpstream.start(), startBrowser()]);
+    service = await Service.start(undefined, { SMTP_URL: mailbox.url });
+    operator = await Window.open(browser, service.address);
+    user = await Window.open(browser, service.address);
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await service.stop();
+    await Promise.all([upstream.close(), mailbox.close()]);
+    removeDataDir(service.dataDir);
+  });
+
+  const heading = (page: Page): Promise<string> => page.getByRole('heading', { level: 1 }).innerText();
+  const main = (page: Page): Promise<string> => page.getByRole('main').innerText();
+
+  it('signs in with the password of the first run, and has to choose another one', async () => {
+    const { page } = operator;
+    await page.goto('/admin');
+    await fill(page, 'E-mail', 'admin@switchboard.internal');
+    await fill(page, 'Password', /Password\s+(\S+)\s+\(shown once\)/.exec(service.output)![1]!);
+    await press(page, 'button', 'Sign in');
+    expect(await heading(page)).toBe('Choose your own password');
+    await page.goto('/admin/settings');
+    expect(await heading(page)).toBe('Choose your own password');
+    await fill(page, 'New password', OPERATORS_PASSWORD);
+    await press(page, 'button', 'Set password');
+    await page.goto('/admin');
+    expect(await heading(page)).toBe('Overview');
+  });
+
+  it('makes a group at 0.8 of the price', async () => {
+    const { page } = operator;
+    await press(page, 'link', 'Groups');
+    await press(page, 'link', /New group/);
+    await fill(page, 'Name', 'saver');
+    await fill(page, 'Multiplier', '0.8');
+    await press(page, 'button', 'Add group');
+    expect(await main(page)).toContain('saver');
+  });
+
+  it.each(DIALECTS)('adds a model with prices for %s', async (dialect) => {
+    const { page } = operator;
+    await press(page, 'link', 'Models & prices');
+    await press(page, 'link', 'New model');
+    await fill(page, 'Name', modelOf(dialect));
+    await page.getByLabel('Input', { exact: true }).first().fill('1');
+    await page.getByLabel('Output', { exact: true }).first().fill('10');
+    await page.getByLabel('Context window').fill('200,000');
+    await page.getByLabel('Longest answer').fill('64,000');
+    await page.getByRole('checkbox', { name: /saver/ }).check();
+    await press(page, 'button', 'Add model');
+    expect(await heading(page)).toContain(modelOf(dialect));
+  });
+
+  it.each(DIALECTS)('adds a channel that speaks %s, and checks it before that', async (dialect) => {
+    const { page } = operator;
+    await press(page, 'link', 'Channels');
+    await press(page, 'link', 'Add channel');
+    await fill(page, 'Name', channelOf(dialect));
+    await page.getByLabel('Protocol', { exact: true }).selectOption({ value: dialect });
+    await fill(page, 'Base address', upstream.url);
+    await fill(page, 'Credential 1', 'sk-upstream-secret-0123456789');
+    await fill(page, 'Public name 1', modelOf(dialect));
+    await fill(page, 'Upstream name 1', 'vendor-large');
+    await page.getByRole('checkbox', { name: /saver/ }).check();
+    await press(page, 'button', 'Run check');
+    expect(await main(page)).toMatch(/[Aa]nswered in/);
+    expect(upstream.requests).toHaveLength(DIALECTS.indexOf(dialect) + 1);
+    await page.locator('summary', { hasText: modelOf(dialect) }).click();
+    await fill(page, /Share/, '0.5');
+    await fill(page, 'Credential 1', 'sk-upstream-secret-0123456789');
+    await press(page, 'button', 'Add channel');
+    expect(await main(page)).toContain('Channel added');
+  });
+
+  it('makes redemption codes', async () => {
+    const { page } = operator;
+    await press(page, 'link', 'Redemption codes');
+    await press(page, 'link', 'New codes');
+    await fill(page, 'Worth', '25');
+    await fill(page, 'How many', '2');
+    await press(page, 'button', 'Create codes');
+    expect(await heading(page)).toBe('2 codes created');
+  });
+
+  it('lets a user register, redeem, make a key in the group and call each dialect; finds the calls, with cost and margin', async () => {
+    const code = /\b[0-9A-Z]{4}(?:-[0-9A-Z]{4})+\b/.exec(await main(operator.page))![0];
+    const { page } = user;
+    await page.goto('/register');
+    await fill(page, 'Name', 'Ann');
+    await fill(page, 'E-mail', USER);
+    await fill(page, 'Password', USERS_PASSWORD);
+    await press(page, 'button', 'Create account');
+    await fill(page, 'Code from the mail', codeIn(await mailbox.latestTo(USER)));
+    await press(page, 'button', 'Confirm address');
+    await page.goto('/wallet');
+    await fill(page, /Redemption code/, code);
+    await press(page, 'button', /Redeem/);
+    expect(await main(page)).toContain('$25.00');
+    await press(page, 'link', 'Keys');
+    await press(page, 'link', /New key|Create/);
+    await fill(page, 'Name', 'laptop');
+    await page.getByLabel('Group', { exact: true }).selectOption({ value: 'saver' });
+    await press(page, 'button', 'Create key');
+    const secret = /sk-\w{48}/.exec(await main(page))![0];
+    for (const dialect of DIALECTS) {
+      const response = await fetch(`${service.address}${PATHS[dialect]}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify(aRequest(dialect, { model: modelOf(dialect) })),
+      });
+      expect({ dialect, status: response.status }).toEqual({ dialect, status: 200 });
+      await response.arrayBuffer();
+    }
+    for (const dialect of DIALECTS) await expectFound(dialect);
+  }, 60_000);
+
+  /** 9 tokens in at $1 and 2 out at $10 a million, × 0.8: $0.0000232; the upstream takes half of the list price. */
+  async function expectFound(dialect: Dialect): Promise<void> {
+    const { page } = operator;
+    await eventually(async () => {
+      await page.goto(`/admin/calls?model=${modelOf(dialect)}`);
+      expect(await main(page)).toContain(channelOf(dialect));
+    });
+    await page.locator('a.toggle').first().click();
+    await press(page, 'link', /Open/);
+    const call = await main(page);
+    for (const fact of [USER, channelOf(dialect), 'status 200', '$0.0000232', '$0.0000145'])
+      expect(call).toContain(fact);
+    expect(call).toMatch(LABELS[dialect]);
+    expect(call).toMatch(/margin 38%/);
+  }
+
+  it('leaves no complaint of the browser, and no upstream secret on any page that the operator saw', async () => {
+    expect([...operator.complaints, ...user.complaints]).toEqual([]);
+    await operator.page.goto('/admin/audit');
+    const audit = await main(operator.page);
+    for (const name of ['saver', ...DIALECTS.map(modelOf), ...DIALECTS.map(channelOf)]) expect(audit).toContain(name);
+    expect(await operator.page.content()).not.toContain('sk-upstream-secret');
+  });
+});
