@@ -19,6 +19,12 @@ export class AccountGone extends AppError {
   }
 }
 
+export class AccountChangedMeanwhile extends AppError {
+  constructor() {
+    super('conflict', 'The group or the limits of this account were changed while you edited them.');
+  }
+}
+
 /** Without an administrator nobody could make another one. */
 export class LastAdministrator extends AppError {
   constructor() {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { type LimitColumns, limitsIn } from '../limits/index.js';
+import { limitsIn } from '../limits/index.js';
 import { AccountEntity } from './account.entity.js';
 import type { Account } from './account.js';
 
@@ -59,10 +59,6 @@ export class AccountRepository {
   /** Oldest first. */
   list(): Promise<readonly AccountEntity[]> {
     return this.dataSource.getRepository(AccountEntity).find({ order: { id: 'ASC' } });
-  }
-
-  async setLimits(id: string, limits: LimitColumns, manager: EntityManager): Promise<void> {
-    await manager.update(AccountEntity, { id }, { limits });
   }
 
   /** Ids of those that may be used; held until the transaction ends. */

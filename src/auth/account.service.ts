@@ -2,18 +2,18 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditLog } from '../audit/index.js';
 import { Notifications, TOPICS } from '../database/index.js';
-import {
-  changedLimits,
-  describeLimits,
-  limitColumns,
-  type Limits,
-  type LimitsChange,
-  limitsIn,
-} from '../limits/index.js';
+import { changedLimits, limitColumns, type Limits, type LimitsChange } from '../limits/index.js';
 import { Clock, newId, type Secret } from '../shared/index.js';
-import { AccountExists, AccountGone, AccountNotFound, InvalidAccount } from './account.errors.js';
+import {
+  AccountChangedMeanwhile,
+  AccountExists,
+  AccountGone,
+  AccountNotFound,
+  InvalidAccount,
+} from './account.errors.js';
 import { accountOf, AccountRepository, type NewAccountRow } from './account.repository.js';
 import type { Account, CreatedAccount, NewAccount } from './account.js';
+import { type AccountTerms, termDifferences, termsRevision } from './account-terms.js';
 import { accountObject, ROLE_WORDS } from './account-words.js';
 import { normalizeEmail } from './email-address.js';
 import { generatePassword, hashPassword, isAcceptablePassword } from './password.js';
@@ -139,33 +139,23 @@ export class AccountService {
    */
   async setLimits(email: string, change: LimitsChange): Promise<Limits> {
     const { id } = await this.get(email);
-    return this.accounts.transaction(async (manager) => {
-      const row = await this.accounts.lock(id, manager);
-      if (!row) throw new AccountGone();
-      const limits = changedLimits(limitsIn(row.limits), change);
-      await this.accounts.setLimits(id, limitColumns(limits), manager);
-      await this.notifications.publish(TOPICS.account, { id }, manager);
-      const [was, is] = [limitWords(limitsIn(row.limits)), limitWords(limits)];
-      const lines = [`limits ${was} → ${is}`];
-      if (was !== is) await this.audit.record({ action: 'changed', object: accountObject(row), lines }, manager);
-      return limits;
-    });
+    const terms = await this.changeTerms(id, (before) => ({
+      ...before,
+      limits: changedLimits(before.limits, change),
+    }));
+    return terms.limits;
   }
 
   /**
-   * What its calls are billed under from now on, in every process, unless a key names another group.
-   * @param groupName that of a group that there is; undefined: `default`
-   * @throws AccountGone
+   * What its calls are billed under from now on, unless a key names another group, and its own limits; in every process.
+   * @param revision of the terms that these were made from
+   * @throws AccountChangedMeanwhile when it has others by now, and nothing is overwritten
+   * @throws LimitNotPossible, AccountGone
    */
-  setGroup(id: string, groupName: string | undefined): Promise<void> {
-    return this.accounts.transaction(async (manager) => {
-      const row = await this.accounts.lock(id, manager);
-      if (!row) throw new AccountGone();
-      if ((row.groupName ?? undefined) === groupName) return;
-      await this.accounts.update(id, { groupName: groupName ?? null }, manager);
-      await this.notifications.publish(TOPICS.account, { id }, manager);
-      const lines = [`group ${row.groupName ?? 'default'} → ${groupName ?? 'default'}`];
-      await this.audit.record({ action: 'changed', object: accountObject(row), lines }, manager);
+  async setTerms(id: string, revision: string, terms: AccountTerms): Promise<void> {
+    await this.changeTerms(id, (before) => {
+      if (termsRevision(before) !== revision) throw new AccountChangedMeanwhile();
+      return terms;
     });
   }
 
@@ -179,9 +169,23 @@ export class AccountService {
     await this.accounts.lockAll(manager);
     return this.accounts.any(manager);
   }
-}
 
-const limitWords = (limits: Limits): string => describeLimits(limits) || 'as usual';
+  private changeTerms(id: string, change: (before: AccountTerms) => AccountTerms): Promise<AccountTerms> {
+    return this.accounts.transaction(async (manager) => {
+      const row = await this.accounts.lock(id, manager);
+      if (!row || row.state === 'deleted') throw new AccountGone();
+      const before = accountOf(row);
+      const after = change(before);
+      const lines = termDifferences(before, after);
+      if (lines.length === 0) return after;
+      const { groupName, limits } = after;
+      await this.accounts.update(id, { groupName: groupName ?? null, limits: limitColumns(limits) }, manager);
+      await this.notifications.publish(TOPICS.account, { id }, manager);
+      await this.audit.record({ action: 'changed', object: accountObject(row), lines }, manager);
+      return after;
+    });
+  }
+}
 
 /** @throws InvalidAccount */
 async function hashIn({ password: chosen, passwordHash }: NewAccount): Promise<HashedPassword> {

@@ -3,10 +3,18 @@
 // Does not own their wallets and keys: an account with its wallet is made by onboarding, in one transaction.
 export { Operator, Public, SignedIn, Unverified } from './access.js';
 export { ACCESS, type Access } from './access-level.js';
-export { AccountExists, AccountGone, AccountNotFound, InvalidAccount, LastAdministrator } from './account.errors.js';
+export {
+  AccountChangedMeanwhile,
+  AccountExists,
+  AccountGone,
+  AccountNotFound,
+  InvalidAccount,
+  LastAdministrator,
+} from './account.errors.js';
 export { AccountService, type PreparedAccount } from './account.service.js';
 export { sessionViews } from './account-pages/account.view.js';
 export { AccountStanding } from './account-standing.js';
+export { type AccountTerms, termsRevision } from './account-terms.js';
 export type { Account, AccountRole, AccountState, CreatedAccount, NewAccount } from './account.js';
 export { AuthModule } from './auth.module.js';
 export { alikeForm, normalizeEmail } from './email-address.js';

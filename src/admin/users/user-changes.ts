@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { AccountService, AccountStanding, LastAdministrator, RecentSignIn } from '../../auth/index.js';
+import {
+  AccountChangedMeanwhile,
+  AccountService,
+  AccountStanding,
+  LastAdministrator,
+  RecentSignIn,
+} from '../../auth/index.js';
+import { changedLimits, NO_LIMITS } from '../../limits/index.js';
 import { countOf, Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
 import { UserChoices } from './user-choices.js';
 import { RoleForm, SettingsForm } from './user-forms.js';
@@ -20,10 +27,14 @@ export class UserChanges {
   ) {}
 
   async settings(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
-    const { email } = await this.pages.find(id);
     const form = Form.read(SettingsForm, body);
-    const done = await form.attempt((value) => this.setSettings(id, email, value));
-    if (done === undefined) return this.pages.show(visitor, id, {}, { settings: form });
+    try {
+      const done = await form.attempt((value) => this.setTerms(id, value));
+      if (done === undefined) return await this.pages.show(visitor, id, {}, { settings: { form } });
+    } catch (error) {
+      if (!(error instanceof AccountChangedMeanwhile)) throw error;
+      return this.pages.show(visitor, id, {}, { settings: { form, conflict: true } });
+    }
     return new Redirect(pathOf(id), {
       tone: 'ok',
       title: 'Group and limits saved',
@@ -59,13 +70,14 @@ export class UserChanges {
     return new Redirect(pathOf(id), { tone: 'ok', title: `${email} is enabled`, text: 'Its keys are accepted again.' });
   }
 
-  private async setSettings(id: string, email: string, form: SettingsForm): Promise<true> {
-    await this.accounts.setGroup(id, await this.choices.groupName(form.group));
-    await this.accounts.setLimits(email, {
-      requestsPerMinute: countOf(form.callsPerMinute) ?? null,
-      tokensPerMinute: countOf(form.tokensPerMinute) ?? null,
-      concurrency: countOf(form.concurrency) ?? null,
+  private async setTerms(id: string, form: SettingsForm): Promise<true> {
+    const groupName = await this.choices.groupName(form.group);
+    const limits = changedLimits(NO_LIMITS, {
+      requestsPerMinute: countOf(form.callsPerMinute),
+      tokensPerMinute: countOf(form.tokensPerMinute),
+      concurrency: countOf(form.concurrency),
     });
+    await this.accounts.setTerms(id, form.revision, { groupName, limits });
     return true;
   }
 }

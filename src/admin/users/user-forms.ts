@@ -42,6 +42,10 @@ export class SettingsForm {
 
   @Rate()
   readonly concurrency: string = '';
+
+  /** Of what it was opened on. */
+  @IsString()
+  readonly revision: string = '';
 }
 
 export class RoleForm extends ConfirmedForm {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type Account, AccountGone, RecentSignIn } from '../../auth/index.js';
+import { type Account, AccountGone, RecentSignIn, termsRevision } from '../../auth/index.js';
 import { clockTime, count, Cursors, Form, Page, shortDay, usd, type Visitor } from '../../web/index.js';
+import { differencesOf } from '../catalog-form.js';
 import { listAddress, type ListQuery } from '../list-address.js';
 import { groupOptions, UserChoices } from './user-choices.js';
 import { type ListedUser, UserDirectory } from './user-directory.js';
@@ -10,9 +11,15 @@ import { badgeOf, ROLES, userCrumbs, userTitle } from './user-words.js';
 
 const LEDGER = 'user-ledger';
 
+interface SentSettings {
+  readonly form: Form<SettingsForm>;
+  /** Somebody else has saved others meanwhile, which are shown beside what was typed. */
+  readonly conflict?: boolean;
+}
+
 /** Forms of the page as they were sent, where one was refused. */
 interface Sent {
-  readonly settings?: Form<SettingsForm>;
+  readonly settings?: SentSettings;
   readonly role?: Form<RoleForm>;
 }
 
@@ -31,13 +38,14 @@ export class UserPages {
   async show(visitor: Visitor, id: string, query: ListQuery = {}, sent: Sent = {}): Promise<Page> {
     const user = await this.find(id);
     const account = await this.facts.account(id);
-    const settings = sent.settings ?? Form.empty<SettingsForm>(settingsIn(account));
+    const settings = settingsView(account, sent.settings);
     const role = sent.role ?? Form.empty<RoleForm>({ role: account.role });
     return new Page('admin/users-user', {
       title: userTitle(user),
+      ...(settings.differences && { status: 409 }),
       data: {
         // The one that was refused is the form of the page: its faults stand above it.
-        form: sent.role ?? settings,
+        form: sent.role ?? settings.form,
         settings,
         role,
         user: factsOf(user),
@@ -83,6 +91,23 @@ const settingsIn = ({ groupName, limits }: Account) => ({
   tokensPerMinute: limits.tokensPerMinute?.toString() ?? '',
   concurrency: limits.concurrency?.toString() ?? '',
 });
+
+const SETTING_LABELS = {
+  group: 'Group',
+  callsPerMinute: 'Calls a minute',
+  tokensPerMinute: 'Tokens a minute',
+  concurrency: 'Calls at the same time',
+};
+
+/** What is saved over: what was shown, unless what there is now is shown beside it. */
+function settingsView(account: Account, sent: SentSettings | undefined) {
+  const now = settingsIn(account);
+  const revision = termsRevision(account);
+  if (sent === undefined) return { form: Form.empty<SettingsForm>(now), revision };
+  const { form, conflict } = sent;
+  if (conflict !== true) return { form, revision: form.values['revision'] };
+  return { form, revision, differences: differencesOf(now, form.values, SETTING_LABELS) };
+}
 
 const factsOf = (user: ListedUser) => ({
   id: user.id,
