@@ -8,7 +8,7 @@ const FACTS: { readonly [Name in SectionName]: (section: Sections[Name]) => Fact
     name,
     'support contact': supportContact,
     terms,
-    'status page': statusIsPublic ? 'for everybody' : 'for operators',
+    'status page': statusIsPublic ? 'for everybody' : 'for whoever is signed in',
   }),
   signUp: ({ mode, domains, startingCredit }) => ({
     'who may register': mode,
