@@ -17,7 +17,6 @@ const LABELS: Readonly<Record<Dialect, RegExp>> = {
   messages: /Messages/,
   responses: /Responses/,
 };
-const { fill, press } = mouse;
 
 /** As the operator named it, one for each dialect. */
 const modelOf = (dialect: Dialect): string => `large-${dialect}`;
@@ -50,70 +49,70 @@ describe('the way of an operator from an empty database to the margin of a call,
   it('signs in with the password of the first run, and has to choose another one', async () => {
     const { page } = operator;
     await page.goto('/admin');
-    await fill(page, 'E-mail', 'admin@switchboard.internal');
-    await fill(page, 'Password', /Password\s+(\S+)\s+\(shown once\)/.exec(service.output)![1]!);
-    await press(page, 'button', 'Sign in');
+    await mouse.fill(page, 'E-mail', 'admin@switchboard.internal');
+    await mouse.fill(page, 'Password', /Password\s+(\S+)\s+\(shown once\)/.exec(service.output)![1]!);
+    await mouse.press(page, 'button', 'Sign in');
     expect(await heading(page)).toBe('Choose your own password');
     await page.goto('/admin/settings');
     expect(await heading(page)).toBe('Choose your own password');
-    await fill(page, 'New password', OPERATORS_PASSWORD);
-    await press(page, 'button', 'Set password');
+    await mouse.fill(page, 'New password', OPERATORS_PASSWORD);
+    await mouse.press(page, 'button', 'Set password');
     await page.goto('/admin');
     expect(await heading(page)).toBe('Overview');
   });
 
   it('makes a group at 0.8 of the price', async () => {
     const { page } = operator;
-    await press(page, 'link', 'Groups');
-    await press(page, 'link', /New group/);
-    await fill(page, 'Name', 'saver');
-    await fill(page, 'Multiplier', '0.8');
-    await press(page, 'button', 'Add group');
+    await mouse.press(page, 'link', 'Groups');
+    await mouse.press(page, 'link', /New group/);
+    await mouse.fill(page, 'Name', 'saver');
+    await mouse.fill(page, 'Multiplier', '0.8');
+    await mouse.press(page, 'button', 'Add group');
     expect(await main(page)).toContain('saver');
   });
 
   it.each(DIALECTS)('adds a model with prices for %s', async (dialect) => {
     const { page } = operator;
-    await press(page, 'link', 'Models & prices');
-    await press(page, 'link', 'New model');
-    await fill(page, 'Name', modelOf(dialect));
+    await mouse.press(page, 'link', 'Models & prices');
+    await mouse.press(page, 'link', 'New model');
+    await mouse.fill(page, 'Name', modelOf(dialect));
     await page.getByLabel('Input', { exact: true }).first().fill('1');
     await page.getByLabel('Output', { exact: true }).first().fill('10');
     await page.getByLabel('Context window').fill('200,000');
     await page.getByLabel('Longest answer').fill('64,000');
     await page.getByRole('checkbox', { name: /saver/ }).check();
-    await press(page, 'button', 'Add model');
+    await mouse.press(page, 'button', 'Add model');
     expect(await heading(page)).toContain(modelOf(dialect));
   });
 
   it.each(DIALECTS)('adds a channel that speaks %s, and checks it before that', async (dialect) => {
     const { page } = operator;
-    await press(page, 'link', 'Channels');
-    await press(page, 'link', 'Add channel');
-    await fill(page, 'Name', channelOf(dialect));
+    await mouse.press(page, 'link', 'Channels');
+    await mouse.press(page, 'link', 'Add channel');
+    await mouse.fill(page, 'Name', channelOf(dialect));
     await page.getByLabel('Protocol', { exact: true }).selectOption({ value: dialect });
-    await fill(page, 'Base address', upstream.url);
-    await fill(page, 'Credential 1', 'sk-upstream-secret-0123456789');
-    await fill(page, 'Public name 1', modelOf(dialect));
-    await fill(page, 'Upstream name 1', 'vendor-large');
+    await mouse.fill(page, 'Base address', upstream.url);
+    await mouse.fill(page, 'Credential 1', 'sk-upstream-secret-0123456789');
+    await mouse.fill(page, 'Public name 1', modelOf(dialect));
+    await mouse.fill(page, 'Upstream name 1', 'vendor-large');
     await page.getByRole('checkbox', { name: /saver/ }).check();
-    await press(page, 'button', 'Run check');
+    await mouse.press(page, 'button', 'Run check');
     expect(await main(page)).toMatch(/[Aa]nswered in/);
     expect(upstream.requests).toHaveLength(DIALECTS.indexOf(dialect) + 1);
     await page.locator('summary', { hasText: modelOf(dialect) }).click();
-    await fill(page, /Share/, '0.5');
-    await fill(page, 'Credential 1', 'sk-upstream-secret-0123456789');
-    await press(page, 'button', 'Add channel');
+    await mouse.fill(page, /Share/, '0.5');
+    await mouse.fill(page, 'Credential 1', 'sk-upstream-secret-0123456789');
+    await mouse.press(page, 'button', 'Add channel');
     expect(await main(page)).toContain('Channel added');
   });
 
   it('makes redemption codes', async () => {
     const { page } = operator;
-    await press(page, 'link', 'Redemption codes');
-    await press(page, 'link', 'New codes');
-    await fill(page, 'Worth', '25');
-    await fill(page, 'How many', '2');
-    await press(page, 'button', 'Create codes');
+    await mouse.press(page, 'link', 'Redemption codes');
+    await mouse.press(page, 'link', 'New codes');
+    await mouse.fill(page, 'Worth', '25');
+    await mouse.fill(page, 'How many', '2');
+    await mouse.press(page, 'button', 'Create codes');
     expect(await heading(page)).toBe('2 codes created');
   });
 
@@ -121,21 +120,21 @@ describe('the way of an operator from an empty database to the margin of a call,
     const code = /\b[0-9A-Z]{4}(?:-[0-9A-Z]{4})+\b/.exec(await main(operator.page))![0];
     const { page } = user;
     await page.goto('/register');
-    await fill(page, 'Name', 'Ann');
-    await fill(page, 'E-mail', USER);
-    await fill(page, 'Password', USERS_PASSWORD);
-    await press(page, 'button', 'Create account');
-    await fill(page, 'Code from the mail', codeIn(await mailbox.latestTo(USER)));
-    await press(page, 'button', 'Confirm address');
+    await mouse.fill(page, 'Name', 'Ann');
+    await mouse.fill(page, 'E-mail', USER);
+    await mouse.fill(page, 'Password', USERS_PASSWORD);
+    await mouse.press(page, 'button', 'Create account');
+    await mouse.fill(page, 'Code from the mail', codeIn(await mailbox.latestTo(USER)));
+    await mouse.press(page, 'button', 'Confirm address');
     await page.goto('/wallet');
-    await fill(page, /Redemption code/, code);
-    await press(page, 'button', /Redeem/);
+    await mouse.fill(page, /Redemption code/, code);
+    await mouse.press(page, 'button', /Redeem/);
     expect(await main(page)).toContain('$25.00');
-    await press(page, 'link', 'Keys');
-    await press(page, 'link', /New key|Create/);
-    await fill(page, 'Name', 'laptop');
+    await mouse.press(page, 'link', 'Keys');
+    await mouse.press(page, 'link', /New key|Create/);
+    await mouse.fill(page, 'Name', 'laptop');
     await page.getByLabel('Group', { exact: true }).selectOption({ value: 'saver' });
-    await press(page, 'button', 'Create key');
+    await mouse.press(page, 'button', 'Create key');
     const secret = /sk-\w{48}/.exec(await main(page))![0];
     for (const dialect of DIALECTS) {
       const response = await fetch(`${service.address}${PATHS[dialect]}`, {
@@ -157,7 +156,7 @@ describe('the way of an operator from an empty database to the margin of a call,
       expect(await main(page)).toContain(channelOf(dialect));
     });
     await page.locator('a.toggle').first().click();
-    await press(page, 'link', /Open/);
+    await mouse.press(page, 'link', /Open/);
     const call = await main(page);
     for (const fact of [USER, channelOf(dialect), 'status 200', '$0.0000232', '$0.0000145'])
       expect(call).toContain(fact);
