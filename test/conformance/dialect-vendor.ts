@@ -3,6 +3,18 @@ import type { RecordedRequest } from '../support/scripted-request.js';
 import type { Headers, JsonObject, ScriptedEvent } from '../support/scripted-steps.js';
 import type { UpstreamLacks } from './upstream-half/ability.js';
 
+/** Where a vendor lists its models. */
+export interface VendorListing {
+  /** Checks the request for it. @param request its path is what stands behind the base address */
+  expectRequest(request: {
+    readonly path: string;
+    readonly query: URLSearchParams;
+    readonly headers: Readonly<Record<string, string>>;
+  }): void;
+  /** The answer that lists models of these names, and beside them what cannot be called, where the vendor has such. */
+  body(names: readonly string[]): JsonObject;
+}
+
 /**
  * A vendor of one dialect, as tests play it: written from the vendor's documentation and without the adapter, so that
  * what the adapter gets wrong is not wrong here as well.
@@ -35,6 +47,8 @@ export interface DialectVendor {
   readonly tooLong?: { readonly status: number; readonly body: JsonObject };
   /** How a running stream reports failure. @param sequence the number of the next event, for dialects that number them */
   errorEvents(message: string, sequence: number): readonly ScriptedEvent[];
+  /** Absent where the vendor has no list of its models. */
+  readonly listing?: VendorListing;
   /** What only keeps a stream open: it may come before everything and anywhere. Absent where the dialect has none. */
   readonly keepAlive?: ScriptedEvent;
   /** What an event of a stream has behind which nothing is missing though the connection closes. */

@@ -5,6 +5,7 @@ import {
   type CallResult,
   classifyUpstream,
   Losses,
+  modelListing,
   type RenderContext,
   type SseEvent,
   type StreamDecoder,
@@ -133,6 +134,12 @@ class Deaf extends TelegraphUpstream {
   }
 }
 
+/** Tells the names that people read. */
+const titled = (): UpstreamAdapter =>
+  Object.assign(new TelegraphUpstream(), {
+    modelListing: modelListing({ list: 'wires', nameOf: ({ to }) => (typeof to === 'string' ? to : undefined) }),
+  });
+
 describe('an upstream half that is wrong in one respect', () => {
   it.each<[string, readonly string[], UpstreamAdapter]>([
     ['nothing', [], new TelegraphUpstream()],
@@ -164,6 +171,7 @@ describe('an upstream half that is wrong in one respect', () => {
     ['tells its pieces at the end', ['streaming piece by piece'], decoding(late)],
     ['takes every end for a good one', ['early end'], decoding(credulous)],
     ['does not know what its vendor says of a prompt that is too long', ['refusals by status'], new Deaf()],
+    ['names models otherwise than calls do', ['list of models'], titled()],
     ['builds another request from the same content', ['no side effects'], forgetful()],
   ])('%s: the kit says so, and no more', (_, wrong, upstream) => {
     expect(wrongInUpstream(upstream)).toEqual([...wrong]);

@@ -4,6 +4,7 @@ import {
   type CallContent,
   type CallResult,
   classifyUpstream,
+  modelListing,
   objectIn,
   smallestRequest,
   type StreamDecoder,
@@ -28,6 +29,10 @@ export class TelegraphUpstream implements UpstreamAdapter {
   readonly id = TELEGRAPH;
   readonly provider = 'telegraph';
   readonly usualAuth = 'bearer';
+  readonly modelListing = modelListing({
+    list: 'wires',
+    nameOf: ({ wire }) => (typeof wire === 'string' ? wire : undefined),
+  });
 
   buildRequest(context: BuildContext, target: UpstreamTarget): UpstreamRequest {
     return buildTelegram(context, target);

@@ -30,6 +30,10 @@ export const telegraphVendor: DialectVendor = {
     body: { error: { status: 400, message: 'This telegram is too much for one wire.', param: 'lines' } },
   },
   errorEvents: (message) => [{ data: { error: { status: 500, message, param: null } } }],
+  listing: {
+    expectRequest: ({ path }) => expect(path).toBe('/models'),
+    body: (names) => ({ wires: names.map((wire) => ({ wire, to: 'Oslo' })) }),
+  },
   asked: askedIn,
   expectRequest,
 };

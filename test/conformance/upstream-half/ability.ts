@@ -14,7 +14,8 @@ export type UpstreamAbility =
   | 'any conversation'
   | 'no side effects'
   | 'smallest request'
-  | 'limit of the smallest request';
+  | 'limit of the smallest request'
+  | 'list of models';
 
 /** What an upstream half cannot do without. */
 type Indispensable =

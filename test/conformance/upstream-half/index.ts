@@ -5,6 +5,7 @@ import { behaving } from './behaving.js';
 import { breaking } from './breaking.js';
 import type { UpstreamAbility } from './ability.js';
 import type { UpstreamHalf } from './half.js';
+import { listing } from './listing.js';
 import { losing } from './losing.js';
 import { reasoning } from './reasoning.js';
 import { transcripts } from './transcripts.js';
@@ -17,6 +18,7 @@ export const upstreamAbilities = (half: UpstreamHalf): Abilities<UpstreamAbility
   ...reasoning(half),
   ...breaking(half),
   ...behaving(half),
+  ...listing(half),
 });
 
 /** A half, with what is printed of it. */

@@ -14,6 +14,15 @@ export const chatVendor: DialectVendor = {
   wantsStream: streamIn,
   modelOf: modelIn,
   headers: { 'x-request-id': 'req_upstream' },
+  listing: {
+    expectRequest({ path, query }) {
+      expect([path, query.toString()]).toEqual(['/models', '']);
+    },
+    body: (names) => ({
+      object: 'list',
+      data: names.map((id) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'vendor' })),
+    }),
+  },
   events(options, request) {
     const asked = request?.['stream_options'] as { readonly include_usage?: unknown } | undefined;
     return chatEvents({ includeUsage: asked?.include_usage === true, ...options });

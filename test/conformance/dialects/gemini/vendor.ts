@@ -28,6 +28,21 @@ export const geminiVendor: DialectVendor = {
   wantsStream: ({ path, query }) => path.endsWith(':streamGenerateContent') && query.get('alt') === 'sse',
   modelOf: ({ path }) => /\/models\/([^/:]+):/.exec(path)?.[1],
   headers: { 'x-gemini-service-tier': 'standard' },
+  listing: {
+    // Of more models than fit on a page it would tell the first fifty.
+    expectRequest({ path, query }) {
+      expect([path, Number(query.get('pageSize'))]).toEqual(['/models', 1000]);
+    },
+    body: (names) => ({
+      models: [
+        ...names.map((name) => ({
+          name: `models/${name}`,
+          supportedGenerationMethods: ['generateContent', 'countTokens'],
+        })),
+        { name: 'models/vendor-embedding', supportedGenerationMethods: ['embedContent'] },
+      ],
+    }),
+  },
   events: geminiEvents,
   body: geminiBody,
   errorBody,

@@ -25,6 +25,24 @@ export const messagesVendor: DialectVendor = {
   wantsStream: streamIn,
   modelOf: modelIn,
   headers: { 'request-id': 'req_upstream' },
+  listing: {
+    // Of more models than fit on a page it would tell the first twenty.
+    expectRequest({ path, query, headers }) {
+      expect([path, Number(query.get('limit'))]).toEqual(['/models', 1000]);
+      expect(headers).toHaveProperty('anthropic-version', expect.stringMatching(/^\d{4}-\d\d-\d\d$/));
+    },
+    body: (names) => ({
+      data: names.map((id) => ({
+        type: 'model',
+        id,
+        display_name: id.toUpperCase(),
+        created_at: '2026-01-01T00:00:00Z',
+      })),
+      has_more: false,
+      first_id: names[0] ?? null,
+      last_id: names.at(-1) ?? null,
+    }),
+  },
   events: messagesEvents,
   body: messagesBody,
   errorBody(status, message) {

@@ -14,6 +14,15 @@ export const responsesVendor: DialectVendor = {
   wantsStream: streamIn,
   modelOf: modelIn,
   headers: { 'x-request-id': 'req_upstream' },
+  listing: {
+    expectRequest({ path, query }) {
+      expect([path, query.toString()]).toEqual(['/models', '']);
+    },
+    body: (names) => ({
+      object: 'list',
+      data: names.map((id) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'vendor' })),
+    }),
+  },
   events: responsesEvents,
   body: responsesBody,
   errorBody: openAiError,

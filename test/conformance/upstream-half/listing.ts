@@ -1,0 +1,59 @@
+/** How an operator is told which models a vendor has. */
+
+import type { ModelListing } from '../../../src/call/index.js';
+import type { Abilities, Check } from '../abilities.js';
+import type { VendorListing } from '../dialect-vendor.js';
+import type { UpstreamAbility } from './ability.js';
+import type { UpstreamHalf } from './half.js';
+
+type Listing = Extract<UpstreamAbility, 'list of models'>;
+
+const NAMES = ['vendor-model', 'vendor-model-2026-11', 'family/vendor-small'];
+/** What comes of a server that speaks the dialect and has no such list, or an empty one. */
+const NO_LISTS = [{}, { error: null }, [], 'no such page', null, { data: 'none', models: 7 }, { data: [null, 7, {}] }];
+
+export const listing = (half: UpstreamHalf): Abilities<Listing> => ({
+  'list of models': {
+    checks: [asked(half), read(half), nothing(half)],
+    otherwise: {
+      name: 'the half has no list of models either',
+      run: () => expect(half.upstream.modelListing).toBeUndefined(),
+    },
+  },
+});
+
+const asked = (half: UpstreamHalf): Check => ({
+  name: 'the vendor is asked for its list as it wants to be, and the request has no body',
+  run() {
+    const [{ request }, vendor] = bothOf(half);
+    expect([request.method, Buffer.concat(request.body.pieces()).toString()]).toEqual(['GET', '']);
+    vendor.expectRequest({
+      path: request.path,
+      query: new URLSearchParams(request.query),
+      headers: request.headers,
+    });
+  },
+});
+
+const read = (half: UpstreamHalf): Check => ({
+  name: 'of what the vendor lists, the models that can be called are told, by the names that calls have',
+  run() {
+    const [own, vendor] = bothOf(half);
+    expect(own.read(vendor.body(NAMES))).toEqual(NAMES);
+    expect(own.read(vendor.body([]))).toEqual([]);
+  },
+});
+
+const nothing = (half: UpstreamHalf): Check => ({
+  name: 'an answer that lists nothing names nothing',
+  run() {
+    const [own] = bothOf(half);
+    for (const answer of NO_LISTS) expect([answer, own.read(answer)]).toEqual([answer, []]);
+  },
+});
+
+function bothOf({ upstream, vendor }: UpstreamHalf): [ModelListing, VendorListing] {
+  if (upstream.modelListing === undefined) throw new Error('not written yet: modelListing');
+  if (vendor.listing === undefined) throw new Error('not written yet: the vendor’s listing');
+  return [upstream.modelListing, vendor.listing];
+}
