@@ -1,0 +1,95 @@
+import { VENDORS } from '../conformance/dialects/index.js';
+import { channelFields, useChannelPages } from '../support/channel-pages.js';
+import type { Visited } from '../support/page-visitor.js';
+import { errorAnswer, jsonAnswer } from '../support/scripted-upstream.js';
+
+const MAIN = 'chat-completions-main';
+const LISTINGS = VENDORS.flatMap(({ id, listing }) => (listing === undefined ? [] : [[id, listing] as const]));
+const SECOND = 'sk-second-secret-3Kq9-0a1b';
+
+/** The upstream's names that a page offers to be ticked. */
+const offeredBy = ({ text }: Visited): (string | undefined)[] =>
+  [...text.matchAll(/name="_adopt" value="([^"]*)"/g)].map(([, name]) => name);
+
+describe('questions to upstreams', () => {
+  const world = useChannelPages();
+
+  const ask = (act: string, fields: Record<string, string> = {}) => world.send(MAIN, { _act: act, ...fields });
+
+  it('tell how long the smallest call took with what is not saved, and save nothing', async () => {
+    const before = await world.exported();
+    const checked = await ask('check', {
+      secret: SECOND,
+      upstream: 'vendor-unsaved',
+      public: 'm',
+      _checkModel: 'vendor-unsaved',
+    });
+    expect(checked.text).toMatch(/vendor-unsaved answered in [\d,]+ ms/);
+    expect(checked.text).toMatch(/First byte [\d,]+ ms · 9 tokens in, 2 out/);
+    expect(world.relay.upstream.requests.map(({ headers, json }) => [headers['authorization'], json])).toEqual([
+      [`Bearer ${SECOND}`, expect.objectContaining({ model: 'vendor-unsaved' })],
+    ]);
+    expect(await world.exported()).toBe(before);
+  });
+
+  it('tell in words that the upstream refuses, or is not there', async () => {
+    world.relay.upstream.script(errorAnswer('chat-completions', 429));
+    expect((await ask('check')).text).toMatch(/No answer from [^<]* after [\d,]+ ms<[^]*429: /);
+    const nobody = await ask('check', { baseUrl: 'http://127.0.0.1:9/v1' });
+    expect(nobody.text).toMatch(/No answer from [^<]* after/);
+    expect(nobody.text).toContain('ECONNREFUSED');
+  });
+
+  it('say what is missing for a check', async () => {
+    const checked = await ask('check', { public: '', upstream: '' });
+    expect([checked.status, checked.text.includes('The list of models needs a model that can be asked.')]).toEqual([
+      422,
+      true,
+    ]);
+  });
+
+  it('list the models that the upstream has, of which those that are ticked become rows', async () => {
+    const data = ['vendor-b', 'vendor-m-2026', 'vendor-a'].map((id) => ({ id, object: 'model' }));
+    world.relay.upstream.script(jsonAnswer(200, { object: 'list', data }));
+    const listed = await ask('models');
+    expect(offeredBy(listed)).toEqual(['vendor-a', 'vendor-b']);
+    const adopted = await world.operator.post(`/admin/channels/${(await world.named(MAIN)).id}`, {
+      ...channelFields(listed),
+      _adopt: 'vendor-b',
+      _act: 'adopt',
+    });
+    expect(channelFields(adopted)['upstream']).toContain('vendor-b');
+    expect((await world.named(MAIN)).models).not.toHaveProperty('vendor-b');
+  });
+
+  it.each(LISTINGS)('list the models of an upstream that speaks %s', async (id, listing) => {
+    world.relay.upstream.script(jsonAnswer(200, listing.body(['vendor-b', 'vendor-a'])));
+    const listed = await world.add({
+      protocol: id,
+      baseUrl: world.relay.upstream.url,
+      secret: SECOND,
+      _act: 'models',
+    });
+    expect(offeredBy(listed)).toEqual(['vendor-a', 'vendor-b']);
+    const [request, ...others] = world.relay.upstream.requests;
+    expect([request?.method, request?.path, others]).toEqual(['GET', '/v1/models', []]);
+    expect(
+      Object.values(request?.headers ?? {})
+        .flat()
+        .join(),
+    ).toContain(SECOND);
+    listing.expectRequest({
+      path: '/models',
+      query: request?.query ?? new URLSearchParams(),
+      headers: (request?.headers ?? {}) as Record<string, string>,
+    });
+  });
+
+  it('add and remove rows of models without losing what was typed', async () => {
+    const more = channelFields(await ask('row', { name: 'half typed' }));
+    expect([more['name'], more['public']?.at(-1)]).toEqual(['half typed', '']);
+    const path = `/admin/channels/${(await world.named(MAIN)).id}`;
+    const less = channelFields(await world.operator.post(path, { ...more, _act: 'remove:1' }));
+    expect(less['public']).toEqual([...(more['public'] ?? [])].slice(1));
+  });
+});
