@@ -28,6 +28,7 @@ import { ExtendAccounts20261123030000 } from './20261123030000-extend-accounts.j
 import { CreateSettings20261123040000 } from './20261123040000-create-settings.js';
 import { DeleteChannels20261123050000 } from './20261123050000-delete-channels.js';
 import { TellPriceChanges20261123060000 } from './20261123060000-tell-price-changes.js';
+import { NameOwnersInAuditLog20261123070000 } from './20261123070000-name-owners-in-audit-log.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -59,4 +60,5 @@ export const migrations = [
   CreateSettings20261123040000,
   DeleteChannels20261123050000,
   TellPriceChanges20261123060000,
+  NameOwnersInAuditLog20261123070000,
 ];

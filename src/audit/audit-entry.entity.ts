@@ -34,6 +34,9 @@ export class AuditEntryEntity {
   @Column('text', { name: 'object_name' })
   readonly objectName: string;
 
+  @Column('text', { name: 'object_owner', nullable: true })
+  readonly objectOwner: string | null;
+
   @Column('text', { array: true })
   readonly lines: readonly string[];
 

@@ -22,6 +22,8 @@ export interface AuditEntry {
     readonly id: string;
     /** As people know it, at this moment. */
     readonly name: string;
+    /** The account that it belongs to, whose changes it is found among; absent: it is nobody's, or an account itself. */
+    readonly owner?: string;
   };
   /** `tier 1 → 2`, a line for each field; none where the action says it all. */
   readonly lines?: readonly string[];

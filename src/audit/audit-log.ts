@@ -28,6 +28,7 @@ export class AuditLog {
       objectKind: entry.object.kind,
       objectId: entry.object.id,
       objectName: entry.object.name,
+      objectOwner: entry.object.owner ?? null,
       lines: [...(entry.lines ?? [])],
       reason: entry.reason ?? '',
     });

@@ -5,7 +5,7 @@ export interface ChangeFilter {
   /** A part of the name of who did it. */
   readonly who?: string | undefined;
   readonly kind?: AuditObjectKind | undefined;
-  /** The id of the object. */
+  /** The id of the object, or of the account that it belongs to. */
   readonly object?: string | undefined;
   /** A part of the object's name, of what was changed, or of the reason. */
   readonly text?: string | undefined;
@@ -35,11 +35,12 @@ type Row = Omit<RecordedChange, 'actor' | 'object'> & {
   readonly objectKind: AuditObjectKind;
   readonly objectId: string;
   readonly objectName: string;
+  readonly objectOwner: string | null;
 };
 
 const COLUMNS = `
   SELECT id, created_at AS at, actor_kind AS "actorKind", actor_id AS "actorId", actor_name AS "actorName", ip, action,
-         object_kind AS "objectKind", object_id AS "objectId", object_name AS "objectName", lines, reason
+         object_kind AS "objectKind", object_id AS "objectId", object_name AS "objectName", object_owner AS "objectOwner", lines, reason
     FROM audit_entries`;
 
 /** Changes as they were recorded, by their ids, which are in the order of time. @param size at most so many */
@@ -73,7 +74,7 @@ function conditions(filter: ChangeFilter, start: ChangeStart, add: (value: unkno
   const all: string[] = [];
   if (start !== undefined) all.push('after' in start ? `id > ${add(start.after)}` : `id < ${add(start.before)}`);
   if (kind !== undefined) all.push(`object_kind = ${add(kind)}`);
-  if (object !== undefined) all.push(`object_id = ${add(object)}`);
+  if (object !== undefined) all.push(`${add(object)} IN (object_id, object_owner)`);
   if (who !== undefined) all.push(`strpos(lower(actor_name), lower(${add(who)})) > 0`);
   if (from !== undefined) all.push(`created_at >= ${add(from)}`);
   if (to !== undefined) all.push(`created_at < ${add(to)}`);
@@ -91,9 +92,10 @@ const changeOf = ({
   objectKind,
   objectId,
   objectName,
+  objectOwner,
   ...row
 }: Row): RecordedChange => ({
   ...row,
   actor: { kind: actorKind, id: actorId, name: actorName },
-  object: { kind: objectKind, id: objectId, name: objectName },
+  object: { kind: objectKind, id: objectId, name: objectName, ...(objectOwner && { owner: objectOwner }) },
 });

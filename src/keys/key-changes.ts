@@ -144,4 +144,5 @@ export class KeyChanges {
   }
 }
 
-const objectOf = ({ id, name }: Pick<NewApiKeyRow, 'id' | 'name'>) => ({ kind: 'key', id, name }) as const;
+const objectOf = ({ id, name, accountId }: Pick<NewApiKeyRow, 'id' | 'name' | 'accountId'>) =>
+  ({ kind: 'key', id, name, owner: accountId }) as const;

@@ -224,6 +224,13 @@ describe('operators and users', () => {
     expect((await operator.browser.post(`${there}/keys/${bob.keyId}/disable`)).status).toBe(404);
     expect((await operator.browser.submit(`${key}/delete`, {})).location).toBe(`${there}#keys`);
     expect(await state()).toBe('deleted');
+    const { text } = await operator.browser.get(`/admin/audit?object=${ann.accountId}`);
+    expect([...text.matchAll(/(enabled|disabled|deleted) <a href="[^"]*key_/g)].map(([, action]) => action)).toEqual([
+      'deleted',
+      'enabled',
+      'disabled',
+    ]);
+    expect(text).not.toContain(bob.keyId);
   });
 
   it('end their sessions, one or all', async () => {
@@ -235,6 +242,13 @@ describe('operators and users', () => {
     expect(left).toHaveLength(1);
     await operator.browser.submit(there, {}, `${there}/sessions/end`);
     for (const browser of [one, other]) expect((await browser.get('/account')).status).toBe(303);
+    expect((await changes()).slice(-2)).toMatchObject([
+      { action: 'signed out', actor_name: operator.email, lines: ['Another program'] },
+      { action: 'signed out', actor_name: operator.email, lines: ['Another program'] },
+    ]);
+    const recorded = (await changes()).length;
+    await operator.browser.submit(there, {}, `${there}/sessions/end`);
+    expect(await changes()).toHaveLength(recorded);
   });
 
   it('delete them once their address is typed, and find them as deleted then', async () => {

@@ -65,8 +65,9 @@ function rowOf(query: AuditQuery, { at, actor, action, object, lines, reason, ip
 }
 
 function chipsOf(query: AuditQuery, changes: AuditInput['changes']) {
-  // All rows have one object, which is better known by its name.
-  const object = query.object && (changes?.at(0)?.object.name ?? query.object);
+  // It is better known by its name; rows of what belongs to it have names of their own.
+  const named = changes?.find((change) => change.object.id === query.object);
+  const object = query.object && (named?.object.name ?? query.object);
   const on: readonly (readonly [name: keyof typeof CLEARED, label: string, value: string])[] = [
     ['who', 'Who', query.who],
     ['kind', 'What', query.kind && KIND_LABELS[query.kind]],

@@ -27,6 +27,18 @@ const FIND = `
     JOIN accounts a ON a.id = s.account_id
    WHERE s.token_hash = $1 AND s.expires_at > $2 AND a.state = 'enabled'`;
 
+/** A session that there was, with the address of its account. */
+export interface EndedSession {
+  readonly email: string;
+  readonly userAgent: string;
+}
+
+/** How the driver answers a `DELETE … RETURNING`: with its rows and their number. */
+type Deleted = readonly [readonly EndedSession[], number];
+
+const END = 'DELETE FROM sessions s USING accounts a WHERE a.id = s.account_id AND s.account_id = $1';
+const ENDED = 'RETURNING a.email, s.user_agent AS "userAgent"';
+
 @Injectable()
 export class SessionRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -56,10 +68,14 @@ export class SessionRepository {
     });
   }
 
-  /** Whether the account had such a session. */
-  async delete(accountId: string, id: string): Promise<boolean> {
-    const { affected } = await this.dataSource.manager.delete(SessionEntity, { id, accountId });
-    return affected === 1;
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.dataSource.transaction(work);
+  }
+
+  /** The one that was ended; undefined: the account had no such session. */
+  async delete(accountId: string, id: string, manager: EntityManager): Promise<EndedSession | undefined> {
+    const [[ended]] = await manager.query<Deleted>(`${END} AND s.id = $2 ${ENDED}`, [accountId, id]);
+    return ended;
   }
 
   async deleteByToken(tokenHash: Buffer): Promise<void> {
@@ -67,11 +83,14 @@ export class SessionRepository {
   }
 
   /** All of an account but one. */
-  async deleteAllOf(accountId: string, exceptId: string | undefined, manager?: EntityManager): Promise<void> {
-    await (manager ?? this.dataSource.manager).query(
-      'DELETE FROM sessions WHERE account_id = $1 AND id IS DISTINCT FROM $2',
-      [accountId, exceptId ?? null],
-    );
+  async deleteAllOf(
+    accountId: string,
+    exceptId: string | undefined,
+    manager: EntityManager,
+  ): Promise<readonly EndedSession[]> {
+    const sql = `${END} AND s.id IS DISTINCT FROM $2 ${ENDED}`;
+    const [ended] = await manager.query<Deleted>(sql, [accountId, exceptId ?? null]);
+    return ended;
   }
 
   async deleteExpired(now: Date): Promise<void> {

@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
+import { AuditLog } from '../../audit/index.js';
 import { AppError, Clock, newId } from '../../shared/index.js';
 import type { Visitor } from '../../web/index.js';
-import { SessionRepository, type SessionRow } from './session.repository.js';
+import { browserName } from '../account-pages/browser-name.js';
+import { accountObject } from '../account-words.js';
+import { type EndedSession, SessionRepository, type SessionRow } from './session.repository.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -41,6 +44,7 @@ export class SessionService {
   constructor(
     private readonly sessions: SessionRepository,
     private readonly clock: Clock,
+    private readonly audit: AuditLog,
   ) {}
 
   /**
@@ -94,7 +98,11 @@ export class SessionService {
 
   /** @throws SessionNotFound also when it is another account's */
   async end(accountId: string, id: string): Promise<void> {
-    if (!(await this.sessions.delete(accountId, id))) throw new SessionNotFound();
+    await this.sessions.transaction(async (manager) => {
+      const ended = await this.sessions.delete(accountId, id, manager);
+      if (ended === undefined) throw new SessionNotFound();
+      await this.record(accountId, [ended], manager);
+    });
   }
 
   /** Notes that the password was given once more. */
@@ -114,8 +122,18 @@ export class SessionService {
   }
 
   /** @param exceptId the one that stays; undefined: none */
-  endAllOf(accountId: string, exceptId?: string, manager?: EntityManager): Promise<void> {
-    return this.sessions.deleteAllOf(accountId, exceptId, manager);
+  async endAllOf(accountId: string, exceptId?: string, manager?: EntityManager): Promise<void> {
+    const end = async (within: EntityManager): Promise<void> =>
+      this.record(accountId, await this.sessions.deleteAllOf(accountId, exceptId, within), within);
+    await (manager ? end(manager) : this.sessions.transaction(end));
+  }
+
+  /** The browsers that were signed out, by what they say of themselves. */
+  private async record(id: string, ended: readonly EndedSession[], manager: EntityManager): Promise<void> {
+    const [first] = ended;
+    if (first === undefined) return;
+    const lines = ended.map(({ userAgent }) => browserName(userAgent));
+    await this.audit.record({ action: 'signed out', object: accountObject({ id, ...first }), lines }, manager);
   }
 }
 
