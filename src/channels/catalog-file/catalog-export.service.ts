@@ -34,9 +34,9 @@ export class CatalogExport {
     const usualLimits = Object.keys(limits).length > 0 ? { limits } : {};
     const render = (credential: (stored: StoredCredential, channel: ChannelEntity) => string): string =>
       renderCatalog({
-        groups: definitions.groups.map(groupEntry),
-        models: definitions.models.map(modelEntry),
-        channels: channels.map((channel) =>
+        groups: byName(definitions.groups).map(groupEntry),
+        models: byName(definitions.models).map(modelEntry),
+        channels: byName(channels).map((channel) =>
           channelEntry(
             channel,
             channel.credentials.map((stored) => credential(stored, channel)),
@@ -59,3 +59,7 @@ export class CatalogExport {
     }
   }
 }
+
+/** Not as the database sorts, which may go by the rules of a language: the same catalog is the same file everywhere. */
+const byName = <Named extends { readonly name: string }>(things: readonly Named[]): readonly Named[] =>
+  things.toSorted((one, other) => (one.name < other.name ? -1 : 1));
