@@ -85,11 +85,19 @@ export class RelayApp {
     readonly close: () => Promise<void>,
   ) {}
 
+  /** With the catalog of `catalogFor`. */
+  static async start(...options: Parameters<typeof RelayApp.startEmpty>): Promise<RelayApp> {
+    const relay = await RelayApp.startEmpty(...options);
+    await relay.applyCatalog(catalogFor(relay.upstream.url));
+    return relay;
+  }
+
   /**
+   * With nothing in its catalog.
    * @param health `{}`: as it is in earnest
    * @param modules beside the application's own: dialects that only a test speaks
    */
-  static async start(
+  static async startEmpty(
     timings: Partial<RelayTimings> = {},
     environment: Record<string, string> = {},
     connections?: ConnectionTimes,
@@ -128,13 +136,11 @@ export class RelayApp {
     app.get(ChannelDirectory, { strict: false }).serve();
     let stopped: Promise<void> | undefined;
     const stop = (): Promise<void> => (stopped ??= app.close());
-    const relay = new RelayApp(app, await app.getUrl(), upstream, database.url, stop, async () => {
+    return new RelayApp(app, await app.getUrl(), upstream, database.url, stop, async () => {
       await stop();
       await upstream.close();
       await database.drop();
     });
-    await relay.applyCatalog(catalogFor(upstream.url));
-    return relay;
   }
 
   /** Applies a catalog file's text; this process sees it at once. */
