@@ -111,33 +111,27 @@ describe('the overview, the calls of all users and the audit log in a browser', 
   });
 
   describe.each([
-    ['wide', WIDE],
-    ['narrow', NARROW],
-  ])('%s', (_size, viewport) => {
-    it.each(['light', 'dark'] as const)(
-      'are accessible in %s, fit, and break no rule of their own',
-      async (colorScheme) => {
-        const window = await open({ viewport, colorScheme });
-        for (const path of [
-          '/admin',
-          '/admin?range=30d',
-          CALLS,
-          `${CALLS}?open=${failed}&by=channel`,
-          `${CALLS}?user=nobody`,
-          `${CALLS}?range=custom&from=x`,
-          `${CALLS}/${real}`,
-          `${CALLS}/${failed}`,
-          `${CALLS}/nothing`,
-          '/admin/audit',
-          '/admin/audit?text=nothing-like-it',
-          '/admin/audit?before=x&from=x',
-        ]) {
-          await window.page.goto(path);
-          await expectFine(window);
-        }
-        await window.close();
-      },
-    );
+    ['wide', WIDE, 'light'],
+    ['wide', WIDE, 'dark'],
+    ['narrow', NARROW, 'light'],
+    ['narrow', NARROW, 'dark'],
+  ] as const)('%s, %j, in %s', (_size, viewport, colorScheme) => {
+    it.each([
+      ['the overview', () => ['/admin', '/admin?range=30d']],
+      [
+        'the calls',
+        () => [CALLS, `${CALLS}?open=${failed}&by=channel`, `${CALLS}?user=nobody`, `${CALLS}?range=custom&from=x`],
+      ],
+      ['a call', () => [`${CALLS}/${real}`, `${CALLS}/${failed}`, `${CALLS}/nothing`]],
+      ['the audit log', () => ['/admin/audit', '/admin/audit?text=nothing-like-it', '/admin/audit?before=x&from=x']],
+    ])('%s: accessible, fits, and breaks no rule of its own', async (_, pathsOf) => {
+      const window = await open({ viewport, colorScheme });
+      for (const path of pathsOf()) {
+        await window.page.goto(path);
+        await expectFine(window);
+      }
+      await window.close();
+    });
   });
 });
 
