@@ -48,14 +48,14 @@ export function costedAttempts(
   };
 }
 
-/** A refusal costs nothing, nor does a request that never left. Whether one that was never answered was worked on, nobody knows. */
+/** A refusal costs nothing, whatever answers cost there, nor does a request that never left. Whether one that was never answered was worked on, nobody knows. */
 function costOfAttempt(
   { cost, fate }: AttemptLog,
   head: CallHead,
   pricing: Pricing,
   usage: TokenUsage | undefined,
 ): Nanos | undefined {
-  if (cost === undefined) return undefined;
   if (fate === 'refused' || fate === 'never sent') return ZERO;
-  return fate === 'answered' && usage !== undefined ? upstreamCost(cost, head, pricing, usage) : undefined;
+  if (cost === undefined || usage === undefined || fate === 'unanswered') return undefined;
+  return upstreamCost(cost, head, pricing, usage);
 }

@@ -23,12 +23,12 @@ const AT_FIRST = '1040000';
 const AT_SECOND = '890000';
 const TEXT = 'Hello there';
 
-/** `two` has two channels, one behind the other; `gone` another one before the second; of `dark` nobody knows the cost. */
+/** `two` has two channels, one behind the other, `gone` another before the second; who charges what for `dark` nobody knows, for `half` at the second alone. */
 const catalogFor = (url: string, nobodysUrl: string): string => `
 groups:
   - { name: default, multiplier: 0.1 }
 models:
-${['two', 'gone', 'dark']
+${['two', 'gone', 'dark', 'half']
   .map(
     (name) => `
   - { name: ${name}, context_window: 200000, max_output_tokens: 64000,
@@ -37,9 +37,9 @@ ${['two', 'gone', 'dark']
   .join('')}
 channels:
 ${DIALECTS.flatMap((dialect) => [
-  channel(dialect, 'first', url, 1, '[two, dark]', '{ two: { input: 1, cache_read: 0.1, output: 8 } }'),
+  channel(dialect, 'first', url, 1, '[two, dark, half]', '{ two: { input: 1, cache_read: 0.1, output: 8 } }'),
   channel(dialect, 'nobody', nobodysUrl, 1, '[gone]', '{ gone: 1 }'),
-  channel(dialect, 'second', url, 2, '[two, gone, dark]', '{ two: 0.5, gone: 0.5 }'),
+  channel(dialect, 'second', url, 2, '[two, gone, dark, half]', '{ two: 0.5, gone: 0.5, half: 0.5 }'),
 ]).join('\n')}`;
 
 const channel = (dialect: Dialect, name: string, url: string, tier: number, models: string, costs: string): string =>
@@ -106,6 +106,12 @@ describe.each(DIALECTS)('what calls cost the operator (%s)', (dialect) => {
     const row = await ask('two', false, errorAnswer(dialect, 503), errorAnswer(dialect, 500));
     expect(row).toMatchObject({ status: 'failed', cost: '0', upstream_cost: '0' });
     expect(await costs(row)).toEqual(['0', '0']);
+  });
+
+  it('are nothing of a refusal, also where the channel does not say what the model costs', async () => {
+    const row = await ask('half', false, errorAnswer(dialect, 503), good);
+    expect(await costs(row)).toEqual(['0', AT_SECOND]);
+    expect(row).toMatchObject({ status: 'succeeded', upstream_cost: AT_SECOND });
   });
 
   it('are unknown where the channel does not say what the model costs', async () => {
