@@ -2,3 +2,4 @@
 // `process.env`. Also provides the Clock.
 export { Config } from './config.js';
 export { ConfigModule } from './config.module.js';
+export { OWN_SECRETS } from './own-secrets.js';

@@ -1,3 +1,4 @@
+import { OWN_SECRETS } from '../../config/index.js';
 import { isForbidden } from '../forbidden-addresses.js';
 import { isMapping, type Check, Field, isName } from './fields.js';
 import { Numeral, textOf } from './numeral.js';
@@ -49,7 +50,9 @@ export const Credentials = (): PropertyDecorator =>
       const odd = value.findIndex((text) => typeof text !== 'string' || !SECRET.test(text));
       if (odd >= 0) return `must be a list of secrets, env:NAME or "***"; entry ${odd + 1} is none`;
       const misnamed = value.findIndex((text: string) => text.startsWith('env:') && !VARIABLE.test(text));
-      return misnamed < 0 ? undefined : `must name a variable behind "env:"; entry ${misnamed + 1} does not`;
+      if (misnamed >= 0) return `must name a variable behind "env:"; entry ${misnamed + 1} does not`;
+      const own = value.findIndex((text: string) => text.startsWith('env:') && OWN_SECRETS.has(text.slice('env:'.length)));
+      return own < 0 ? undefined : `must not name a secret of this program itself; entry ${own + 1} does`;
     },
     (value) => (Array.isArray(value) ? value.map(textOf) : value),
   );

@@ -277,6 +277,11 @@ channels:
     ],
     ['a credential with blanks', channel('credentials: ["a b"]'), 'credentials must be a list of secrets'],
     ['an env: without a name', channel('credentials: ["env:"]'), 'credentials must name a variable behind "env:"'],
+    [
+      "a variable of the program's own",
+      channel('credentials: [env:A_KEY, env:SECRET_KEY]'),
+      'credentials must not name a secret of this program itself; entry 2 does',
+    ],
     ['a reserved header', channel('headers: { Authorization: x }'), 'headers must not set authorization'],
     ['a hop-by-hop header', channel('headers: { connection: close }'), 'headers must not set connection'],
     ['a header that splits', channel('headers: { x-a: "b\\r\\nc: d" }'), 'headers must be a mapping'],
