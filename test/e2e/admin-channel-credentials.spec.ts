@@ -54,6 +54,11 @@ describe('credentials of channels', () => {
       const elsewhere = { ...fields, baseUrl: 'http://127.0.0.1:9', _act: act };
       expect((await world.operator.post(path, elsewhere)).text).toContain('Enter your password');
     }
+    // What a variable of the server's environment says is not known to whoever names it.
+    for (const act of ['check', 'models'])
+      expect((await world.operator.post(path, { ...fields, secret: 'env:HOME', _act: act })).text).toContain(
+        'Enter your password',
+      );
     expect(world.relay.upstream.requests).toEqual([]);
     expect((await world.operator.post(path, { ...fields, weight: '99' })).status).toBe(303);
     await sql('UPDATE sessions SET confirmed_at = now()');

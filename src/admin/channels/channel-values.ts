@@ -114,13 +114,15 @@ const linesOf = (pairs: Texts, separator: string): string =>
     .join('\n');
 
 /**
- * Whether saving it changes a credential, or has a stored one sent elsewhere: for that one has to have signed in lately.
- * @param asking it is only asked, and not saved: what is typed is whoever's who typed it
+ * Whether saving it changes a credential, or has one sent elsewhere that is stored or in the server's environment: for that
+ * one has to have signed in lately.
+ * @param asking it is only asked, and not saved: a secret that is typed is whoever's who typed it
  */
 export function changesSecrets({ credentials, entry }: EditedChannel, stored?: ChannelRecord, asking = false): boolean {
   const kept = credentials.flatMap((credential) => ('kept' in credential ? [credential.kept] : []));
   const before = stored?.credentials.map(({ reference }) => reference) ?? [];
   if (!asking && (kept.length < credentials.length || kept.join() !== before.join())) return true;
+  if (credentials.some((credential) => 'text' in credential && credential.text.startsWith('env:'))) return true;
   const goesElsewhere = ['protocol', 'base_url', 'auth', 'query', 'headers'].some(
     (field) => JSON.stringify(entry[field] ?? {}) !== JSON.stringify(stored?.entry[field] ?? {}),
   );

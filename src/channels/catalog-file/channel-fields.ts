@@ -51,7 +51,9 @@ export const Credentials = (): PropertyDecorator =>
       if (odd >= 0) return `must be a list of secrets, env:NAME or "***"; entry ${odd + 1} is none`;
       const misnamed = value.findIndex((text: string) => text.startsWith('env:') && !VARIABLE.test(text));
       if (misnamed >= 0) return `must name a variable behind "env:"; entry ${misnamed + 1} does not`;
-      const own = value.findIndex((text: string) => text.startsWith('env:') && OWN_SECRETS.has(text.slice('env:'.length)));
+      const own = value.findIndex(
+        (text: string) => text.startsWith('env:') && OWN_SECRETS.has(text.slice('env:'.length)),
+      );
       return own < 0 ? undefined : `must not name a secret of this program itself; entry ${own + 1} does`;
     },
     (value) => (Array.isArray(value) ? value.map(textOf) : value),
