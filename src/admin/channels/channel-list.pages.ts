@@ -1,15 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { ChannelDesk, type ChannelRecord } from '../../channels/index.js';
 import { dialectNames, Page, percent } from '../../web/index.js';
+import { filterOptions, type ListQuery, textIn } from '../list-address.js';
 import { ChannelFiguresReader, type ChannelRows } from './channel-figures.js';
 import { type ChannelState, STATE_LABELS } from './channel-state.js';
 import { ChannelStates } from './channel-states.js';
-
-/** An address's query as Fastify reads it. */
-export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-const MAX_TEXT = 100;
-const SUCCESS_DIGITS = 1;
 
 interface Filter {
   readonly text: string;
@@ -31,7 +26,7 @@ export class ChannelListPages {
     private readonly figures: ChannelFiguresReader,
   ) {}
 
-  async list(query: Query): Promise<Page> {
+  async list(query: ListQuery): Promise<Page> {
     const filter = filterOf(query);
     const [records, attempts] = [await this.desk.all(), await this.figures.lastDay()];
     const all = records.map((channel) => ({ channel, state: this.states.of(channel) }));
@@ -44,11 +39,11 @@ export class ChannelListPages {
         nothing: records.length === 0,
         tooSlow: attempts === undefined,
         text: filter.text,
-        protocols: optionsOf(
+        protocols: filterOptions(
           [['', 'Any'], ...protocols.map((id) => [id, dialectNames(id).name] as const)],
           filter.protocol,
         ),
-        states: optionsOf([['', 'Any state'], ...Object.entries(STATE_LABELS)], filter.state),
+        states: filterOptions([['', 'Any state'], ...Object.entries(STATE_LABELS)], filter.state),
         shown: found.length,
         on: found.filter(({ channel }) => channel.enabled).length,
         ...ACTIONS,
@@ -67,7 +62,7 @@ export class ChannelListPages {
       state,
       models: Object.keys(models).length,
       routing: `${tier} · ${weight}`,
-      success: figures && percent(figures.success, SUCCESS_DIGITS),
+      success: figures && percent(figures.success, 1),
       strip: figures?.strip,
       firstTokenMs: figures?.firstTokenMs,
     };
@@ -79,16 +74,11 @@ const ACTIONS = {
   all: { href: '/admin/channels', label: 'Clear filters' },
 };
 
-const filterOf = (query: Query): Filter => ({
-  text: textIn(query, 'q'),
-  protocol: textIn(query, 'p'),
-  state: textIn(query, 's'),
+const filterOf = (query: ListQuery): Filter => ({
+  text: textIn(query, 'q') ?? '',
+  protocol: textIn(query, 'p') ?? '',
+  state: textIn(query, 's') ?? '',
 });
-
-const textIn = (query: Query, name: string): string => {
-  const value = query[name];
-  return typeof value === 'string' ? value.trim().slice(0, MAX_TEXT) : '';
-};
 
 /** By its name, an address, or a model. */
 function isMeant({ channel, state }: Found, filter: Filter): boolean {
@@ -100,6 +90,3 @@ function isMeant({ channel, state }: Found, filter: Filter): boolean {
     (filter.state === '' || filter.state === state.name)
   );
 }
-
-const optionsOf = (pairs: readonly (readonly [string, string])[], chosen: string) =>
-  pairs.map(([value, label]) => ({ value, label, selected: value === chosen }));

@@ -1,9 +1,10 @@
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { Operator } from '../../auth/index.js';
 import { CurrentVisitor, type FormBody, OnceForms, Page, Redirect, type Visitor } from '../../web/index.js';
+import type { ListQuery } from '../list-address.js';
 import { ChannelActions } from './channel-actions.js';
 import { ChannelFormPages } from './channel-form.pages.js';
-import { ChannelListPages, type Query as ListQuery } from './channel-list.pages.js';
+import { ChannelListPages } from './channel-list.pages.js';
 
 /** Channels: the list, and adding one. */
 @Operator()
