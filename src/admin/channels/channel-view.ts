@@ -4,6 +4,7 @@ import { CatalogService, formatMultiplier } from '../../catalog/index.js';
 import { type ChannelRecord, type CredentialNote } from '../../channels/index.js';
 import { AdapterRegistry } from '../../relay/index.js';
 import { dialectNames, type Form, type FormBody, Page, percent, type Visitor } from '../../web/index.js';
+import { listAddress } from '../list-address.js';
 import { costRows } from './channel-costs.js';
 import { CONTROL_IDS } from './channel-faults.js';
 import type { ChannelForm } from './channel-form.js';
