@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { CatalogInventory } from '../../channels/index.js';
 import { Page } from '../../web/index.js';
+import type { ListQuery } from '../list-address.js';
 import { ModelMargins } from './model-margins.js';
-import { modelListView, type ModelQuery } from './model-list.view.js';
+import { modelListView } from './model-list.view.js';
 
 /** `/admin/models`: the list, narrowed by its address. */
 @Injectable()
@@ -12,7 +13,7 @@ export class ModelListPages {
     private readonly margins: ModelMargins,
   ) {}
 
-  async list(query: ModelQuery): Promise<Page> {
+  async list(query: ListQuery): Promise<Page> {
     const [inventory, margins] = await Promise.all([this.inventory.all(), this.margins.byModel()]);
     return new Page('admin/models', { title: 'Models & prices', data: modelListView(inventory, margins, query) });
   }

@@ -1,11 +1,9 @@
 import { type KnownModel, parsePricing } from '../../catalog/index.js';
 import type { Inventory } from '../../channels/index.js';
 import { price, usd } from '../../web/index.js';
+import { filterOptions, listAddress, type ListQuery, textIn } from '../list-address.js';
 import { modelAddress } from './model-address.js';
 import type { KnownMargin } from './model-margins.js';
-
-/** An address's query as Fastify reads it. */
-export type ModelQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** What can be said of a model; the first that is so is its badge. */
 const STATES = {
@@ -19,24 +17,37 @@ type State = keyof typeof STATES;
 
 const LIST = '/admin/models';
 
-export function modelListView(inventory: Inventory, margins: ReadonlyMap<string, KnownMargin>, query: ModelQuery) {
-  const filter = { text: textIn(query, 'q'), group: textIn(query, 'group'), state: textIn(query, 'state') };
+/** What the address asks for; undefined: whatever it is. */
+type Filter = Readonly<Record<'q' | 'group' | 'state', string | undefined>>;
+
+/** @param margins by the name of the model; undefined: they could not be added up in time */
+export function modelListView(
+  inventory: Inventory,
+  margins: ReadonlyMap<string, KnownMargin> | undefined,
+  query: ListQuery,
+) {
+  const filter = { q: textIn(query, 'q'), group: textIn(query, 'group'), state: textIn(query, 'state') };
+  const words = filter.q?.toLowerCase() ?? '';
   const rows = inventory.models
-    .map((model) => rowOf(model, inventory, margins.get(model.name)))
-    .filter(({ state }) => filter.state === '' || state === filter.state)
-    .filter(({ groups }) => filter.group === '' || groups.includes(filter.group))
-    .filter((row) => [row.name, row.title, row.owner].some((text) => text.toLowerCase().includes(filter.text)));
+    .map((model) => rowOf(model, inventory, margins?.get(model.name)))
+    .filter(({ state }) => filter.state === undefined || state === filter.state)
+    .filter(({ groups }) => filter.group === undefined || groups.includes(filter.group))
+    .filter((row) => [row.name, row.title, row.owner].some((text) => text.toLowerCase().includes(words)));
   return {
     rows,
     nothing: inventory.models.length === 0,
     unpriced: unpriced(inventory),
-    text: textIn(query, 'q', false),
-    groups: options([['', 'All groups'], ...inventory.groups.map(({ name }) => [name, name] as const)], filter.group),
-    states: options(
+    tooSlow: margins === undefined,
+    text: filter.q ?? '',
+    groups: filterOptions(
+      [['', 'All groups'], ...inventory.groups.map(({ name }) => [name, name] as const)],
+      filter.group,
+    ),
+    states: filterOptions(
       [['', 'All'], ...Object.entries(STATES).map(([id, { label }]) => [id, label] as const)],
       filter.state,
     ),
-    chips: chipsOf(query),
+    chips: chipsOf(filter),
     newModel: { href: `${LIST}/new`, label: 'New model', icon: 'plus' },
     all: { href: LIST, label: 'Clear filters' },
   };
@@ -103,23 +114,12 @@ export const marginView = ({ margin, calls, known }: KnownMargin) => ({
   calls,
 });
 
-function textIn(query: ModelQuery, name: string, lower = name === 'q'): string {
-  const value = query[name];
-  const text = typeof value === 'string' ? value.trim().slice(0, 200) : '';
-  return lower ? text.toLowerCase() : text;
-}
-
-const options = (pairs: readonly (readonly [string, string])[], chosen: string) =>
-  pairs.map(([value, label]) => ({ value, label, selected: value === chosen }));
-
-function chipsOf(query: ModelQuery) {
-  const all = { q: textIn(query, 'q', false), group: textIn(query, 'group'), state: textIn(query, 'state') };
+function chipsOf(filter: Filter) {
   const labels = { q: 'Search', group: 'Group', state: 'State' };
   return (['q', 'group', 'state'] as const).flatMap((name) => {
-    if (all[name] === '') return [];
-    const others = Object.entries(all).filter(([other, value]) => other !== name && value !== '');
-    const rest = new URLSearchParams(others).toString();
-    const value = name === 'state' ? (STATES[all.state as State]?.label ?? all.state) : all[name];
-    return [{ label: labels[name], value, href: rest === '' ? LIST : `${LIST}?${rest}` }];
+    const chosen = filter[name];
+    if (chosen === undefined) return [];
+    const value = name === 'state' ? (STATES[chosen as State]?.label ?? chosen) : chosen;
+    return [{ label: labels[name], value, href: listAddress(LIST, { ...filter, [name]: undefined }) }];
   });
 }

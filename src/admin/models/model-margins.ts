@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { RangeTooLarge, TimeLimitedReads } from '../../usage/index.js';
 import { type Margin, marginOf } from '../margin.js';
 
 /** What calls of the last seven days have brought, as far as their cost is known. */
@@ -25,24 +25,36 @@ const SUMS = `count(*)::integer AS calls, count(upstream_cost)::integer AS known
   sum(cost) FILTER (WHERE upstream_cost IS NOT NULL) AS charged, sum(upstream_cost) AS cost`;
 const RECENT = `FROM calls WHERE created_at > now() - interval '${DAYS}' AND channel <> ''`;
 
-/** Margins of models and channels, read from the log of calls. */
+const LIMIT_MS = 3000;
+
+/** What is known of margins, by name; undefined: there are too many calls to add them up in time. */
+type Margins = ReadonlyMap<string, KnownMargin> | undefined;
+
+/** Margins of models and channels, read from the log of calls. Pages are of use without them. */
 @Injectable()
 export class ModelMargins {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly reads: TimeLimitedReads) {}
 
   /** By the name of each model that was called. */
-  async byModel(): Promise<ReadonlyMap<string, KnownMargin>> {
-    return margins(await this.dataSource.query<Row[]>(`SELECT model AS name, ${SUMS} ${RECENT} GROUP BY model`));
+  byModel(): Promise<Margins> {
+    return this.read(`SELECT model AS name, ${SUMS} ${RECENT} GROUP BY model`);
   }
 
   /** Of one model by the name of each channel that answered for it, the dearest first. */
-  async byChannel(model: string): Promise<ReadonlyMap<string, KnownMargin>> {
-    return margins(
-      await this.dataSource.query<Row[]>(
-        `SELECT channel AS name, ${SUMS} ${RECENT} AND model = $1 GROUP BY channel ORDER BY sum(cost) DESC, channel`,
-        [model],
-      ),
+  byChannel(model: string): Promise<Margins> {
+    return this.read(
+      `SELECT channel AS name, ${SUMS} ${RECENT} AND model = $1 GROUP BY channel ORDER BY sum(cost) DESC, channel`,
+      [model],
     );
+  }
+
+  private async read(sql: string, values: readonly string[] = []): Promise<Margins> {
+    try {
+      return margins(await this.reads.read((query) => query<Row>(sql, values), LIMIT_MS));
+    } catch (error) {
+      if (error instanceof RangeTooLarge) return undefined;
+      throw error;
+    }
   }
 }
 

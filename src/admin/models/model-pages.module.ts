@@ -3,6 +3,7 @@ import { AuthModule } from '../../auth/index.js';
 import { CatalogModule } from '../../catalog/index.js';
 import { ChannelsModule } from '../../channels/index.js';
 import { RelayModule } from '../../relay/index.js';
+import { UsageModule } from '../../usage/index.js';
 import { ModelComparePages } from './model-compare.pages.js';
 import { ModelFormPages } from './model-form.pages.js';
 import { ModelListPages } from './model-list.pages.js';
@@ -11,7 +12,7 @@ import { ModelPage } from './model.page.js';
 import { ModelsController } from './models.controller.js';
 
 @Module({
-  imports: [AuthModule, CatalogModule, ChannelsModule, RelayModule],
+  imports: [AuthModule, CatalogModule, ChannelsModule, RelayModule, UsageModule],
   controllers: [ModelsController],
   providers: [ModelComparePages, ModelFormPages, ModelListPages, ModelMargins, ModelPage],
 })

@@ -84,7 +84,8 @@ export class ModelPage {
       next: (versions[0]?.number ?? 0) + 1,
       pays: payPreview(model.name, groups, current, after ?? current),
       changed: after !== undefined && JSON.stringify(after) !== JSON.stringify(current),
-      margins: marginBars(margins),
+      marginsTooSlow: margins === undefined,
+      margins: margins && marginBars(margins),
       versions: versionRows(versions, modelAddress(model.name), timeZone),
     };
   }

@@ -2,10 +2,10 @@ import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { Operator } from '../../auth/index.js';
 import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
 import { textOf } from '../catalog-form.js';
+import type { ListQuery } from '../list-address.js';
 import { ModelComparePages } from './model-compare.pages.js';
 import { ModelFormPages } from './model-form.pages.js';
 import { ModelListPages } from './model-list.pages.js';
-import type { ModelQuery } from './model-list.view.js';
 
 /** Models and their prices. A model's name may hold slashes, so that nothing stands behind it in an address. */
 @Operator()
@@ -18,7 +18,7 @@ export class ModelsController {
   ) {}
 
   @Get('models')
-  list(@Query() query: ModelQuery): Promise<Page> {
+  list(@Query() query: ListQuery): Promise<Page> {
     return this.lists.list(query);
   }
 
