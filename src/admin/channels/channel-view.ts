@@ -49,6 +49,7 @@ export class ChannelView {
         form,
         ids: CONTROL_IDS,
         channel: isNew ? undefined : stored,
+        calls: stored && listAddress('/admin/calls', { channel: stored.name }),
         state: isNew || stored === undefined ? undefined : this.states.of(stored),
         protocolName: stored && dialectNames(stored.protocol).name,
         crumbs: [{ href: '/admin/channels', label: 'Channels' }, { label: isNew ? 'Add' : (stored?.name ?? '') }],
@@ -135,5 +136,5 @@ function shareOf({ stored, others = [], isNew }: Shown): string | undefined {
   if (isNew || stored === undefined || !stored.enabled) return undefined;
   const tier = others.filter((one) => one.enabled && one.tier === stored.tier);
   const sum = tier.reduce((weights, { weight }) => weights + weight, 0);
-  return sum === 0 ? undefined : `${percent(stored.weight / sum, 0)} of tier ${stored.tier} today`;
+  return sum === 0 ? undefined : `${percent(stored.weight, sum)} of tier ${stored.tier} today`;
 }

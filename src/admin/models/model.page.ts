@@ -5,6 +5,7 @@ import { CatalogInventory, type Inventory } from '../../channels/index.js';
 import { Clock } from '../../shared/index.js';
 import { dateTime, Page, type Visitor, zoneName } from '../../web/index.js';
 import type { Difference, TypedForm } from '../catalog-form.js';
+import { listAddress } from '../list-address.js';
 import { modelAddress, switchAddress, withdrawAddress } from './model-address.js';
 import { tierCount, tierField, TOKEN_FIELDS } from './model-fields.js';
 import { marginBars } from './margin-bars.js';
@@ -75,6 +76,7 @@ export class ModelPage {
         name: model.name,
         enabled: model.enabled,
         href: modelAddress(model.name),
+        calls: listAddress('/admin/calls', { model: model.name }),
         switch: switchAddress(model.name),
         withdraw: withdrawAddress(model.name),
       },

@@ -127,6 +127,7 @@ const statsOf = (user: ListedUser, { timeZone }: Visitor) => [
   { label: 'Balance', value: usd(user.balance), note: user.owed > 0n ? `${usd(user.owed)} is owed` : '' },
   { label: 'Charged, 30 days', value: usd(user.charged), note: '' },
   { label: 'Calls, 30 days', value: count(user.calls), note: '' },
+  dryRun: listAddress('/admin/routing', { user: user.email }),
   {
     label: 'Last seen',
     value: user.lastSeenAt === null ? 'Never' : shortDay(user.lastSeenAt, timeZone),
