@@ -121,13 +121,13 @@ const factsOf = (user: ListedUser) => ({
   deleted: user.state === 'deleted',
   calls: listAddress('/admin/calls', { user: user.id }),
   changes: listAddress('/admin/audit', { object: user.id }),
+  dryRun: listAddress('/admin/routing', { user: user.email }),
 });
 
 const statsOf = (user: ListedUser, { timeZone }: Visitor) => [
   { label: 'Balance', value: usd(user.balance), note: user.owed > 0n ? `${usd(user.owed)} is owed` : '' },
   { label: 'Charged, 30 days', value: usd(user.charged), note: '' },
   { label: 'Calls, 30 days', value: count(user.calls), note: '' },
-  dryRun: listAddress('/admin/routing', { user: user.email }),
   {
     label: 'Last seen',
     value: user.lastSeenAt === null ? 'Never' : shortDay(user.lastSeenAt, timeZone),
