@@ -12,7 +12,7 @@ export interface UsageFilter {
   readonly keyId?: string | undefined;
   readonly group?: string | undefined;
   readonly result?: CallResult | undefined;
-  /** Operators' own filters. The channel is that of the last attempt; the answer, that of any. */
+  /** Operators' own filters. The channel is that of the last attempt, under any name it had; the answer, that of any. */
   readonly channel?: string | undefined;
   readonly upstream?: UpstreamAnswer | undefined;
   /** Only calls that cost the operator more than was charged for them. */
@@ -44,15 +44,24 @@ export function conditions(filter: UsageFilter, parameters: Parameters, result =
     ['c.key_id', filter.keyId],
     ['c.group_name', filter.group],
     ['c.id', filter.requestId],
-    ['c.channel', filter.channel],
     [result, filter.result],
   ];
   const alike = equal
     .filter(([, value]) => value !== undefined)
     .map(([column, value]) => ` AND ${column} = ${parameters.add(value)}`)
     .join('');
+  const channel = filter.channel === undefined ? '' : sentTo(filter.channel, parameters);
   const loss = filter.atALoss === true ? ' AND c.upstream_cost > c.cost' : '';
-  return alike + loss + (filter.upstream === undefined ? '' : answeredWith(filter.upstream, filter, parameters));
+  return (
+    alike + channel + loss + (filter.upstream === undefined ? '' : answeredWith(filter.upstream, filter, parameters))
+  );
+}
+
+/** Calls keep the name that their channel had: of one that was renamed, all of its names count. */
+function sentTo(channel: string, parameters: Parameters): string {
+  const name = parameters.add(channel);
+  return ` AND c.channel = ANY (ARRAY[${name}] || ARRAY(
+    SELECT unnest(former_names) FROM channels WHERE name = ${name} AND deleted_at IS NULL))`;
 }
 
 /** Whether what is asked for can be told of finished calls alone: of open ones nothing is known of upstreams. */
