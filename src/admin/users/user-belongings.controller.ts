@@ -1,6 +1,7 @@
-import { Controller, Get, Param, Post } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { Operator, SessionService } from '../../auth/index.js';
-import { type Page, Redirect } from '../../web/index.js';
+import { CurrentVisitor, type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
+import { UserKeyQuotaPages } from './user-key-quota.pages.js';
 import { UserKeyPages } from './user-keys.pages.js';
 
 /** A user's keys and sessions. */
@@ -9,6 +10,7 @@ import { UserKeyPages } from './user-keys.pages.js';
 export class UserBelongingsController {
   constructor(
     private readonly keys: UserKeyPages,
+    private readonly quotas: UserKeyQuotaPages,
     private readonly sessions: SessionService,
   ) {}
 
@@ -20,6 +22,21 @@ export class UserBelongingsController {
   @Post('keys/:key/enable')
   enableKey(@Param('id') id: string, @Param('key') key: string): Promise<Redirect> {
     return this.keys.enable(id, key);
+  }
+
+  @Get('keys/:key/quota')
+  askForQuota(@Param('id') id: string, @Param('key') key: string): Promise<Page> {
+    return this.quotas.ask(id, key);
+  }
+
+  @Post('keys/:key/quota')
+  changeQuota(
+    @CurrentVisitor() visitor: Visitor,
+    @Param('id') id: string,
+    @Param('key') key: string,
+    @Body() body: FormBody,
+  ): Promise<Page | Redirect> {
+    return this.quotas.change(visitor, id, key, body);
   }
 
   @Get('keys/:key/delete')

@@ -17,9 +17,9 @@ export class UserFacts {
     private readonly accounts: AccountService,
   ) {}
 
-  /** The newest keys, as rows of the page. */
-  async keysOf(accountId: string) {
-    const { keys, older } = await this.keys.page(accountId, {});
+  /** Rows of the page, newest first. @param before older than this key; undefined: from the newest on */
+  async keysOf(accountId: string, before: string | undefined) {
+    const { keys, older } = await this.keys.page(accountId, {}, { before });
     const rows = keys.map((key) => ({
       id: key.id,
       name: key.name,
@@ -30,8 +30,9 @@ export class UserFacts {
       lastUsedAt: key.lastUsedAt,
       badge: keyBadgeOf(key),
       enabled: key.state === 'enabled',
+      hasQuota: key.quota !== undefined,
     }));
-    return { keys: rows, moreKeys: older };
+    return { keys: rows, older: older ? keys.at(-1)?.id : undefined };
   }
 
   /** @param currentId the session that asks, which may be one of them */

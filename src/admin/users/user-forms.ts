@@ -29,6 +29,15 @@ export class BalanceForm extends ConfirmedForm {
   readonly reviewed?: unknown;
 }
 
+/** A change of a key's quota. */
+export class QuotaForm {
+  @IsIn(['add', 'take'], { message: 'Choose whether to add it or to take it off.' })
+  readonly direction: string = 'add';
+
+  @IsAmount({ message: 'Enter dollars, such as 25 or 1,000.50.', least: nanos(1n) })
+  readonly quota: string = '';
+}
+
 /** What a user's calls are billed under, and how many there may be. */
 export class SettingsForm {
   @Matches(/^[^\p{Cc}]{1,200}$/u, { message: 'Choose one of the groups in the list.' })

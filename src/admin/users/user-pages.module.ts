@@ -13,8 +13,10 @@ import { UserController } from './user.controller.js';
 import { UserDeletePages } from './user-delete.pages.js';
 import { UserDirectory } from './user-directory.js';
 import { UserFacts } from './user-facts.js';
+import { UserKeyQuotaPages } from './user-key-quota.pages.js';
 import { UserKeyPages } from './user-keys.pages.js';
 import { UserListPages } from './user-list.pages.js';
+import { UserLists } from './user-lists.js';
 import { UserNewPages } from './user-new.pages.js';
 import { UserPages } from './user.pages.js';
 import { UsersController } from './users.controller.js';
@@ -30,7 +32,9 @@ import { UsersController } from './users.controller.js';
     UserDirectory,
     UserFacts,
     UserKeyPages,
+    UserKeyQuotaPages,
     UserListPages,
+    UserLists,
     UserNewPages,
     UserPages,
   ],

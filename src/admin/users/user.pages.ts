@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { type Account, AccountGone, RecentSignIn, termsRevision } from '../../auth/index.js';
-import { clockTime, count, Cursors, Form, Page, shortDay, usd, type Visitor } from '../../web/index.js';
+import { clockTime, count, Form, Page, shortDay, usd, type Visitor } from '../../web/index.js';
 import { differencesOf } from '../catalog-form.js';
 import { listAddress, type ListQuery } from '../list-address.js';
 import { groupOptions, UserChoices } from './user-choices.js';
 import { type ListedUser, UserDirectory } from './user-directory.js';
 import { UserFacts } from './user-facts.js';
 import type { RoleForm, SettingsForm } from './user-forms.js';
+import { UserLists } from './user-lists.js';
 import { badgeOf, ROLES, userCrumbs, userTitle } from './user-words.js';
-
-const LEDGER = 'user-ledger';
 
 interface SentSettings {
   readonly form: Form<SettingsForm>;
@@ -31,13 +30,14 @@ export class UserPages {
     private readonly facts: UserFacts,
     private readonly choices: UserChoices,
     private readonly recent: RecentSignIn,
-    private readonly cursors: Cursors,
+    private readonly lists: UserLists,
   ) {}
 
   /** @throws AccountGone */
   async show(visitor: Visitor, id: string, query: ListQuery = {}, sent: Sent = {}): Promise<Page> {
     const user = await this.find(id);
     const account = await this.facts.account(id);
+    const [keys, ledger] = [await this.lists.keys(id, query), await this.lists.ledger(id, query)];
     const settings = settingsView(account, sent.settings);
     const role = sent.role ?? Form.empty<RoleForm>({ role: account.role });
     return new Page('admin/users-user', {
@@ -55,7 +55,10 @@ export class UserPages {
         roles: Object.entries(ROLES).map(([value, label]) => ({ value, label })),
         passwordNeeded: this.recent.needed(visitor),
         isSelf: visitor.accountId === id,
-        ...(await this.lists(visitor, id, query)),
+        keys,
+        ledger,
+        lost: keys.lost || ledger.lost,
+        sessions: await this.facts.sessionsOf(id, visitor.sessionId),
       },
     });
   }
@@ -66,22 +69,6 @@ export class UserPages {
     const user = /^acc_\w+$/.test(id) ? await this.users.find(id) : undefined;
     if (user === undefined) throw new AccountGone();
     return user;
-  }
-
-  private async lists({ sessionId }: Visitor, id: string, query: ListQuery) {
-    const sealed = query['ledger'];
-    const place = typeof sealed === 'string' ? this.cursors.open(LEDGER, sealed) : undefined;
-    const { movements, older } = await this.facts.ledgerOf(id, place && [place['at'] ?? '', place['id'] ?? '']);
-    const next = older && this.cursors.seal(LEDGER, { at: older[0], id: older[1] });
-    const there = `/admin/users/${id}`;
-    return {
-      ...(await this.facts.keysOf(id)),
-      sessions: await this.facts.sessionsOf(id, sessionId),
-      movements,
-      lost: sealed !== undefined && place === undefined,
-      newestMovements: place && `${there}#ledger`,
-      olderMovements: next && `${listAddress(there, { ledger: next })}#ledger`,
-    };
   }
 }
 
