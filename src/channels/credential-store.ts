@@ -54,7 +54,7 @@ export class CredentialStore {
 }
 
 /** The catalog says `***`, but there is no such secret, or it is not plain which one. */
-class SecretNotKept extends AppError {
+export class SecretNotKept extends AppError {
   constructor(channel: string, kept: number, stored: number) {
     const fault =
       stored === 0

@@ -117,6 +117,43 @@ describe('the pages of channels', () => {
     expect((await world.named('responses-main')).formerNames).toEqual(['renamed']);
   });
 
+  it('lead to the calls and to the changes of a channel under all names that it had', async () => {
+    const { id } = await world.named('responses-main');
+    const { key } = await world.relay.caller();
+    const answer = await world.relay.post('/v1/responses', key, { model: 'm', input: 'Hi' });
+    const call = answer.headers.get('x-request-id') ?? '';
+    await world.send('responses-main', { name: 'renamed again', tier: '3' });
+    const { text } = await world.operator.get(`/admin/channels/${id}`);
+    const [, calls = ''] = /href="(\/admin\/calls\?[^"]*)"/.exec(text) ?? [];
+    await eventually(async () =>
+      expect((await world.operator.get(calls.replaceAll('&#x3D;', '='))).text).toContain(call),
+    );
+    expect(text).toMatch(/<a href="\/admin\/audit[^"]*">last changed <time.*?<\/a> by [^<]+@[^<]+</);
+    const [, changes = ''] = /href="(\/admin\/audit\?[^"]*)"/.exec(text) ?? [];
+    const log = await world.operator.get(changes.replaceAll('&#x3D;', '=').replaceAll('&amp;', '&'));
+    expect(log.text).toContain('name responses-main → renamed again');
+    expect(log.text).toContain('name responses-main → renamed<');
+    await world.send('renamed again', { name: 'responses-main', tier: '1' });
+  });
+
+  it('name in the bar the fields to be mended, and still tell the share of the weight', async () => {
+    const shown = await world.operator.get(`/admin/channels/${(await world.named(MAIN)).id}`);
+    const [share = ''] = /\d+% of tier 1 today/.exec(shown.text) ?? [];
+    expect(share).not.toBe('');
+    const refused = await world.send(MAIN, { maxConcurrency: '0', totalMs: 'long' });
+    expect(refused.text).toMatch(
+      /class="savebar"><span class="bad">Two fields need attention: Calls at once, Longest call</,
+    );
+    expect(refused.text).toContain(share);
+    expect((await world.send(MAIN, { _act: 'check' })).text).toContain(share);
+  });
+
+  it('say in words that a credential which is to be kept is not there', async () => {
+    const fields = { name: 'starred', baseUrl: world.relay.upstream.url, public: 'm', secret: '***' };
+    const refused = await world.add(fields);
+    expect([refused.status, refused.text.includes('“***” stands for a stored secret')]).toEqual([422, true]);
+  });
+
   it('switch a channel off and on, and saving does not switch it on', async () => {
     const { id } = await world.named(MAIN);
     await world.operator.get(`/admin/channels/${id}`);

@@ -1,6 +1,7 @@
 import type { ChannelRecord } from '../../channels/index.js';
-import type { FormBody } from '../../web/index.js';
+import { type FormBody, typedCount } from '../../web/index.js';
 import { costTexts } from './channel-costs.js';
+import { FIELD_LABELS } from './channel-labels.js';
 import { flagsFrom } from './flag-controls.js';
 import { valuesOf } from './channel-values.js';
 
@@ -11,30 +12,10 @@ export interface Difference {
   readonly yours: string;
 }
 
-const LABELS: Readonly<Record<string, string>> = {
-  name: 'Name',
-  protocol: 'Protocol',
-  baseUrl: 'Base address',
-  auth: 'Credential goes',
-  authHeader: 'Header',
-  query: 'Query',
-  headers: 'Headers',
-  public: 'Public names',
-  upstream: 'Upstream names',
-  groups: 'Groups',
-  tier: 'Tier',
-  weight: 'Weight',
-  maxConcurrency: 'Calls at once',
-  connectMs: 'Connect timeout',
-  firstEventMs: 'First-token timeout',
-  idleMs: 'Idle timeout',
-  totalMs: 'Total timeout',
-};
-
 /** What a channel says now and what somebody has typed, where they are not the same; of credentials no more than that. */
 export function differencesOf(stored: ChannelRecord, typed: FormBody, body: FormBody): readonly Difference[] {
   const now = valuesOf(stored);
-  const fields = Object.entries(LABELS).map(([name, label]) => ({
+  const fields = Object.entries(FIELD_LABELS).map(([name, label]) => ({
     label,
     now: shown(now[name]),
     yours: shown(typed[name]),
@@ -67,7 +48,7 @@ const shownList = (value: string | readonly string[] | undefined): string => [va
 function shown(value: string | readonly string[] | undefined): string {
   const texts = typeof value === 'string' ? value.split(/\r?\n/) : (value ?? []);
   const text = texts
-    .map((one) => one.trim())
+    .map((one) => String(typedCount(one) ?? one.trim()))
     .filter((one) => one !== '')
     .join(', ');
   return text === '' ? '–' : text;

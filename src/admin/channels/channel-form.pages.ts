@@ -35,9 +35,8 @@ export class ChannelFormPages {
   }
 
   async edit(visitor: Visitor, id: string): Promise<Page> {
-    const others = await this.desk.all();
-    const stored = others.find((channel) => channel.id === id) ?? (await this.desk.find(id));
-    return this.view.page(visitor, { form: Form.empty<ChannelForm>(valuesOf(stored)), stored, isNew: false, others });
+    const stored = await this.desk.find(id);
+    return this.view.page(visitor, { form: Form.empty<ChannelForm>(valuesOf(stored)), stored, isNew: false });
   }
 
   /** What was typed, with or without what is wrong with it, and nothing done. */

@@ -5,6 +5,7 @@ import { ChannelsModule } from '../../channels/index.js';
 import { RelayModule } from '../../relay/index.js';
 import { UsageModule } from '../../usage/index.js';
 import { ChannelActions } from './channel-actions.js';
+import { ChannelBackground } from './channel-background.js';
 import { ChannelController } from './channel.controller.js';
 import { ChannelDeletePages } from './channel-delete.pages.js';
 import { ChannelFiguresReader } from './channel-figures.js';
@@ -21,6 +22,7 @@ import { ChannelsController } from './channels.controller.js';
   controllers: [ChannelsController, ChannelController],
   providers: [
     ChannelActions,
+    ChannelBackground,
     ChannelDeletePages,
     ChannelFiguresReader,
     ChannelFormPages,

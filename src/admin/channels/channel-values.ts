@@ -5,7 +5,7 @@ import {
   type EditedCredential,
   Numeral,
 } from '../../channels/index.js';
-import { countOf, type FormBody } from '../../web/index.js';
+import { count, countOf, type FormBody } from '../../web/index.js';
 import { costsIn, costValues } from './channel-costs.js';
 import { type ChannelForm, pairsIn } from './channel-form.js';
 import { flagsFrom } from './flag-controls.js';
@@ -20,10 +20,10 @@ export const newValues = (protocol: string): FormBody => ({
   groups: ['default'],
   tier: '1',
   weight: '100',
-  connectMs: String(DEFAULT_TIMEOUTS.connectMs),
-  firstEventMs: String(DEFAULT_TIMEOUTS.firstEventMs),
-  idleMs: String(DEFAULT_TIMEOUTS.idleMs),
-  totalMs: String(DEFAULT_TIMEOUTS.totalMs),
+  connectMs: count(DEFAULT_TIMEOUTS.connectMs),
+  firstEventMs: count(DEFAULT_TIMEOUTS.firstEventMs),
+  idleMs: count(DEFAULT_TIMEOUTS.idleMs),
+  totalMs: count(DEFAULT_TIMEOUTS.totalMs),
   held: [''],
   public: [''],
   upstream: [''],
@@ -49,12 +49,12 @@ export function valuesOf(channel: ChannelRecord): FormBody {
     ...costValues(channel),
     groups: channel.groups,
     tier: String(channel.tier),
-    weight: String(channel.weight),
-    maxConcurrency: String(channel.maxConcurrency ?? ''),
-    connectMs: String(timeouts.connectMs),
-    firstEventMs: String(timeouts.firstEventMs),
-    idleMs: String(timeouts.idleMs),
-    totalMs: String(timeouts.totalMs),
+    weight: count(channel.weight),
+    maxConcurrency: channel.maxConcurrency === null ? '' : count(channel.maxConcurrency),
+    connectMs: count(timeouts.connectMs),
+    firstEventMs: count(timeouts.firstEventMs),
+    idleMs: count(timeouts.idleMs),
+    totalMs: count(timeouts.totalMs),
     revision: channel.revision,
   };
 }
@@ -104,8 +104,8 @@ const credentialsIn = ({ held, secret }: ChannelForm): readonly EditedCredential
 
 /** Undefined: as is usual. */
 function numeral(text: string): Numeral | undefined {
-  const count = countOf(text);
-  return count === undefined ? undefined : new Numeral(String(count));
+  const whole = countOf(text);
+  return whole === undefined ? undefined : new Numeral(String(whole));
 }
 
 const linesOf = (pairs: Texts, separator: string): string =>

@@ -3,11 +3,13 @@ import { RecentSignIn } from '../../auth/index.js';
 import { CatalogService, formatMultiplier } from '../../catalog/index.js';
 import { type ChannelRecord, type CredentialNote } from '../../channels/index.js';
 import { AdapterRegistry } from '../../relay/index.js';
-import { dialectNames, type Form, type FormBody, Page, percent, type Visitor } from '../../web/index.js';
+import { dialectNames, type Form, type FormBody, Page, type Visitor } from '../../web/index.js';
 import { listAddress } from '../list-address.js';
+import { ChannelBackground } from './channel-background.js';
 import { costRows } from './channel-costs.js';
 import { CONTROL_IDS } from './channel-faults.js';
 import type { ChannelForm } from './channel-form.js';
+import { refusedLabels } from './channel-labels.js';
 import type { CheckView, OfferedNames } from './channel-questions.js';
 import { ChannelStates } from './channel-states.js';
 import type { Difference } from './channel-conflict.js';
@@ -25,8 +27,6 @@ export interface Shown {
   readonly check?: CheckView | undefined;
   readonly offered?: OfferedNames | undefined;
   readonly differences?: readonly Difference[] | undefined;
-  /** Of all channels, for the share of the weight. */
-  readonly others?: readonly ChannelRecord[];
 }
 
 /** The page of one channel, new or stored. */
@@ -37,9 +37,10 @@ export class ChannelView {
     private readonly adapters: AdapterRegistry,
     private readonly states: ChannelStates,
     private readonly recent: RecentSignIn,
+    private readonly background: ChannelBackground,
   ) {}
 
-  page(visitor: Visitor, shown: Shown): Page {
+  async page(visitor: Visitor, shown: Shown): Promise<Page> {
     const { form, body, stored, isNew, check, offered, differences } = shown;
     const protocol = textOf(form.values['protocol']);
     return new Page('admin/channel', {
@@ -68,7 +69,10 @@ export class ChannelView {
         differences,
         groups: this.groups(stored),
         flags: flagSection(protocol, stored?.flags ?? {}, body),
-        share: shareOf(shown),
+        refused: refusedLabels(form),
+        ...(isNew || stored === undefined ? {} : await this.background.of(stored)),
+        calls: stored && `/admin/calls?channel=${encodeURIComponent(stored.name)}`,
+        history: stored && `/admin/audit?kind=channel&object=${stored.id}`,
         needsPassword: this.recent.needed(visitor),
       },
     });
@@ -129,12 +133,4 @@ function checkModels({ values }: Form<ChannelForm>, body: FormBody | undefined) 
   const chosen = textOf(body?.['_checkModel']);
   const names = [...new Set(rows.map((row) => row.upstream || row.public))];
   return names.map((name) => ({ value: name, label: name, selected: name === chosen }));
-}
-
-/** `60% of tier 1 today` */
-function shareOf({ stored, others = [], isNew }: Shown): string | undefined {
-  if (isNew || stored === undefined || !stored.enabled) return undefined;
-  const tier = others.filter((one) => one.enabled && one.tier === stored.tier);
-  const sum = tier.reduce((weights, { weight }) => weights + weight, 0);
-  return sum === 0 ? undefined : `${percent(stored.weight, sum)} of tier ${stored.tier} today`;
 }

@@ -5,11 +5,13 @@ import type { ChannelDefinition } from '../channel-definition.js';
 import { type ChannelRecord, recordOf } from '../channel-record.js';
 import { type ChangedChannel, ChannelEditor } from '../channel.editor.js';
 import type { StoredCredential } from '../channel.entity.js';
+import { SecretNotKept } from '../credential-store.js';
 import { CredentialReader } from '../credential-reader.js';
 import { ChangedMeanwhile, RefusedEntries } from './catalog-desk.js';
 import { CatalogImport } from './catalog-import.service.js';
 import type { UsualAuth } from './definitions-from-entries.js';
 import { definedCredentials, type EditedChannel, entryOf } from './edited-channel.js';
+import type { Fault } from './invalid-catalog.js';
 import { readEntries } from './read-catalog-file.js';
 
 /**
@@ -79,7 +81,11 @@ export class ChannelDesk {
     const edited = { ...definition, credentials: definedCredentials(credentials, before?.credentials ?? []) };
     // An edit that says nothing of costs leaves them as they are, but for models that are served no more.
     const costs = 'costs' in entry ? definition.costs : costsOf(edited.models, before?.costs ?? {});
-    return this.channels.save(id, { ...edited, costs }, manager);
+    try {
+      return await this.channels.save(id, { ...edited, costs }, manager);
+    } catch (error) {
+      throw error instanceof SecretNotKept ? new RefusedEntries([NOT_KEPT]) : error;
+    }
   }
 
   private async isAsSeen({ id, revision, entry }: EditedChannel, manager: EntityManager): Promise<void> {
@@ -92,6 +98,12 @@ export class ChannelDesk {
     return (await this.channels.find(id, manager)).credentials;
   }
 }
+
+/** Typed where a secret is asked for, as a catalog file may have it. */
+const NOT_KEPT: Fault = {
+  path: 'channels[0].credentials',
+  message: 'has no such secret: “***” stands for a stored secret, and there is none of it to keep',
+};
 
 const costsOf = (models: ChannelDefinition['models'], costs: ChannelDefinition['costs']): ChannelDefinition['costs'] =>
   Object.fromEntries(Object.entries(costs).filter(([model]) => model in models));
