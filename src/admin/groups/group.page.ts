@@ -3,6 +3,7 @@ import { DEFAULT_GROUP, type GroupDefinition } from '../../catalog/index.js';
 import { CatalogInventory, type Inventory } from '../../channels/index.js';
 import { Page } from '../../web/index.js';
 import type { Difference, TypedForm } from '../catalog-form.js';
+import { addressPart } from '../name-address.js';
 import { groupPreview } from './group-preview.js';
 import { GroupMembers } from './group-members.js';
 
@@ -20,7 +21,7 @@ export const CHOICES = [
   { value: 'assigned', label: 'Only users it is assigned to' },
 ];
 
-export const groupAddress = (name: string): string => `/admin/groups/${encodeURIComponent(name)}`;
+export const groupAddress = (name: string): string => `/admin/groups/${addressPart(name)}`;
 
 /** The page of one group: its form, what it comes to, and whom it is for. */
 @Injectable()

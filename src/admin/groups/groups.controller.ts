@@ -2,6 +2,7 @@ import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { Operator } from '../../auth/index.js';
 import type { FormBody, Page, Redirect } from '../../web/index.js';
 import { textOf } from '../catalog-form.js';
+import { nameInPart } from '../name-address.js';
 import { GroupFormPages } from './group-form.pages.js';
 import { GroupListPages } from './group-list.pages.js';
 
@@ -30,17 +31,17 @@ export class GroupsController {
   }
 
   @Get(':name')
-  group(@Param('name') name: string): Promise<Page> {
-    return this.forms.edit(name);
+  group(@Param('name') part: string): Promise<Page> {
+    return this.forms.edit(nameInPart(part));
   }
 
   @Post(':name')
-  save(@Param('name') name: string, @Body() body: FormBody): Promise<Page | Redirect> {
-    return this.forms.submit(name, body);
+  save(@Param('name') part: string, @Body() body: FormBody): Promise<Page | Redirect> {
+    return this.forms.submit(nameInPart(part), body);
   }
 
   @Post(':name/switch')
-  switch(@Param('name') name: string, @Body() body: FormBody): Promise<Redirect> {
-    return this.forms.switch(name, textOf(body, 'to') === 'on');
+  switch(@Param('name') part: string, @Body() body: FormBody): Promise<Redirect> {
+    return this.forms.switch(nameInPart(part), textOf(body, 'to') === 'on');
   }
 }

@@ -3,6 +3,7 @@ import { Operator } from '../../auth/index.js';
 import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
 import { textOf } from '../catalog-form.js';
 import type { ListQuery } from '../list-address.js';
+import { modelNameIn } from './model-address.js';
 import { ModelComparePages } from './model-compare.pages.js';
 import { ModelFormPages } from './model-form.pages.js';
 import { ModelListPages } from './model-list.pages.js';
@@ -35,25 +36,26 @@ export class ModelsController {
   @Get('models/*')
   model(
     @CurrentVisitor() visitor: Visitor,
-    @Param('*') name: string,
+    @Param('*') rest: string,
     @Query('compare') before?: string,
     @Query('with') after?: string,
   ): Promise<Page> {
+    const name = modelNameIn(rest);
     return before && after ? this.versions.compare(name, before, after) : this.forms.edit(visitor, name);
   }
 
   @Post('models/*')
-  save(@CurrentVisitor() visitor: Visitor, @Param('*') name: string, @Body() body: FormBody): Promise<Page | Redirect> {
-    return this.forms.submit(visitor, name, body);
+  save(@CurrentVisitor() visitor: Visitor, @Param('*') rest: string, @Body() body: FormBody): Promise<Page | Redirect> {
+    return this.forms.submit(visitor, modelNameIn(rest), body);
   }
 
   @Post('switch-model/*')
-  switch(@Param('*') name: string, @Body() body: FormBody): Promise<Redirect> {
-    return this.forms.switch(name, textOf(body, 'to') === 'on');
+  switch(@Param('*') rest: string, @Body() body: FormBody): Promise<Redirect> {
+    return this.forms.switch(modelNameIn(rest), textOf(body, 'to') === 'on');
   }
 
   @Post('withdraw-prices/*')
-  withdraw(@Param('*') name: string, @Body() body: FormBody): Promise<Redirect> {
-    return this.forms.withdraw(name, textOf(body, 'time'));
+  withdraw(@Param('*') rest: string, @Body() body: FormBody): Promise<Redirect> {
+    return this.forms.withdraw(modelNameIn(rest), textOf(body, 'time'));
   }
 }
