@@ -74,6 +74,42 @@ describe('the pages of groups', () => {
     expect(await exported()).toBe(before);
   });
 
+  it('show what a new one comes to, before it has a name', async () => {
+    const shown = await operator.submit('/admin/groups/new', {
+      multiplier: '2',
+      choice: 'everyone',
+      _act: 'recalculate',
+    });
+    // m as above, times 2; nothing is asked of the name.
+    expect([shown.status, shown.text.includes('$0.02<span class="tail">5600</span>')]).toEqual([200, true]);
+    expect(shown.text).not.toContain('name-error');
+    const refused = await operator.submit('/admin/groups/new', { multiplier: 'much', _act: 'recalculate' });
+    expect(refused.text).toContain('id="multiplier-error"');
+  });
+
+  it('say which users and keys would be without one, ten of them by name', async () => {
+    await relay.applyCatalog('groups: [{ name: full }]');
+    const { accountId, email } = await relay.caller({ group: 'full' });
+    for (let more = 0; more < 11; more++) await relay.caller({ group: 'full' });
+    const sql = `UPDATE api_keys SET name = 'a key of its own' WHERE account_id = $1`;
+    await relay.get(DataSource).query(sql, [accountId]);
+    await relay.get(DataSource).query(`UPDATE accounts SET email = 'a@example.com' WHERE id = $1`, [accountId]);
+    const { text } = await operator.get('/admin/groups/full');
+    expect(text).toContain('12 users and 12 keys would be without a group');
+    expect(text).toContain(`<a href="/admin/users/${accountId}">a@example.com</a>`);
+    expect(text).toContain(`<a href="/admin/users/${accountId}">a key of its own</a> of a@example.com`);
+    expect(text.match(/ and 2 more<\/dd>/g)).toHaveLength(2);
+    expect(text).not.toContain(email);
+    await operator.post('/admin/groups/full/switch', { to: 'off' });
+    const off = await operator.get('/admin/groups/full');
+    expect(off.text).toContain('12 users and 12 keys are without a group');
+    expect(off.text).toContain('a key of its own');
+    const other = await relay.caller();
+    expect(off.text).toContain('href="/admin/users?group&#x3D;full"');
+    const users = await operator.get('/admin/users?group=full');
+    expect([users.text.includes('a@example.com'), users.text.includes(other.email)]).toEqual([true, false]);
+  });
+
   it('show both values where somebody else has saved meanwhile, and overwrite nothing', async () => {
     const page = await operator.get('/admin/groups/saver');
     await change('saver', { multiplier: '0.7' });

@@ -7,6 +7,9 @@ import { differencesOf, refuseBy, textOf, typedForm, type TypedForm } from '../c
 import { entryOf, fieldOf, LABELS, newValues, valuesOf } from './group-values.js';
 import { groupAddress, GroupPage } from './group.page.js';
 
+/** What a call would cost in a group does not depend on how it is called. */
+const ANY_NAME = 'any';
+
 /** The form of a new group and of one that there is. */
 @Injectable()
 export class GroupFormPages {
@@ -30,8 +33,9 @@ export class GroupFormPages {
   async submit(name: string | undefined, body: FormBody): Promise<Page | Redirect> {
     const stored = name === undefined ? undefined : (await this.inventory.group(name)).thing;
     const form = typedForm(name === undefined ? body : { ...body, name });
-    const after = this.meaningOf(stored, form);
-    if (form.refused || textOf(body, '_act') === 'recalculate') return this.page.show(stored, { form, after });
+    const isAsked = textOf(body, '_act') === 'recalculate';
+    const after = this.meaningOf(stored, form, isAsked ? { name: ANY_NAME } : {});
+    if (form.refused || isAsked) return this.page.show(stored, { form, after });
     return this.save(stored, form, after);
   }
 
@@ -83,9 +87,14 @@ export class GroupFormPages {
   }
 
   /** What the form would make of the group; undefined where it is refused, with the faults beside the fields. */
-  private meaningOf(stored: GroupDefinition | undefined, form: TypedForm): GroupDefinition | undefined {
+  private meaningOf(
+    stored: GroupDefinition | undefined,
+    form: TypedForm,
+    instead: object,
+  ): GroupDefinition | undefined {
     try {
-      return this.desk.meaningOf({ groups: [entryOf(form.values, stored?.enabled ?? true)] }).groups[0];
+      return this.desk.meaningOf({ groups: [{ ...entryOf(form.values, stored?.enabled ?? true), ...instead }] })
+        .groups[0];
     } catch (error) {
       if (!(error instanceof RefusedEntries)) throw error;
       refuseBy(form, error.faults, fieldOf);

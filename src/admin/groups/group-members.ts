@@ -1,6 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
+/** How many are called by name; of the others it is told how many they are. */
+const NAMED = 10;
+
 /** Who is billed under a group, as far as accounts and keys that are not deleted say so. */
 export interface Members {
   readonly users: number;
@@ -8,7 +11,13 @@ export interface Members {
   readonly keys: number;
 }
 
-/** Counts whom a group is for. */
+/** The first of them. */
+export interface NamedMembers {
+  readonly users: readonly { readonly id: string; readonly email: string }[];
+  readonly keys: readonly { readonly name: string; readonly accountId: string; readonly email: string }[];
+}
+
+/** Tells whom a group is for. */
 @Injectable()
 export class GroupMembers {
   constructor(private readonly dataSource: DataSource) {}
@@ -24,5 +33,23 @@ export class GroupMembers {
           FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.state <> 'deleted' GROUP BY 1
       ) counted GROUP BY name`);
     return new Map(rows.map(({ name, users, keys }) => [name, { users, keys }]));
+  }
+
+  /** By address and name, keys of the same name by their users. */
+  async named(group: string): Promise<NamedMembers> {
+    const [users, keys] = await Promise.all([
+      this.dataSource.query<NamedMembers['users']>(
+        `SELECT id, email FROM accounts WHERE state <> 'deleted' AND coalesce(group_name, 'default') = $1
+          ORDER BY email LIMIT ${NAMED}`,
+        [group],
+      ),
+      this.dataSource.query<NamedMembers['keys']>(
+        `SELECT k.name, a.id AS "accountId", a.email FROM api_keys k JOIN accounts a ON a.id = k.account_id
+          WHERE k.state <> 'deleted' AND coalesce(k.group_name, a.group_name, 'default') = $1
+          ORDER BY k.name, a.email, k.id LIMIT ${NAMED}`,
+        [group],
+      ),
+    ]);
+    return { users, keys };
   }
 }

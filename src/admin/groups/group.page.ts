@@ -16,7 +16,7 @@ interface Shown {
 }
 
 const CONFLICT = 409;
-export const CHOICES = [
+const CHOICES = [
   { value: 'everyone', label: 'Everyone' },
   { value: 'assigned', label: 'Only users it is assigned to' },
 ];
@@ -53,14 +53,39 @@ export class GroupPage {
   }
 
   private async known({ name, enabled }: GroupDefinition, { channels }: Inventory) {
-    const members = (await this.members.all()).get(name) ?? { users: 0, keys: 0 };
+    const [all, named] = await Promise.all([this.members.all(), this.members.named(name)]);
+    const members = all.get(name) ?? { users: 0, keys: 0 };
     const serving = channels.filter(({ groups }) => groups.includes(name)).map((channel) => channel.name);
     return {
       group: { name, enabled, href: groupAddress(name), maySwitchOff: name !== DEFAULT_GROUP },
       badge: enabled ? undefined : { tone: '', label: 'Switched off' },
       members,
+      without: [
+        listed(
+          'Users',
+          members.users,
+          named.users.map(({ id, email }) => ({ href: userAddress(id), label: email })),
+        ),
+        listed(
+          'Keys',
+          members.keys,
+          named.keys.map(({ name: key, accountId, email }) => ({
+            href: userAddress(accountId),
+            label: key,
+            of: email,
+          })),
+        ),
+      ].filter(({ links }) => links.length > 0),
       channels: serving,
       users: `/admin/users?group=${encodeURIComponent(name)}`,
     };
   }
 }
+
+const userAddress = (id: string): string => `/admin/users/${id}`;
+
+const listed = <Link>(label: string, all: number, links: readonly Link[]) => ({
+  label,
+  links,
+  more: all > links.length ? all - links.length : undefined,
+});
