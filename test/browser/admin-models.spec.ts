@@ -44,7 +44,7 @@ describe('the pages of models and groups in a browser', () => {
     await page.getByText('After what you entered').waitFor();
     await page.getByRole('button', { name: 'Add a long-context price' }).click();
     await page.getByLabel('Prompt of at least').fill('many');
-    await page.getByRole('button', { name: 'Save version 2' }).click();
+    await page.getByRole('button', { name: 'Save model' }).click();
     await page.getByRole('alert').waitFor();
     await look(window, 'model-refused');
     await page.getByRole('button', { name: 'Remove long-context price 1' }).click();

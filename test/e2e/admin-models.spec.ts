@@ -116,7 +116,7 @@ describe('the pages of models', () => {
     const page = await operator.get('/admin/models/m1');
     expect(page.text).toContain('output $16.00, was $15.00');
     expect(page.text).toContain('the vendor is dearer now');
-    expect(page.text).toContain('Save version 3');
+    expect(page.text).toContain('New prices save as version 3. Calls in progress keep version 2.');
     expect(await audited('m1')).toEqual([
       { action: 'added', lines: [], reason: '' },
       { action: 'changed', lines: ['context_window 400000 → 500000'], reason: '' },
@@ -177,6 +177,18 @@ describe('the pages of models', () => {
     expect(less.text).toMatch(/name="tier-1-from"[^>]* value="7"/);
     expect(less.text).not.toContain('name="tier-2-from"');
     expect(await versions('m4')).toBe(1);
+  });
+
+  it('show what a new one would cost before anything but its prices is entered', async () => {
+    const prices = { groups: ['default', 'saver'], 'tier-0-from': '0', 'tier-0-input': '4', 'tier-0-output': '5' };
+    const shown = await operator.submit('/admin/models/new', { ...prices, _act: 'recalculate' });
+    // 10,000 in at $4.00 and 1,000 out at $5.00 a million, and times 0.8.
+    expect(shown.status).toBe(200);
+    expect(shown.text).toContain('$0.04<span class="tail">5000</span>');
+    expect(shown.text).toContain('$0.03<span class="tail">6000</span>');
+    expect(shown.text).not.toMatch(/id="(?:name|contextWindow)-error"/);
+    const refused = await operator.submit('/admin/models/new', { ...prices, 'tier-0-input': 'x', _act: 'recalculate' });
+    expect(refused.text).toContain('id="tier-0-input-error"');
   });
 
   it('show both values where somebody else has saved meanwhile, and overwrite nothing', async () => {

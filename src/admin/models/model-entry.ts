@@ -33,6 +33,14 @@ export const entryOf = (values: FormBody, kept: Kept, timeZone: string): Entry =
   valid_from: textOf(values, 'when') === 'later' ? laterIn(values, timeZone) : undefined,
 });
 
+/** An entry that says no more than what calls cost: of the rest of the form nothing is asked. */
+export const pricesOnly = (values: FormBody): Entry => ({
+  name: 'any',
+  context_window: new Numeral('1'),
+  max_output_tokens: new Numeral('1'),
+  ...pricesIn(values),
+});
+
 function pricesIn(values: FormBody): Entry {
   const efforts = EFFORTS.map((effort) => [effort, optionalDecimal(textOf(values, `effort-${effort}`))] as const);
   return {

@@ -6,7 +6,7 @@ import { Clock } from '../../shared/index.js';
 import { type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
 import { differencesOf, refuseBy, textOf, typedForm, type TypedForm } from '../catalog-form.js';
 import { modelAddress } from './model-address.js';
-import { entryOf } from './model-entry.js';
+import { entryOf, pricesOnly } from './model-entry.js';
 import { fieldOf, labelsOf, withoutTier, withTier } from './model-fields.js';
 import { ModelPage } from './model.page.js';
 import { newValues, valuesOf } from './model-values.js';
@@ -83,20 +83,21 @@ export class ModelFormPages {
   }
 
   private recalculated(visitor: Visitor, stored: KnownModel | undefined, form: TypedForm): Promise<Page> {
-    const after = this.meaningOf(stored, form, visitor.timeZone);
+    const after = this.meaningOf(pricesOnly(form.values), form);
     return this.page.show(visitor, stored, { form, after: after?.pricing });
   }
 
   private async save(visitor: Visitor, stored: KnownModel | undefined, form: TypedForm): Promise<Page | Redirect> {
     const name = textOf(form.values, 'name');
-    const meaning = this.meaningOf(stored, form, visitor.timeZone);
+    const entry = entryOf(form.values, keptOf(stored?.definition), visitor.timeZone);
+    const meaning = this.meaningOf(entry, form);
     if (meaning?.validFrom !== undefined && meaning.validFrom <= this.clock.date())
       form.refuse('from', 'Enter a time that is still to come, or choose “As soon as saved”.');
     const after = meaning?.pricing;
     if (form.refused) return this.page.show(visitor, stored, { form, after });
     try {
       const revision = stored === undefined ? undefined : textOf(form.values, 'revision');
-      const changes = await this.put(entryOf(form.values, keptOf(stored?.definition), visitor.timeZone), {
+      const changes = await this.put(entry, {
         reason: textOf(form.values, 'reason').slice(0, 2000),
         seen: { subject: { kind: 'model' as const, name }, revision },
       });
@@ -121,10 +122,10 @@ export class ModelFormPages {
     return this.page.show(visitor, thing, { form: typedForm({ ...form.values, revision }), differences });
   }
 
-  /** What the form would make of the model; undefined where it is refused, with the faults beside the fields. */
-  private meaningOf(stored: KnownModel | undefined, form: TypedForm, timeZone: string): ModelDefinition | undefined {
+  /** What an entry made of the form means; undefined where it is refused, with the faults beside the fields. */
+  private meaningOf(entry: object, form: TypedForm): ModelDefinition | undefined {
     try {
-      return this.desk.meaningOf({ models: [entryOf(form.values, keptOf(stored?.definition), timeZone)] }).models[0];
+      return this.desk.meaningOf({ models: [entry] }).models[0];
     } catch (error) {
       if (!(error instanceof RefusedEntries)) throw error;
       refuseBy(form, error.faults, fieldOf);

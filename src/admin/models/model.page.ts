@@ -4,7 +4,7 @@ import { type KnownModel, PriceHistory, type PricingDefinition } from '../../cat
 import { CatalogInventory, type Inventory } from '../../channels/index.js';
 import { Clock } from '../../shared/index.js';
 import { dateTime, Page, type Visitor, zoneName } from '../../web/index.js';
-import type { Difference, TypedForm } from '../catalog-form.js';
+import { type Difference, textsOf, type TypedForm } from '../catalog-form.js';
 import { listAddress } from '../list-address.js';
 import { modelAddress, switchAddress, withdrawAddress } from './model-address.js';
 import { tierCount, tierField, TOKEN_FIELDS } from './model-fields.js';
@@ -44,7 +44,9 @@ export class ModelPage {
         title,
         crumbs: [{ href: '/admin/models', label: 'Models & prices' }, { label: title }],
         ...this.fields(visitor, shown, inventory),
-        ...(model && (await this.known(model, shown, inventory, visitor.timeZone))),
+        ...(model
+          ? await this.known(model, shown, inventory, visitor.timeZone)
+          : payView('', shown, inventory, undefined)),
       },
     });
   }
@@ -67,10 +69,8 @@ export class ModelPage {
     };
   }
 
-  private async known(model: KnownModel, { after }: Shown, inventory: Inventory, timeZone: string) {
+  private async known(model: KnownModel, shown: Shown, inventory: Inventory, timeZone: string) {
     const [versions, margins] = await Promise.all([this.history.of(model.name), this.margins.byChannel(model.name)]);
-    const groups = inventory.groups.filter(({ name }) => model.definition?.groups.includes(name));
-    const current = versions.find(({ state }) => state === 'in-force')?.pricing;
     return {
       model: {
         name: model.name,
@@ -84,13 +84,22 @@ export class ModelPage {
       badge: model.enabled ? undefined : { tone: '', label: 'Switched off' },
       current: model.price,
       next: (versions[0]?.number ?? 0) + 1,
-      pays: payPreview(model.name, groups, current, after ?? current),
-      changed: after !== undefined && JSON.stringify(after) !== JSON.stringify(current),
+      ...payView(model.name, shown, inventory, versions.find(({ state }) => state === 'in-force')?.pricing),
       marginsTooSlow: margins === undefined,
       margins: margins && marginBars(margins),
       versions: versionRows(versions, modelAddress(model.name), timeZone),
     };
   }
+}
+
+/** What users pay in the groups that are ticked, now and after what was entered. */
+function payView(name: string, { form, after }: Shown, inventory: Inventory, current: PricingDefinition | undefined) {
+  const ticked = textsOf(form.values, 'groups');
+  const groups = inventory.groups.filter((group) => ticked.includes(group.name));
+  return {
+    pays: payPreview(name, groups, current, after ?? current),
+    changed: after !== undefined && JSON.stringify(after) !== JSON.stringify(current),
+  };
 }
 
 /** `Anthropic · served by 2 channels · version 12 since 18 Nov 2026`. */
