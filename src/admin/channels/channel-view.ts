@@ -71,8 +71,7 @@ export class ChannelView {
         flags: flagSection(protocol, stored?.flags ?? {}, body),
         refused: refusedLabels(form),
         ...(isNew || stored === undefined ? {} : await this.background.of(stored)),
-        calls: stored && `/admin/calls?channel=${encodeURIComponent(stored.name)}`,
-        history: stored && `/admin/audit?kind=channel&object=${stored.id}`,
+        history: stored && listAddress('/admin/audit', { kind: 'channel', object: stored.id }),
         needsPassword: this.recent.needed(visitor),
       },
     });
