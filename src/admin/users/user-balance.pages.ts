@@ -29,12 +29,12 @@ export class UserBalancePages {
   ) {}
 
   async ask(visitor: Visitor, id: string): Promise<Page> {
-    return this.page(visitor, await this.users.find(id), Form.empty({ direction: 'add' }));
+    return this.page(visitor, await this.users.findPresent(id), Form.empty({ direction: 'add' }));
   }
 
   /** Does what was reviewed; shows what the form leads to when it was not, or says something else by now. */
   async adjust(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
-    const user = await this.users.find(id);
+    const user = await this.users.findPresent(id);
     const form = Form.read(BalanceForm, body);
     const preview = await form.attempt((value) => this.wallets.preview(id, signed(value)));
     const { value } = form;

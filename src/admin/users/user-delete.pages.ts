@@ -18,11 +18,11 @@ export class UserDeletePages {
   ) {}
 
   async ask(visitor: Visitor, id: string): Promise<Page> {
-    return this.page(visitor, await this.users.find(id), Form.empty());
+    return this.page(visitor, await this.users.findPresent(id), Form.empty());
   }
 
   async delete(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
-    const user = await this.users.find(id);
+    const user = await this.users.findPresent(id);
     const form = Form.read(ConfirmDeletionForm, body);
     if (form.value?.confirm.toLowerCase() !== user.email)
       form.refuse('confirm', `Type the address of the account, ${user.email}, to delete it.`);
@@ -56,7 +56,7 @@ export class UserDeletePages {
       width: 'narrow',
       data: {
         form,
-        user: { id: user.id, email: user.email, deleted: user.state === 'deleted' },
+        user: { id: user.id, email: user.email },
         balance: user.balance > 0n ? usd(user.balance) : undefined,
         owed: user.owed > 0n ? usd(user.owed) : undefined,
         calls: user.calls,

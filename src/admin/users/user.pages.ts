@@ -70,6 +70,13 @@ export class UserPages {
     if (user === undefined) throw new AccountGone();
     return user;
   }
+
+  /** One whose account can be changed. @throws AccountGone also where it was deleted */
+  async findPresent(id: string): Promise<ListedUser> {
+    const user = await this.find(id);
+    if (user.state === 'deleted') throw new AccountGone();
+    return user;
+  }
 }
 
 const settingsIn = ({ groupName, limits }: Account) => ({
