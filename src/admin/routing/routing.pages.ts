@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Account, AccountService } from '../../auth/index.js';
+import { type Account, AccountNotFound, AccountService, InvalidAccount } from '../../auth/index.js';
 import { CatalogService } from '../../catalog/index.js';
 import { KeyNotFound, type OwnKey, OwnKeys } from '../../keys/index.js';
 import { AdapterRegistry, DryRun } from '../../relay/index.js';
@@ -47,10 +47,13 @@ export class RoutingPages {
   private async accountOf(form: TypedRouting, isAsked: boolean): Promise<Account | undefined> {
     const { user } = form.values;
     if (typeof user !== 'string' || user.trim() === '') return undefined;
-    const account = await this.accounts.find(user.trim());
-    if (account === undefined && isAsked)
-      form.refuse('user', 'Enter the e-mail address of a user who has an account here.');
-    return account;
+    try {
+      return await this.accounts.get(user);
+    } catch (error) {
+      if (!(error instanceof AccountNotFound) && !(error instanceof InvalidAccount)) throw error;
+      if (isAsked) form.refuse('user', 'Enter the e-mail address of a user who has an account here.');
+      return undefined;
+    }
   }
 
   private async keyOf(form: TypedRouting, { id: accountId }: Account): Promise<OwnKey | undefined> {
