@@ -39,10 +39,10 @@ export class GroupFormPages {
     return this.save(stored, form, after);
   }
 
-  /** Switches it off, or on again. */
+  /** Switches it off, or on again. @throws ChangedMeanwhile */
   async switch(name: string, enabled: boolean): Promise<Redirect> {
-    const { thing } = await this.inventory.group(name);
-    await this.put({ ...groupEntry(thing), enabled });
+    const { thing, revision } = await this.inventory.group(name);
+    await this.put({ ...groupEntry(thing), enabled }, { seen: { subject: { kind: 'group', name }, revision } });
     return new Redirect(groupAddress(name), {
       tone: 'ok',
       title: enabled ? `Group ${name} is switched on again` : `Group ${name} is switched off`,

@@ -51,10 +51,11 @@ export class ModelFormPages {
     return this.save(visitor, stored, form);
   }
 
-  /** Switches it off, or on again. */
+  /** Switches it off, or on again. @throws ChangedMeanwhile */
   async switch(name: string, enabled: boolean): Promise<Redirect> {
-    const { definition } = (await this.inventory.model(name)).thing;
-    if (definition !== undefined) await this.put({ ...modelEntry(definition), enabled });
+    const { thing, revision } = await this.inventory.model(name);
+    const { definition } = thing;
+    if (definition !== undefined) await this.put({ ...modelEntry(definition), enabled }, seenAs(name, revision));
     return new Redirect(modelAddress(name), {
       tone: 'ok',
       title: enabled ? `${name} is switched on again` : `${name} is switched off`,
@@ -64,16 +65,20 @@ export class ModelFormPages {
     });
   }
 
-  /** Takes back prices that have not begun. @param time when they would begin, as an ISO time */
+  /** Takes back prices that have not begun. @param time when they would begin, as an ISO time. @throws ChangedMeanwhile */
   async withdraw(name: string, time: string): Promise<Redirect> {
-    const { definition } = (await this.inventory.model(name)).thing;
+    const { thing, revision } = await this.inventory.model(name);
+    const { definition } = thing;
     const entry =
       definition &&
       modelEntry({
         ...definition,
         upcoming: definition.upcoming?.filter((later) => later.validFrom.toISOString() !== time),
       });
-    const changes = entry === undefined ? [] : await this.put({ ...entry, upcoming: entry['upcoming'] ?? [] });
+    const changes =
+      entry === undefined
+        ? []
+        : await this.put({ ...entry, upcoming: entry['upcoming'] ?? [] }, seenAs(name, revision));
     return new Redirect(
       modelAddress(name),
       changes.length > 0
@@ -99,7 +104,7 @@ export class ModelFormPages {
       const revision = stored === undefined ? undefined : textOf(form.values, 'revision');
       const changes = await this.put(entry, {
         reason: textOf(form.values, 'reason').slice(0, 2000),
-        seen: { subject: { kind: 'model' as const, name }, revision },
+        ...seenAs(name, revision),
       });
       return new Redirect(modelAddress(name), told(name, changes));
     } catch (error) {
@@ -140,6 +145,11 @@ export class ModelFormPages {
     return this.desk.put({ models: [entry] }, { protocols: this.adapters.usualAuth, ...options });
   }
 }
+
+/** What a change is made of: where it is something else by then, nothing is overwritten. */
+const seenAs = (name: string, revision: string | undefined) => ({
+  seen: { subject: { kind: 'model' as const, name }, revision },
+});
 
 const formOf = ({ name, definition }: KnownModel, revision: string, timeZone: string): TypedForm =>
   typedForm(definition ? valuesOf(definition, revision, timeZone) : { ...newValues(), name, revision });
