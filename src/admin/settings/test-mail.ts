@@ -3,6 +3,7 @@ import { type Delivery, Mailer } from '../../mail/index.js';
 import { Settings } from '../../settings/index.js';
 import { AppError, reasonOf, type Secret } from '../../shared/index.js';
 import { ViewEngine } from '../../web/index.js';
+import { withoutPassword } from './settings.view.js';
 
 /** The test mail was not taken; what the server said, or what kept it from saying anything, is the message. */
 export class TestMailRefused extends AppError {
@@ -44,5 +45,6 @@ export class TestMail {
 function hushed(text: string, address: Secret | undefined): string {
   const url = address && new URL(address.reveal());
   if (!url?.password) return text;
-  return [url.password, decodeURIComponent(url.password)].reduce((rest, secret) => rest.replaceAll(secret, '…'), text);
+  const { password } = withoutPassword(url.href);
+  return [url.password, password].reduce((rest, secret) => rest.replaceAll(secret, '…'), text);
 }
