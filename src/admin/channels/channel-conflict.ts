@@ -1,16 +1,10 @@
 import type { ChannelRecord } from '../../channels/index.js';
 import { type FormBody, typedCount } from '../../web/index.js';
+import type { Difference } from '../catalog-form.js';
 import { costTexts } from './channel-costs.js';
 import { FIELD_LABELS } from './channel-labels.js';
 import { flagsFrom } from './flag-controls.js';
 import { valuesOf } from './channel-values.js';
-
-/** A field that two people have set to different values. */
-export interface Difference {
-  readonly label: string;
-  readonly now: string;
-  readonly yours: string;
-}
 
 /** What a channel says now and what somebody has typed, where they are not the same; of credentials no more than that. */
 export function differencesOf(stored: ChannelRecord, typed: FormBody, body: FormBody): readonly Difference[] {

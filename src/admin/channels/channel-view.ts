@@ -4,6 +4,7 @@ import { CatalogService, formatMultiplier } from '../../catalog/index.js';
 import { type ChannelRecord, type CredentialNote } from '../../channels/index.js';
 import { AdapterRegistry } from '../../relay/index.js';
 import { dialectNames, type Form, type FormBody, Page, type Visitor } from '../../web/index.js';
+import type { Difference } from '../catalog-form.js';
 import { listAddress } from '../list-address.js';
 import { ChannelBackground } from './channel-background.js';
 import { costRows } from './channel-costs.js';
@@ -12,7 +13,6 @@ import type { ChannelForm } from './channel-form.js';
 import { refusedLabels } from './channel-labels.js';
 import type { CheckView, OfferedNames } from './channel-questions.js';
 import { ChannelStates } from './channel-states.js';
-import type { Difference } from './channel-conflict.js';
 import { flagSection } from './flag-controls.js';
 import { rowsIn } from './model-rows.js';
 

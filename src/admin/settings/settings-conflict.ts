@@ -1,12 +1,6 @@
 import type { SectionName } from '../../settings/index.js';
 import type { FormBody } from '../../web/index.js';
-
-/** A field that two people have set to different values. */
-export interface Difference {
-  readonly label: string;
-  readonly now: string;
-  readonly yours: string;
-}
+import type { Difference } from '../catalog-form.js';
 
 const LABELS: Readonly<Record<SectionName, Readonly<Record<string, string>>>> = {
   site: {
