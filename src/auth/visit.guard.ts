@@ -34,6 +34,8 @@ export class VisitGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
+    // Nothing has a name with a NUL, and the database does not even take one to look for it.
+    if (request.url.includes('%00')) throw nothingHere();
     const access = this.reflector.getAllAndOverride<Access>(ACCESS, [context.getHandler(), context.getClass()]);
     const visit = await this.visit(request, http.getResponse<FastifyReply>());
     if (request.method === 'POST') this.forms.check(request.headers, (request.body ?? {}) as FormBody, visit.csrf);
@@ -69,8 +71,10 @@ function admit(access: Access, visitor: Visitor | undefined, { method, url }: Fa
     throw new Detour(method === 'GET' ? `/sign-in?next=${encodeURIComponent(url)}` : '/sign-in');
   if (access === 'temporary-password' || access === 'unverified') return;
   if (!visitor.verified) throw new Detour('/verify');
-  if (access === 'operator' && !visitor.operator) throw new AppError('not_found', 'There is no page at this address.');
+  if (access === 'operator' && !visitor.operator) throw nothingHere();
 }
+
+const nothingHere = (): AppError => new AppError('not_found', 'There is no page at this address.');
 
 /** Choosing a password, and the forms that stand on the page for it: to sign out, and of the theme. */
 const isBeforeOwnPassword = (access: Access, method: string): boolean =>

@@ -55,7 +55,8 @@ const left = (): AppError => new AppError('context_canceled', 'The browser left 
 
 function fieldsOf(text: string): FormBody {
   const fields = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(text)) {
+  // A NUL is nothing that anybody types, and the database takes none.
+  for (const [name, value] of new URLSearchParams(text.replaceAll('%00', ''))) {
     const known = fields.get(name);
     if (known) known.push(value);
     else fields.set(name, [value]);

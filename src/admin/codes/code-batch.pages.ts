@@ -57,7 +57,7 @@ export class CodeBatchPages {
       return new Redirect(there, {
         tone: 'warn',
         title: 'Nothing was voided',
-        text: 'What you chose was redeemed or voided before.',
+        text: 'No such code is open: what you chose was redeemed or voided before, or there never was such a one.',
       });
     const title = voided === 1 ? 'The code is voided' : `${voided} codes are voided`;
     return new Redirect(there, { tone: 'ok', title, text: 'Whoever types one is told that it was withdrawn.' });

@@ -3,12 +3,14 @@ import { Operator, SessionService } from '../../auth/index.js';
 import { CurrentVisitor, type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
 import { UserKeyQuotaPages } from './user-key-quota.pages.js';
 import { UserKeyPages } from './user-keys.pages.js';
+import { UserPages } from './user.pages.js';
 
 /** A user's keys and sessions. */
 @Controller('admin/users/:id')
 @Operator()
 export class UserBelongingsController {
   constructor(
+    private readonly users: UserPages,
     private readonly keys: UserKeyPages,
     private readonly quotas: UserKeyQuotaPages,
     private readonly sessions: SessionService,
@@ -57,6 +59,7 @@ export class UserBelongingsController {
 
   @Post('sessions/end')
   async endSessions(@Param('id') id: string): Promise<Redirect> {
+    await this.users.find(id);
     await this.sessions.endAllOf(id);
     return new Redirect(`/admin/users/${id}#sessions`, { tone: 'ok', title: 'All its browsers are signed out' });
   }
