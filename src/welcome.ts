@@ -2,9 +2,6 @@ import { DEMO_MODEL } from './demo/index.js';
 import type { FirstRun } from './onboarding/index.js';
 import { formatUsd } from './shared/index.js';
 
-const CONNECT =
-  'Connect a real model:  OPENAI_KEY=… npm start, then  npm run -s switchboard -- catalog apply examples/openai.yaml';
-
 /**
  * What the terminal shows once the service listens; on the first run with everything that a first call needs.
  * @param demoAnswers whether the demo model is there to be called
@@ -33,7 +30,8 @@ Switchboard is at ${address}
 Base address: ${address}/v1 for OpenAI clients, ${address} for Anthropic clients.
 ${mail}${demoAnswers ? firstCalls(address, keySecret) : 'No model answers yet.'}
 
-${CONNECT}
+Connect a real model: sign in, and add it and a channel at ${address}/admin
+or by a file:  OPENAI_KEY=… npm start, then  npm run -s switchboard -- catalog apply examples/openai.yaml
 
 `;
 }

@@ -63,7 +63,7 @@ function composeText(lastUserText: string): string {
   return [
     "Hello! This is Switchboard's built-in demo model, so your key and your client work.",
     ...(quote === '' ? [] : [`You wrote: “${quote}”.`]),
-    'To connect a real model, put its credentials into a catalog file and run `npm run -s switchboard -- catalog apply examples/openai.yaml`.',
+    'To connect a real model, the administrator adds it and a channel on the page /admin, or runs `npm run -s switchboard -- catalog apply examples/openai.yaml`.',
   ].join(' ');
 }
 
