@@ -121,12 +121,12 @@ describe('the pages of channels', () => {
     const { id } = await world.named('responses-main');
     const { key } = await world.relay.caller();
     const answer = await world.relay.post('/v1/responses', key, { model: 'm', input: 'Hi' });
-    const id = answer.headers.get('x-request-id') ?? '';
+    const requestId = answer.headers.get('x-request-id') ?? '';
     await world.send('responses-main', { name: 'renamed again', tier: '3' });
     const { text } = await world.operator.get(`/admin/channels/${id}`);
     const [, calls = ''] = /href="(\/admin\/calls\?[^"]*)"/.exec(text) ?? [];
     await eventually(async () =>
-      expect((await world.operator.get(calls.replaceAll('&#x3D;', '='))).text).toContain(id),
+      expect((await world.operator.get(calls.replaceAll('&#x3D;', '='))).text).toContain(requestId),
     );
     expect(text).toMatch(/<a href="\/admin\/audit[^"]*">last changed <time.*?<\/a> by [^<]+@[^<]+</);
     const [, changes = ''] = /href="(\/admin\/audit\?[^"]*)"/.exec(text) ?? [];
