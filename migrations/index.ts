@@ -29,6 +29,7 @@ import { CreateSettings20261123040000 } from './20261123040000-create-settings.j
 import { DeleteChannels20261123050000 } from './20261123050000-delete-channels.js';
 import { TellPriceChanges20261123060000 } from './20261123060000-tell-price-changes.js';
 import { NameOwnersInAuditLog20261123070000 } from './20261123070000-name-owners-in-audit-log.js';
+import { IndexDroppedMonths20261123080000 } from './20261123080000-index-dropped-months.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -61,4 +62,5 @@ export const migrations = [
   DeleteChannels20261123050000,
   TellPriceChanges20261123060000,
   NameOwnersInAuditLog20261123070000,
+  IndexDroppedMonths20261123080000,
 ];

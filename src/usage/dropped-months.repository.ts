@@ -41,14 +41,6 @@ export class DroppedMonths {
     return rows.map(({ month }) => month);
   }
 
-  /** From when on calls are kept; undefined: none was ever dropped. */
-  async keptFrom(): Promise<Date | undefined> {
-    const [row] = await this.dataSource.query<{ kept: Date | null }[]>(
-      `SELECT (max(month) + interval '1 month') AT TIME ZONE 'UTC' AS kept FROM dropped_calls`,
-    );
-    return row?.kept ?? undefined;
-  }
-
   /** Whether a call of this month, or of an earlier one, is still to be settled. */
   async hasUnfinished(month: Month, manager: EntityManager = this.dataSource.manager): Promise<boolean> {
     const [row] = await manager.query<{ found: boolean }[]>(UNFINISHED, [startOf(month, 1).toISOString()]);

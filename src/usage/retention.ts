@@ -4,13 +4,17 @@ import { Settings } from '../settings/index.js';
 import { Clock, reasonOf } from '../shared/index.js';
 import { calendarDate } from '../web/index.js';
 import { DroppedMonths } from './dropped-months.repository.js';
+import { missingCalls } from './missing-calls.js';
 import { type Month, oldestKept, startOf } from './month.js';
+import { TimeLimitedReads } from './time-limited-reads.js';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 
 /**
  * Drops the months of calls that are not kept any more, at the start and once a day, the oldest first. One process at a
- * time does so; a month that cannot be dropped is tried again the next day, and no later one before it.
+ * time does so. A month that waits for a settlement is looked at again the next day, one that could not be dropped within
+ * the hour; no later one is dropped before it.
  */
 @Injectable()
 export class CallRetention implements OnModuleDestroy {
@@ -22,19 +26,19 @@ export class CallRetention implements OnModuleDestroy {
   constructor(
     private readonly settings: Settings,
     private readonly months: DroppedMonths,
+    private readonly reads: TimeLimitedReads,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
   ) {}
 
   /** From now on, in a process that serves. Nobody waits for it: a month of calls may take long to add up. */
   start(): void {
-    this.begin();
-    this.timer = setInterval(() => this.begin(), DAY_MS).unref();
+    this.running = this.applyAgain();
   }
 
   async onModuleDestroy(): Promise<void> {
     this.stopping = true;
-    clearInterval(this.timer);
+    clearTimeout(this.timer);
     await this.running;
   }
 
@@ -45,11 +49,8 @@ export class CallRetention implements OnModuleDestroy {
   }
 
   /** What is said where calls from this time on are asked for and some of them are not kept; undefined: all are. */
-  async missingFrom(time: Date): Promise<string | undefined> {
-    const kept = await this.months.keptFrom();
-    return kept !== undefined && time < kept
-      ? `Calls before ${calendarDate(kept, 'UTC')} are not kept any more.`
-      : undefined;
+  missingFrom(time: Date): Promise<string | undefined> {
+    return this.reads.read((query) => missingCalls(query, time));
   }
 
   /** @throws when a month cannot be dropped; those before it are */
@@ -84,10 +85,17 @@ export class CallRetention implements OnModuleDestroy {
     if (calls !== undefined) this.logger.log({ month, calls }, `${titleOf(month)} were dropped.`);
   }
 
-  private begin(): void {
-    this.running ??= this.apply()
-      .catch((error: unknown) => this.logger.error(`Old calls could not be dropped: ${reasonOf(error)}`))
-      .finally(() => (this.running = undefined));
+  /** Now, and again after a day; sooner when it fails: a database that is away comes back. */
+  private async applyAgain(): Promise<void> {
+    const waitMs = await this.apply().then(
+      () => DAY_MS,
+      (error: unknown) => {
+        this.logger.error(`Old calls could not be dropped, and are tried again in an hour: ${reasonOf(error)}`);
+        return HOUR_MS;
+      },
+    );
+    if (this.stopping) return;
+    this.timer = setTimeout(() => this.start(), waitMs).unref();
   }
 }
 

@@ -13,7 +13,7 @@ import { LedgerCheck, WalletModule } from '../../src/wallet/index.js';
 import { EXACT } from '../support/billing-bench.js';
 import { admissionOf, attemptOf, finished } from '../support/billing-rows.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { PATIENCE_MS } from '../support/eventually.js';
+import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { startOn } from '../support/modules.js';
 
 interface Wanted {
@@ -128,6 +128,22 @@ describe('calls that are kept for two months', () => {
     await expect(get(CallLookup).find(owner.accountId, id)).rejects.toMatchObject({ kind: 'not_found' });
     expect(await get(CallRetention).missingFrom(GONE)).toBe(`C${name.slice(1)} are not kept any more.`);
     expect(await get(CallRetention).missingFrom(first)).toBeUndefined();
+  });
+
+  it('are tried again in an hour when they could not be dropped, and then in a day', async () => {
+    await settled(GONE, { at: GONE, cost: 100n });
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    const waits = (ms: number): (() => void) | undefined =>
+      timers.mock.calls.filter(([, wait]) => wait === ms).map(([again]) => again as () => void)[0];
+    await query('ALTER TABLE dropped_calls RENAME TO away');
+    get(CallRetention).start();
+    const again = await eventually(() => waits(3_600_000) ?? Promise.reject(new Error('Nothing waits an hour.')));
+    expect(waits(86_400_000)).toBeUndefined();
+    await query('ALTER TABLE away RENAME TO dropped_calls');
+    again();
+    await eventually(() => waits(86_400_000) ?? Promise.reject(new Error('Nothing waits a day.')));
+    expect(await callsLeft()).toEqual([]);
+    timers.mockRestore();
   });
 
   it('wait, with all that came after them, while one of them is open or its settlement failed', async () => {

@@ -39,6 +39,7 @@ export function callsPage({ list, newer, older, ...input }: CallsInput) {
   const byId = new Map(calls.map((call) => [call.id, call]));
   return {
     ...page,
+    missing: list?.missing,
     rows: page.rows.map((row) => ({
       ...row,
       ...operatorsPart(query, byId.get(row.id), list?.backgrounds.get(row.id)),

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type CallBackground, callBackgrounds } from '../call-backgrounds.js';
 import { FirstTokenTimesReader } from '../first-token-times.js';
+import { missingCalls } from '../missing-calls.js';
 import { TimeLimitedReads } from '../time-limited-reads.js';
 import { unitFor } from '../usage-chart.js';
 import type { UsageFilter } from '../usage-filter.js';
@@ -18,6 +19,8 @@ export interface AllCallsPage {
   /** All that there is: what calls of the range have of it would have to be counted. */
   readonly choices: LogChoices;
   readonly everUsed: boolean;
+  /** What is said of calls of the range that are not kept any more; undefined: all are. */
+  readonly missing: string | undefined;
 }
 
 interface Choice {
@@ -48,7 +51,8 @@ export class AllCallsReader {
       const backgrounds = await callBackgrounds(query, page.calls);
       const choices = await query<Choice>(CHOICES);
       const everUsed = page.calls.length > 0 || (await query<{ used: boolean }>(USED))[0]?.used === true;
-      return { page, backgrounds, choices: choicesOf(choices), everUsed };
+      const missing = await missingCalls(query, filter.from);
+      return { page, backgrounds, choices: choicesOf(choices), everUsed, missing };
     });
   }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type FirstTokenTimes, FirstTokenTimesReader } from '../first-token-times.js';
+import { missingCalls } from '../missing-calls.js';
 import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { type ChartScale, unitFor } from '../usage-chart.js';
 import type { UsageFilter } from '../usage-filter.js';
@@ -25,6 +26,8 @@ export interface LogReading {
   readonly groups: readonly string[];
   readonly keys: readonly { readonly id: string; readonly name: string }[];
   readonly everUsed: boolean;
+  /** What is said of calls of the range that are not kept any more; undefined: all are. */
+  readonly missing: string | undefined;
 }
 
 const KEYS = `SELECT id, name FROM api_keys WHERE account_id = $1 ORDER BY state = 'deleted', lower(name), id LIMIT 500`;
@@ -57,6 +60,7 @@ export class LogReader {
     const keys = await query<{ id: string; name: string }>(KEYS, [filter.accountId]);
     const everUsed =
       page.calls.length > 0 || (await query<{ used: boolean }>(USED, [filter.accountId]))[0]?.used === true;
-    return { page, sums, times, scale, ...choices, keys, everUsed };
+    const missing = await missingCalls(query, filter.from);
+    return { page, sums, times, scale, ...choices, keys, everUsed, missing };
   }
 }

@@ -32,6 +32,8 @@ export interface LogInput extends LogChoices {
   readonly everUsed: boolean;
   /** The address had a cursor that is none of ours. */
   readonly lost: boolean;
+  /** What is said of calls of the range that are not kept any more; undefined: all are. */
+  readonly missing?: string | undefined;
 }
 
 const DIVISION_LABELS: Readonly<Record<Division | '', string>> = {
@@ -69,6 +71,7 @@ export function logPage(input: LogInput) {
     fresh: !input.everUsed && chips.length === 0,
     problem: query.problem,
     lost: input.lost,
+    missing: input.missing,
     exportHref: addressOf({ ...query, by: '', size: 50 }, {}, '.csv'),
     charts:
       figures &&
