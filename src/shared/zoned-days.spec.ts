@@ -1,4 +1,4 @@
-import { addDays, dayOf, isDay, startOfDay } from './zoned-days.js';
+import { addDays, dayOf, isDay, localMinute, momentOf, startOfDay } from './zoned-days.js';
 
 describe('days in time zones', () => {
   it.each([
@@ -43,4 +43,31 @@ describe('days in time zones', () => {
       '2026-11-27',
     ]);
   });
+});
+
+describe('a minute on the clocks of a zone', () => {
+  it.each([
+    ['2026-11-20T09:30', 'UTC', '2026-11-20T09:30:00.000Z'],
+    ['2026-11-20T09:30', 'Europe/Berlin', '2026-11-20T08:30:00.000Z'],
+    ['2026-07-01T09:30', 'Europe/Berlin', '2026-07-01T07:30:00.000Z'],
+    ['2026-11-20T00:00', 'Pacific/Kiritimati', '2026-11-19T10:00:00.000Z'],
+    // Shown twice, as clocks go back from 03:00 to 02:00: the first counts.
+    ['2026-10-25T02:30', 'Europe/Berlin', '2026-10-25T00:30:00.000Z'],
+    ['2026-11-01T01:30', 'America/New_York', '2026-11-01T05:30:00.000Z'],
+  ])('%s in %s is %s, and is shown as it was typed', (minute, zone, moment) => {
+    expect(momentOf(minute, zone)?.toISOString()).toBe(moment);
+    expect(localMinute(new Date(moment), zone)).toBe(minute);
+  });
+
+  it('that they leave out is as long after as they were put forward', () => {
+    expect(momentOf('2026-03-29T02:30', 'Europe/Berlin')?.toISOString()).toBe('2026-03-29T01:30:00.000Z');
+    expect(momentOf('2026-03-08T02:30', 'America/New_York')?.toISOString()).toBe('2026-03-08T07:30:00.000Z');
+  });
+
+  it.each(['', 'tomorrow', '2026-11-20', '2026-02-30T09:30', '2026-11-20T25:00', '2026-11-20 09:30'])(
+    '“%s” is no time',
+    (text) => {
+      expect(momentOf(text, 'Europe/Berlin')).toBeUndefined();
+    },
+  );
 });
