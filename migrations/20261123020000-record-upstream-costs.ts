@@ -34,14 +34,17 @@ const VERSIONS = `
  * upstream_cost: nano-dollars that the operator owes for it; null: unknown, as on rows from before it was recorded. Of a
  * call the sum over its attempts, null as soon as one of them is. cost_version: what it was counted by; null: nothing.
  * upstream_request_id: what the upstream calls the request; empty when it did not say.
+ * Not valid: the rows that are there have nothing to check, and reading years of them would keep the service from starting.
  */
 const COLUMNS = `
   ALTER TABLE call_attempts
     ADD COLUMN cost_version        text,
-    ADD COLUMN upstream_cost       bigint CONSTRAINT attempt_upstream_cost_is_not_negative CHECK (upstream_cost >= 0),
-    ADD COLUMN upstream_request_id text NOT NULL DEFAULT '';
+    ADD COLUMN upstream_cost       bigint,
+    ADD COLUMN upstream_request_id text NOT NULL DEFAULT '',
+    ADD CONSTRAINT attempt_upstream_cost_is_not_negative CHECK (upstream_cost >= 0) NOT VALID;
   ALTER TABLE calls
-    ADD COLUMN upstream_cost bigint CONSTRAINT call_upstream_cost_is_not_negative CHECK (upstream_cost >= 0);
+    ADD COLUMN upstream_cost bigint,
+    ADD CONSTRAINT call_upstream_cost_is_not_negative CHECK (upstream_cost >= 0) NOT VALID;
   ALTER TYPE attempt
     ADD ATTRIBUTE cost_version        text,
     ADD ATTRIBUTE upstream_cost       bigint,
