@@ -58,6 +58,7 @@ export function overviewView({ range, scale, reading, notices }: OverviewInput) 
     chart: traffic && trafficChart(traffic, scale, range),
     models: traffic && chargedByModel(traffic),
     spenders: traffic && spendersOf(traffic, range),
+    changesTooSlow: changes === undefined,
     changes: changes?.map(shownChange),
   };
 }
