@@ -53,13 +53,21 @@ export const linesOf = (pairs: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name} ${value}`)
     .join('\n');
 
-/** Puts each fault beside the field that it is about. @param fieldOf the field of a path such as `models[0].name` */
-export function refuseBy(form: TypedForm, faults: readonly Fault[], fieldOf: (fault: Fault) => string): void {
-  for (const fault of faults) form.refuse(fieldOf(fault), sentence(fault.message));
+/**
+ * Puts each fault beside the field that it is about, as a sentence that names it: the list of all faults has no fields.
+ * @param fieldOf the field of a path such as `models[0].name`
+ */
+export function refuseBy(
+  form: TypedForm,
+  faults: readonly Fault[],
+  fieldOf: (fault: Fault) => string,
+  labels: Readonly<Record<string, string>>,
+): void {
+  for (const fault of faults) {
+    const field = fieldOf(fault);
+    form.refuse(field, `${labels[field] ?? 'This'} ${fault.message}.`);
+  }
 }
-
-const sentence = (message: string): string =>
-  message === 'is missing' ? 'Enter something here.' : `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 
 /** A field that two people have set to different values. */
 export interface Difference {

@@ -137,8 +137,8 @@ describe('the pages of models', () => {
     });
     expect(refused.status).toBe(422);
     expect(refused.text).toContain('id="tier-0-input-error"');
-    expect(refused.text).toContain('Must be a plain decimal of 0 or more, at most 9 digits after the point');
-    expect(refused.text).toMatch(/id="tier-0-output-error".*Enter something here\./);
+    expect(refused.text).toContain('Input must be a plain decimal of 0 or more, at most 9 digits after the point');
+    expect(refused.text).toMatch(/id="tier-0-output-error".*Output is missing\./);
     expect(refused.text).toContain('id="contextWindow-error"');
     expect(refused.text).toContain('id="effort-high-error"');
     expect(refused.text).toContain('value="3,00"');

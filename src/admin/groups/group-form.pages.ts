@@ -70,7 +70,7 @@ export class GroupFormPages {
     } catch (error) {
       if (error instanceof ChangedMeanwhile) return this.changedMeanwhile(stored, form);
       if (!(error instanceof RefusedEntries)) throw error;
-      refuseBy(form, error.faults, fieldOf);
+      refuseBy(form, error.faults, fieldOf, { ...LABELS, name: 'Name' });
       return this.page.show(stored, { form, after });
     }
   }
@@ -97,7 +97,7 @@ export class GroupFormPages {
         .groups[0];
     } catch (error) {
       if (!(error instanceof RefusedEntries)) throw error;
-      refuseBy(form, error.faults, fieldOf);
+      refuseBy(form, error.faults, fieldOf, { ...LABELS, name: 'Name' });
       return undefined;
     }
   }

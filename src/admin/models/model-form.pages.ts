@@ -110,7 +110,7 @@ export class ModelFormPages {
     } catch (error) {
       if (error instanceof ChangedMeanwhile) return this.changedMeanwhile(visitor, stored, form);
       if (!(error instanceof RefusedEntries)) throw error;
-      refuseBy(form, error.faults, fieldOf);
+      refuseBy(form, error.faults, fieldOf, { ...labelsOf(form.values), name: 'Name', from: 'The time' });
       return this.page.show(visitor, stored, { form, after });
     }
   }
@@ -133,7 +133,7 @@ export class ModelFormPages {
       return this.desk.meaningOf({ models: [entry] }).models[0];
     } catch (error) {
       if (!(error instanceof RefusedEntries)) throw error;
-      refuseBy(form, error.faults, fieldOf);
+      refuseBy(form, error.faults, fieldOf, { ...labelsOf(form.values), name: 'Name', from: 'The time' });
       return undefined;
     }
   }
