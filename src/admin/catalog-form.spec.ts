@@ -58,10 +58,10 @@ describe('a form of the catalog', () => {
       { path: 'groups[0].name', message: 'is missing' },
       { path: 'groups[0].multiplier', message: 'must be a plain decimal' },
     ];
-    refuseBy(form, faults, ({ path }) => path.replace('groups[0].', ''));
+    refuseBy(form, faults, ({ path }) => path.replace('groups[0].', ''), { name: 'Name', multiplier: 'Multiplier' });
     expect([form.values, form.faults]).toEqual([
       { name: 'x' },
-      { name: 'Enter something here.', multiplier: 'Must be a plain decimal.' },
+      { name: 'Name is missing.', multiplier: 'Multiplier must be a plain decimal.' },
     ]);
   });
 

@@ -23,6 +23,8 @@ export async function fillEmptyDatabase<T>(
   const dataSource = await new DataSource({ ...dataSourceOptions(url), migrations: chosen }).initialize();
   const runner = dataSource.createQueryRunner();
   try {
+    // It may take hours, whatever the role is given for a statement otherwise.
+    await runner.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0');
     await runner.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
     await refuseUnlessEmpty(runner);
     return await inTransaction(runner, async () => {

@@ -64,6 +64,16 @@ describe('credentials of channels', () => {
     await sql('UPDATE sessions SET confirmed_at = now()');
   });
 
+  it('are not deleted with their channel before the password is asked for again', async () => {
+    const { id, name } = await world.named('responses-main');
+    await longAgo();
+    await world.operator.get(`/admin/channels/${id}/delete`);
+    const refused = await world.operator.post(`/admin/channels/${id}/delete`, { confirm: name, password: '' });
+    expect([refused.status, refused.text.includes('Enter your password')]).toEqual([422, true]);
+    expect((await world.named(name)).credentials).toHaveLength(1);
+    await sql('UPDATE sessions SET confirmed_at = now()');
+  });
+
   it('stand in no page, export, audit line or clear text of the database, and in no answer of a check', async () => {
     const path = await pathOf(MAIN);
     const fields = channelFields(await world.operator.get(path));

@@ -48,12 +48,16 @@ export class ChannelController {
   }
 
   @Get('delete')
-  askToDelete(@Param('id') id: string): Promise<Page> {
-    return this.deletion.ask(id);
+  askToDelete(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return this.deletion.ask(visitor, id);
   }
 
   @Post('delete')
-  delete(@Param('id') id: string, @Body() body: FormBody): Promise<Page | Redirect> {
-    return this.deletion.delete(id, body);
+  delete(
+    @CurrentVisitor() visitor: Visitor,
+    @Param('id') id: string,
+    @Body() body: FormBody,
+  ): Promise<Page | Redirect> {
+    return this.deletion.delete(visitor, id, body);
   }
 }
