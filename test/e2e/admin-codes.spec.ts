@@ -1,3 +1,4 @@
+import { DataSource } from 'typeorm';
 import { RedemptionService } from '../../src/wallet/index.js';
 import { operatorVisit, onceOf, type OperatorVisit } from '../support/operator-visit.js';
 import type { Visited } from '../support/page-visitor.js';
@@ -35,6 +36,17 @@ describe('operators and redemption codes', () => {
     expect(list.text).toContain('These codes were shown before');
     expect(list.text.match(/Course in spring/g)).toHaveLength(3);
     for (const code of codes) expect(list.text).not.toContain(code);
+  });
+
+  it('say in whose time zone the last day ends, and mean it', async () => {
+    const berlin = 'Europe/Berlin';
+    await relay.get(DataSource).query('UPDATE accounts SET time_zone = $2 WHERE id = $1', [operator.accountId, berlin]);
+    const form = await operator.browser.get('/admin/codes/new');
+    expect(form.text).toContain(`The last day on which they can be redeemed, in the time zone ${berlin}.`);
+    const made = await make({ expires: '2099-01-31' });
+    expect(made.text).toMatch(new RegExp(`2099-01-31 <span[^>]*>${berlin}</span>`));
+    const codes = await relay.get(RedemptionService).list();
+    expect(codes.at(-1)?.expiresAt).toEqual(new Date('2099-01-31T23:00:00Z'));
   });
 
   it('have them as a file, out of what the page itself has', async () => {
