@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { accessibilityFaults, NARROW, sidewaysScroll, startBrowser, WIDE, Window } from '../support/browser.js';
-import { anOperator } from '../support/operator.js';
+import { operatorVisit } from '../support/operator-visit.js';
 import { RelayApp } from '../support/relay-app.js';
 
 const SHOTS = process.env['SHOTS'];
@@ -13,7 +13,7 @@ describe('the pages of channels in a browser', () => {
 
   beforeAll(async () => {
     [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
-    token = (await anOperator(relay)).cookies.get('switchboard-visit') ?? '';
+    token = (await operatorVisit(relay)).browser.cookies.get('switchboard-visit') ?? '';
   });
   afterAll(async () => {
     await browser.close();

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { RelayApp } from '../support/relay-app.js';
-import { operatorOf } from '../support/signed-in.js';
+import { operatorVisit } from '../support/operator-visit.js';
 
 const SHOTS = process.env['SHOTS'];
 
@@ -12,7 +12,7 @@ describe('the pages of models and groups in a browser', () => {
 
   beforeAll(async () => {
     [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
-    token = (await operatorOf(relay)).cookies.get('switchboard-visit') ?? '';
+    token = (await operatorVisit(relay)).browser.cookies.get('switchboard-visit') ?? '';
   });
   afterAll(async () => {
     await browser.close();

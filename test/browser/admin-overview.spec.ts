@@ -6,7 +6,7 @@ import { expectFine, NARROW, startBrowser, WIDE, Window } from '../support/brows
 import { aCallRow } from '../support/call-rows.js';
 import { mouse } from '../support/hands.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { operatorOf } from '../support/signed-in.js';
+import { operatorVisit } from '../support/operator-visit.js';
 
 const CALLS = '/admin/calls';
 /** As long as a name may be on a page without being cut, without a place to break it at. */
@@ -56,7 +56,7 @@ describe('the overview, the calls of all users and the audit log in a browser', 
     await actingAs(COMMAND_LINE, () =>
       sql.transaction((manager) => relay.get(AuditLog).record({ ...entry, reason: 'It was slow.' }, manager)),
     );
-    const visitor = await operatorOf(relay);
+    const visitor = (await operatorVisit(relay)).browser;
     cookies = [...visitor.cookies].map(([name, value]) => ({ name, value, url: relay.url }));
   });
   afterAll(async () => {

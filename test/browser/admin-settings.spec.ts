@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { expectFine, NARROW, startBrowser, WIDE, Window } from '../support/browser.js';
 import { Mailbox } from '../support/mailbox.js';
 import { RelayApp } from '../support/relay-app.js';
-import { operatorOf } from '../support/signed-in.js';
+import { operatorVisit } from '../support/operator-visit.js';
 
 const PAGE = '/admin/settings';
 
@@ -14,7 +14,7 @@ describe('the page of settings in a browser', () => {
 
   beforeAll(async () => {
     [relay, mailbox, browser] = await Promise.all([RelayApp.start(), Mailbox.open(), startBrowser()]);
-    token = (await operatorOf(relay)).cookies.get('switchboard-visit') ?? '';
+    token = (await operatorVisit(relay)).browser.cookies.get('switchboard-visit') ?? '';
   });
   afterAll(async () => {
     await browser.close();

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { operatorOf } from '../support/signed-in.js';
+import { operatorVisit } from '../support/operator-visit.js';
 
 const SHOTS = process.env['SHOTS'];
 const LONGEST_NAME = 'w'.repeat(60);
@@ -27,7 +27,7 @@ describe('the dry run in a browser', () => {
     [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
     await relay.applyCatalog(channels(relay.upstream.url));
     ann = await relay.caller({ credit: '10000' });
-    token = (await operatorOf(relay)).cookies.get('switchboard-visit') ?? '';
+    token = (await operatorVisit(relay)).browser.cookies.get('switchboard-visit') ?? '';
   });
   afterAll(async () => {
     await browser.close();

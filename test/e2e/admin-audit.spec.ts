@@ -3,7 +3,8 @@ import { actingAs, AuditLog, COMMAND_LINE } from '../../src/audit/index.js';
 import type { AuditEntry } from '../../src/audit/index.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
-import { operatorOf, signedIn } from '../support/signed-in.js';
+import { operatorVisit } from '../support/operator-visit.js';
+import { signedIn } from '../support/signed-in.js';
 
 const LOG = '/admin/audit';
 const MARKUP = '<img src=x onerror=alert(1)>';
@@ -31,7 +32,7 @@ describe('the audit log', () => {
   beforeAll(async () => {
     relay = await RelayApp.start();
     sql = relay.get(DataSource);
-    operator = await operatorOf(relay);
+    operator = (await operatorVisit(relay)).browser;
     const object = { kind: 'channel', id: 'chn_1', name: 'deepseek' } as const;
     await record({ action: 'changed', object, lines: ['tier 1 → 2', 'weight 1 → 5'], reason: 'it is slow' });
     await record({ action: 'switched off', object }, 'ben@example.com');

@@ -3,7 +3,8 @@ import { newId } from '../../src/shared/index.js';
 import { aCallRow } from '../support/call-rows.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { operatorOf, signedIn } from '../support/signed-in.js';
+import { operatorVisit } from '../support/operator-visit.js';
+import { signedIn } from '../support/signed-in.js';
 
 const CALLS = '/admin/calls';
 
@@ -50,7 +51,7 @@ describe('the calls of all users', () => {
   beforeAll(async () => {
     relay = await RelayApp.start();
     sql = relay.get(DataSource);
-    operator = await operatorOf(relay);
+    operator = (await operatorVisit(relay)).browser;
   });
   beforeEach(async () => {
     [ann, ben] = await Promise.all([relay.caller({ credit: '10' }), relay.caller({ credit: '10' })]);

@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { CatalogExport } from '../../src/channels/index.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
-import { operatorOf } from '../support/signed-in.js';
+import { operatorVisit } from '../support/operator-visit.js';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -12,7 +12,7 @@ describe('the pages of groups', () => {
 
   beforeAll(async () => {
     relay = await RelayApp.start();
-    operator = await operatorOf(relay);
+    operator = (await operatorVisit(relay)).browser;
   });
   afterAll(() => relay.close());
 

@@ -4,7 +4,7 @@ import { Settings } from '../../src/settings/index.js';
 import { Mailbox } from '../support/mailbox.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
-import { operatorOf } from '../support/signed-in.js';
+import { operatorVisit } from '../support/operator-visit.js';
 import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
 
 const PAGE = '/admin/settings';
@@ -19,7 +19,7 @@ describe('the mail server in the settings', () => {
   beforeEach(async () => {
     dataDir = temporaryDataDir();
     [relay, mailbox] = await Promise.all([RelayApp.start({}, { DATA_DIR: dataDir }), Mailbox.open()]);
-    operator = await operatorOf(relay);
+    operator = (await operatorVisit(relay)).browser;
   });
   afterEach(async () => {
     await relay.close();

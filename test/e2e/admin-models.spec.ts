@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { CatalogExport } from '../../src/channels/index.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
-import { operatorOf } from '../support/signed-in.js';
+import { operatorVisit } from '../support/operator-visit.js';
 
 /** What the form of a model sends that says as little as it can. */
 const FORM = {
@@ -23,7 +23,7 @@ describe('the pages of models', () => {
 
   beforeAll(async () => {
     relay = await RelayApp.start();
-    operator = await operatorOf(relay);
+    operator = (await operatorVisit(relay)).browser;
   });
   afterAll(() => relay.close());
 

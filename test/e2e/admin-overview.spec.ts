@@ -4,7 +4,8 @@ import { newId } from '../../src/shared/index.js';
 import { aCallRow } from '../support/call-rows.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { operatorOf, signedIn } from '../support/signed-in.js';
+import { operatorVisit } from '../support/operator-visit.js';
+import { signedIn } from '../support/signed-in.js';
 
 const HOUR = 60;
 const DAY = 24 * HOUR;
@@ -50,7 +51,7 @@ describe('the overview', () => {
   beforeEach(async () => {
     relay = await RelayApp.start();
     sql = relay.get(DataSource);
-    operator = await operatorOf(relay);
+    operator = (await operatorVisit(relay)).browser;
     [ann, ben] = await Promise.all([relay.caller({ credit: '10' }), relay.caller({ credit: '20' })]);
   });
   afterEach(() => relay.close());

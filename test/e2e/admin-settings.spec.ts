@@ -4,7 +4,7 @@ import { Settings } from '../../src/settings/index.js';
 import { Secret } from '../../src/shared/index.js';
 import { PageVisitor, type Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
-import { operatorOf } from '../support/signed-in.js';
+import { operatorVisit } from '../support/operator-visit.js';
 
 const PAGE = '/admin/settings';
 const CONFLICT = 'These settings were changed while you edited them';
@@ -19,7 +19,7 @@ describe('the page of settings', () => {
 
   const start = async (environment: Record<string, string> = {}): Promise<void> => {
     relay = await RelayApp.start({}, environment);
-    operator = await operatorOf(relay);
+    operator = (await operatorVisit(relay)).browser;
   };
   afterEach(() => relay.close());
 
@@ -73,7 +73,7 @@ describe('the page of settings', () => {
 
   it('shows both values when somebody else has saved the section meanwhile, and changes nothing', async () => {
     await start();
-    const other = await operatorOf(relay);
+    const other = (await operatorVisit(relay)).browser;
     const revision = revisionOf(await operator.get(PAGE), 'site');
     await other.submit(PAGE, { revision, ...site({ name: 'Theirs' }) }, `${PAGE}/site`);
     const refused = await operator.post(`${PAGE}/site`, { revision, ...site({ name: 'Mine' }) });

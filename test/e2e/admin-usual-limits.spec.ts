@@ -1,7 +1,7 @@
 import { CatalogService } from '../../src/catalog/index.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
-import { operatorOf } from '../support/signed-in.js';
+import { operatorVisit } from '../support/operator-visit.js';
 
 const PAGE = '/admin/settings';
 
@@ -10,7 +10,7 @@ describe('the usual limits in the settings', () => {
   let operator: PageVisitor;
   beforeAll(async () => {
     relay = await RelayApp.start();
-    operator = await operatorOf(relay);
+    operator = (await operatorVisit(relay)).browser;
   });
   afterAll(() => relay.close());
 

@@ -10,7 +10,7 @@ import { channelFields } from '../support/channel-pages.js';
 import { aRequest } from '../support/dialects.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
-import { operatorOf } from '../support/signed-in.js';
+import { operatorVisit } from '../support/operator-visit.js';
 import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
 import { CREDENTIAL_VARIABLE, ODD_NAMES, wholeCatalog } from '../support/whole-catalog.js';
 
@@ -108,7 +108,7 @@ describe('a catalog that is exported and applied to an empty database', () => {
 
 /** Adds by hand what a file could have said: a group, a model whose prices change, a channel, usual limits. */
 async function operate(relay: RelayApp): Promise<void> {
-  const operator = await operatorOf(relay);
+  const operator = (await operatorVisit(relay)).browser;
   const group = { name: 'team', multiplier: '1.250', models: 'tiered 0.9', choice: 'assigned', concurrency: '4' };
   expectSaved(await operator.submit('/admin/groups/new', group));
   await addModel(operator);

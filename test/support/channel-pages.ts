@@ -1,7 +1,7 @@
 /** A relay with an operator before its pages of channels. */
 
 import { CatalogExport, ChannelDesk, type ChannelRecord } from '../../src/channels/index.js';
-import { anOperator } from './operator.js';
+import { operatorVisit } from './operator-visit.js';
 import type { PageVisitor, Visited } from './page-visitor.js';
 import { RelayApp } from './relay-app.js';
 
@@ -49,7 +49,7 @@ export function useChannelPages(): ChannelPages {
   let operator: PageVisitor;
   beforeAll(async () => {
     relay = await RelayApp.start();
-    operator = await anOperator(relay);
+    operator = (await operatorVisit(relay)).browser;
   });
   afterAll(() => relay.close());
   beforeEach(() => relay.upstream.reset());
