@@ -1,7 +1,7 @@
 import { eventually } from '../support/eventually.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
-import { operatorOf } from '../support/signed-in.js';
+import { operatorVisit } from '../support/operator-visit.js';
 
 /** Names that mean something else in an address, and one that only looks like what these become. */
 const MODELS = ['new', '.', '..', 'a/../b', 'new/new', 'named', 'vendor/m?x#y%20&z+1'];
@@ -19,7 +19,7 @@ describe('whatever models and groups are called', () => {
   beforeAll(async () => {
     relay = await RelayApp.start();
     await relay.applyCatalog(catalog);
-    operator = await operatorOf(relay);
+    operator = (await operatorVisit(relay)).browser;
   });
   afterAll(() => relay.close());
 
