@@ -1,5 +1,6 @@
 import { type Fault, Numeral } from '../channels/index.js';
 import { Form, type FormBody } from '../web/index.js';
+import { faultSentence } from './fault-sentence.js';
 
 /** A form whose fields depend on what it shows: as typed, by name. Its checks are those of the catalog file. */
 export type TypedForm = Form<Record<string, unknown>>;
@@ -65,7 +66,7 @@ export function refuseBy(
 ): void {
   for (const fault of faults) {
     const field = fieldOf(fault);
-    form.refuse(field, `${labels[field] ?? 'This'} ${fault.message}.`);
+    form.refuse(field, faultSentence(labels[field] ?? 'This', fault.message));
   }
 }
 

@@ -42,10 +42,10 @@ describe('questions to upstreams', () => {
 
   it('say what is missing for a check', async () => {
     const checked = await ask('check', { public: '', upstream: '' });
-    expect([checked.status, checked.text.includes('The list of models needs a model that can be asked.')]).toEqual([
-      422,
-      true,
-    ]);
+    expect([
+      checked.status,
+      checked.text.includes('The list of models needs a model that the check can ask for.'),
+    ]).toEqual([422, true]);
   });
 
   it('list the models that the upstream has, of which those that are ticked become rows', async () => {

@@ -31,6 +31,14 @@ describe('the pages of channels', () => {
     expect((await world.named(MAIN)).entry).toMatchObject({ weight: 77, costs: { [model!]: { source: '0.5' } } });
   });
 
+  it('ask for a credential in the words of the form, not in those of the file', async () => {
+    const none = await world.send(MAIN, { held: [], secret: [] });
+    expect([none.status, none.text.includes('Enter a credential, or choose “No credential”.')]).toEqual([422, true]);
+    const needless = await world.send(MAIN, { auth: 'none' });
+    expect([needless.status, needless.text.includes('With “No credential” there must be none')]).toEqual([422, true]);
+    expect([none, needless].filter(({ text }) => text.includes('auth: none'))).toEqual([]);
+  });
+
   it('make what a catalog file would make', async () => {
     const made = await world.add({
       name: 'by hand',

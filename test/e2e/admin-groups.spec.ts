@@ -57,9 +57,7 @@ describe('the pages of groups', () => {
     expect(refused.text).toContain('id="concurrency-error"');
     expect(refused.text).toContain('value="half"');
     const unknown = await change('team', { models: 'nobody 2' });
-    expect(unknown.text).toMatch(
-      /id="models-error".*names the model “nobody”|id="models-error".*Names the model &quot;nobody&quot;/,
-    );
+    expect(unknown.text).toMatch(/id="models-error".*There is no model “nobody” yet/);
     const taken = await operator.submit('/admin/groups/new', { name: 'team', multiplier: '1', choice: 'everyone' });
     expect([taken.status, taken.text.includes('there is a group of this name already')]).toEqual([422, true]);
     expect(await exported()).toBe(before);

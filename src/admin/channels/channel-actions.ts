@@ -77,6 +77,6 @@ export class ChannelActions {
     if (question === 'models') return { offered: await this.questions.models(edited, names) };
     const chosen = names.find((name) => name === body['_checkModel']) ?? names[0];
     if (chosen !== undefined) return { check: await this.questions.check(edited, chosen) };
-    throw new RefusedEntries([{ path: 'channels[0].models', message: 'needs a model that can be asked' }]);
+    throw new RefusedEntries([{ path: 'channels[0].models', message: 'needs a model that the check can ask for' }]);
   }
 }

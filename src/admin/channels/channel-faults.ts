@@ -1,5 +1,6 @@
 import type { Fault } from '../../channels/index.js';
 import type { Form } from '../../web/index.js';
+import { faultSentence } from '../fault-sentence.js';
 import { costFault } from './cost-faults.js';
 import type { ChannelForm } from './channel-form.js';
 
@@ -34,9 +35,6 @@ export const CONTROL_IDS: Readonly<Record<string, string>> = {
   flags: 'flags',
 };
 
-const UNKNOWN = /^names the (model|group) "([^"]*)"/;
-const WHERE: Readonly<Record<string, string>> = { model: 'Models & prices', group: 'Groups' };
-
 /** Puts each fault of the catalog file beside the field that it is in. */
 export function refuse(form: Form<ChannelForm>, faults: readonly Fault[]): void {
   for (const { path, message } of faults) {
@@ -48,14 +46,6 @@ export function refuse(form: Form<ChannelForm>, faults: readonly Fault[]): void 
     }
     const key = Object.keys(FIELDS).find((name) => field === name || new RegExp(`^${name}[.[]`).test(field));
     const [name, label] = FIELDS[key ?? ''] ?? ['name', 'The channel'];
-    form.faults[name] ??= sentenceOf(label, message);
+    form.faults[name] ??= faultSentence(label, message);
   }
-}
-
-function sentenceOf(label: string, message: string): string {
-  const [, kind, unknown] = UNKNOWN.exec(message) ?? [];
-  if (kind !== undefined)
-    return `There is no ${kind} “${unknown ?? ''}” yet: add it under ${WHERE[kind] ?? ''} first, or leave it out.`;
-  if (message.startsWith('is missing')) return `${label} is missing${message.slice('is missing'.length)}.`;
-  return `${label} ${message}.`;
 }

@@ -70,6 +70,7 @@ export class ChannelListPages {
 }
 
 const ACTIONS = {
+  newModel: { href: '/admin/models/new', label: 'New model', icon: 'box' },
   firstChannel: { href: '/admin/channels/new', label: 'Add the first channel', icon: 'plus' },
   all: { href: '/admin/channels', label: 'Clear filters' },
 };
