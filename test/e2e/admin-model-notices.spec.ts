@@ -3,14 +3,14 @@ import { eventually } from '../support/eventually.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 import { answerIn } from '../support/scripted-upstream.js';
-import { operatorOf } from '../support/signed-in.js';
+import { operatorVisit } from '../support/operator-visit.js';
 
 describe('what the list of models says of them', () => {
   let relay: RelayApp;
   let operator: PageVisitor;
   beforeAll(async () => {
     relay = await RelayApp.start();
-    operator = await operatorOf(relay);
+    operator = (await operatorVisit(relay)).browser;
   });
   afterAll(() => relay.close());
 
