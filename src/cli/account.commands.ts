@@ -60,7 +60,7 @@ export function accountCommands(program: Command, withApp: WithApp): void {
     .action((options: CreditOptions) => credit(options, withApp));
   account
     .command('list')
-    .description('all accounts, oldest first')
+    .description('all accounts, oldest first, deleted ones included')
     .option('--json', 'print one JSON object')
     .action((options: { readonly json?: true }) => list(options, withApp));
   accountImportCommand(account, withApp);

@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { AccountDeletion, OnboardingModule } from '../../src/onboarding/index.js';
 import { json, switchboard } from '../support/command-line.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { linkIn, Mailbox } from '../support/mailbox.js';
+import { startOn } from '../support/modules.js';
 import { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
@@ -47,6 +49,18 @@ describe('the commands that bring people in', () => {
       { email: 'bob@example.com', balance_usd: '0', group: null },
     ]);
     await expect(switchboard('ledger', 'check')).resolves.toMatchObject({ stdout: 'ledger exact\n' });
+  });
+
+  it('list deleted accounts too, by nothing that says whose they were', async () => {
+    const { id } = await json('account', 'create', '--email', 'ann@example.com', '--name', 'Ann');
+    const app = await startOn(database, [OnboardingModule]);
+    try {
+      await app.get(AccountDeletion).run(String(id));
+    } finally {
+      await app.close();
+    }
+    await expect(accounts()).resolves.toMatchObject([{ id, email: `${String(id)}@deleted.invalid`, state: 'deleted' }]);
+    expect((await switchboard('account', 'list')).stdout).toMatch(/@deleted\.invalid +deleted /);
   });
 
   it('import nothing of a file with faults, and name each wrong line', async () => {
