@@ -1,0 +1,95 @@
+import type { Browser, Page } from 'playwright-core';
+import { Onboarding } from '../../src/onboarding/index.js';
+import { expectFine, startBrowser, Window } from '../support/browser.js';
+import { linkIn, Mailbox } from '../support/mailbox.js';
+import { operatorVisit } from '../support/operator-visit.js';
+import { RelayApp } from '../support/relay-app.js';
+
+const PASSWORD = 'violet kettle umbrella';
+
+describe('the first sign-in of somebody whose account was made for them, in a browser', () => {
+  let relay: RelayApp;
+  let mailbox: Mailbox;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    mailbox = await Mailbox.open();
+    [relay, browser] = await Promise.all([RelayApp.start({}, { SMTP_URL: mailbox.url }), startBrowser()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await relay.close();
+    await mailbox.close();
+  });
+
+  const signIn = async (page: Page, email: string, password: string): Promise<void> => {
+    await page.goto('/sign-in');
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+  };
+
+  it.each([true, false])(
+    'leads to a password of their own, with script: %s',
+    async (javaScriptEnabled) => {
+      const email = `made-${javaScriptEnabled}@example.com`;
+      const { generatedPassword } = await relay.get(Onboarding).createAccount({ email, verified: true });
+      const given = generatedPassword?.reveal() ?? '';
+      const window = await Window.open(browser, relay.url, { javaScriptEnabled });
+      const { page } = window;
+      await signIn(page, email, given);
+      await page.waitForURL('**/choose-password');
+      await page.goto('/keys');
+      await page.waitForURL('**/choose-password');
+      if (javaScriptEnabled) await expectFine(window);
+
+      await page.getByLabel('New password').fill(given);
+      await page.getByRole('button', { name: 'Set password' }).click();
+      await page.getByRole('alert').waitFor();
+      expect(await page.title()).toMatch(/^Error: /);
+      expect(await page.getByText('Choose another password than the one that was given to you.').count()).toBe(2);
+      expect(await page.getByLabel('New password').inputValue()).toBe('');
+      if (javaScriptEnabled) await expectFine(window);
+
+      await page.getByLabel('New password').fill(PASSWORD);
+      await page.getByRole('button', { name: 'Set password' }).click();
+      await page.waitForURL(`${relay.url}/`);
+      await window.close();
+
+      const later = await Window.open(browser, relay.url, { javaScriptEnabled });
+      await signIn(later.page, email, PASSWORD);
+      await later.page.waitForURL(`${relay.url}/`);
+      await later.close();
+    },
+    120_000,
+  );
+
+  it('begins with a link in a mail where an operator invites them', async () => {
+    const email = 'invited@example.com';
+    const operator = await operatorVisit(relay);
+    const value = operator.browser.cookies.get('switchboard-visit') ?? '';
+    const theirs = await Window.open(browser, relay.url);
+    await theirs.context.addCookies([{ name: 'switchboard-visit', value, url: relay.url }]);
+    await theirs.page.goto('/admin/users/new');
+    await theirs.page.getByLabel('E-mail').fill(email);
+    await theirs.page.getByLabel('First sign-in').selectOption('invite');
+    await theirs.page.getByRole('button', { name: 'Create user' }).click();
+    await theirs.page.getByText('User invited').waitFor();
+    expect(theirs.complaints).toEqual([]);
+    await theirs.close();
+
+    const window = await Window.open(browser, relay.url);
+    const { page } = window;
+    await page.goto(linkIn(await mailbox.latestTo(email)));
+    await page.getByLabel('New password').fill('short');
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByRole('alert').waitFor();
+    await expectFine(window);
+    await page.getByLabel('New password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.waitForURL((url) => !url.pathname.startsWith('/reset'));
+    await signIn(page, email, PASSWORD);
+    await page.waitForURL(`${relay.url}/`);
+    await window.close();
+  }, 120_000);
+});
