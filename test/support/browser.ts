@@ -63,6 +63,16 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
 export const sidewaysScroll = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
+/** Names that run under the badge of their row. */
+const coveredNames = (page: Page): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('tr:has(> th):has(> .badge-cell > .badge)')].filter((row) => {
+    const name = document.createRange();
+    name.selectNodeContents(row.querySelector(':scope > th'));
+    const badge = row.querySelector(':scope > .badge-cell > .badge').getBoundingClientRect();
+    return [...name.getClientRects()].some(({ left, right, top, bottom }) =>
+      left < badge.right && right > badge.left && top < badge.bottom && bottom > badge.top);
+  }).map((row) => row.querySelector(':scope > th').textContent)`);
+
 /** From the narrowest window that must do to the widest that is usual. */
 const WIDTHS = [360, 390, 768, 1024, 1280, 1920];
 
@@ -79,6 +89,7 @@ export async function expectFine({ page, complaints }: Window): Promise<void> {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 800 });
     expect({ width, sideways: await sidewaysScroll(page) }).toEqual({ width, sideways: 0 });
+    expect({ width, covered: await coveredNames(page) }).toEqual({ width, covered: [] });
   }
   expect(complaints).toEqual([]);
 }

@@ -60,7 +60,7 @@ function shareOf({ answered, failed }: AnswerCounts): number | undefined {
 }
 
 function badgeOf(share: number | undefined): { readonly tone: string; readonly label: string } {
-  if (share === undefined) return { tone: '', label: 'No calls in the last 24 hours' };
+  if (share === undefined) return { tone: '', label: 'No calls' };
   if (share >= WELL) return { tone: 'ok', label: 'Answering' };
   return share >= MOSTLY ? { tone: 'warn', label: 'Some calls fail' } : { tone: 'bad', label: 'Most calls fail' };
 }
