@@ -1,4 +1,5 @@
 import type { Browser } from 'playwright-core';
+import { ApiKeyService } from '../../src/keys/index.js';
 import { RedemptionService, WalletService } from '../../src/wallet/index.js';
 import { nanos, parseUsd } from '../../src/shared/index.js';
 import { accessibilityFaults, NARROW, sidewaysScroll, startBrowser, WIDE, Window } from '../support/browser.js';
@@ -45,6 +46,8 @@ describe('the pages of users and codes in a browser', () => {
     const { codes } = await relay.get(RedemptionService).create({ amount: nanos(5n), count: 2, note: 'W'.repeat(60) });
     await relay.get(RedemptionService).redeem(ann.accountId, codes[0] ?? '');
     const there = `/admin/users/${ann.accountId}`;
+    const limited = { accountId: ann.accountId, name: 'w'.repeat(60), quota: parseUsd('10') };
+    const { id: limitedId } = await relay.get(ApiKeyService).create(limited);
     const pages = {
       users: '/admin/users',
       'users-none': '/admin/users?q=nobody&role=admin',
@@ -53,6 +56,8 @@ describe('the pages of users and codes in a browser', () => {
       'user-balance': `${there}/balance`,
       'user-delete': `${there}/delete`,
       'user-key-delete': `${there}/keys/${ann.keyId}/delete`,
+      'user-key-quota': `${there}/keys/${limitedId}/quota`,
+      'user-key-no-quota': `${there}/keys/${ann.keyId}/quota`,
       codes: '/admin/codes',
       'codes-new': '/admin/codes/new',
     };
