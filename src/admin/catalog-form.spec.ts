@@ -52,7 +52,7 @@ describe('names with numbers, one on each line', () => {
 });
 
 describe('a form of the catalog', () => {
-  it('says of each fault what is wrong, beside its field', () => {
+  it('says of each fault what is wrong with which field, beside it', () => {
     const form = typedForm({ name: 'x', _csrf: 'token' });
     const faults = [
       { path: 'groups[0].name', message: 'is missing' },
