@@ -4,7 +4,7 @@ import type { Config } from '../config/index.js';
 import { printLine } from './output.js';
 import { withServer } from './with-server.js';
 
-const MEGABYTE = 1_000_000;
+const KILOBYTE = 1000;
 
 /** `switchboard backup` and `switchboard restore`: all of the database, as a file. */
 export function backupCommands(program: Command): void {
@@ -24,7 +24,7 @@ async function writeBackup(file: string): Promise<void> {
   const { tables, rows, bytes } = await withServer(({ config, server, signal }) =>
     backUp({ url: server.url, file, secretKey: config.secretKey, now: new Date(), signal }),
   );
-  printLine(`backup of ${tables} tables, ${inWords(rows)} rows, ${(bytes / MEGABYTE).toFixed(1)} MB in ${file}`);
+  printLine(`backup of ${tables} tables, ${inWords(rows)} rows, ${inWords(Math.ceil(bytes / KILOBYTE))} kB in ${file}`);
   note(
     'SECRET_KEY is not in it: keep it elsewhere (DATA_DIR/secret.key, or the variable). Without it the credentials of channels and the password of the mail server cannot be read, codes that were mailed are void, and clients lose the reasoning that was sealed for them.',
     `Left out: what only the running service needs (${LEFT_OUT.join(', ')}, and counts that a crash forgets as well). After a restore everybody signs in again, and calls that were open are closed without a charge.`,

@@ -58,7 +58,7 @@ describe('a backup of a service that runs, and what is restored from it', () => 
 
   it('is a file that only its owner reads, and begins with what it is', () => {
     expect(backup).toMatchObject({ code: 0 });
-    expect(backup.stdout).toMatch(/^backup of \d+ tables, [\d,]+ rows, \d+\.\d MB in .*switchboard\.backup\n$/);
+    expect(backup.stdout).toMatch(/^backup of \d+ tables, [\d,]+ rows, [1-9][\d,]* kB in .*switchboard\.backup\n$/);
     expect(backup.stderr).toContain('SECRET_KEY is not in it');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const [header = ''] = readFileSync(file, 'latin1').split('\n', 1);
