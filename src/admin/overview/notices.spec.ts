@@ -3,6 +3,7 @@ import { type ChannelTrouble, type Conditions, notices } from './notices.js';
 const ALL_WELL: Conditions = {
   rests: [],
   troubles: [],
+  hasChannel: true,
   unserved: [],
   countsAway: [],
   hearsOthers: true,
@@ -43,6 +44,15 @@ describe('what the overview says to be wrong', () => {
   it('leads from a failing channel to the calls that it failed', () => {
     const [notice] = notices({ ...ALL_WELL, troubles: [trouble({ channel: 'a b' })] });
     expect(notice?.action?.href).toBe('/admin/calls?range=1h&channel=a%20b&upstream=429');
+  });
+
+  it('is that there is no channel yet, with the way to the models that one needs first', () => {
+    const [notice, ...others] = notices({ ...ALL_WELL, hasChannel: false });
+    expect([notice?.tone, notice?.action?.href, others]).toEqual(['warn', '/admin/models', []]);
+  });
+
+  it('is worse where models wait for a channel, and is told once', () => {
+    expect(titles({ hasChannel: false, unserved: ['a'] })).toEqual(['bad: No channel is switched on']);
   });
 
   it('names three models that nobody serves, and counts the others', () => {

@@ -25,6 +25,8 @@ export interface ChannelRest {
 export interface Conditions {
   readonly rests: readonly ChannelRest[];
   readonly troubles: readonly ChannelTrouble[];
+  /** Whether a channel is stored and switched on. */
+  readonly hasChannel: boolean;
   /** Models that could be called, were there anybody to ask. */
   readonly unserved: readonly string[];
   /** Where processes count together but cannot now: `Redis`. */
@@ -94,7 +96,8 @@ function failing({ channel, attempts, failed, status }: ChannelTrouble, rests: r
   ];
 }
 
-function ofModels({ unserved }: Conditions): Notice[] {
+function ofModels({ hasChannel, unserved }: Conditions): Notice[] {
+  if (!hasChannel) return [withoutChannel(unserved.length > 0)];
   if (unserved.length === 0) return [];
   const named = unserved.slice(0, MOST_NAMES).map((name) => `“${name}”`);
   const more = unserved.length - named.length;
@@ -107,6 +110,16 @@ function ofModels({ unserved }: Conditions): Notice[] {
     },
   ];
 }
+
+/** What a new service begins with, and what one is left with whose channels are all switched off. */
+const withoutChannel = (hasModels: boolean): Notice => ({
+  tone: hasModels ? 'bad' : 'warn',
+  title: 'No channel is switched on',
+  text: 'Until one is, nothing answers but the demo model, where that is on. A channel answers for models that have prices: add these first.',
+  action: hasModels
+    ? { href: '/admin/channels', label: 'Open channels' }
+    : { href: '/admin/models', label: 'Open models' },
+});
 
 function ofProcess({ countsAway, hearsOthers, lostMails }: Conditions): Notice[] {
   return [

@@ -26,6 +26,7 @@ export class Troubles {
       rests,
       troubles,
       unsettled,
+      hasChannel: this.channels.hasStored,
       unserved: this.unserved(),
       countsAway: this.counts.away,
       hearsOthers: this.notifications.connected,
