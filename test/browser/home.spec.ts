@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { DataSource } from 'typeorm';
-import { SessionService } from '../../src/auth/index.js';
 import { accessibilityFaults, NARROW, sidewaysScroll, startBrowser, WIDE, Window } from '../support/browser.js';
 import { RelayApp } from '../support/relay-app.js';
+import { signedIn } from '../support/signed-in.js';
 
 /** The longest names that people may give, numbers of seven digits, and more models than fit on a screen. */
 const LONG = 'a-name-as-long-as-they-may-be-'.repeat(2);
@@ -38,12 +37,8 @@ describe('pages that sum up and explain', () => {
   /** By whom: nobody, somebody who has made calls, somebody who has just come. */
   const tokens: Record<string, string> = {};
 
-  const signIn = async (accountId: string): Promise<string> => {
-    await relay.get(DataSource).query('UPDATE accounts SET verified_at = now() WHERE id = $1', [accountId]);
-    const token = randomBytes(32).toString('base64url');
-    await relay.get(SessionService).start(accountId, token, true, { ip: '127.0.0.1', userAgent: 'test' });
-    return token;
-  };
+  const signIn = async (accountId: string): Promise<string> =>
+    (await signedIn(relay, accountId)).cookies.get('switchboard-visit') ?? '';
   const open = async (who: string, options: Parameters<typeof Window.open>[2]): Promise<Window> => {
     const window = await Window.open(browser, relay.url, options);
     const value = tokens[who];

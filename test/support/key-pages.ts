@@ -1,12 +1,10 @@
 /** A relay with somebody signed in, for specs of the pages on which people make keys and change them. */
 
-import { randomBytes } from 'node:crypto';
-import { DataSource } from 'typeorm';
-import { SessionService } from '../../src/auth/index.js';
 import { type OwnKey, OwnKeys } from '../../src/keys/index.js';
 import { eventually } from './eventually.js';
-import { PageVisitor, type Visited } from './page-visitor.js';
+import type { PageVisitor, Visited } from './page-visitor.js';
 import { RelayApp, type TestCaller } from './relay-app.js';
+import { signedIn } from './signed-in.js';
 
 /** A call that costs $0.02, whatever it says. */
 const CALL = { model: 'fee', messages: [{ role: 'user', content: 'Say hello' }] };
@@ -73,12 +71,7 @@ export function useKeyPages(): KeyPages {
 
   const someone = async (options = {}): Promise<Person> => {
     const caller = await relay.caller(options);
-    await relay.get(DataSource).query('UPDATE accounts SET verified_at = now() WHERE id = $1', [caller.accountId]);
-    const token = randomBytes(32).toString('base64url');
-    await relay.get(SessionService).start(caller.accountId, token, false, { ip: '127.0.0.1', userAgent: 'test' });
-    const browser = new PageVisitor(relay.url);
-    browser.cookies.set('switchboard-visit', token);
-    return { accountId: caller.accountId, browser, caller };
+    return { accountId: caller.accountId, browser: await signedIn(relay, caller.accountId), caller };
   };
   beforeAll(async () => {
     relay = await RelayApp.start();
