@@ -14,9 +14,9 @@ export class CatalogAudit {
   async record(changes: readonly Change[], reason: string, manager: EntityManager): Promise<void> {
     for (const [first, ...others] of bySubject(changes)) {
       const { kind, name, id = name } = first.subject;
-      const texts = [first, ...others].map(({ text }) => text);
-      const word = texts.find((text) => IN_A_WORD.includes(text));
-      const lines = texts.filter((text) => text !== word);
+      const all = [first, ...others];
+      const word = all.find(({ text }) => IN_A_WORD.includes(text))?.text;
+      const lines = all.flatMap(({ text, details = [] }) => (text === word ? details : [text]));
       await this.log.record({ action: word ?? 'changed', object: { kind, id, name }, lines, reason }, manager);
     }
   }

@@ -12,6 +12,7 @@ import {
   limitFacts,
   type ModelDefinition,
   modelFacts,
+  priceFacts,
 } from './definitions.js';
 import { PriceEditor } from './price-editor.js';
 import { replaceAll } from './replace-all.js';
@@ -214,7 +215,9 @@ export class CatalogEditor {
   ): Promise<readonly Change[]> {
     const subject: Subject = { kind: 'model', name: definition.name };
     const before = stored && modelFacts(stored.model);
-    const facts = difference(subject, stored?.model, before, modelFacts(definition), definition.enabled);
+    // Of a model that is new its first prices are part of what it is.
+    const after = { ...modelFacts(definition), ...(stored === undefined && priceFacts(definition.pricing)) };
+    const facts = difference(subject, stored?.model, before, after, definition.enabled);
     if (facts.length > 0) await this.repository.putModel(definition, manager);
     const prices = await this.prices.put(definition, stored, reason, manager);
     return stored === undefined ? facts : [...facts, ...prices];

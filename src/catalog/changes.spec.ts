@@ -1,4 +1,13 @@
-import { describeChanges, lineOf, listed, revisionOf, sortedPairs, type Facts, type Subject } from './changes.js';
+import {
+  describeChanges,
+  difference,
+  lineOf,
+  listed,
+  revisionOf,
+  sortedPairs,
+  type Facts,
+  type Subject,
+} from './changes.js';
 
 const MAIN: Subject = { kind: 'channel', name: 'main' };
 const SAVER: Subject = { kind: 'group', name: 'saver' };
@@ -28,6 +37,15 @@ describe('describeChanges', () => {
   it('tells that a hidden field changed without showing either value', () => {
     const lines = linesOf(MAIN, { headers: { hidden: 'x 1' } }, { headers: { hidden: 'x 2' } });
     expect(lines).toEqual(['channel main: headers changed']);
+  });
+});
+
+describe('difference', () => {
+  it('tells of something new what it is made of, without what is empty or hidden', () => {
+    const facts = { tier: '1', description: '', headers: { hidden: 'x-team relay' } };
+    expect(difference(MAIN, undefined, undefined, facts)).toEqual([
+      { subject: MAIN, text: 'added', details: ['tier 1'] },
+    ]);
   });
 });
 

@@ -23,6 +23,8 @@ export interface Change {
   readonly subject: Subject;
   /** `tier 1 → 2`, `added`, `switched off`. */
   readonly text: string;
+  /** Of something that is new, what it is made of, for the record: `tier 1`. */
+  readonly details?: readonly string[];
 }
 
 /** `channel main: tier 1 → 2` */
@@ -51,7 +53,9 @@ export function difference(
   const isNew = stored === undefined || before === undefined;
   const was = stored?.enabled ?? true;
   const switched = was === enabled ? [] : [{ subject, text: enabled ? 'switched on again' : 'switched off' }];
-  return isNew ? [{ subject, text: 'added' }, ...switched] : [...switched, ...describeChanges(subject, before, after)];
+  return isNew
+    ? [{ subject, text: 'added', details: detailsOf(after) }, ...switched]
+    : [...switched, ...describeChanges(subject, before, after)];
 }
 
 /** Short text that is another one as soon as any of the facts is. Hidden facts cannot be read from it. */
@@ -75,6 +79,12 @@ export const sortedPairs = (values: Readonly<Record<string, unknown>>): string =
     .toSorted()
     .map((name) => (values[name] === true ? name : `${name} ${JSON.stringify(values[name])}`))
     .join(', ');
+
+/** One line for each fact that says something and may be shown. */
+const detailsOf = (facts: Facts): readonly string[] =>
+  Object.entries(facts).flatMap(([field, fact]) =>
+    typeof fact === 'string' && fact !== '' ? [`${field} ${fact}`] : [],
+  );
 
 const plain = (fact: string | HiddenFact): string => (typeof fact === 'string' ? fact : fact.hidden);
 const shown = (text: string): string => text || '(none)';

@@ -118,7 +118,11 @@ describe('the pages of models', () => {
     expect(page.text).toContain('the vendor is dearer now');
     expect(page.text).toContain('New prices save as version 3. Calls in progress keep version 2.');
     expect(await audited('m1')).toEqual([
-      { action: 'added', lines: [], reason: '' },
+      {
+        action: 'added',
+        lines: expect.arrayContaining(['context_window 400000', 'groups default', 'prices input 3, output 15']),
+        reason: '',
+      },
       { action: 'changed', lines: ['context_window 400000 → 500000'], reason: '' },
       {
         action: 'changed',
