@@ -10,6 +10,9 @@ type ActorColumns = Pick<AuditEntryEntity, 'actorKind' | 'actorId' | 'actorName'
 /** Where changes are recorded, with who makes them. */
 @Injectable()
 export class AuditLog {
+  /** The millisecond that the last id was made for: ids sort by it alone, and entries are read in the order of ids. */
+  private lastIdMs = 0;
+
   constructor(private readonly clock: Clock) {}
 
   /**
@@ -20,8 +23,9 @@ export class AuditLog {
     const actor = currentActor();
     if (actor === undefined) return;
     const createdAt = this.clock.date();
+    this.lastIdMs = Math.max(createdAt.getTime(), this.lastIdMs + 1);
     await manager.insert(AuditEntryEntity, {
-      id: newId('aud', createdAt.getTime()),
+      id: newId('aud', this.lastIdMs),
       createdAt,
       ...columnsOf(actor),
       action: entry.action,

@@ -119,4 +119,19 @@ describe('the audit log', () => {
   ])('cannot be %s, by the database itself', async (_, statement) => {
     await expect(sql.query(statement)).rejects.toThrow(/append-only|history/i);
   });
+
+  it('has the changes of one moment in the order they were made in', async () => {
+    const object = { kind: 'group', id: 'many', name: 'many' } as const;
+    const numbers = Array.from({ length: 20 }, (_, index) => `number ${index}`);
+    await actingAs(COMMAND_LINE, () =>
+      sql.transaction(async (manager) => {
+        for (const line of numbers)
+          await relay.get(AuditLog).record({ action: 'changed', object, lines: [line] }, manager);
+      }),
+    );
+    const stored = await sql.query<{ lines: string[] }[]>(
+      `SELECT lines FROM audit_entries WHERE object_id = 'many' ORDER BY id`,
+    );
+    expect(stored.map(({ lines }) => lines[0])).toEqual(numbers);
+  });
 });
