@@ -74,7 +74,7 @@ describe('the pages of channels in a browser', () => {
     await page.getByLabel('Public name 2').fill('free');
     await page.getByLabel('Upstream name 2').fill('vendor-free');
     await page.getByRole('button', { name: 'Add channel' }).click();
-    await page.getByText('give at least one').first().waitFor();
+    await page.getByText('Enter a credential, or choose “No credential”.').first().waitFor();
     await page.getByRole('textbox', { name: 'Credential 1' }).fill('sk-typed-in-a-browser-1234');
     await page.getByRole('textbox', { name: 'Credential 1' }).press('Enter');
     await page.getByText('Channel added').waitFor();
