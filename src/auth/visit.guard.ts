@@ -34,8 +34,8 @@ export class VisitGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    // Nothing has a name with a NUL, and the database does not even take one to look for it.
-    if (request.url.includes('%00')) throw nothingHere();
+    // Nothing has a name with a NUL, and the database does not even take one to look for it. Queries see to it themselves.
+    if (request.url.split('?', 1)[0]?.includes('%00') === true) throw nothingHere();
     const access = this.reflector.getAllAndOverride<Access>(ACCESS, [context.getHandler(), context.getClass()]);
     const visit = await this.visit(request, http.getResponse<FastifyReply>());
     if (request.method === 'POST') this.forms.check(request.headers, (request.body ?? {}) as FormBody, visit.csrf);

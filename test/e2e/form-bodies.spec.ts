@@ -44,6 +44,6 @@ describe('the body of a form', () => {
   });
 
   it('that is too large is refused, in words that reach the browser', async () => {
-    await expectAnswered(await begin(`email=${'x'.repeat(70_000)}`, 80_000), 413, 'A form has at most 64 KiB.');
+    await expectAnswered(await begin(`email=${'x'.repeat(270_000)}`, 280_000), 413, 'A form has at most 256 KiB.');
   });
 });

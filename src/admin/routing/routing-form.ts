@@ -46,7 +46,7 @@ export const typedIn = (parts: Readonly<Record<string, unknown>>): FormBody =>
   Object.fromEntries(
     Object.keys(new RoutingForm()).flatMap((name) => {
       const value = parts[name];
-      return typeof value === 'string' ? [[name, value]] : [];
+      return typeof value === 'string' ? [[name, value.replaceAll('\0', '')]] : [];
     }),
   );
 
