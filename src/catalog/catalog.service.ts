@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { Notifications, TOPICS, UNHEARD_CACHE_MS } from '../database/index.js';
-import { Clock, reasonOf, within } from '../shared/index.js';
+import { KeptCopy, Notifications, TOPICS } from '../database/index.js';
+import { Clock } from '../shared/index.js';
 import { NO_USUAL_LIMITS } from '../limits/index.js';
 import { CatalogReader } from './catalog.reader.js';
 import type { Catalog, CatalogModel } from './catalog.js';
@@ -21,8 +21,9 @@ interface Fallback {
   readonly active: () => boolean;
 }
 
-/** How long reading may take, in ms: a connection may be open and yet say nothing ever again. */
-const ANSWER_TIMEOUT_MS = 5000;
+/** The catalog as it was read, and what takes what its followers have read into use. */
+type CatalogReading = readonly [catalog: Catalog, uses: readonly (() => void)[]];
+
 const NOTHING: Catalog = {
   version: 0n,
   groups: new Map(),
@@ -39,36 +40,36 @@ const NOTHING: Catalog = {
 export class CatalogService implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Catalog');
   private readonly followers: CatalogFollower[] = [];
+  private readonly copy: KeptCopy<CatalogReading>;
   private stored = NOTHING;
   private withFallback = NOTHING;
   private fallback: Fallback | undefined;
-  /** The last attempt to read failed, so that what is here may be old whatever was heard. */
-  private failed = false;
-  private loading: Promise<void> | undefined;
-  private queued: Promise<void> | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private stopListening = (): void => undefined;
-  private closing = false;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly reader: CatalogReader,
-    private readonly notifications: Notifications,
+    notifications: Notifications,
     private readonly clock: Clock,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    this.stopListening = this.notifications.on(TOPICS.catalog, () => this.refresh());
-    this.notifications.onReconnect(() => void this.refresh());
-    this.timer = setInterval(() => void this.checkUnheard(), UNHEARD_CACHE_MS).unref();
-    await this.reload();
+  ) {
+    this.copy = new KeptCopy(notifications, {
+      topic: TOPICS.catalog,
+      read: () => this.read(),
+      use: ([catalog, uses]) => {
+        this.use(catalog);
+        for (const use of uses) use();
+      },
+      isStale: async () => (await this.reader.version(this.dataSource.manager)) !== this.stored.version,
+      warn: (reason) =>
+        this.logger.warn(`The catalog could not be read again; the one from before stays in use: ${reason}`),
+    });
   }
 
-  async onModuleDestroy(): Promise<void> {
-    this.closing = true;
-    clearInterval(this.timer);
-    this.stopListening();
-    await Promise.allSettled([this.loading, this.queued]);
+  onModuleInit(): Promise<void> {
+    return this.copy.open();
+  }
+
+  onModuleDestroy(): Promise<void> {
+    return this.copy.close();
   }
 
   current(): Catalog {
@@ -81,18 +82,7 @@ export class CatalogService implements OnModuleInit, OnModuleDestroy {
    * @throws whatever the database threw; the catalog stays as it was
    */
   reload(): Promise<void> {
-    if (this.loading === undefined) {
-      this.loading = this.load().finally(() => (this.loading = undefined));
-      return this.loading;
-    }
-    // A load that already runs may have looked before the change: one more follows it, for all who ask meanwhile.
-    this.queued ??= this.loading
-      .catch(() => undefined)
-      .then(() => {
-        this.queued = undefined;
-        return this.reload();
-      });
-    return this.queued;
+    return this.copy.reload();
   }
 
   /** Joins every later read, and reads at once. */
@@ -110,49 +100,19 @@ export class CatalogService implements OnModuleInit, OnModuleDestroy {
     this.withFallback = extended(this.stored, models);
   }
 
-  private async load(): Promise<void> {
-    try {
-      const reading = this.dataSource.transaction('REPEATABLE READ', async (manager) => {
-        const read = await this.reader.read(manager);
-        const uses: (() => void)[] = [];
-        for (const follower of this.followers) uses.push(await follower.read(read, manager));
-        return [read, uses] as const;
-      });
-      const outcome = await within(reading, ANSWER_TIMEOUT_MS);
-      if (outcome === undefined) throw new Error('the database did not answer');
-      const [catalog, takeIntoUse] = outcome;
-      this.use(catalog);
-      for (const use of takeIntoUse) use();
-      this.failed = false;
-    } catch (error) {
-      this.failed = true;
-      throw error;
-    }
+  private read(): Promise<CatalogReading> {
+    return this.dataSource.transaction('REPEATABLE READ', async (manager) => {
+      const catalog = await this.reader.read(manager);
+      const uses: (() => void)[] = [];
+      for (const follower of this.followers) uses.push(await follower.read(catalog, manager));
+      return [catalog, uses];
+    });
   }
 
   private use(catalog: Catalog): void {
     if (catalog === this.stored) return;
     this.stored = catalog;
     this.withFallback = extended(catalog, this.fallback?.models ?? []);
-  }
-
-  /** While no notification can arrive, or one could not be followed, looks whether the version is another one. */
-  private async checkUnheard(): Promise<void> {
-    if ((this.notifications.connected && !this.failed) || this.loading !== undefined || this.closing) return;
-    try {
-      if (this.failed || (await this.reader.version(this.dataSource.manager)) !== this.stored.version)
-        await this.reload();
-    } catch {
-      // The database is away, which its own health check tells; the next second tries again.
-    }
-  }
-
-  private async refresh(): Promise<void> {
-    if (!this.closing) await this.reload().catch((error: unknown) => this.warn(error));
-  }
-
-  private warn(error: unknown): void {
-    this.logger.warn(`The catalog could not be read again; the one from before stays in use: ${reasonOf(error)}`);
   }
 }
 

@@ -11,6 +11,8 @@ interface KeptSource<T> {
   read(): Promise<T>;
   /** Takes what was read into use; must not fail. */
   use(read: T): void;
+  /** Whether what is in use is old: asked each second while nothing can be heard. Left out, it is read to know. */
+  isStale?(): Promise<boolean>;
   /** Told why it could not be read again after a change; what is in use stays. */
   warn(reason: string): void;
 }
@@ -82,8 +84,11 @@ export class KeptCopy<T> {
   /** While no notification can arrive, or one could not be followed. */
   private async checkUnheard(): Promise<void> {
     if ((this.notifications.connected && !this.failed) || this.reading !== undefined || this.closing) return;
-    // The database is away, which its own health check tells; the next second tries again.
-    await this.reload().catch(() => undefined);
+    try {
+      if (this.failed || ((await this.source.isStale?.()) ?? true)) await this.reload();
+    } catch {
+      // The database is away, which its own health check tells; the next second tries again.
+    }
   }
 
   private async refresh(): Promise<void> {
