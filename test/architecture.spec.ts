@@ -16,6 +16,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['usage', 'tokens', 'backup'],
   ['catalog', 'wallet'],
   ['keys'],
+  ['alerts'],
   ['channels'],
   ['billing'],
   ['relay'],
