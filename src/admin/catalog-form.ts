@@ -1,5 +1,5 @@
 import { type Fault, Numeral } from '../channels/index.js';
-import { Form, type FormBody } from '../web/index.js';
+import { type Difference, differencesBetween, type FieldValue, Form, type FormBody } from '../web/index.js';
 import { faultSentence } from './fault-sentence.js';
 
 /** A form whose fields depend on what it shows: as typed, by name. Its checks are those of the catalog file. */
@@ -70,30 +70,17 @@ export function refuseBy(
   }
 }
 
-/** A field that two people have set to different values. */
-export interface Difference {
-  readonly label: string;
-  readonly now: string;
-  readonly yours: string;
-}
-
-/** What is stored now and what somebody has typed, where these are not the same. */
+/** What is stored now and what somebody has typed, where these are not the same: one line or several, and numbers by value. */
 export const differencesOf = (
   now: FormBody,
   typed: FormBody,
   labels: Readonly<Record<string, string>>,
-): readonly Difference[] =>
-  Object.entries(labels)
-    .map(([name, label]) => ({ label, now: shown(now[name]), yours: shown(typed[name]) }))
-    .filter((field) => field.now !== field.yours);
+): readonly Difference[] => differencesBetween(labels, now, typed, shown);
 
-function shown(value: string | readonly string[] | undefined): string {
-  const text =
-    typeof value === 'string'
-      ? value
-          .split(/\r?\n/)
-          .map((line) => decimalIn(line))
-          .join(', ')
-      : [...(value ?? [])].toSorted().join(', ');
-  return text === '' ? '–' : text;
-}
+const shown = (value: FieldValue): string =>
+  typeof value === 'string'
+    ? value
+        .split(/\r?\n/)
+        .map((line) => decimalIn(line))
+        .join(', ')
+    : [...(value ?? [])].toSorted().join(', ');

@@ -7,6 +7,7 @@ export { sendCsv } from './csv.js';
 export { Cursors } from './cursors.js';
 export { dialectNames } from './dialect-names.js';
 export { Detour } from './detour.js';
+export { type Difference, differencesBetween, type FieldValue } from './differences.js';
 export { ErrorPages } from './error-pages.js';
 export { Form, type FormBody } from './form.js';
 export { readFormBodies } from './form-body.js';

@@ -30,7 +30,7 @@ export class ChannelBackground {
   private async lastChangeOf({ id }: ChannelRecord): Promise<Background['lastChange']> {
     try {
       const filter = { kind: 'channel', object: id } as const;
-      const { changes } = await this.reads.read((query) => recordedChanges(query, filter, undefined, 1), READ_LIMIT_MS);
+      const { changes } = await this.reads.read((query) => recordedChanges(query, filter, {}, 1), READ_LIMIT_MS);
       return changes[0] && { at: changes[0].at, who: changes[0].actor.name };
     } catch (error) {
       if (error instanceof RangeTooLarge) return undefined;

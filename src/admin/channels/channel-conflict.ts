@@ -1,6 +1,5 @@
 import type { ChannelRecord } from '../../channels/index.js';
-import { type FormBody, typedCount } from '../../web/index.js';
-import type { Difference } from '../catalog-form.js';
+import { type Difference, differencesBetween, type FieldValue, type FormBody, typedCount } from '../../web/index.js';
 import { costTexts } from './channel-costs.js';
 import { FIELD_LABELS } from './channel-labels.js';
 import { flagsFrom } from './flag-controls.js';
@@ -9,17 +8,13 @@ import { valuesOf } from './channel-values.js';
 /** What a channel says now and what somebody has typed, where they are not the same; of credentials no more than that. */
 export function differencesOf(stored: ChannelRecord, typed: FormBody, body: FormBody): readonly Difference[] {
   const now = valuesOf(stored);
-  const fields = Object.entries(FIELD_LABELS).map(([name, label]) => ({
-    label,
-    now: shown(now[name]),
-    yours: shown(typed[name]),
-  }));
+  const fields = differencesBetween(FIELD_LABELS, now, typed, shown);
   const flags = { label: 'Flags', now: flagText(stored.flags), yours: flagText(flagsFrom(stored.flags, body)) };
   const held = { label: 'Credentials', now: shownList(now['held']), yours: shownList(typed['held']) };
   const credentials =
     held.now === held.yours ? [] : [{ ...held, now: 'others than when you began', yours: 'as above' }];
-  const differing = [...fields, flags, ...costsOf(stored, now, typed)].filter((field) => field.now !== field.yours);
-  return [...differing, ...credentials];
+  const others = [flags, ...costsOf(stored, now, typed)].filter((field) => field.now !== field.yours);
+  return [...fields, ...others, ...credentials];
 }
 
 /** Of the models that both have. */
@@ -37,13 +32,12 @@ const flagText = (flags: Readonly<Record<string, unknown>>): string =>
     .map((name) => `${name} ${String(flags[name])}`)
     .join(', ') || '–';
 
-const shownList = (value: string | readonly string[] | undefined): string => [value ?? []].flat().join();
+const shownList = (value: FieldValue): string => [value ?? []].flat().join();
 
-function shown(value: string | readonly string[] | undefined): string {
+function shown(value: FieldValue): string {
   const texts = typeof value === 'string' ? value.split(/\r?\n/) : (value ?? []);
-  const text = texts
+  return texts
     .map((one) => String(typedCount(one) ?? one.trim()))
     .filter((one) => one !== '')
     .join(', ');
-  return text === '' ? '–' : text;
 }

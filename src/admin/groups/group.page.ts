@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DEFAULT_GROUP, type GroupDefinition } from '../../catalog/index.js';
 import { CatalogInventory, type Inventory } from '../../channels/index.js';
-import { Page } from '../../web/index.js';
-import type { Difference, TypedForm } from '../catalog-form.js';
+import { type Difference, Page } from '../../web/index.js';
+import type { TypedForm } from '../catalog-form.js';
 import { addressPart } from '../name-address.js';
 import { groupPreview } from './group-preview.js';
 import { GroupMembers } from './group-members.js';

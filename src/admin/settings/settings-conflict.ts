@@ -1,6 +1,5 @@
 import type { SectionName } from '../../settings/index.js';
-import type { FormBody } from '../../web/index.js';
-import type { Difference } from '../catalog-form.js';
+import { type Difference, differencesBetween, type FieldValue, type FormBody } from '../../web/index.js';
 
 const LABELS: Readonly<Record<SectionName, Readonly<Record<string, string>>>> = {
   site: {
@@ -16,22 +15,21 @@ const LABELS: Readonly<Record<SectionName, Readonly<Record<string, string>>>> = 
 
 /** What a section says now and what somebody has typed, where they are not the same. */
 export const differencesOf = (section: SectionName, now: FormBody, typed: FormBody): readonly Difference[] =>
-  differencesBetween(LABELS[section], now, typed);
+  sentDifferences(LABELS[section], now, typed);
 
 /** The same of any fields. Those that were not sent are none. */
-export const differencesBetween = (
+export function sentDifferences(
   labels: Readonly<Record<string, string>>,
   now: FormBody,
   typed: FormBody,
-): readonly Difference[] =>
-  Object.entries(labels)
-    // A box that is not ticked is not sent.
-    .filter(([name]) => name in typed || name === 'statusIsPublic')
-    .map(([name, label]) => ({ label, now: shown(now[name]), yours: shown(typed[name]) }))
-    .filter((field) => field.now !== field.yours);
+): readonly Difference[] {
+  // A box that is not ticked is not sent.
+  const sent = Object.entries(labels).filter(([name]) => name in typed || name === 'statusIsPublic');
+  return differencesBetween(Object.fromEntries(sent), now, typed, shown);
+}
 
 /** Browsers end the lines of a text in a way of their own. */
-const shown = (value: string | readonly string[] | undefined): string =>
+const shown = (value: FieldValue): string =>
   String(value ?? '')
     .trim()
-    .replaceAll('\r\n', '\n') || '–';
+    .replaceAll('\r\n', '\n');

@@ -9,8 +9,16 @@ import {
   SettingsEditor,
 } from '../../settings/index.js';
 import { CallRetention } from '../../usage/index.js';
-import { calendarDate, type Flash, Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
-import type { Difference } from '../catalog-form.js';
+import {
+  calendarDate,
+  type Difference,
+  type Flash,
+  Form,
+  type FormBody,
+  Page,
+  Redirect,
+  type Visitor,
+} from '../../web/index.js';
 import { differencesOf } from './settings-conflict.js';
 import { MailForm, SECTION_FORMS, type SectionForm, type TestMailForm } from './settings.form.js';
 import { type FixedField, fixedFields, MODES, valuesOf, withoutPassword } from './settings.view.js';

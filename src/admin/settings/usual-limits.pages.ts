@@ -3,7 +3,7 @@ import { ChangedMeanwhile } from '../../channels/index.js';
 import { USUALLY_LIMITED } from '../../limits/index.js';
 import { AppError } from '../../shared/index.js';
 import { Form, type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
-import { differencesBetween } from './settings-conflict.js';
+import { sentDifferences } from './settings-conflict.js';
 import { SettingsPages } from './settings.pages.js';
 import { LIMIT_LABELS, UsualLimitsForm } from './usual-limits.form.js';
 import { UsualLimitSettings } from './usual-limits.js';
@@ -28,7 +28,7 @@ export class UsualLimitPages {
       return new Redirect('/admin/settings', { tone: 'ok', title: 'Usual limits saved', text });
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile)) throw error;
-      const differences = differencesBetween(LIMIT_LABELS, await this.limits.now(kind), form.values);
+      const differences = sentDifferences(LIMIT_LABELS, await this.limits.now(kind), form.values);
       return this.pages.show(visitor, { limits: { kind, form, conflict: true }, differences });
     }
   }

@@ -1,11 +1,4 @@
-import type { FormBody } from '../../web/index.js';
-
-/** A field that two people have set to different values. */
-interface Difference {
-  readonly label: string;
-  readonly now: string;
-  readonly yours: string;
-}
+import { type Difference, differencesBetween, type FieldValue, type FormBody } from '../../web/index.js';
 
 const LABELS: Readonly<Record<string, string>> = {
   name: 'Name',
@@ -26,13 +19,8 @@ const LABELS: Readonly<Record<string, string>> = {
 
 /** What a key says now and what somebody has typed, where they are not the same. */
 export const differencesOf = (now: FormBody, typed: FormBody): readonly Difference[] =>
-  Object.entries(LABELS)
-    .map(([name, label]) => ({ label, now: shown(now[name]), yours: shown(typed[name]) }))
-    .filter((field) => field.now !== field.yours);
+  differencesBetween(LABELS, now, typed, shown);
 
-function shown(value: string | readonly string[] | undefined): string {
-  // Browsers end the lines of a text in a way of their own.
-  const text =
-    typeof value === 'string' ? value.trim().replaceAll(/\s*\n\s*/g, ', ') : [...(value ?? [])].toSorted().join(', ');
-  return text === '' ? '–' : text;
-}
+/** Browsers end the lines of a text in a way of their own, and one text of several lines is a list too. */
+const shown = (value: FieldValue): string =>
+  typeof value === 'string' ? value.trim().replaceAll(/\s*\n\s*/g, ', ') : [...(value ?? [])].toSorted().join(', ');
