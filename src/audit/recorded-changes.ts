@@ -14,8 +14,11 @@ export interface ChangeFilter {
   readonly to?: Date | undefined;
 }
 
-/** A page begins older or newer than a change, by its id; with the newest when neither is given. */
-export type ChangeStart = { readonly before: string } | { readonly after: string } | undefined;
+/** A page begins older (`before`) or newer than a change, by its id; with the newest when neither is given. */
+export interface ChangeStart {
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+}
 
 export interface ChangePage {
   /** Newest first. */
@@ -50,7 +53,7 @@ export async function recordedChanges(
   start: ChangeStart,
   size: number,
 ): Promise<ChangePage> {
-  const backwards = start !== undefined && 'after' in start;
+  const backwards = start.after !== undefined;
   const values: unknown[] = [];
   const add = (value: unknown): string => `$${values.push(value)}`;
   const where = conditions(filter, start, add);
@@ -64,15 +67,17 @@ export async function recordedChanges(
   const [first, last] = [shown.at(0), shown.at(-1)];
   return {
     changes: shown,
-    newer: first && (backwards ? more : start !== undefined) ? first.id : undefined,
+    newer: first && (backwards ? more : start.before !== undefined) ? first.id : undefined,
     older: last && (backwards || more) ? last.id : undefined,
   };
 }
 
 function conditions(filter: ChangeFilter, start: ChangeStart, add: (value: unknown) => string): string {
   const { who, kind, object, text, from, to } = filter;
+  const { before, after } = start;
   const all: string[] = [];
-  if (start !== undefined) all.push('after' in start ? `id > ${add(start.after)}` : `id < ${add(start.before)}`);
+  if (after !== undefined) all.push(`id > ${add(after)}`);
+  if (before !== undefined) all.push(`id < ${add(before)}`);
   if (kind !== undefined) all.push(`object_kind = ${add(kind)}`);
   if (object !== undefined) all.push(`${add(object)} IN (object_id, object_owner)`);
   if (who !== undefined) all.push(`strpos(lower(actor_name), lower(${add(who)})) > 0`);

@@ -33,7 +33,7 @@ export class AuditCsv {
     const filter = changesOf(auditQuery(parts), timeZone);
     let older: string | undefined;
     do {
-      const start = older === undefined ? undefined : { before: older };
+      const start = { before: older };
       const page = await this.reads.read((query) => recordedChanges(query, filter, start, PAGE_ROWS));
       if (page.changes.length > 0)
         yield csvLines(page.changes.map((change) => Object.values(COLUMNS).map((cell) => cell(change))));

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type ChangeStart, recordedChanges } from '../../audit/index.js';
+import { recordedChanges } from '../../audit/index.js';
 import { type AddressParts, RangeTooLarge, TimeLimitedReads } from '../../usage/index.js';
 import { Cursors, Page, type Visitor } from '../../web/index.js';
 import { auditQuery, changesOf } from './audit-query.js';
@@ -18,25 +18,17 @@ export class AuditPages {
 
   async list({ timeZone }: Visitor, parts: AddressParts): Promise<Page> {
     const query = auditQuery(parts);
-    const { start, lost } = this.startOf(parts);
+    const start = this.cursors.placeIn(LIST, parts);
+    const lost = start === undefined;
     const filter = changesOf(query, timeZone);
     try {
-      const page = await this.reads.read((sql) => recordedChanges(sql, filter, start, SIZE));
+      const page = await this.reads.read((sql) => recordedChanges(sql, filter, start ?? {}, SIZE));
       const [newer, older] = [this.seal(page.newer), this.seal(page.older)];
       return pageOf({ query, changes: page.changes, newer, older, lost });
     } catch (error) {
       if (!(error instanceof RangeTooLarge)) throw error;
       return pageOf({ query, changes: undefined, newer: undefined, older: undefined, lost }, 503);
     }
-  }
-
-  private startOf(parts: AddressParts): { readonly start: ChangeStart; readonly lost: boolean } {
-    const [before, after] = [parts['before'], parts['after']];
-    const sealed = before ?? after;
-    if (typeof sealed !== 'string') return { start: undefined, lost: false };
-    const { id } = this.cursors.open(LIST, sealed) ?? {};
-    if (id === undefined) return { start: undefined, lost: true };
-    return { start: before === undefined ? { after: id } : { before: id }, lost: false };
   }
 
   private seal(id: string | undefined): string | undefined {

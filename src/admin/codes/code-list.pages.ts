@@ -3,7 +3,6 @@ import { Cursors, Page } from '../../web/index.js';
 import {
   CODE_STATES,
   type CodeFilter,
-  type CodePosition,
   type CodeState,
   type RedemptionCode,
   RedemptionService,
@@ -35,7 +34,7 @@ export class CodeListPages {
 
   async list(query: ListQuery): Promise<Page> {
     const filter = filterOf(query);
-    const position = this.positionOf(query);
+    const position = this.cursors.placeIn(LIST, query);
     const found = await this.codes.page(filter, position ?? {}, PAGE_CODES + 1);
     const { shown, newer, older } = pageOf(found, PAGE_CODES, position ?? {});
     return new Page('admin/codes', {
@@ -58,15 +57,6 @@ export class CodeListPages {
   }
 
   /** Undefined when the address names a place that is none. */
-  private positionOf(query: ListQuery): CodePosition | undefined {
-    const [before, after] = [query['before'], query['after']];
-    const sealed = before ?? after;
-    if (sealed === undefined) return {};
-    const id = typeof sealed === 'string' ? this.cursors.open(LIST, sealed)?.['id'] : undefined;
-    if (id === undefined) return undefined;
-    return before === undefined ? { after: id } : { before: id };
-  }
-
   private address(filter: CodeFilter, side: 'before' | 'after', code: RedemptionCode | undefined): string | undefined {
     if (code === undefined) return undefined;
     const { text, state, batch } = filter;

@@ -75,7 +75,7 @@ export class OverviewReader {
       this.part((query) => this.traffic(query, span, scale)),
       this.part((query) => countCalls(query, spanBefore(span))),
       this.part(async (query) => ({
-        changes: (await recordedChanges(query, {}, undefined, CHANGES)).changes,
+        changes: (await recordedChanges(query, {}, {}, CHANGES)).changes,
         troubles: await troubles(query),
         unsettled: (await query<{ calls: number }>(UNSETTLED))[0]?.calls ?? 0,
       })),

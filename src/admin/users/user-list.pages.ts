@@ -3,7 +3,7 @@ import type { AccountRole, AccountState } from '../../auth/index.js';
 import { Cursors, Page } from '../../web/index.js';
 import { filterOptions, listAddress, type ListQuery, pageOf, textIn } from '../list-address.js';
 import { UserChoices } from './user-choices.js';
-import { type ListedUser, UserDirectory, type UserFilter, type UserPosition } from './user-directory.js';
+import { type ListedUser, UserDirectory, type UserFilter } from './user-directory.js';
 import { badgeOf, ROLE_FILTERS, ROLES, STATE_FILTERS, userTitle } from './user-words.js';
 
 const LIST = 'users';
@@ -20,7 +20,7 @@ export class UserListPages {
 
   async list(query: ListQuery): Promise<Page> {
     const filter = filterOf(query);
-    const position = this.positionOf(query);
+    const position = this.cursors.placeIn(LIST, query);
     const found = await this.users.page(filter, position ?? {}, PAGE_USERS + 1);
     const { shown, newer, older } = pageOf(found, PAGE_USERS, position ?? {});
     const groups = (await this.choices.groups()).map((name) => [name, name] as const);
@@ -42,15 +42,6 @@ export class UserListPages {
   }
 
   /** Undefined when the address names a place that is none. */
-  private positionOf(query: ListQuery): UserPosition | undefined {
-    const [before, after] = [query['before'], query['after']];
-    const sealed = before ?? after;
-    if (sealed === undefined) return {};
-    const id = typeof sealed === 'string' ? this.cursors.open(LIST, sealed)?.['id'] : undefined;
-    if (id === undefined) return undefined;
-    return before === undefined ? { after: id } : { before: id };
-  }
-
   private address(filter: UserFilter, side: 'before' | 'after', user: ListedUser | undefined): string | undefined {
     if (user === undefined) return undefined;
     const { text, role, group, state } = filter;

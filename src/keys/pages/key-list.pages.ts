@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../shared/index.js';
 import { Cursors, Page, Redirect, type Visitor } from '../../web/index.js';
 import { isImportable } from '../api-key.secret.js';
-import { KEY_CONDITIONS, type KeyCondition, type KeyFilter, type KeyPosition, type OwnKey } from '../own-key.js';
+import { KEY_CONDITIONS, type KeyCondition, type KeyFilter, type OwnKey } from '../own-key.js';
 import { OwnKeys, PAGE_KEYS } from '../own-keys.service.js';
 import { expiryView } from './key-expiry.js';
 import { badgeOf, CONDITION_BADGES, paceText } from './key-facts.js';
@@ -29,7 +29,7 @@ export class KeyListPages {
     const secret = textIn(query, 'q', MAX_SECRET);
     if (secret !== undefined && isImportable(secret)) return this.bySecret(accountId, secret);
     const filter = filterOf(query);
-    const position = this.positionOf(query);
+    const position = this.cursors.placeIn(LIST, query);
     const { keys, newer, older } = await this.keys.page(accountId, filter, position ?? {});
     const groups = await this.keys.groupsInUse(accountId);
     const now = this.clock.date();
@@ -66,15 +66,6 @@ export class KeyListPages {
   }
 
   /** Undefined when the address names a place that is none. */
-  private positionOf(query: Query): KeyPosition | undefined {
-    const [before, after] = [textIn(query, 'before'), textIn(query, 'after')];
-    const sealed = before ?? after;
-    if (sealed === undefined) return {};
-    const id = this.cursors.open(LIST, sealed)?.['id'];
-    if (id === undefined) return undefined;
-    return before === undefined ? { after: id } : { before: id };
-  }
-
   private address(filter: KeyFilter, side: 'before' | 'after', key: OwnKey | undefined): string | undefined {
     return key && addressOf(filter, { [side]: this.cursors.seal(LIST, { id: key.id }) });
   }
