@@ -30,6 +30,7 @@ import { DeleteChannels20261123050000 } from './20261123050000-delete-channels.j
 import { TellPriceChanges20261123060000 } from './20261123060000-tell-price-changes.js';
 import { NameOwnersInAuditLog20261123070000 } from './20261123070000-name-owners-in-audit-log.js';
 import { IndexDroppedMonths20261123080000 } from './20261123080000-index-dropped-months.js';
+import { CreateAlerts20261123110000 } from './20261123110000-create-alerts.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -63,4 +64,5 @@ export const migrations = [
   TellPriceChanges20261123060000,
   NameOwnersInAuditLog20261123070000,
   IndexDroppedMonths20261123080000,
+  CreateAlerts20261123110000,
 ];

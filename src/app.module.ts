@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AdminModule } from './admin/index.js';
+import { AlertsModule } from './alerts/index.js';
 import { AuditModule } from './audit/index.js';
 import { AuthModule } from './auth/index.js';
 import { ConfigModule } from './config/index.js';
@@ -30,6 +31,7 @@ import { WorkersModule } from './workers/index.js';
     WebModule,
     AuthModule,
     UsageModule,
+    AlertsModule,
     OnboardingModule,
     DemoModule,
     HomeModule,
