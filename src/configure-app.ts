@@ -99,6 +99,7 @@ export function configureApp(app: NestFastifyApplication): void {
   server.addHook('onRequest', (request, reply, done) => {
     state.track(request.raw.socket, reply.raw);
     const isApi = isApiRequest(request);
+    void reply.header('x-content-type-options', 'nosniff');
     noteArrival(request, isApi && request.method === 'POST' ? tracing.begin(request.raw, reply.raw) : undefined);
     if (isApi) {
       void reply.header('x-request-id', request.id).header('request-id', request.id);
@@ -130,6 +131,7 @@ function refuseBroken({ code }: Error & { readonly code?: string }, socket: Sock
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'content-type: application/json; charset=utf-8',
+    'x-content-type-options: nosniff',
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${id}`,
     `request-id: ${id}`,

@@ -15,7 +15,6 @@ const POLICY = [
 /** What every page tells the browser: only what comes from here is loaded or run, and nobody frames it. */
 export const securityHeaders = ({ publicUrl }: Config): Readonly<Record<string, string>> => ({
   'content-security-policy': POLICY,
-  'x-content-type-options': 'nosniff',
   // Forms tell where they were sent from, to us and to nobody else.
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',

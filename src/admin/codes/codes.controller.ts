@@ -36,7 +36,6 @@ export class CodesController {
     const file = [...codesCsv(body)].join('');
     void reply
       .headers({ 'cache-control': 'no-store', 'content-disposition': 'attachment; filename="codes.csv"' })
-      .headers({ 'x-content-type-options': 'nosniff' })
       .type('text/csv; charset=utf-8')
       .send(file);
   }

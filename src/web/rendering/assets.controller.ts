@@ -22,7 +22,6 @@ function sendAsset(reply: FastifyReply, asset: Asset, headers: Readonly<Record<s
     'cache-control': 'public, max-age=31536000, immutable',
     etag: asset.etag,
     vary: 'accept-encoding',
-    'x-content-type-options': 'nosniff',
   });
   if (headers['if-none-match'] === asset.etag) {
     void reply.code(304).send();

@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { signedIn } from '../support/signed-in.js';
+
+describe('Every answer tells browsers', () => {
+  let relay: RelayApp;
+  let caller: TestCaller;
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+    caller = await relay.caller({ credit: '1000' });
+  });
+  afterAll(() => relay.close());
+
+  const authorized = (): Record<string, string> => ({
+    authorization: `Bearer ${caller.key}`,
+    'content-type': 'application/json',
+  });
+  const asked = (path: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(`${relay.url}${path}`, { redirect: 'manual', ...init });
+  /** One of every kind that there is. */
+  const everything = async (): Promise<readonly (readonly [string, Response])[]> => {
+    const page = await (await asked('/sign-in')).text();
+    const assets = [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map((match) => match[1] ?? '');
+    expect(assets.length).toBeGreaterThan(2);
+    const gets = [
+      '/',
+      '/sign-in',
+      '/keys',
+      '/nothing',
+      '/healthz',
+      '/readyz',
+      '/metrics',
+      '/docs',
+      '/docs/openapi.json',
+    ];
+    const calls = DIALECTS.flatMap((dialect) =>
+      [true, false].map((stream) => [PATHS[dialect], JSON.stringify(aRequest(dialect, { stream }))] as const),
+    );
+    const answers: (readonly [string, Promise<Response>])[] = [
+      ...[...gets, ...assets].map((path) => [path, asked(path)] as const),
+      ['/v1/models', asked('/v1/models', { headers: authorized() })],
+      ['/v1/models without a key', asked('/v1/models')],
+      ['/v1/nothing', asked('/v1/nothing', { headers: authorized() })],
+      ['OPTIONS', asked('/v1/models', { method: 'OPTIONS' })],
+      ['a form from elsewhere', asked('/sign-in', { method: 'POST', body: new URLSearchParams({ email: 'a' }) })],
+      ...calls.map(([path, body]) => [path, asked(path, { method: 'POST', headers: authorized(), body })] as const),
+    ];
+    return Promise.all(answers.map(async ([name, answer]) => [name, await answer] as const));
+  };
+
+  it('not to guess what it is', async () => {
+    for (const [name, answer] of await everything()) {
+      expect([name, answer.headers.get('x-content-type-options')]).toEqual([name, 'nosniff']);
+      await answer.body?.cancel();
+    }
+  });
+
+  it('also when it is no answer to any HTTP', async () => {
+    const { port, hostname } = new URL(relay.url);
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.on('data', (data) => (text += data.toString('latin1')));
+    socket.write('NO HTTP\r\n\r\n');
+    await once(socket, 'close');
+    expect(text).toContain('HTTP/1.1 400');
+    expect(text).toContain('x-content-type-options: nosniff');
+  });
+
+  it('what a page may load, who may frame it, and that nobody keeps what one person is shown', async () => {
+    const browser = await signedIn(relay, caller.accountId);
+    for (const path of ['/', '/keys', '/wallet', '/account', '/usage-logs/common', '/nothing']) {
+      const { headers } = await browser.get(path);
+      const policy = headers.get('content-security-policy') ?? '';
+      for (const rule of ["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'", "form-action 'self'"])
+        expect(policy.split('; ')).toContain(rule);
+      expect(policy).not.toContain('unsafe');
+      expect(headers.get('referrer-policy')).toBe('same-origin');
+      expect([path, headers.get('cache-control')]).toEqual([path, 'no-store']);
+    }
+  });
+
+  it.each(['TRACE', 'PUT', 'DELETE', 'PATCH'])('nothing by %s, which no page has', async (method) => {
+    const { port, hostname } = new URL(relay.url);
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.on('data', (data) => (text += data.toString('latin1')));
+    socket.write(`${method} /sign-in HTTP/1.1\r\nhost: x\r\nx-secret: of-the-request\r\nconnection: close\r\n\r\n`);
+    await once(socket, 'close');
+    expect(text).toMatch(/^HTTP\/1\.1 4\d\d/);
+    expect(text).not.toContain('of-the-request');
+  });
+});
