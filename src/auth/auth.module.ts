@@ -16,6 +16,7 @@ import { RecentSignIn } from './sign-in/recent-sign-in.js';
 import { AccountMails } from './mails/account-mails.js';
 import { Passwords } from './passwords.js';
 import { PreferencesController } from './preferences.controller.js';
+import { SecurityLog } from './security-log.js';
 import { SessionEntity } from './sessions/session.entity.js';
 import { SessionRepository } from './sessions/session.repository.js';
 import { SessionService } from './sessions/session.service.js';
@@ -40,6 +41,7 @@ const PROVIDED = [
   BrowserSignIn,
   PasswordChange,
   RecentSignIn,
+  SecurityLog,
   Verifications,
   AccountMails,
   ProofRequests,

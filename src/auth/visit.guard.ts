@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressOf, AppError } from '../shared/index.js';
 import {
   Detour,
+  ForeignForm,
   type FormBody,
   FormOrigin,
   rememberVisit,
@@ -12,6 +13,7 @@ import {
   type Visitor,
 } from '../web/index.js';
 import { ACCESS, type Access } from './access-level.js';
+import { SecurityLog } from './security-log.js';
 import { SessionService } from './sessions/session.service.js';
 
 /** Where whoever has a temporary password is sent from everywhere else. */
@@ -28,6 +30,7 @@ export class VisitGuard implements CanActivate {
     private readonly cookies: VisitCookies,
     private readonly sessions: SessionService,
     private readonly forms: FormOrigin,
+    private readonly log: SecurityLog,
   ) {}
 
   /** @throws Detour, AppError of the kinds not_found and permission_denied */
@@ -38,9 +41,20 @@ export class VisitGuard implements CanActivate {
     if (request.url.split('?', 1)[0]?.includes('%00') === true) throw nothingHere();
     const access = this.reflector.getAllAndOverride<Access>(ACCESS, [context.getHandler(), context.getClass()]);
     const visit = await this.visit(request, http.getResponse<FastifyReply>());
-    if (request.method === 'POST') this.forms.check(request.headers, (request.body ?? {}) as FormBody, visit.csrf);
-    admit(access, visit.visitor, request);
+    try {
+      if (request.method === 'POST') this.forms.check(request.headers, (request.body ?? {}) as FormBody, visit.csrf);
+      admit(access, visit.visitor, request);
+    } catch (error) {
+      this.tell(error, visit);
+      throw error;
+    }
     return true;
+  }
+
+  /** Only of whoever is signed in: a stranger could fill the log with it, and gains nothing by trying. */
+  private tell(error: unknown, { visitor, ip }: Visit): void {
+    if (visitor === undefined || error instanceof Detour) return;
+    this.log.refused(error instanceof ForeignForm ? 'foreign form' : 'operators only', visitor.accountId, ip);
   }
 
   private async visit(request: FastifyRequest, reply: FastifyReply): Promise<Visit> {

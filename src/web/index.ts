@@ -11,7 +11,7 @@ export { type Difference, differencesBetween, type FieldValue } from './differen
 export { ErrorPages } from './error-pages.js';
 export { Form, type FormBody } from './form.js';
 export { readFormBodies } from './form-body.js';
-export { FormOrigin } from './form-origin.js';
+export { ForeignForm, FormOrigin } from './form-origin.js';
 export { localPath } from './local-path.js';
 export { AlreadySent, OnceForms, type OnceResult } from './once-forms.js';
 export { type Flash, type Layout, Page, type PageOptions, Redirect } from './page.js';

@@ -4,6 +4,7 @@ import { accountOf, AccountRepository } from '../account.repository.js';
 import type { Account } from '../account.js';
 import { normalizeEmail } from '../email-address.js';
 import { Passwords } from '../passwords.js';
+import { SecurityLog } from '../security-log.js';
 import { Throttle } from '../throttle/throttle.js';
 
 /** Longer than any address; what is counted must not depend on what else a stranger sends. */
@@ -45,6 +46,7 @@ export class SignIn {
     private readonly accounts: AccountRepository,
     private readonly passwords: Passwords,
     private readonly throttle: Throttle,
+    private readonly log: SecurityLog,
   ) {}
 
   /** @throws SignInRefused, AccountSuspended, TooManyTries */
@@ -55,10 +57,17 @@ export class SignIn {
     await this.throttle.spend('password-of-account', address);
     const row = email === undefined ? null : await this.accounts.withPassword({ email });
     const matches = await this.passwords.matches(password, row?.passwordHash);
-    if (!row || !matches) throw new SignInRefused();
+    if (!row || !matches) {
+      this.log.refused('password', row?.id, ip);
+      throw new SignInRefused();
+    }
     await this.throttle.forget('password-of-account', address);
     await this.throttle.giveBack('password-from-network', network);
-    if (row.state !== 'enabled') throw new AccountSuspended();
+    if (row.state !== 'enabled') {
+      this.log.refused('suspended', row.id, ip);
+      throw new AccountSuspended();
+    }
+    this.log.signedIn(row.id, ip);
     return accountOf(row);
   }
 
@@ -69,7 +78,10 @@ export class SignIn {
   async confirm(accountId: string, password: Secret): Promise<Account> {
     await this.throttle.spend('password-of-session', accountId);
     const row = await this.accounts.withPassword({ id: accountId });
-    if (!row || !(await this.passwords.matches(password, row.passwordHash))) throw new WrongPassword();
+    if (!row || !(await this.passwords.matches(password, row.passwordHash))) {
+      this.log.notConfirmed(accountId);
+      throw new WrongPassword();
+    }
     await this.throttle.forget('password-of-session', accountId);
     return accountOf(row);
   }

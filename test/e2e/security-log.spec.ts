@@ -1,0 +1,78 @@
+import { Logger } from '@nestjs/common';
+import { jest } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { OPERATOR_PASSWORD, type OperatorVisit, operatorVisit } from '../support/operator-visit.js';
+import { PageVisitor } from '../support/page-visitor.js';
+import { RelayApp } from '../support/relay-app.js';
+import { signedIn } from '../support/signed-in.js';
+
+interface Line {
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+describe('The log of the program tells', () => {
+  let relay: RelayApp;
+  let operator: OperatorVisit;
+  let lines: Line[];
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+    operator = await operatorVisit(relay);
+  });
+  afterAll(() => relay.close());
+  beforeEach(() => {
+    lines = [];
+    const note = (facts: unknown, text: unknown): void =>
+      void lines.push({ facts: Object(facts) as Line['facts'], text: String(text) });
+    jest.spyOn(Logger.prototype, 'log').mockImplementation(note);
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation(note);
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  it('who signed in, and from where', async () => {
+    await new PageVisitor(relay.url).signIn(operator.email, OPERATOR_PASSWORD);
+    expect(lines).toContainEqual({
+      facts: { account: operator.accountId, ip: '127.0.0.1' },
+      text: 'Somebody signed in.',
+    });
+  });
+
+  it('whose password was wrong, without a word of what was typed', async () => {
+    const stranger = new PageVisitor(relay.url);
+    await stranger.signIn(operator.email, 'correct horse battery');
+    await stranger.signIn('nobody-here@example.org', 'correct horse battery');
+    expect(lines.filter(({ facts }) => facts['why'] === 'password').map(({ facts }) => facts['account'])).toEqual([
+      operator.accountId,
+      undefined,
+    ]);
+    for (const typed of ['correct horse', 'nobody-here', operator.email])
+      expect(JSON.stringify(lines)).not.toContain(typed);
+  });
+
+  it('that a suspended account was not let in', async () => {
+    const { accountId, email } = await operatorVisit(relay);
+    await relay.get(DataSource).query(`UPDATE accounts SET state = 'disabled' WHERE id = $1`, [accountId]);
+    await new PageVisitor(relay.url).signIn(email, OPERATOR_PASSWORD);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ facts: { account: accountId, ip: '127.0.0.1', why: 'suspended' } }),
+    );
+  });
+
+  it('that somebody asked for a page of operators who is none', async () => {
+    const { accountId } = await relay.caller();
+    expect((await (await signedIn(relay, accountId)).get('/admin/users')).status).toBe(404);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ facts: { account: accountId, ip: '127.0.0.1', why: 'operators only' } }),
+    );
+  });
+
+  it('that a form came from elsewhere, when it came with the session of somebody', async () => {
+    const { accountId } = await relay.caller();
+    const browser = await signedIn(relay, accountId);
+    expect((await browser.post('/account/profile', { _csrf: 'of another site', name: 'Eve' })).status).toBe(403);
+    expect((await new PageVisitor(relay.url).post('/sign-in', { _csrf: 'of another site' })).status).toBe(403);
+    expect(lines.filter(({ facts }) => facts['why'] === 'foreign form').map(({ facts }) => facts['account'])).toEqual([
+      accountId,
+    ]);
+  });
+});
