@@ -3,4 +3,4 @@
 export type { Mail } from './mail.js';
 export type { Delivery } from './mail-transport.js';
 export { MailModule } from './mail.module.js';
-export { Mailer } from './mailer.js';
+export { Mailer, type Offered } from './mailer.js';

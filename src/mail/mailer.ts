@@ -10,6 +10,9 @@ const MOST_UNDER_WAY = 1000;
 /** How long a process that ends waits for mail that is being handed over. */
 const FAREWELL_MS = 10_000;
 
+/** What became of a mail: `away` when the same may succeed later. */
+export type Offered = 'sent' | 'refused' | 'away';
+
 /** Sends mail. Nobody who asked for a page waits for it. */
 @Injectable()
 export class Mailer implements BeforeApplicationShutdown {
@@ -41,8 +44,22 @@ export class Mailer implements BeforeApplicationShutdown {
   async deliver(mail: Mail): Promise<Delivery> {
     checkMail(mail);
     const delivery = await this.transport.deliver(mail);
+    this.givenUp = 0;
     this.logger.log(told(delivery));
     return delivery;
+  }
+
+  /** The same for what its sender keeps until it is sent. Why it could not be stands in the log. */
+  async offer(mail: Mail): Promise<Offered> {
+    try {
+      await this.deliver(mail);
+      return 'sent';
+    } catch (error) {
+      const refused = isFinal(error);
+      this.logger.warn(`A mail could not be sent (${causeOf(error)}); it is ${refused ? 'given up' : 'kept'}.`);
+      if (refused) this.givenUp += 1;
+      return refused ? 'refused' : 'away';
+    }
   }
 
   /** What is being handed over may end; what waits for another try does not hold up the process. */
