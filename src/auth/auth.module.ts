@@ -14,6 +14,7 @@ import { AccountStanding } from './account-standing.js';
 import { OwnPassword } from './sign-in/own-password.js';
 import { RecentSignIn } from './sign-in/recent-sign-in.js';
 import { AccountMails } from './mails/account-mails.js';
+import { MailWriter } from './mails/mail-writer.js';
 import { Passwords } from './passwords.js';
 import { PreferencesController } from './preferences.controller.js';
 import { SecurityLog } from './security-log.js';
@@ -44,6 +45,7 @@ const PROVIDED = [
   SecurityLog,
   Verifications,
   AccountMails,
+  MailWriter,
   ProofRequests,
   TimeZones,
 ];

@@ -19,6 +19,8 @@ export type { Account, AccountRole, AccountState, CreatedAccount, NewAccount } f
 export { AuthModule } from './auth.module.js';
 export { alikeForm, normalizeEmail } from './email-address.js';
 export { AccountMails } from './mails/account-mails.js';
+export type { MailWords } from './mails/mail-words.js';
+export { MailWriter } from './mails/mail-writer.js';
 export { generatePassword } from './password.js';
 export { checkChoice } from './password-choice.js';
 export { Passwords } from './passwords.js';

@@ -5,12 +5,16 @@ export interface MailWords {
   readonly subject: string;
   readonly heading: string;
   readonly paragraphs: readonly string[];
+  /** What is to be seen at a glance. */
+  readonly figures?: readonly { readonly label: string; readonly value: string }[];
   /** What the button does; absent: there is none. */
   readonly action?: string;
   /** How long link and code work. */
   readonly lifetime?: string;
   /** Below the mail: for whoever did not expect it. */
   readonly foot: string;
+  /** Below that: where such mails are changed or switched off, as a path below our address. */
+  readonly manage?: { readonly label: string; readonly path: string };
 }
 
 /** The words of a mail, given what the service is called. */
