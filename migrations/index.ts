@@ -31,6 +31,7 @@ import { TellPriceChanges20261123060000 } from './20261123060000-tell-price-chan
 import { NameOwnersInAuditLog20261123070000 } from './20261123070000-name-owners-in-audit-log.js';
 import { IndexDroppedMonths20261123080000 } from './20261123080000-index-dropped-months.js';
 import { CreateAlerts20261123110000 } from './20261123110000-create-alerts.js';
+import { CreatePayments20261123130000 } from './20261123130000-create-payments.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -65,4 +66,5 @@ export const migrations = [
   NameOwnersInAuditLog20261123070000,
   IndexDroppedMonths20261123080000,
   CreateAlerts20261123110000,
+  CreatePayments20261123130000,
 ];

@@ -3,11 +3,28 @@ import { v7 } from 'uuid';
 
 /**
  * What an id names: an account, a key, a request, a ledger entry, a redemption code, a batch of these, a channel, a price version, a
- * process, a session, a verification, a registration, an invitation. The prefix lets people tell a request from a key at
+ * process, a session, a verification, a registration, an invitation, a change, a top-up, a
+ * problem of a payment. The prefix lets people tell a request from a key at
  * a glance.
  */
 export type IdPrefix =
-  'acc' | 'key' | 'req' | 'led' | 'cod' | 'bat' | 'chn' | 'cst' | 'prc' | 'prs' | 'ses' | 'ver' | 'reg' | 'inv' | 'aud';
+  | 'acc'
+  | 'key'
+  | 'req'
+  | 'led'
+  | 'cod'
+  | 'bat'
+  | 'chn'
+  | 'cst'
+  | 'prc'
+  | 'prs'
+  | 'ses'
+  | 'ver'
+  | 'reg'
+  | 'inv'
+  | 'aud'
+  | 'top'
+  | 'prb';
 
 /** A UUID is made of so many bytes, and needs as many random ones. */
 const UUID_BYTES = 16;

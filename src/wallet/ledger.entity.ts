@@ -3,10 +3,10 @@ import { nanosColumn } from '../database/index.js';
 import type { Nanos } from '../shared/index.js';
 
 /**
- * `owed`: a release that paid what its account owes. `redemption`: a code that was redeemed. `refund`: a payment that was
- * taken back, whoever asked for it.
+ * `owed`: a release that paid what its account owes. `redemption`: a code that was redeemed. `payment`: what came
+ * through a payment provider. `refund`: a payment that was taken back, whoever asked for it.
  */
-export type LedgerEntryKind = 'credit' | 'debit' | 'calls' | 'owed' | 'redemption' | 'refund';
+export type LedgerEntryKind = 'credit' | 'debit' | 'calls' | 'owed' | 'redemption' | 'payment' | 'refund';
 
 /** Why money moved. Never changed. */
 @Entity('ledger_entries')

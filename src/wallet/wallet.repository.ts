@@ -6,7 +6,13 @@ import type { Movement } from './movement.js';
 import { WalletEntity } from './wallet.entity.js';
 
 /** The house's side of each kind of entry: what the operator gives away, or what payments bring. */
-const HOUSE_ACCOUNT = { credit: 'grants', debit: 'grants', redemption: 'grants', refund: 'payments' } as const;
+const HOUSE_ACCOUNT = {
+  credit: 'grants',
+  debit: 'grants',
+  redemption: 'grants',
+  payment: 'payments',
+  refund: 'payments',
+} as const;
 export type MovementKind = keyof typeof HOUSE_ACCOUNT;
 
 /** An entry between an account and the house: what one gains, the other loses. */

@@ -24,8 +24,8 @@ export interface WalletPreview {
   readonly after: WalletBalance;
 }
 
-/** A top-up with the ledger entry that it is. */
-interface EnteredTopUp {
+/** What a wallet has after a movement, and the ledger entry that it is. */
+export interface Entered {
   readonly entryId: string;
   readonly wallet: WalletBalance;
 }
@@ -98,11 +98,19 @@ export class WalletService {
    * What a redeemed code is worth, in the transaction that marks it as redeemed. Pays what is owed first.
    * @throws WalletNotFound, AmountNotPossible
    */
-  redeem(accountId: string, amount: Nanos, reason: string, manager: EntityManager): Promise<EnteredTopUp> {
+  redeem(accountId: string, amount: Nanos, reason: string, manager: EntityManager): Promise<Entered> {
     return this.enter(
       { accountId, kind: 'redemption', reason, movementOn: (wallet) => topUp(wallet, amount) },
       manager,
     );
+  }
+
+  /**
+   * What a payment brings, in the transaction that marks it as paid. Pays what is owed first.
+   * @throws WalletNotFound, AmountNotPossible
+   */
+  pay(accountId: string, amount: Nanos, reason: string, manager: EntityManager): Promise<Entered> {
+    return this.enter({ accountId, kind: 'payment', reason, movementOn: (wallet) => topUp(wallet, amount) }, manager);
   }
 
   /**
@@ -112,10 +120,10 @@ export class WalletService {
    * @param manager the transaction to do it in; one of its own when absent
    * @throws WalletNotFound, AmountNotPossible
    */
-  async recordOwed(accountId: string, amount: Nanos, reason: string, manager?: EntityManager): Promise<WalletBalance> {
+  async recordOwed(accountId: string, amount: Nanos, reason: string, manager?: EntityManager): Promise<Entered> {
     if (amount <= 0n) throw AmountNotPossible.notPositive();
     const order: Order = { accountId, kind: 'refund', reason, movementOn: (wallet) => takeBack(wallet, amount) };
-    return (await this.within(manager, (own) => this.enter(order, own))).wallet;
+    return this.within(manager, (own) => this.enter(order, own));
   }
 
   /**
@@ -154,7 +162,7 @@ export class WalletService {
     return manager ? work(manager) : this.wallets.transaction(work);
   }
 
-  private async enter(order: Order, manager: EntityManager): Promise<EnteredTopUp> {
+  private async enter(order: Order, manager: EntityManager): Promise<Entered> {
     const { accountId, kind, reason, at: createdAt = this.clock.date(), movementOn } = order;
     const wallet = await this.wallets.lock(accountId, manager);
     if (!wallet) throw new WalletNotFound(accountId);
@@ -178,6 +186,7 @@ const ACTIONS: Readonly<Record<MovementKind, string>> = {
   credit: 'credited',
   debit: 'debited',
   redemption: 'redeemed a code for',
+  payment: 'put a payment into the wallet of',
   refund: 'took back a payment of',
 };
 

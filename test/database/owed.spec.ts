@@ -45,7 +45,9 @@ describe('what an account owes', () => {
 
   it('is nothing when a payment that is taken back is still there', async () => {
     await wallets.credit(accountId, parseUsd('10'), 'top-up');
-    await expect(wallets.recordOwed(accountId, parseUsd('4'), 'refund 7')).resolves.toMatchObject({ owed: 0n });
+    await expect(wallets.recordOwed(accountId, parseUsd('4'), 'refund 7')).resolves.toMatchObject({
+      wallet: { owed: 0n },
+    });
     expect(await figures()).toEqual(['6', '0']);
     expect(await lines()).toEqual([
       { kind: 'refund', account: `wallet:${accountId}`, amount: '-4000000000' },

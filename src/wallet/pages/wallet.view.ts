@@ -35,6 +35,7 @@ export const MOVEMENT_WORDS: Readonly<
   credit: { source: 'Credit by the operator', badge: { tone: 'ok', label: 'Credited' } },
   debit: { source: 'Debit by the operator', badge: { tone: 'warn', label: 'Debited' } },
   redemption: { source: 'Redemption code', badge: { tone: 'ok', label: 'Credited' } },
+  payment: { source: 'Payment', badge: { tone: 'ok', label: 'Paid' } },
   refund: { source: 'Payment', badge: { tone: 'bad', label: 'Taken back' } },
   owed: { source: 'Released by calls', badge: { tone: 'warn', label: 'Debt paid' } },
 };

@@ -1,0 +1,68 @@
+import { nanos, parseUsd } from '../../shared/index.js';
+import { type Reversal, stateAfter, takenBack } from './reversals.js';
+
+const at = (second: number): Date => new Date(Date.UTC(2026, 10, 23, 0, 0, second));
+const TEN = parseUsd('10');
+
+const refund = (
+  id: string,
+  dollars: string,
+  told: { counts?: boolean; began?: number; asOf?: number } = {},
+): Reversal => ({
+  id,
+  kind: 'refund',
+  amount: parseUsd(dollars),
+  counts: told.counts ?? true,
+  beganAt: at(told.began ?? 1),
+  asOf: at(told.asOf ?? told.began ?? 1),
+});
+const total = (dollars: string, asOf: number): Reversal => ({ ...refund('ch', dollars, { asOf }), kind: 'refunds' });
+const dispute = (dollars: string, counts: boolean): Reversal => ({
+  ...refund('dp', dollars, { counts }),
+  kind: 'dispute',
+});
+
+describe('what is taken back of a payment', () => {
+  it('is nothing as long as nothing was told', () => {
+    expect(takenBack(TEN, [])).toBe(0n);
+    expect(stateAfter(TEN, nanos(0n), [])).toBe('paid');
+  });
+
+  it('is the sum of its refunds, each once', () => {
+    const reversals = [refund('a', '3'), refund('b', '2.50')];
+    expect(takenBack(TEN, reversals)).toBe(parseUsd('5.5'));
+    expect(stateAfter(TEN, parseUsd('5.5'), reversals)).toBe('partly_refunded');
+  });
+
+  it('is what was refunded altogether where that is told beside the single ones, or without them', () => {
+    expect(takenBack(TEN, [total('5', 3), refund('a', '3'), refund('b', '2')])).toBe(parseUsd('5'));
+    expect(takenBack(TEN, [total('5', 3)])).toBe(parseUsd('5'));
+  });
+
+  it('is more than an older total says, where single refunds are newer', () => {
+    expect(takenBack(TEN, [total('3', 1), refund('a', '3'), refund('b', '4', { began: 5 })])).toBe(parseUsd('7'));
+  });
+
+  it('is without refunds that failed, also where the total was told before they did', () => {
+    const failed = refund('b', '4', { began: 2, asOf: 9, counts: false });
+    expect(takenBack(TEN, [refund('a', '3'), failed])).toBe(parseUsd('3'));
+    expect(takenBack(TEN, [total('7', 3), refund('a', '3'), failed])).toBe(parseUsd('3'));
+    expect(takenBack(TEN, [total('7', 3), failed])).toBe(parseUsd('3'));
+  });
+
+  it('is what the total says where a refund failed that it did not know, or knew to have failed', () => {
+    expect(takenBack(TEN, [total('5', 3), refund('b', '3', { began: 4, asOf: 9, counts: false })])).toBe(parseUsd('5'));
+    expect(takenBack(TEN, [total('5', 9), refund('b', '3', { began: 2, asOf: 4, counts: false })])).toBe(parseUsd('5'));
+  });
+
+  it('is a dispute too, until it is won', () => {
+    expect(takenBack(TEN, [dispute('10', true)])).toBe(TEN);
+    expect(stateAfter(TEN, TEN, [dispute('10', true)])).toBe('disputed');
+    expect(takenBack(TEN, [refund('a', '3'), dispute('10', false)])).toBe(parseUsd('3'));
+    expect(stateAfter(TEN, TEN, [refund('a', '10')])).toBe('refunded');
+  });
+
+  it('is never more than the payment', () => {
+    expect(takenBack(TEN, [refund('a', '6'), dispute('10', true)])).toBe(TEN);
+  });
+});

@@ -1,0 +1,33 @@
+import type { Nanos } from '../../shared/index.js';
+
+/** Of whom a payment is made. */
+export const PROVIDER = 'stripe';
+/** As the provider writes it. */
+export const CURRENCY = 'usd';
+
+/**
+ * `created`: the provider was not told yet. `pending`: people can pay, or their bank has not said yet. `disputed`: whoever
+ * paid has the money back for now, or for good.
+ */
+export type TopUpState =
+  'created' | 'pending' | 'paid' | 'failed' | 'expired' | 'partly_refunded' | 'refunded' | 'disputed';
+
+/** An order of money that is paid through a provider. */
+export interface TopUpOrder {
+  readonly id: string;
+  readonly accountId: string;
+  /** Of the provider's checkout; null: it has not told one. */
+  readonly reference: string | null;
+  /** Of what was paid in it, as the provider names it; null: nothing was. */
+  readonly payment: string | null;
+  /** Where people pay; null: nowhere. */
+  readonly address: string | null;
+  readonly amount: Nanos;
+  readonly state: TopUpState;
+  /** Why nothing came of it, as far as anybody has said. */
+  readonly reason: string;
+  /** What refunds and disputes have taken from the wallet again. */
+  readonly takenBack: Nanos;
+  readonly createdAt: Date;
+  readonly paidAt: Date | null;
+}
