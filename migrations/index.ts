@@ -32,6 +32,7 @@ import { NameOwnersInAuditLog20261123070000 } from './20261123070000-name-owners
 import { IndexDroppedMonths20261123080000 } from './20261123080000-index-dropped-months.js';
 import { CreateAlerts20261123110000 } from './20261123110000-create-alerts.js';
 import { CreatePayments20261123130000 } from './20261123130000-create-payments.js';
+import { SumUpKeyUses20261123140000 } from './20261123140000-sum-up-key-uses.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -67,4 +68,5 @@ export const migrations = [
   IndexDroppedMonths20261123080000,
   CreateAlerts20261123110000,
   CreatePayments20261123130000,
+  SumUpKeyUses20261123140000,
 ];

@@ -1,12 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { nanos, type Nanos } from '../shared/index.js';
+import { KeyUsesReader, type UsedKey, type UseOfModel } from './key-uses.js';
 import { TimeLimitedReads } from './time-limited-reads.js';
-
-/** One key of an account; another account's key has no use that could be seen. */
-interface UsedKey {
-  readonly accountId: string;
-  readonly id: string;
-}
+import type { Span } from './traffic-reader.js';
 
 /** Calls of every outcome, running ones too. */
 export interface RecentUse {
@@ -14,21 +9,6 @@ export interface RecentUse {
   readonly callsInDay: number;
   /** Of all calls, those that are not kept any more among them. */
   readonly lastAt: Date | undefined;
-}
-
-/** What came from one address for one model. Running calls are not counted: what they come to is not known. */
-export interface UseOfModel {
-  /** Empty when it was not recorded. */
-  readonly ip: string;
-  readonly model: string;
-  readonly calls: number;
-  /** Of these calls, those that were refused before they cost anything. */
-  readonly refused: number;
-  /** All input and all output, as far as they are known. */
-  readonly tokens: number;
-  readonly cost: Nanos;
-  readonly firstAt: Date;
-  readonly lastAt: Date;
 }
 
 interface RecentRow {
@@ -54,20 +34,13 @@ const RECENT = `
         FROM open_calls
        WHERE account_id = $1 AND key_id = $2) u`;
 
-const BY_ADDRESS = `
-  SELECT ip, model, count(*)::int AS calls, count(*) FILTER (WHERE status = 'refused')::int AS refused,
-         coalesce(sum(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), 0)::float8 AS tokens,
-         sum(cost)::text AS cost, min(created_at) AS "firstAt", max(created_at) AS "lastAt"
-    FROM calls
-   WHERE key_id = $2 AND account_id = $1 AND created_at >= $3
-   GROUP BY ip, model
-   ORDER BY calls DESC, "lastAt" DESC, ip, model
-   LIMIT $4`;
-
 /** What a key was used for, so that its owner can tell whether it was they. */
 @Injectable()
 export class KeyUse {
-  constructor(private readonly reads: TimeLimitedReads) {}
+  constructor(
+    private readonly reads: TimeLimitedReads,
+    private readonly uses: KeyUsesReader,
+  ) {}
 
   /**
    * @param since from when on `callsSince` counts
@@ -78,10 +51,8 @@ export class KeyUse {
     return { callsSince: row?.since ?? 0, callsInDay: row?.day ?? 0, lastAt: row?.last ?? undefined };
   }
 
-  /** Where most calls came from first. @throws RangeTooLarge */
-  async byAddress({ accountId, id }: UsedKey, since: Date, limit: number): Promise<readonly UseOfModel[]> {
-    type Row = Omit<UseOfModel, 'cost'> & { readonly cost: string };
-    const rows = await this.reads.read((query) => query<Row>(BY_ADDRESS, [accountId, id, since, limit]));
-    return rows.map((row) => ({ ...row, cost: nanos(BigInt(row.cost)) }));
+  /** What it was used for, where most calls came from first. Running calls are not counted. @throws RangeTooLarge */
+  byAddress(key: UsedKey, span: Span, most: number): Promise<readonly UseOfModel[]> {
+    return this.reads.read((query) => this.uses.byAddressAndModel(query, key, span, most));
   }
 }

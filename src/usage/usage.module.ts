@@ -7,6 +7,8 @@ import { CallRetention } from './retention.js';
 import { CallDetailsReader } from './call-details.js';
 import { CallLookup } from './call-lookup.js';
 import { KeyUse } from './key-use.js';
+import { KeyUseSums } from './key-use-sums.js';
+import { KeyUsesReader } from './key-uses.js';
 import { AllCallsReader } from './pages/all-calls-reader.js';
 import { LogPlaces } from './pages/log-places.js';
 import { LogReader } from './pages/log-reader.js';
@@ -34,6 +36,8 @@ import { UsageRepository } from './usage.repository.js';
     CallDetailsReader,
     CallLookup,
     KeyUse,
+    KeyUseSums,
+    KeyUsesReader,
     CallPartitions,
     CallRetention,
     DroppedMonths,
@@ -58,10 +62,13 @@ import { UsageRepository } from './usage.repository.js';
     UsageExport,
     CallLookup,
     KeyUse,
+    KeyUseSums,
+    KeyUsesReader,
     TimeLimitedReads,
     UsageDays,
     UsageOverviewReader,
     UsageSummary,
+    UsageSumsReader,
   ],
 })
 export class UsageModule {}

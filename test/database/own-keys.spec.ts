@@ -195,14 +195,15 @@ describe("an account's own keys", () => {
       await aCallRow(sql, { id: 'req_3', ...away, ...at(1), model: 'large' });
       await aCallRow(sql, { id: 'req_4', ...ann, keyId: await aKey(), ...at(1) });
       const use = app.get(KeyUse);
-      const rows = await use.byAddress(of(keyId), daysAgo(30), 100);
+      const month = { from: daysAgo(30), to: new Date() };
+      const rows = await use.byAddress(of(keyId), month, 100);
       expect(rows).toMatchObject([
         { ip: '192.0.2.1', model: 'gpt-5.5', calls: 2, refused: 1, tokens: 140, cost: 1_500_000n },
         { ip: '2001:db8::1', model: 'large', calls: 1, refused: 0, tokens: 120, cost: 1_500_000n },
       ]);
       expect(rows[0]!.lastAt.getTime() - rows[0]!.firstAt.getTime()).toBeCloseTo(DAY_MS, -2);
-      await expect(use.byAddress(of(keyId), daysAgo(30), 1)).resolves.toHaveLength(1);
-      await expect(use.byAddress(of(keyId, bob), daysAgo(30), 100)).resolves.toEqual([]);
+      await expect(use.byAddress(of(keyId), month, 1)).resolves.toHaveLength(1);
+      await expect(use.byAddress(of(keyId, bob), month, 100)).resolves.toEqual([]);
     });
   });
 });

@@ -112,7 +112,12 @@ export class LeakedKeyPages {
   /** Undefined when there are too many to be read in time: a leaked key must be disabled all the same. */
   private async callsOf(accountId: string, id: string): Promise<readonly UseOfModel[] | undefined> {
     try {
-      return await this.use.byAddress({ accountId, id }, new Date(this.clock.now() - LOOKED_AT_MS), MAX_ROWS);
+      const now = this.clock.now();
+      return await this.use.byAddress(
+        { accountId, id },
+        { from: new Date(now - LOOKED_AT_MS), to: new Date(now + 1000) },
+        MAX_ROWS,
+      );
     } catch (error) {
       if (error instanceof RangeTooLarge) return undefined;
       throw error;
