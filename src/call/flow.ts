@@ -1,4 +1,5 @@
 import { monotonicMs } from '../shared/index.js';
+import type { Waits } from './waits.js';
 
 /** What can be asked to stop sending for a while: the socket of an upstream. */
 interface Pausable {
@@ -20,6 +21,9 @@ export class Flow {
   /** Since when it is held now. */
   private heldSinceMs: number | undefined;
 
+  /** @param waits where it is noted by whom and when it is held; nobody needs to know when absent */
+  constructor(private readonly waits?: Waits) {}
+
   get paused(): boolean {
     return this.holders.client || this.holders.credit;
   }
@@ -38,6 +42,7 @@ export class Flow {
   hold(holder: FlowHolder): void {
     const wasPaused = this.paused;
     this.holders[holder] = true;
+    this.waits?.begin(holder);
     if (wasPaused) return;
     this.heldSinceMs = monotonicMs();
     this.source?.pause();
@@ -47,6 +52,7 @@ export class Flow {
   release(holder: FlowHolder): void {
     const wasPaused = this.paused;
     this.holders[holder] = false;
+    this.waits?.end(holder);
     if (!wasPaused || this.paused) return;
     this.heldMs = this.pausedMs;
     this.heldSinceMs = undefined;

@@ -13,6 +13,7 @@ export { cacheAffinityIn, outsideIn, PROMPT_CACHE_KEY, refuseBackground, service
 export { errorHeaders, messageWithId } from './error-headers.js';
 export { dataKind, eventTypeReader, outputUnits, parseData } from './event-text.js';
 export { Flow } from './flow.js';
+export { WAIT_REASONS, type WaitReason, type WaitRecord, type WaitRecords, Waits } from './waits.js';
 export { type HeadReader, headReader } from './head-reader.js';
 export { Interruption } from './interruption.js';
 export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
