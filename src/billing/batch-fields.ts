@@ -73,6 +73,10 @@ export const SETTLEMENT = [
   'opened',
   'snapshot',
   'upstream_cost',
+  'hold_begun_ms',
+  'hold_ms',
+  'settle_wait_ms',
+  'waits',
 ] as const satisfies readonly (keyof CallRow)[];
 
 /** The fields of the type `attempt`, in its order. */

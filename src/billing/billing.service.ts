@@ -19,7 +19,7 @@ import { InFlight } from './in-flight.js';
 import { KnownAnswers } from './known-answers.js';
 import { admissionRequest, type BillingPlan, termsOf } from './plan.js';
 import { ThisProcess } from './sweeper/this-process.js';
-import { type Admission, type BillingDesk, type Planner, Ticket } from './ticket.js';
+import { type Admission, type BillingDesk, type CallTimes, type Planner, Ticket } from './ticket.js';
 
 /** How long a failure waits to be in the log before it is told, in ms. */
 const FAILURE_PATIENCE_MS = 1500;
@@ -61,15 +61,15 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     this.notSettled = await this.recorder.close();
   }
 
-  open(call: Call, caller: Caller, startedMs: number): Ticket {
-    return new Ticket(call, caller, this, startedMs);
+  open(call: Call, caller: Caller, times: CallTimes): Ticket {
+    return new Ticket(call, caller, this, times);
   }
 
   /** For a call whose answer is that of another one, which is charged for it. Only to be settled: it leaves a free row. */
-  openShared(call: Call, caller: Caller, startedMs: number, sharedWith: string): Ticket {
+  openShared(call: Call, caller: Caller, times: CallTimes, sharedWith: string): Ticket {
     const settle = (ticket: Ticket, ending: Ending): Promise<void> => this.settleShared(ticket, ending, sharedWith);
     const admit = (): Promise<never> => Promise.reject(new TypeError('Not admitted.'));
-    return new Ticket(call, caller, { admit, settle, giveUp: (ticket) => this.giveUp(ticket) }, startedMs);
+    return new Ticket(call, caller, { admit, settle, giveUp: (ticket) => this.giveUp(ticket) }, times);
   }
 
   /**

@@ -68,6 +68,13 @@ export interface CallRow {
   /** Whether a hold may have been placed for it: then settlement looks for one to release. */
   readonly opened: boolean;
   readonly tries: readonly AttemptRow[];
+  /** From its arrival until its hold was asked for, and from there until that was answered; null: none was. */
+  readonly hold_begun_ms: number | null;
+  readonly hold_ms: number | null;
+  /** From its end until the statement that writes the row is sent; null before it is. */
+  readonly settle_wait_ms: number | null;
+  /** What its answer stood still for, as JSON of `WaitRecords`; null: nothing. */
+  readonly waits: string | null;
 }
 
 /** A call that was refused before it could be read. */

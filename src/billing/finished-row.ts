@@ -34,6 +34,7 @@ export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number):
     attempts: ticket.attempts.length,
     ip: call.ip,
     opened: ticket.mayHold,
+    ...timesOf(ticket),
   };
 }
 
@@ -126,6 +127,14 @@ const fault = (error: AppError): Pick<CallRow, 'error_reason' | 'error_message'>
   error_message: error.message,
 });
 
+function timesOf({ holding, waits: { records } }: Ticket): Partial<CallRow> {
+  return {
+    hold_begun_ms: rounded(holding?.atMs),
+    hold_ms: rounded(holding?.tookMs),
+    waits: records === undefined ? null : JSON.stringify(records),
+  };
+}
+
 const rounded = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms));
 
 /** A row of which nothing is known yet but its id: refused, free, without tokens, and asked of nobody. */
@@ -160,4 +169,8 @@ const blank = (id: string, createdAt: number): CallRow => ({
   lines: null,
   opened: false,
   tries: [],
+  hold_begun_ms: null,
+  hold_ms: null,
+  settle_wait_ms: null,
+  waits: null,
 });

@@ -1,4 +1,4 @@
-import { type Call, EFFORTS, NO_TOKENS, type TokenUsage } from '../call/index.js';
+import { type Call, EFFORTS, NO_TOKENS, type TokenUsage, Waits } from '../call/index.js';
 import { type CatalogModel, parsePricing, type PricingDefinition } from '../catalog/index.js';
 import type { Caller } from '../keys/index.js';
 import { parseUsd } from '../shared/index.js';
@@ -125,7 +125,7 @@ async function rowOf(call: Call, plan: BillingPlan, usage: TokenUsage): Promise<
     settle: () => Promise.resolve(),
     giveUp: () => undefined,
   };
-  const ticket = new Ticket(call, plan.caller, desk, 0);
+  const ticket = new Ticket(call, plan.caller, desk, { startedMs: 0, waits: new Waits(0) });
   await ticket.admit(() => plan);
   ticket.note([{ type: 'usage', usage }]);
   return finishedRow(ticket, { status: 'succeeded' }, 1);

@@ -29,6 +29,11 @@ class Waiting {
   readonly givenUp = new Promise<undefined>((resolve) => (this.giveUp = () => resolve(undefined)));
 
   constructor(public row: CallRow) {}
+
+  /** As it is written when it is sent now. */
+  get sent(): CallRow {
+    return { ...this.row, settle_wait_ms: Math.round(monotonicMs() - this.sinceMs) };
+  }
 }
 
 /**
@@ -51,7 +56,7 @@ export class SettlementQueue {
     metrics: Metrics,
   ) {
     this.batcher = new Batcher(
-      (batch: readonly Waiting[]) => repository.settleLatest(() => batch.map(({ row }) => row)),
+      (batch: readonly Waiting[]) => repository.settleLatest(() => batch.map(({ sent }) => sent)),
       {
         retryAlone: (error) => !isOutage(error),
       },

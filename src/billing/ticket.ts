@@ -1,4 +1,4 @@
-import { type Call, type CallSignal, isFinalReport, type TokenUsage } from '../call/index.js';
+import { type Call, type CallSignal, isFinalReport, type TokenUsage, type Waits } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
 import type { CountedTokens } from '../tokens/index.js';
@@ -23,6 +23,12 @@ export interface Admission {
   readonly credit: Credit | undefined;
 }
 
+/** When a call arrived, by the monotonic clock, and what it waits for since. */
+export interface CallTimes {
+  readonly startedMs: number;
+  readonly waits: Waits;
+}
+
 /** Makes the plan of a call from the catalog as it stands and the caller as it is now. @throws AppError when there is none */
 export type Planner = (caller: Caller) => BillingPlan;
 
@@ -41,11 +47,16 @@ export interface BillingDesk {
  * everything later changes nothing. It ends exactly once, whatever happens and whoever leaves.
  */
 export class Ticket {
+  /** When the call arrived, by the monotonic clock. */
+  readonly startedMs: number;
+  /** What its answer stands still for. */
+  readonly waits: Waits;
   /** Requests that went to upstreams, in order. */
   readonly attempts: AttemptLog[] = [];
   /** Milliseconds from the call's arrival to the first content that left for the client. */
   firstTokenMs: number | undefined;
-  private admittedMs = 0;
+  /** When its hold was asked for, and how long that took, refused or not; undefined before. */
+  holding: { readonly atMs: number; readonly tookMs: number } | undefined;
   private granted: Admission | undefined;
   private mayHoldMoney = false;
   private usage: TokenUsage | undefined;
@@ -60,9 +71,11 @@ export class Ticket {
     readonly call: Call,
     readonly caller: Caller,
     private readonly desk: BillingDesk,
-    /** When the call arrived, by the monotonic clock. */
-    readonly startedMs: number,
-  ) {}
+    times: CallTimes,
+  ) {
+    this.startedMs = times.startedMs;
+    this.waits = times.waits;
+  }
 
   /** What admission granted; undefined before, and when it refused. */
   get admission(): Admission | undefined {
@@ -71,7 +84,7 @@ export class Ticket {
 
   /** Milliseconds that admission took. */
   get admitMs(): number {
-    return this.admittedMs;
+    return this.holding?.tookMs ?? 0;
   }
 
   /** True from when a hold is asked for until it is surely refused: its settlement must look for a hold to release. */
@@ -84,17 +97,21 @@ export class Ticket {
    * @throws AppError when the call is refused; the refusal must still be settled, as every ending
    */
   admit(plan: Planner): Promise<Admission> {
-    const begun = monotonicMs();
+    const begunMs = monotonicMs();
+    const answered = (): void => {
+      this.holding = { atMs: begunMs - this.startedMs, tookMs: monotonicMs() - begunMs };
+    };
     this.mayHoldMoney = true;
     this.admitting = this.desk.admit(this.call, this.caller, plan).then(
       (admission) => {
-        this.admittedMs = monotonicMs() - begun;
+        answered();
         this.granted = admission;
         const { credit, plan: granted } = admission;
         if (credit !== undefined) this.output = new OutputCount(granted.model.hiddenTokensPerSecond, credit.bound);
         return admission;
       },
       (error: unknown) => {
+        answered();
         // Without an answer from the database nobody knows whether the hold was placed.
         this.mayHoldMoney = error instanceof AdmissionUnavailable;
         throw error;

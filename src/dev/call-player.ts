@@ -2,12 +2,13 @@ import { Injectable } from '@nestjs/common';
 import {
   type BillingPlan,
   BillingService,
+  type CallTimes,
   InsufficientQuota,
   InterruptedCalls,
   type RefusedCall,
   type Ticket,
 } from '../billing/index.js';
-import { type Call, type CallSignal, jsonInterests, readJsonFields, type TokenUsage } from '../call/index.js';
+import { type Call, type CallSignal, jsonInterests, readJsonFields, type TokenUsage, Waits } from '../call/index.js';
 import { CatalogService } from '../catalog/index.js';
 import { type Caller, KeyAuthenticator, RefusedKey } from '../keys/index.js';
 import { AppError, monotonicMs, newId } from '../shared/index.js';
@@ -18,7 +19,8 @@ import { type AttemptTimes, PlayedAttempt } from './played-attempt.js';
 const NO_FIELDS = readJsonFields(Buffer.from('{}'), jsonInterests());
 /** Four bytes are a token, roughly. */
 const BYTES_PER_TOKEN = 4;
-/** When the first attempt of a call begins; how long one takes that fails, and any one to be connected. */
+/** When its hold is asked for, and when the first attempt of a call begins; how long one takes that fails, and any one to be connected. */
+const HOLD_BEGUN_MS = 1;
 const ADMITTED_MS = 4;
 const FAILED_MS = 95;
 const CONNECTED_MS = 24;
@@ -43,13 +45,14 @@ export class CallPlayer {
     const { ending } = script;
     const call = callOf(script);
     if (ending.status === 'refused') return this.refuse(call, caller, ending.error);
-    const ticket = this.billing.open(call, caller, monotonicMs() - script.durationMs);
+    const ticket = this.billing.open(call, caller, since(script.durationMs));
     try {
       await ticket.admit((current) => this.plan(call, current));
     } catch (error) {
       if (error instanceof InsufficientQuota) return this.refuse(call, caller, error);
       throw error;
     }
+    ticket.holding = { atMs: HOLD_BEGUN_MS, tookMs: ADMITTED_MS - HOLD_BEGUN_MS };
     if (ending.status === 'interrupted') return this.interrupted.close(call.id);
     await answer(ticket, script);
     await this.billing.settle(ticket, ending);
@@ -65,7 +68,7 @@ export class CallPlayer {
 
   /** A refusal takes no time, whatever the answer would have taken. */
   private refuse(call: Call, caller: Caller, error: AppError): Promise<void> {
-    return this.billing.settle(this.billing.open(call, caller, monotonicMs()), { status: 'refused', error });
+    return this.billing.settle(this.billing.open(call, caller, since(0)), { status: 'refused', error });
   }
 
   private plan(call: Call, caller: Caller): BillingPlan {
@@ -104,6 +107,11 @@ async function answer(ticket: Ticket, script: CallScript): Promise<void> {
   });
   if (stream && ending.begun) ticket.firstTokenMs = firstTokenMs;
   ticket.note(signalsOf(ticket, script));
+}
+
+function since(ms: number): CallTimes {
+  const startedMs = monotonicMs() - ms;
+  return { startedMs, waits: new Waits(startedMs) };
 }
 
 function timesOf({ ending, tries, stream, firstTokenMs, durationMs }: CallScript, index: number): AttemptTimes {

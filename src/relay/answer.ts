@@ -1,4 +1,4 @@
-import { Flow, type Interruption, type StreamRenderer, type StreamTail } from '../call/index.js';
+import { Flow, type Interruption, type StreamRenderer, type StreamTail, Waits } from '../call/index.js';
 import { type AppError, monotonicMs } from '../shared/index.js';
 
 const WARNINGS = 'x-relay-warnings';
@@ -16,8 +16,10 @@ export interface ReplyFacts {
 
 /** What the engine and the reply writer share of one call while its answer passes. */
 export class Answer implements ReplyFacts {
+  /** What the answer has stood still for. */
+  readonly waits: Waits;
   /** Back-pressure from the client to whichever upstream is being read. */
-  readonly flow = new Flow();
+  readonly flow: Flow;
   /** Reply headers that only the engine knows; sent with the first byte. */
   readonly headers: Record<string, string> = {};
   /** Milliseconds of the call's life so far, for `server-timing`. */
@@ -38,7 +40,10 @@ export class Answer implements ReplyFacts {
     readonly interruption: Interruption,
     /** When the call arrived, by the monotonic clock. */
     readonly startedMs: number,
-  ) {}
+  ) {
+    this.waits = new Waits(startedMs);
+    this.flow = new Flow(this.waits);
+  }
 
   /** Something of an answer has been let go. */
   get committed(): boolean {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { catchError, type Observable, switchMap, throwError, timer } from 'rxjs';
+import { catchError, defer, type Observable, switchMap, tap, throwError, timer } from 'rxjs';
+import type { Ticket } from '../billing/index.js';
 import type { Frame } from '../call/index.js';
 import { type Assignment, type CallSelection, NoChannel, Random } from '../channels/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
@@ -62,7 +63,7 @@ export class Failover {
         return this.exchange.frames(running, assignment, translator, leftMs);
       };
       const backOffMs = Math.min(this.backOffMs(past), deadlineMs - monotonicMs() - LEAST_MS);
-      return backOffMs > 0 ? timer(backOffMs).pipe(switchMap(ask)) : ask();
+      return backOffMs > 0 ? backedOff(running.ticket, backOffMs).pipe(switchMap(ask)) : ask();
     };
     const isCutShort = ({ kind }: AppError): boolean => kind === 'timeout' && past.asked > 0 && this.isOver(deadlineMs);
     return assigned(draw, use, isCutShort).pipe(catchError((thrown: unknown) => this.after(course, past, thrown)));
@@ -94,6 +95,13 @@ export class Failover {
     return Math.floor(this.random.next() * Math.min(backOffMs * 2 ** (asked - 1), longestBackOffMs));
   }
 }
+
+/** A moment for an upstream that may be itself again in it. Noted until it is over, or the call has ended within it. */
+const backedOff = ({ waits }: Ticket, ms: number): Observable<unknown> =>
+  defer(() => {
+    waits.begin('back_off');
+    return timer(ms).pipe(tap(() => waits.end('back_off')));
+  });
 
 /** One that was asked and failed, or one that rests, may answer when the client tries again; one that is unfit will not. */
 function whatToSay({ failure, unfit }: Past, none: NoChannel): AppError {

@@ -75,7 +75,7 @@ export class RelayService {
    */
   run(call: Call, protocol: ProtocolAdapter, caller: Caller, answer: Answer, name?: string): Observable<Frame> {
     return defer(() => {
-      const ticket = this.billing.open(call, caller, answer.startedMs);
+      const ticket = this.billing.open(call, caller, answer);
       const answered = (admission: Admission): Observable<Frame> => {
         const { outputLimit } = admission;
         answer.timing.admitMs = ticket.admitMs;
@@ -155,7 +155,7 @@ export class RelayService {
     answer: Answer,
     reply: FastifyReply,
   ): Promise<void> {
-    const { facts, frames } = share.answer.reply();
+    const { facts, frames } = share.answer.reply(share.isGuest ? answer.waits : undefined);
     if (!share.isGuest) {
       await this.replies.send(reply, call, answers, facts, frames);
       // This client may have left the others with its call, whose body and end are still looked after from here.
@@ -164,7 +164,7 @@ export class RelayService {
     body.drop();
     const { callId } = share.answer;
     void reply.header('x-relay-shared-with', callId);
-    const ticket = this.billing.openShared(call, caller, answer.startedMs, callId);
+    const ticket = this.billing.openShared(call, caller, answer, callId);
     await this.replies.send(reply, call, answers, facts, frames.pipe(accounted(ticket, answer)));
   }
 }

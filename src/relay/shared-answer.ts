@@ -1,5 +1,5 @@
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
-import { Flow, type Frame } from '../call/index.js';
+import { Flow, type Frame, type Waits } from '../call/index.js';
 import type { Answer, ReplyFacts } from './answer.js';
 import { TooFarBehind } from './shared-answer.errors.js';
 import type { SharedMemory } from './shared-memory.js';
@@ -53,10 +53,13 @@ export class SharedAnswer {
     return this.partial;
   }
 
-  /** For one client: the frames, and what its writer must know. */
-  reply(): { readonly facts: ReplyFacts; readonly frames: Observable<Frame> } {
+  /**
+   * For one client: the frames, and what its writer must know.
+   * @param waits where it is noted when this client takes nothing, where that is of a row of its own
+   */
+  reply(waits?: Waits): { readonly facts: ReplyFacts; readonly frames: Observable<Frame> } {
     const { answer } = this;
-    const flow = new Flow();
+    const flow = new Flow(waits);
     const facts: ReplyFacts = {
       flow,
       get tail() {

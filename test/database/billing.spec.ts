@@ -156,11 +156,15 @@ describe('admission and settlement', () => {
     const [prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, reasoning_tokens] = tokens;
     const counts = { prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, reasoning_tokens };
     const attempt = { ...ATTEMPT, call_id: id, created_at: asked.created_at };
+    const times = { hold_begun_ms: 6, hold_ms: 7, settle_wait_ms: 8 };
+    const waits = { client: { count: 1, ms: 9, spans: [[10, 9]] } };
     await billing.settle([
       finished(other, 0n),
       finished(asked, 600_000_000n, {
         ...written,
         ...counts,
+        ...times,
+        waits: JSON.stringify(waits),
         upstream_cost: '12',
         snapshot: '{"price":"1"}',
         lines: '[{"item":"input"}]',
@@ -173,6 +177,8 @@ describe('admission and settlement', () => {
       ...ids,
       ...written,
       ...asText,
+      ...times,
+      waits,
       cost: '600000000',
       uncollected: '0',
       upstream_cost: '12',

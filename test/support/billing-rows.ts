@@ -65,6 +65,10 @@ export const finished = (
   lines: '[]',
   opened: true,
   tries: [],
+  hold_begun_ms: null,
+  hold_ms: null,
+  settle_wait_ms: null,
+  waits: null,
   ...overrides,
 });
 
