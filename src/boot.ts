@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { AlertWatch } from './alerts/index.js';
 import { AppModule } from './app.module.js';
 import { Sweeper } from './billing/index.js';
 import { CatalogService } from './catalog/index.js';
@@ -56,6 +57,7 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
   app.get(ChannelDirectory).serve();
   app.get(ChannelProbe).answerQuestions();
   app.get(CallRetention).start();
+  app.get(AlertWatch).start();
 }
 
 async function greet(app: NestFastifyApplication, config: Config): Promise<void> {

@@ -32,18 +32,21 @@ export class AlertSettingsRepository {
   }
 
   async save(accountId: string, settings: AlertSettings): Promise<void> {
-    await this.dataSource.query(SAVE, [accountId, ...valuesOf(settings)]);
+    await this.dataSource.query(SAVE, [
+      accountId,
+      ...thresholdsOf(settings),
+      settings.newNetwork,
+      settings.unusualVolume,
+    ]);
   }
 }
 
-/** In the order of the columns. */
-export const valuesOf = (settings: AlertSettings): readonly unknown[] => [
+/** In the order of the columns, which is that of the look at them. */
+export const thresholdsOf = (settings: AlertSettings): readonly unknown[] => [
   settings.walletBelow,
   settings.quotaPercent,
   settings.quotaUsedUp,
   settings.budgetPercent,
   settings.budgetUsedUp,
   settings.expiryDays,
-  settings.newNetwork,
-  settings.unusualVolume,
 ];

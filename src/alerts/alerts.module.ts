@@ -1,11 +1,26 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/index.js';
+import { MailModule } from '../mail/index.js';
+import { MetricsModule } from '../metrics/index.js';
 import { AccountNotices } from './account-notices.js';
+import { AlertMails } from './alert-mails.js';
+import { AlertPost } from './alert-post.js';
+import { AlertRepository } from './alert.repository.js';
 import { AlertSettingsRepository } from './alert-settings.repository.js';
+import { AlertTimings } from './alert-timings.js';
+import { AlertWatch } from './alert-watch.js';
 
 @Module({
-  imports: [AuthModule],
-  providers: [AlertSettingsRepository, AccountNotices],
-  exports: [AccountNotices],
+  imports: [AuthModule, MailModule, MetricsModule],
+  providers: [
+    AlertSettingsRepository,
+    AlertRepository,
+    AlertTimings,
+    AlertMails,
+    AlertPost,
+    AlertWatch,
+    AccountNotices,
+  ],
+  exports: [AccountNotices, AlertWatch, AlertRepository],
 })
 export class AlertsModule {}

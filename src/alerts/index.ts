@@ -3,3 +3,6 @@
 // Does not own what pages say of the same, nor what operators are told.
 export { type AccountNotice, AccountNotices, type NoticeKind, type NoticeWords } from './account-notices.js';
 export { AlertsModule } from './alerts.module.js';
+export { AlertRepository } from './alert.repository.js';
+export { AlertTimings } from './alert-timings.js';
+export { AlertWatch } from './alert-watch.js';

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AlertRepository } from '../alerts/index.js';
 import { AccountStanding } from '../auth/index.js';
 import { ApiKeyService } from '../keys/index.js';
 import { WalletService } from '../wallet/index.js';
@@ -10,6 +11,7 @@ export class AccountDeletion {
     private readonly standing: AccountStanding,
     private readonly wallets: WalletService,
     private readonly keys: ApiKeyService,
+    private readonly alerts: AlertRepository,
   ) {}
 
   /**
@@ -22,6 +24,7 @@ export class AccountDeletion {
       // The wallet before the keys, as settlement locks them.
       await this.wallets.empty(id, 'Account deleted', manager);
       await this.keys.deleteAllOf(id, manager);
+      await this.alerts.forget(id, manager);
     });
   }
 }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AlertsModule } from '../alerts/index.js';
 import { AuthModule } from '../auth/index.js';
 import { KeysModule } from '../keys/index.js';
 import { SettingsModule } from '../settings/index.js';
@@ -27,7 +28,7 @@ import { SignUpRules } from './registration/sign-up-rules.js';
 import { StartingCredits } from './starting-credits.js';
 
 @Module({
-  imports: [AuthModule, CatalogModule, WalletModule, KeysModule, SettingsModule],
+  imports: [AlertsModule, AuthModule, CatalogModule, WalletModule, KeysModule, SettingsModule],
   controllers: [
     RegistrationController,
     VerifyController,

@@ -1,0 +1,49 @@
+import type { NoticeKind, NoticeWords } from './account-notices.js';
+
+/** Amounts are nano-dollars as text, times as in ISO 8601. */
+interface FactsByKind {
+  readonly wallet: { readonly balance: string; readonly below: string };
+  readonly quota: LimitFacts;
+  readonly 'quota-used-up': LimitFacts;
+  readonly budget: BudgetFacts;
+  readonly 'budget-used-up': BudgetFacts;
+  readonly expiry: { readonly expiresAt: string };
+}
+
+export interface LimitFacts {
+  readonly used: string;
+  /** All that may be used. */
+  readonly top: string;
+}
+
+export interface BudgetFacts extends LimitFacts {
+  readonly period: 'day' | 'week' | 'month';
+  /** When the next period begins. */
+  readonly resetsAt: string;
+}
+
+/** What is mailed, and its figures: of a threshold that is crossed, or of what has happened once. */
+export type AlertContent =
+  | {
+      readonly [Kind in keyof FactsByKind]: { readonly kind: Kind; readonly facts: FactsByKind[Kind] };
+    }[keyof FactsByKind]
+  | { readonly kind: NoticeKind; readonly facts: { readonly words: NoticeWords } };
+
+export type AlertKind = AlertContent['kind'];
+
+/** Whom it goes to, and about which of their keys. */
+export interface AlertAddressee {
+  readonly email: string;
+  readonly timeZone: string;
+  /** Empty where it is about the account itself. */
+  readonly keyId: string;
+  readonly keyName: string;
+}
+
+/** A mail that is to be sent, and that nobody else sends now. */
+export type DueAlert = AlertContent &
+  AlertAddressee & {
+    readonly id: string;
+    /** How often it was tried, this time included. */
+    readonly tries: number;
+  };

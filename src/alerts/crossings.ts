@@ -1,0 +1,76 @@
+/**
+ * One look at every threshold of every account, as a statement. $1 to $6: what holds for accounts that have saved nothing
+ * of their own. What is crossed now gets a row, which stays for as long as it is: so a mail goes out once. What is not
+ * crossed any more loses its row, sent or not, and can be crossed again.
+ *
+ * What running calls hold counts for nothing: it is no more than what they may cost, and comes back with their end. With
+ * it every large call would cross a threshold, and the next one would do so again.
+ */
+export const LOOK = `
+  WITH rules AS (
+    SELECT a.id AS account_id, a.state = 'enabled' AND a.verified_at IS NOT NULL AS reachable,
+           coalesce(s.wallet_below, $1::bigint) AS wallet_below,
+           coalesce(s.quota_percent, $2::integer) AS quota_percent, coalesce(s.quota_used_up, $3::boolean) AS quota_used_up,
+           coalesce(s.budget_percent, $4::integer) AS budget_percent, coalesce(s.budget_used_up, $5::boolean) AS budget_used_up,
+           coalesce(s.expiry_days, $6::integer) AS expiry_days
+      FROM accounts a LEFT JOIN alert_settings s ON s.account_id = a.id
+     WHERE a.state <> 'deleted'
+  ),
+  -- A key that is switched off keeps what it has crossed, but crosses nothing new.
+  keys AS (
+    SELECT k.*, k.state = 'enabled' AND coalesce(k.expires_at > now(), true) AS usable FROM api_keys k WHERE k.state <> 'deleted'
+  ),
+  limits AS (
+    SELECT account_id, id AS key_id, usable, 'quota' AS kind, '' AS occasion, quota AS top, used, '{}'::jsonb AS more
+      FROM keys WHERE quota > 0
+    UNION ALL
+    SELECT k.account_id, k.id, k.usable, 'budget', p.period || ' ' || b.period_start, p.budget, b.used,
+           jsonb_build_object('period', p.period, 'resetsAt', (b.period_start + ('1 ' || p.period)::interval) AT TIME ZONE 'UTC')
+      FROM keys k
+     CROSS JOIN LATERAL (VALUES ('day', k.daily_budget), ('week', k.weekly_budget), ('month', k.monthly_budget))
+        AS p (period, budget)
+     -- One row, by its key: there is one for each period that ever was.
+     CROSS JOIN LATERAL (SELECT period_start, used FROM key_budgets
+                          WHERE key_id = k.id AND period = p.period AND period_start = budget_period_start(p.period, now())
+                          LIMIT 1) b
+     WHERE p.budget > 0
+  ),
+  measured AS (
+    SELECT l.account_id, l.key_id, l.kind, l.occasion, r.reachable AND l.usable AS tells,
+           l.used::numeric * 100 / l.top AS used_percent,
+           -- The last of a limit is seldom spent to the nano: what does not fit into it is refused.
+           l.used >= l.top - l.top / 1000 AS is_used_up,
+           CASE l.kind WHEN 'quota' THEN r.quota_percent ELSE r.budget_percent END AS percent,
+           CASE l.kind WHEN 'quota' THEN r.quota_used_up ELSE r.budget_used_up END AS used_up_tells,
+           jsonb_build_object('used', l.used::text, 'top', l.top::text) || l.more AS facts
+      FROM limits l JOIN rules r USING (account_id)
+  ),
+  crossed AS MATERIALIZED (
+    SELECT r.account_id, '' AS key_id, 'wallet' AS kind, '' AS occasion, r.reachable AS tells, false AS outdone,
+           jsonb_build_object('balance', w.balance::text, 'below', r.wallet_below::text) AS facts
+      FROM rules r JOIN wallets w USING (account_id) WHERE w.balance < r.wallet_below
+    UNION ALL
+    -- Nobody is told twice of one limit that was filled between two looks.
+    SELECT account_id, key_id, kind, occasion, tells, is_used_up AND used_up_tells, facts
+      FROM measured WHERE percent > 0 AND used_percent >= percent
+    UNION ALL
+    SELECT account_id, key_id, kind || '-used-up', occasion, tells, false, facts
+      FROM measured WHERE is_used_up AND used_up_tells
+    UNION ALL
+    SELECT k.account_id, k.id, 'expiry', to_char(k.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+           r.reachable AND k.usable, false, jsonb_build_object('expiresAt', k.expires_at)
+      FROM keys k JOIN rules r USING (account_id)
+     WHERE k.expires_at > now() AND k.expires_at <= now() + make_interval(days => r.expiry_days)
+  ),
+  over AS (
+    DELETE FROM alerts a
+     WHERE CASE WHEN a.kind IN ('new-network', 'unusual-volume')
+             THEN EXISTS (SELECT FROM api_keys k WHERE k.id = a.key_id AND k.state = 'deleted')
+             ELSE NOT EXISTS (SELECT FROM crossed c WHERE c.account_id = a.account_id AND c.key_id = a.key_id
+                                                      AND c.kind = a.kind AND c.occasion = a.occasion) END
+  )
+  INSERT INTO alerts AS a (account_id, key_id, kind, occasion, facts, state)
+  SELECT account_id, key_id, kind, occasion, facts, CASE WHEN outdone THEN 'unneeded' ELSE 'due' END FROM crossed WHERE tells
+  -- What could not be sent yet says how things stand when it is.
+  ON CONFLICT ON CONSTRAINT alert_is_raised_once DO UPDATE SET facts = excluded.facts, state = excluded.state
+     WHERE a.state = 'due' AND (a.facts, a.state) IS DISTINCT FROM (excluded.facts, excluded.state)`;

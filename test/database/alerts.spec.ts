@@ -1,0 +1,196 @@
+import { AccountStanding } from '../../src/auth/index.js';
+import { ApiKeyService } from '../../src/keys/index.js';
+import { parseUsd, ZERO } from '../../src/shared/index.js';
+import { AlertsWorld } from '../support/alerts-world.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const inDays = (days: number): Date => new Date(Date.now() + days * DAY_MS);
+
+describe('alerts', () => {
+  let world: AlertsWorld;
+  beforeEach(async () => {
+    world = await AlertsWorld.start();
+  });
+  afterEach(() => world.close());
+
+  /** The subjects of what a look, and then another one, leads to. */
+  const told = async (): Promise<readonly (string | undefined)[]> => {
+    const before = world.subjects.length;
+    await world.look();
+    await world.look();
+    return world.subjects.slice(before);
+  };
+
+  describe('of a low balance', () => {
+    const LOW = 'Your balance is below $5.00';
+
+    it('are off until somebody sets a threshold', async () => {
+      await world.credit('-10');
+      expect(await told()).toEqual([]);
+    });
+
+    it('come once when it falls below the threshold, and again when it has been above it meanwhile', async () => {
+      await world.set({ walletBelow: parseUsd('5') });
+      expect(await told()).toEqual([]);
+      await world.credit('-5');
+      expect(await told()).toEqual([]);
+      await world.credit('-0.01');
+      expect(await told()).toEqual([LOW]);
+      await world.credit('-1');
+      expect(await told()).toEqual([]);
+      await world.credit('2');
+      expect(await told()).toEqual([]);
+      await world.credit('-2');
+      expect(await told()).toEqual([LOW]);
+    });
+
+    it('come when the threshold is raised above what there is', async () => {
+      await world.set({ walletBelow: parseUsd('5') });
+      expect(await told()).toEqual([]);
+      await world.set({ walletBelow: parseUsd('10.01') });
+      expect(await told()).toEqual(['Your balance is below $10.01']);
+      await world.set({ walletBelow: parseUsd('20') });
+      expect(await told()).toEqual([]);
+    });
+
+    it('do not come for what running calls hold', async () => {
+      await world.set({ walletBelow: parseUsd('5') });
+      await world.query('UPDATE wallets SET held = 9000000000, holds = 1 WHERE account_id = $1', [world.accountId]);
+      expect(await told()).toEqual([]);
+    });
+
+    it('say the figures, what follows, and where it is mended and switched off, in both parts', async () => {
+      await world.set({ walletBelow: parseUsd('12.5') });
+      await world.look();
+      const { message, raw } = await world.mailbox.latestTo('ann@example.com');
+      for (const part of [message.text ?? '', String(message.html)]) {
+        expect(part).toContain('$10.00');
+        expect(part).toContain('$12.50');
+        expect(part).toContain('Calls are refused with “insufficient quota”');
+        expect(part).toContain('https://relay.example/wallet');
+        expect(part).toContain('https://relay.example/account/alerts');
+      }
+      expect(raw).toContain('Auto-Submitted: auto-generated');
+    });
+  });
+
+  describe('of a quota', () => {
+    it('come once at the percentage and once when it is used up, and again after it was raised', async () => {
+      const key = await world.key({ quota: parseUsd('10') });
+      await world.use(key, '7.99');
+      expect(await told()).toEqual([]);
+      await world.use(key, '8');
+      expect(await told()).toEqual(['Key “ci” has used 80% of its quota']);
+      await world.use(key, '9.98');
+      expect(await told()).toEqual([]);
+      // Less than a thousandth is left: hardly a call fits into it.
+      await world.use(key, '9.995');
+      expect(await told()).toEqual(['Key “ci” has used up its quota']);
+      await world.query('UPDATE api_keys SET quota = 20000000000');
+      expect(await told()).toEqual([]);
+      await world.use(key, '16');
+      expect(await told()).toEqual(['Key “ci” has used 80% of its quota']);
+    });
+
+    it('are one mail when it was filled between two looks', async () => {
+      const key = await world.key({ quota: parseUsd('10') });
+      await world.use(key, '10');
+      expect(await told()).toEqual(['Key “ci” has used up its quota']);
+    });
+
+    it('come at the percentage when nobody wants to hear that it is used up', async () => {
+      await world.set({ quotaUsedUp: false, quotaPercent: 50 });
+      const key = await world.key({ quota: parseUsd('10') });
+      await world.use(key, '10');
+      expect(await told()).toEqual(['Key “ci” has used 100% of its quota']);
+    });
+
+    it('are off, or come for none that is meant to be empty', async () => {
+      await world.key({ quota: ZERO });
+      expect(await told()).toEqual([]);
+      await world.set({ quotaPercent: 0, quotaUsedUp: false });
+      await world.use(await world.key({ quota: parseUsd('1') }), '1');
+      expect(await told()).toEqual([]);
+    });
+  });
+
+  describe('of budgets', () => {
+    it('come once for each of them, and again in the next period', async () => {
+      const key = await world.key({
+        budgets: { daily: parseUsd('1'), weekly: parseUsd('2'), monthly: parseUsd('100') },
+      });
+      expect(await told()).toEqual([]);
+      await world.useBudgets(key, '1');
+      expect(await told()).toEqual(['Key “ci” has used up its daily budget']);
+      await world.useBudgets(key, '1.6');
+      expect(await told()).toEqual(['Key “ci” has used 80% of its weekly budget']);
+      // As if what was told were of the day before.
+      await world.query(`UPDATE alerts SET occasion = 'day 2026-01-01' WHERE occasion LIKE 'day %'`);
+      expect(await told()).toEqual(['Key “ci” has used up its daily budget']);
+    });
+
+    it('say when they begin anew, in UTC and in the time of the account', async () => {
+      await world.query(`UPDATE accounts SET time_zone = 'Asia/Tokyo'`);
+      await world.useBudgets(await world.key({ budgets: { daily: parseUsd('1') } }), '0.9');
+      await world.look();
+      const { message } = await world.mailbox.latestTo('ann@example.com');
+      expect(message.text).toContain('Daily budget (UTC): $1.00');
+      expect(message.text).toContain('Used: $0.90, 90%');
+      // Midnight in UTC.
+      expect(message.text).toMatch(/Begins anew: \d+ \w{3} \d{4}, 09:00 GMT\+9/);
+    });
+  });
+
+  describe('of an expiry', () => {
+    const SOON = 'Key “ci” expires soon';
+
+    it('come once within the days that were set, and again when it was moved', async () => {
+      await world.set({ expiryDays: 3 });
+      const key = await world.key({ expiresAt: inDays(4) });
+      expect(await told()).toEqual([]);
+      const move = (days: number) =>
+        world.query('UPDATE api_keys SET expires_at = $2 WHERE id = $1', [key, inDays(days)]);
+      await move(2.9);
+      expect(await told()).toEqual([SOON]);
+      await move(2);
+      expect(await told()).toEqual([SOON]);
+      await move(-1);
+      expect(await told()).toEqual([]);
+    });
+
+    it('are off when no days are set', async () => {
+      await world.set({ expiryDays: 0 });
+      await world.key({ expiresAt: inDays(0.001) });
+      expect(await told()).toEqual([]);
+    });
+  });
+
+  describe('do not come', () => {
+    it('for a key that is disabled or deleted, nor again when it is enabled', async () => {
+      const key = await world.key({ quota: parseUsd('10') });
+      await world.get(ApiKeyService).disable(key);
+      await world.use(key, '9');
+      expect(await told()).toEqual([]);
+      await world.get(ApiKeyService).enable(key);
+      expect(await told()).toEqual(['Key “ci” has used 90% of its quota']);
+      await world.get(ApiKeyService).disable(key);
+      expect(await told()).toEqual([]);
+      await world.get(ApiKeyService).enable(key);
+      expect(await told()).toEqual([]);
+      const other = await world.key({ quota: parseUsd('10') });
+      await world.use(other, '9');
+      await world.get(ApiKeyService).delete(other);
+      expect(await told()).toEqual([]);
+    });
+
+    it('to an account that is suspended, or whose address nobody has verified', async () => {
+      await world.set({ walletBelow: parseUsd('20') });
+      await world.get(AccountStanding).disable(world.accountId);
+      expect(await told()).toEqual([]);
+      await world.query(`UPDATE accounts SET state = 'enabled', verified_at = NULL`);
+      expect(await told()).toEqual([]);
+      await world.query(`UPDATE accounts SET verified_at = now()`);
+      expect(await told()).toEqual(['Your balance is below $20.00']);
+    });
+  });
+});

@@ -1,0 +1,119 @@
+/** An account with keys on a database of the test's own, and processes that warn it by mail, for specs of alerts. */
+
+import { Test, type TestingModule } from '@nestjs/testing';
+import { DataSource } from 'typeorm';
+import { AlertPost } from '../../src/alerts/alert-post.js';
+import { AlertRepository, AlertsModule, AlertTimings } from '../../src/alerts/index.js';
+import { AlertSettingsRepository } from '../../src/alerts/alert-settings.repository.js';
+import { type AlertSettings, USUAL_ALERTS } from '../../src/alerts/alert-settings.js';
+import { AuditModule } from '../../src/audit/index.js';
+import { Config, ConfigModule } from '../../src/config/index.js';
+import { DatabaseModule } from '../../src/database/index.js';
+import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
+import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
+import { parseUsd } from '../../src/shared/index.js';
+import { WalletModule, WalletService } from '../../src/wallet/index.js';
+import { freshDatabase, type TestDatabase } from './database.js';
+import { Mailbox } from './mailbox.js';
+
+export const ANN = 'ann@example.com';
+const PUBLIC_URL = 'https://relay.example';
+
+/** All of it is another one for each test. */
+export class AlertsWorld {
+  readonly processes: TestingModule[] = [];
+  accountId = '';
+
+  private constructor(
+    readonly database: TestDatabase,
+    readonly mailbox: Mailbox,
+  ) {}
+
+  /** One process, and Ann with $10 and a verified address. */
+  static async start(): Promise<AlertsWorld> {
+    const [database, mailbox] = await Promise.all([freshDatabase(), Mailbox.open()]);
+    const world = new AlertsWorld(database, mailbox);
+    const app = await world.process();
+    const { id } = await app
+      .get(Onboarding)
+      .createAccount({ email: ANN, verified: true }, { amount: parseUsd('10'), reason: 'test' });
+    world.accountId = id;
+    return world;
+  }
+
+  /** One more process of the program. It looks when it is told to, or from `AlertWatch.start` on. */
+  async process(timings: Partial<AlertTimings> = {}): Promise<TestingModule> {
+    const config = Config.fromEnvironment({
+      DATABASE_URL: this.database.url,
+      SECRET_KEY: 'a test has no secrets'.padEnd(32, '.'),
+      SMTP_URL: this.mailbox.url,
+      PUBLIC_URL,
+    });
+    const app = await Test.createTestingModule({
+      imports: [ConfigModule, DatabaseModule, AuditModule, AlertsModule, OnboardingModule, KeysModule, WalletModule],
+    })
+      .overrideProvider(Config)
+      .useValue(config)
+      .overrideProvider(AlertTimings)
+      .useValue({ ...new AlertTimings(), ...timings })
+      .compile();
+    this.processes.push(await app.init());
+    return app;
+  }
+
+  async close(): Promise<void> {
+    for (const app of this.processes) await app.close();
+    await this.mailbox.close();
+    await this.database.drop();
+  }
+
+  get app(): TestingModule {
+    return this.processes[0]!;
+  }
+
+  get<Provider>(token: abstract new (...parts: never[]) => Provider, app = this.app): Provider {
+    return app.get<Provider>(token as never, { strict: false });
+  }
+
+  query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return this.get(DataSource).query(text, values);
+  }
+
+  /** What a process does every few seconds. */
+  async look(app = this.app): Promise<void> {
+    await this.get(AlertRepository, app).look();
+    await this.get(AlertPost, app).sendDue(new AbortController().signal);
+  }
+
+  /** The subjects of all mails to Ann so far. */
+  get subjects(): readonly (string | undefined)[] {
+    return this.mailbox.mails.filter(({ to }) => to.includes(ANN)).map(({ message }) => message.subject);
+  }
+
+  /** Has Ann's account warned at these thresholds, and else as usual. */
+  async set(settings: Partial<AlertSettings>): Promise<void> {
+    await this.get(AlertSettingsRepository).save(this.accountId, { ...USUAL_ALERTS, ...settings });
+  }
+
+  /** Adds to the balance, or takes from it. */
+  async credit(usd: string): Promise<void> {
+    await this.get(WalletService).credit(this.accountId, parseUsd(usd), 'test');
+  }
+
+  /** Makes a key of Ann's; gives its id. */
+  async key(settings: Partial<Parameters<ApiKeyService['create']>[0]> = {}): Promise<string> {
+    const { id } = await this.get(ApiKeyService).create({ accountId: this.accountId, name: 'ci', ...settings });
+    return id;
+  }
+
+  /** As if calls had used so much of its quota. */
+  async use(keyId: string, usd: string): Promise<void> {
+    await this.query('UPDATE api_keys SET used = $2 WHERE id = $1', [keyId, parseUsd(usd)]);
+  }
+
+  /** The same of its budgets, in the periods that run; of none more than all. */
+  async useBudgets(keyId: string, usd: string): Promise<void> {
+    await this.query('SELECT open_key_budgets(ARRAY[$1])', [keyId]);
+    await this.query('UPDATE key_budgets SET used = least($2, "limit") WHERE key_id = $1', [keyId, parseUsd(usd)]);
+  }
+}
