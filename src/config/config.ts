@@ -40,6 +40,10 @@ export class Config {
   readonly mailFrom: string;
   /** An address of mail or of a page where people find help. */
   readonly supportContact: string | undefined;
+  /** What the payment provider knows us by; undefined: nothing in the environment says so. */
+  readonly stripeSecretKey: Secret | undefined;
+  /** What the payment provider signs its events with. */
+  readonly stripeWebhookSecret: Secret | undefined;
   /** Whole months of calls that are kept beside the current one; undefined: nothing in the environment says so. */
   readonly callsRetentionMonths: number | undefined;
   readonly shutdownGraceMs: number;
@@ -87,6 +91,8 @@ export class Config {
     this.smtpUrl = secretOf(environment.SMTP_URL);
     this.mailFrom = environment.MAIL_FROM;
     this.supportContact = environment.SUPPORT_CONTACT;
+    this.stripeSecretKey = secretOf(environment.STRIPE_SECRET_KEY);
+    this.stripeWebhookSecret = secretOf(environment.STRIPE_WEBHOOK_SECRET);
     this.callsRetentionMonths = environment.CALLS_RETENTION_MONTHS;
     this.shutdownGraceMs = environment.SHUTDOWN_GRACE_MS;
     this.workers = environment.WORKERS;

@@ -103,6 +103,14 @@ export class Environment {
   readonly SUPPORT_CONTACT?: string;
 
   @IsOptional()
+  @Matches(/^(sk|rk)_\w+$/, { message: 'STRIPE_SECRET_KEY must be a secret or restricted key: sk_… or rk_…' })
+  readonly STRIPE_SECRET_KEY?: string;
+
+  @IsOptional()
+  @Matches(/^whsec_[\w+/=-]+$/, { message: 'STRIPE_WEBHOOK_SECRET must be the signing secret of an endpoint: whsec_…' })
+  readonly STRIPE_WEBHOOK_SECRET?: string;
+
+  @IsOptional()
   @whole()
   @IsInt()
   @Min(1)

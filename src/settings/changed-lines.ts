@@ -16,11 +16,19 @@ const FACTS: { readonly [Name in SectionName]: (section: Sections[Name]) => Fact
     'starting credit': `$${startingCredit}`,
   }),
   mail: ({ server, sealedPassword, from }) => ({ server, password: sealedPassword, sender: from }),
+  payment: ({ enabled, sealedSecretKey, sealedWebhookSecret, amounts, smallest, largest }) => ({
+    payments: enabled ? 'on' : 'off',
+    'secret key': sealedSecretKey,
+    'signing secret': sealedWebhookSecret,
+    amounts: amounts.map((amount) => `$${amount}`).join(', '),
+    'smallest amount': `$${smallest}`,
+    'largest amount': `$${largest}`,
+  }),
   retention: ({ callsMonths }) => ({ 'months of calls': callsMonths === null ? 'all' : String(callsMonths) }),
 };
 
 /** Too long, or a secret. */
-const UNSHOWN = new Set(['terms', 'password']);
+const UNSHOWN = new Set(['terms', 'password', 'secret key', 'signing secret']);
 
 /** A line for each field that differs, `starting credit $0 → $5`; none when all are the same. */
 export function changedLines<Name extends SectionName>(

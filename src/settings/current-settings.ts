@@ -2,6 +2,8 @@ import type { Config } from '../config/index.js';
 import { type Nanos, parseUsd, type Secret } from '../shared/index.js';
 import { fixedFields } from './fixed-settings.js';
 import type { MailPassword } from './mail-password.js';
+import { type PaymentSettings, paymentSettings } from './payment-settings.js';
+import type { PaymentSecrets } from './payment-secrets.js';
 import type { Sections } from './sections/sections.js';
 
 /** What holds now: what is stored, but for what the environment has set. */
@@ -30,16 +32,28 @@ export interface CurrentSettings {
     /** Why no mail can be sent, as the log says it. */
     readonly unusable: string | undefined;
   };
+  readonly payment: PaymentSettings;
   readonly retention: {
     /** Whole months of calls that are kept beside the current one; undefined: all. */
     readonly callsMonths: number | undefined;
   };
 }
 
-export const currentSettings = (sections: Sections, config: Config, password: MailPassword): CurrentSettings => ({
+/** What opens the secrets that are stored. */
+interface Openers {
+  readonly password: MailPassword;
+  readonly payment: PaymentSecrets;
+}
+
+export const currentSettings = (
+  sections: Sections,
+  config: Config,
+  { password, payment }: Openers,
+): CurrentSettings => ({
   site: siteSettings(sections, config),
   signUp: signUpSettings(sections, config),
   mail: mailSettings(sections, config, password),
+  payment: paymentSettings(sections.payment, config, payment),
   retention: { callsMonths: config.callsRetentionMonths ?? sections.retention.callsMonths ?? undefined },
 });
 

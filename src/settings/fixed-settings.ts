@@ -6,6 +6,12 @@ const VARIABLES: Readonly<Record<SectionName, Readonly<Record<string, string>>>>
   site: { supportContact: 'SUPPORT_CONTACT' },
   signUp: { mode: 'SIGN_UP', domains: 'SIGN_UP_DOMAINS', startingCredit: 'STARTING_CREDIT' },
   mail: { server: 'SMTP_URL', serverPassword: 'SMTP_URL', sealedPassword: 'SMTP_URL', from: 'MAIL_FROM' },
+  payment: {
+    secretKey: 'STRIPE_SECRET_KEY',
+    sealedSecretKey: 'STRIPE_SECRET_KEY',
+    webhookSecret: 'STRIPE_WEBHOOK_SECRET',
+    sealedWebhookSecret: 'STRIPE_WEBHOOK_SECRET',
+  },
   retention: { callsMonths: 'CALLS_RETENTION_MONTHS' },
 };
 

@@ -14,6 +14,7 @@ const NAMES: Readonly<Record<SectionName, string>> = {
   site: 'Site',
   signUp: 'Sign-up',
   mail: 'Mail',
+  payment: 'Payment',
   retention: 'Retention',
 };
 

@@ -3,6 +3,7 @@ import { Config } from '../config/index.js';
 import { KeptCopy, Notifications, TOPICS } from '../database/index.js';
 import { type CurrentSettings, currentSettings } from './current-settings.js';
 import { MailPassword } from './mail-password.js';
+import { PaymentSecrets } from './payment-secrets.js';
 import { readSection } from './sections/sections.js';
 import { SettingsRepository, type StoredSection } from './settings.repository.js';
 
@@ -16,6 +17,7 @@ export class Settings implements OnModuleInit, OnModuleDestroy {
   constructor(
     private readonly config: Config,
     private readonly password: MailPassword,
+    private readonly payment: PaymentSecrets,
     repository: SettingsRepository,
     notifications: Notifications,
   ) {
@@ -54,8 +56,9 @@ export class Settings implements OnModuleInit, OnModuleDestroy {
       site: readSection('site', valueOf('site')),
       signUp: readSection('signUp', valueOf('signUp')),
       mail: readSection('mail', valueOf('mail')),
+      payment: readSection('payment', valueOf('payment')),
       retention: readSection('retention', valueOf('retention')),
     };
-    return currentSettings(sections, this.config, this.password);
+    return currentSettings(sections, this.config, { password: this.password, payment: this.payment });
   }
 }

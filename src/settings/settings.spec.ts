@@ -3,6 +3,7 @@ import { parseUsd } from '../shared/index.js';
 import { changedLines } from './changed-lines.js';
 import { currentSettings } from './current-settings.js';
 import { MailPassword } from './mail-password.js';
+import { PaymentSecrets } from './payment-secrets.js';
 import { readSection, type SectionName, type Sections } from './sections/sections.js';
 import { InvalidSettings } from './settings.errors.js';
 import { TypedSections } from './typed-sections.js';
@@ -15,12 +16,15 @@ const stored = (given: Partial<Record<SectionName, Readonly<Record<string, unkno
   site: readSection('site', given.site ?? {}),
   signUp: readSection('signUp', given.signUp ?? {}),
   mail: readSection('mail', given.mail ?? {}),
+  payment: readSection('payment', given.payment ?? {}),
   retention: readSection('retention', given.retention ?? {}),
 });
 
+const openersFor = (config: Config) => ({ password: new MailPassword(config), payment: new PaymentSecrets(config) });
+
 const holdingUnder = (environment: Readonly<Record<string, string>>, sections: Sections) => {
   const config = configOf(environment);
-  return currentSettings(sections, config, new MailPassword(config));
+  return currentSettings(sections, config, openersFor(config));
 };
 
 const faultsOf = (name: SectionName, given: Readonly<Record<string, unknown>>): readonly string[] => {
@@ -110,6 +114,11 @@ describe('a section', () => {
     ['mail', { server: 'smtp://mail.example.com/path' }, ['server']],
     ['mail', { from: 'nobody' }, ['from']],
     ['mail', { from: 'A <a@example.com>\r\nBcc: eve@example.com' }, ['from']],
+    ['payment', { amounts: '10, 0.4' }, ['amounts']],
+    ['payment', { amounts: '' }, ['amounts']],
+    ['payment', { amounts: '1,2,3,4,5,6,7' }, ['amounts']],
+    ['payment', { smallest: '0', largest: '1.234' }, ['smallest', 'largest']],
+    ['payment', { smallest: '10', largest: '9.99' }, ['largest']],
     ['retention', { callsMonths: '0' }, ['callsMonths']],
     ['retention', { callsMonths: '1.5' }, ['callsMonths']],
     ['retention', { callsMonths: 'a year' }, ['callsMonths']],
@@ -123,7 +132,7 @@ describe('a section', () => {
 
   it('keeps what is stored where the environment wins, whatever is sent', () => {
     const config = configOf({ SIGN_UP: 'closed', SMTP_URL: 'smtp://fixed.example' });
-    const typed = new TypedSections(config, new MailPassword(config));
+    const typed = new TypedSections(config, new MailPassword(config), new PaymentSecrets(config));
     const before = readSection('signUp', { mode: 'invite' });
     expect(typed.read('signUp', { mode: 'open', startingCredit: '1' }, before)).toMatchObject({
       mode: 'invite',
@@ -137,7 +146,7 @@ describe('a section', () => {
 
   it('takes no password for a server without a user, nor a sealed one from outside', () => {
     const config = configOf();
-    const typed = new TypedSections(config, new MailPassword(config));
+    const typed = new TypedSections(config, new MailPassword(config), new PaymentSecrets(config));
     const before = readSection('mail', {});
     expect(() => typed.read('mail', { server: 'smtp://b.example', serverPassword: 'p' }, before)).toThrow(
       'Name the user',
@@ -160,5 +169,67 @@ describe('the lines of a change', () => {
     expect(
       changedLines('retention', readSection('retention', {}), readSection('retention', { callsMonths: 6 })),
     ).toEqual(['months of calls all → 6']);
+  });
+});
+
+describe('payments', () => {
+  const TYPED = { enabled: 'yes', secretKey: ' sk_test_1 ', webhookSecret: 'whsec_1' };
+  const read = (typed: Readonly<Record<string, unknown>>, before = stored().payment, environment = {}) => {
+    const config = configOf(environment);
+    return new TypedSections(config, new MailPassword(config), new PaymentSecrets(config)).read(
+      'payment',
+      typed,
+      readSection('payment', { ...before }),
+    );
+  };
+  const heldWith = (environment: Readonly<Record<string, string>>, given: Readonly<Record<string, unknown>>) => {
+    const { secretKey, webhookSecret, off } = holdingUnder(environment, stored({ payment: given })).payment;
+    return { key: secretKey?.reveal(), webhook: webhookSecret?.reveal(), off };
+  };
+
+  it('are off until both secrets are there, and as long as they are switched off, and it is said why', () => {
+    expect(heldWith({}, {})).toMatchObject({ off: 'Stripe’s secret key is missing.' });
+    expect(heldWith({ STRIPE_SECRET_KEY: 'sk_test_e', STRIPE_WEBHOOK_SECRET: '' }, {})).toMatchObject({
+      key: 'sk_test_e',
+      webhook: undefined,
+      off: expect.stringContaining('The signing secret is missing'),
+    });
+    const both = { STRIPE_SECRET_KEY: 'sk_test_e', STRIPE_WEBHOOK_SECRET: 'whsec_e' };
+    expect(heldWith(both, {})).toEqual({ key: 'sk_test_e', webhook: 'whsec_e', off: undefined });
+    // What was begun before is still taken.
+    expect(heldWith(both, { enabled: false })).toMatchObject({
+      webhook: 'whsec_e',
+      off: expect.stringContaining('switched off'),
+    });
+  });
+
+  it('keep their secrets sealed, each for its place, and open under the same key alone', () => {
+    const section = read(TYPED);
+    expect(JSON.stringify(section)).not.toMatch(/sk_test_1|whsec_1/);
+    expect(heldWith({}, { ...section })).toEqual({ key: 'sk_test_1', webhook: 'whsec_1', off: undefined });
+    const swapped = { sealedSecretKey: section.sealedWebhookSecret, sealedWebhookSecret: section.sealedSecretKey };
+    expect(heldWith({}, { ...section, ...swapped })).toMatchObject({
+      webhook: undefined,
+      off: expect.stringContaining('cannot be opened'),
+    });
+    expect(heldWith({ SECRET_KEY: 'o'.repeat(32) }, { ...section })).toMatchObject({ key: undefined });
+  });
+
+  it('keep a secret that is not typed again, and take none that is sealed outside', () => {
+    const section = read(TYPED);
+    expect(read({ enabled: 'yes', sealedSecretKey: 'v1.x' }, section)).toMatchObject({
+      sealedSecretKey: section.sealedSecretKey,
+      sealedWebhookSecret: section.sealedWebhookSecret,
+    });
+    expect(read({ secretKey: 'sk_test_2' }, section, { STRIPE_SECRET_KEY: 'sk_test_e' })).toMatchObject({
+      sealedSecretKey: section.sealedSecretKey,
+    });
+  });
+
+  it.each([
+    [{ secretKey: 'pk_test_1' }, 'secretKey'],
+    [{ webhookSecret: 'sk_test_1' }, 'webhookSecret'],
+  ])('refuse %j as a secret', (typed, field) => {
+    expect(() => read(typed)).toThrow(expect.objectContaining({ details: { param: field } }));
   });
 });

@@ -9,6 +9,7 @@ export { AmountNotPossible, DebitTooLarge, WalletInUse, WalletNotFound } from '.
 export { type Outlook, WalletOutlook } from './wallet-outlook.js';
 export { WalletModule } from './wallet.module.js';
 export { type TopUp, WalletStatement } from './wallet-statement.js';
+export { EVENT_TYPES, WEBHOOK_PATH } from './payments/stripe.wire.js';
 export { exactAmount, MOVEMENT_WORDS } from './pages/wallet.view.js';
 export type { TopUpPosition } from './wallet-movements.js';
 export { type WalletBalance, type WalletPreview, WalletService } from './wallet.service.js';

@@ -124,6 +124,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /admin/settings/limits/:kind',
     'POST /admin/settings/mail',
     'POST /admin/settings/mail/test',
+    'POST /admin/settings/payment',
     'POST /admin/settings/retention',
     'POST /admin/settings/sign-up',
     'POST /admin/settings/site',

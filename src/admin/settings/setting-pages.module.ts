@@ -5,6 +5,7 @@ import { MailModule } from '../../mail/index.js';
 import { RelayModule } from '../../relay/index.js';
 import { SettingsModule } from '../../settings/index.js';
 import { UsageModule } from '../../usage/index.js';
+import { SectionFacts } from './section-facts.js';
 import { SettingsController } from './settings.controller.js';
 import { SettingsPages } from './settings.pages.js';
 import { TestMail } from './test-mail.js';
@@ -16,6 +17,6 @@ import { UsualLimitSettings } from './usual-limits.js';
 @Module({
   imports: [AuthModule, ChannelsModule, MailModule, RelayModule, SettingsModule, UsageModule],
   controllers: [SettingsController],
-  providers: [SettingsPages, TestMail, TestMailPages, UsualLimitPages, UsualLimitSettings],
+  providers: [SettingsPages, SectionFacts, TestMail, TestMailPages, UsualLimitPages, UsualLimitSettings],
 })
 export class SettingPagesModule {}

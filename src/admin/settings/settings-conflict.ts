@@ -10,8 +10,17 @@ const LABELS: Readonly<Record<SectionName, Readonly<Record<string, string>>>> = 
   },
   signUp: { mode: 'Who may register', domains: 'Domains', startingCredit: 'Starting credit' },
   mail: { server: 'Server', from: 'Sender' },
+  payment: {
+    enabled: 'Payments',
+    amounts: 'Amounts',
+    smallest: 'Smallest other amount',
+    largest: 'Largest other amount',
+  },
   retention: { callsMonths: 'Months of calls' },
 };
+
+/** Nothing is sent of those that are not ticked. */
+const BOXES: readonly string[] = ['statusIsPublic', 'enabled'];
 
 /** What a section says now and what somebody has typed, where they are not the same. */
 export const differencesOf = (section: SectionName, now: FormBody, typed: FormBody): readonly Difference[] =>
@@ -24,7 +33,7 @@ export function sentDifferences(
   typed: FormBody,
 ): readonly Difference[] {
   // A box that is not ticked is not sent.
-  const sent = Object.entries(labels).filter(([name]) => name in typed || name === 'statusIsPublic');
+  const sent = Object.entries(labels).filter(([name]) => name in typed || BOXES.includes(name));
   return differencesBetween(Object.fromEntries(sent), now, typed, shown);
 }
 

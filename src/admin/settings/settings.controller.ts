@@ -39,6 +39,11 @@ export class SettingsController {
     return this.testMail.send(visitor, body);
   }
 
+  @Post('payment')
+  savePayment(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
+    return this.pages.save(visitor, 'payment', body);
+  }
+
   @Post('retention')
   saveRetention(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
     return this.pages.save(visitor, 'retention', body);

@@ -57,6 +57,31 @@ export class MailForm extends ConfirmedForm {
   readonly from: string = '';
 }
 
+/** Whoever may change the secrets may have users pay into another account. */
+export class PaymentForm extends ConfirmedForm {
+  @Revision()
+  readonly revision: string = '';
+
+  @Text()
+  readonly enabled: string = '';
+
+  @Text()
+  readonly secretKey: string = '';
+
+  @Text()
+  readonly webhookSecret: string = '';
+
+  /** Dollars, with commas. */
+  @Text()
+  readonly amounts: string = '';
+
+  @Text()
+  readonly smallest: string = '';
+
+  @Text()
+  readonly largest: string = '';
+}
+
 export class RetentionForm {
   @Revision()
   readonly revision: string = '';
@@ -69,11 +94,12 @@ export const SECTION_FORMS = {
   site: SiteForm,
   signUp: SignUpForm,
   mail: MailForm,
+  payment: PaymentForm,
   retention: RetentionForm,
 } as const satisfies Readonly<Record<SectionName, unknown>>;
 
 /** Any of them. */
-export type SectionForm = SiteForm | SignUpForm | MailForm | RetentionForm;
+export type SectionForm = SiteForm | SignUpForm | MailForm | PaymentForm | RetentionForm;
 
 export class TestMailForm {
   @Matches(/^[^\s\p{Cc}<>,;:"()[\]\\@]+@[^\s\p{Cc}<>,;:"()[\]\\@]+$/u, {

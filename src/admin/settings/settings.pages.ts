@@ -1,26 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { RecentSignIn } from '../../auth/index.js';
+import { ConfirmedForm, RecentSignIn } from '../../auth/index.js';
 import {
   type EditedSection,
   InvalidSettings,
   type SectionName,
+  type Sections,
   Settings,
   SettingsChangedMeanwhile,
   SettingsEditor,
 } from '../../settings/index.js';
-import { CallRetention } from '../../usage/index.js';
-import {
-  calendarDate,
-  type Difference,
-  type Flash,
-  Form,
-  type FormBody,
-  Page,
-  Redirect,
-  type Visitor,
-} from '../../web/index.js';
+import { type Difference, type Flash, Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
+import { SectionFacts } from './section-facts.js';
 import { differencesOf } from './settings-conflict.js';
-import { MailForm, SECTION_FORMS, type SectionForm, type TestMailForm } from './settings.form.js';
+import { SECTION_FORMS, type SectionForm, type TestMailForm } from './settings.form.js';
 import { type FixedField, fixedFields, MODES, valuesOf, withoutPassword } from './settings.view.js';
 import { type FilledLimits, UsualLimitSettings } from './usual-limits.js';
 
@@ -52,6 +44,7 @@ const TITLES: Readonly<Record<SectionName, string>> = {
   site: 'Site',
   signUp: 'Sign-up',
   mail: 'Mail',
+  payment: 'Payment',
   retention: 'Retention',
 };
 
@@ -62,8 +55,8 @@ export class SettingsPages {
     private readonly editor: SettingsEditor,
     private readonly settings: Settings,
     private readonly recent: RecentSignIn,
-    private readonly kept: CallRetention,
     private readonly limits: UsualLimitSettings,
+    private readonly facts: SectionFacts,
   ) {}
 
   async show(visitor: Visitor, { section, limits, test, differences }: Returned = {}): Promise<Page> {
@@ -74,12 +67,13 @@ export class SettingsPages {
       ...(differences && { status: 409 }),
       data: {
         ...(form && { form }),
-        ids: limits && idsOf(limits),
+        ids: limits ? idsOf(limits) : section?.name === 'payment' ? PAYMENT_IDS : undefined,
         differences,
         site: await this.section('site', section),
-        signUp: { ...(await this.section('signUp', section)), modes: MODES },
-        mail: await this.mail(visitor, section),
-        retention: { ...(await this.section('retention', section)), keptFrom: this.keptFrom() },
+        signUp: await this.section('signUp', section, () => ({ modes: MODES })),
+        mail: await this.section('mail', section, (value) => this.facts.mail(visitor, value)),
+        payment: await this.section('payment', section, (value) => this.facts.payment(visitor, value)),
+        retention: await this.section('retention', section, () => this.facts.retention()),
         limits: await this.limits.views(limits),
         test: test ?? Form.empty<TestMailForm>({ to: visitor.email }),
       },
@@ -108,7 +102,7 @@ export class SettingsPages {
     value: SectionForm,
   ): Promise<readonly string[] | undefined> {
     const { revision, ...typed } = value;
-    if (value instanceof MailForm) await this.recent.confirm(visitor, value.password);
+    if (value instanceof ConfirmedForm) await this.recent.confirm(visitor, value.password);
     try {
       return await this.editor.change(name, Number(revision), typed);
     } catch (error) {
@@ -118,25 +112,13 @@ export class SettingsPages {
     }
   }
 
-  /** The day from which on calls are kept; undefined: all are. */
-  private keptFrom(): string | undefined {
-    const time = this.kept.keptFrom();
-    return time && calendarDate(time, 'UTC');
-  }
-
-  private async section(name: SectionName, filled: Filled | undefined): Promise<SectionView> {
-    return this.view(name, await this.editor.section(name), filled);
-  }
-
-  private async mail(visitor: Visitor, filled: Filled | undefined): Promise<object> {
-    const stored = await this.editor.section('mail');
-    const { unusable } = this.settings.current().mail;
-    return {
-      ...this.view('mail', stored, filled),
-      hasPassword: stored.value.sealedPassword !== '',
-      confirm: this.recent.needed(visitor),
-      unusable,
-    };
+  private async section<Name extends SectionName>(
+    name: Name,
+    filled: Filled | undefined,
+    facts: (value: Sections[Name]) => object = () => ({}),
+  ): Promise<SectionView> {
+    const stored = await this.editor.section(name);
+    return { ...this.view(name, stored, filled), ...facts(stored.value) };
   }
 
   private view<Name extends SectionName>(
@@ -153,6 +135,9 @@ export class SettingsPages {
     };
   }
 }
+
+/** Mail has the field of that name. */
+const PAYMENT_IDS = { password: 'payment-password' } as const;
 
 /** The controls of limits are there for each kind. */
 const idsOf = ({ kind, form }: FilledLimits): Readonly<Record<string, string>> =>

@@ -11,6 +11,12 @@ const VALUES: { readonly [Name in SectionName]: (section: Sections[Name]) => For
   }),
   signUp: ({ mode, domains, startingCredit }) => ({ mode, domains: domains.join('\n'), startingCredit }),
   mail: ({ server, from }) => ({ server, from }),
+  payment: ({ enabled, amounts, smallest, largest }) => ({
+    enabled: enabled ? 'yes' : '',
+    amounts: amounts.join(', '),
+    smallest,
+    largest,
+  }),
   retention: ({ callsMonths }) => ({ callsMonths: callsMonths === null ? '' : String(callsMonths) }),
 };
 
@@ -41,13 +47,21 @@ export function fixedFields(
   );
 }
 
-const shownSettings = ({ site, signUp, mail, retention }: CurrentSettings): Readonly<Record<string, string>> => ({
+const shownSettings = ({
+  site,
+  signUp,
+  mail,
+  payment,
+  retention,
+}: CurrentSettings): Readonly<Record<string, string>> => ({
   supportContact: site.supportContact ?? '',
   mode: MODES.find(({ value }) => value === signUp.mode)?.label ?? signUp.mode,
   domains: signUp.domains.join(', '),
   startingCredit: formatUsd(signUp.startingCredit),
   server: mail.smtpUrl === undefined ? '' : withoutPassword(mail.smtpUrl.reveal()).server,
   from: mail.from,
+  secretKey: payment.secretKey === undefined ? '' : 'A key that is not shown',
+  webhookSecret: payment.webhookSecret === undefined ? '' : 'A secret that is not shown',
   callsMonths: String(retention.callsMonths ?? ''),
 });
 

@@ -2,6 +2,7 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { InvalidSettings } from '../settings.errors.js';
 import { MailSection } from './mail-section.js';
+import { PaymentSection } from './payment-section.js';
 import { RetentionSection } from './retention-section.js';
 import { SignUpSection } from './sign-up-section.js';
 import { SiteSection } from './site-section.js';
@@ -11,6 +12,7 @@ export interface Sections {
   readonly site: SiteSection;
   readonly signUp: SignUpSection;
   readonly mail: MailSection;
+  readonly payment: PaymentSection;
   readonly retention: RetentionSection;
 }
 
@@ -20,6 +22,7 @@ const CLASSES: { readonly [Name in SectionName]: new () => Sections[Name] } = {
   site: SiteSection,
   signUp: SignUpSection,
   mail: MailSection,
+  payment: PaymentSection,
   retention: RetentionSection,
 };
 

@@ -1,0 +1,59 @@
+import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsBoolean, IsString, Matches, ValidateBy } from 'class-validator';
+import { Names, Text, Ticked } from './typed.js';
+
+/** Dollars and cents. */
+const AMOUNT = /^\d{1,6}(\.\d{1,2})?$/;
+/** The provider takes no less. */
+const LEAST = 0.5;
+const DOLLARS = 'Enter dollars and cents, such as 5 or 7.50; 0.50 at least.';
+
+const isPayable = (value: unknown): boolean =>
+  typeof value === 'string' && AMOUNT.test(value) && Number(value) >= LEAST;
+
+const IsPayable = (): PropertyDecorator =>
+  ValidateBy({ name: 'isPayable', validator: { validate: isPayable } }, { message: DOLLARS });
+
+/** How users pay. */
+export class PaymentSection {
+  /** Whether people can pay, where all that it takes is set. */
+  @Ticked()
+  @IsBoolean({ message: 'Tick the box or leave it empty.' })
+  readonly enabled: boolean = true;
+
+  /** The provider's secret key as it is stored; empty: there is none. */
+  @IsString()
+  readonly sealedSecretKey: string = '';
+
+  /** What the provider signs its events with, as it is stored; empty: there is none. */
+  @IsString()
+  readonly sealedWebhookSecret: string = '';
+
+  /** US dollars that people choose among. */
+  @Names()
+  @ValidateBy(
+    { name: 'arePayable', validator: { validate: (values) => Array.isArray(values) && values.every(isPayable) } },
+    { message: 'Enter dollars and cents, such as 10, 25, 50: 0.50 at least, separated by commas.' },
+  )
+  @ArrayMaxSize(6, { message: 'Enter at most 6 amounts.' })
+  @ArrayNotEmpty({ message: 'Enter at least one amount.' })
+  @IsArray()
+  readonly amounts: readonly string[] = ['10', '25', '50', '100'];
+
+  /** Of another amount, in US dollars. */
+  @Text()
+  @IsPayable()
+  readonly smallest: string = '5';
+
+  @Text()
+  @ValidateBy(
+    {
+      name: 'isNotBelowSmallest',
+      validator: {
+        validate: (value, of) => Number(value) >= Number((of?.object as PaymentSection | undefined)?.smallest ?? 0),
+      },
+    },
+    { message: 'Enter no less than the smallest amount.' },
+  )
+  @Matches(AMOUNT, { message: DOLLARS })
+  readonly largest: string = '500';
+}
