@@ -7,6 +7,7 @@ export const AUDIT_KINDS = [
   'group',
   'limits',
   'code',
+  'payment',
   'invitation',
   'setting',
   'calls',

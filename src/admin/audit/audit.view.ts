@@ -20,6 +20,7 @@ const KIND_LABELS: Readonly<Record<AuditObjectKind, string>> = {
   group: 'Group',
   limits: 'Usual limits',
   code: 'Redemption code',
+  payment: 'Payment',
   invitation: 'Invitation',
   setting: 'Setting',
   calls: 'Calls',

@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { actingAs, currentActor, SYSTEM } from '../../audit/index.js';
+import { Clock, type Nanos, nanos } from '../../shared/index.js';
+import { WalletService } from '../wallet.service.js';
+import { mismatchOf } from './mismatch.js';
+import type { CheckoutFact, PaymentFact, ReversalFact } from './payment-facts.js';
+import { PaymentProblems } from './payment-problems.js';
+import { type Reversal, stateAfter, takenBack } from './reversals.js';
+import { ToldRepository } from './told.repository.js';
+import { TopUpRepository } from './top-up.repository.js';
+import type { TopUpOrder } from './top-up.js';
+
+/**
+ * Does what the provider says of payments: money comes in once for each order, and what is taken back of it goes, or is
+ * owed. Facts may come in any order, repeatedly, and to several processes at once. What does not match its order moves no
+ * money and is noted for the operator.
+ */
+@Injectable()
+export class PaymentBook {
+  constructor(
+    private readonly topUps: TopUpRepository,
+    private readonly told: ToldRepository,
+    private readonly wallets: WalletService,
+    private readonly problems: PaymentProblems,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param manager the transaction to do it in */
+  async enter(fact: PaymentFact, manager: EntityManager): Promise<void> {
+    switch (fact.kind) {
+      case 'checkout':
+        return this.enterCheckout(fact, manager);
+      case 'decline':
+        return this.topUps.noteReason(fact.topUpId, fact.reason, this.clock.date(), manager);
+      case 'reversal':
+        return this.enterReversal(fact, manager);
+      default:
+        return fact satisfies never;
+    }
+  }
+
+  private async enterCheckout(fact: CheckoutFact, manager: EntityManager): Promise<void> {
+    if (fact.payment !== null) await this.topUps.lockPayment(fact.payment, manager);
+    const order = await this.topUps.lock(fact.topUpId, manager);
+    const mismatch = mismatchOf(fact, order) ?? (await this.paidElsewhere(fact, manager));
+    if (order === undefined || mismatch !== undefined)
+      return this.problems.note(fact, mismatch ?? 'it names no order', order, manager);
+    if (order.paidAt !== null) return;
+    const now = this.clock.date();
+    if (fact.outcome === 'paid') return this.enterPaid(fact, order, manager);
+    await this.topUps.bind(order.id, fact.reference, fact.payment, now, manager);
+    if (fact.outcome !== 'open') await this.topUps.close(order.id, fact.outcome, fact.reason, now, manager);
+  }
+
+  /** Money that came is never refused for what the order was thought to be: late is not wrong. */
+  private async enterPaid(fact: CheckoutFact, order: TopUpOrder, manager: EntityManager): Promise<void> {
+    const { id, accountId, amount } = order;
+    if (!(await this.topUps.hasAccount(accountId, manager)))
+      return this.problems.note(fact, 'its account was deleted: give the money back at the provider', order, manager);
+    const now = this.clock.date();
+    await this.topUps.bind(id, fact.reference, fact.payment, now, manager);
+    const { entryId } = await this.wallets.pay(accountId, amount, `Payment ${id}`, manager);
+    await this.topUps.noteEntry(id, entryId, manager);
+    await this.topUps.markPaid(id, now, manager);
+    if (fact.payment !== null) await this.adjust({ ...order, payment: fact.payment, paidAt: now }, undefined, manager);
+  }
+
+  /** One payment pays one order. */
+  private async paidElsewhere({ payment, topUpId }: CheckoutFact, manager: EntityManager): Promise<string | undefined> {
+    if (payment === null) return undefined;
+    const other = await this.topUps.lockByPayment(payment, manager);
+    return other === undefined || other.id === topUpId ? undefined : `its payment was made for the order ${other.id}`;
+  }
+
+  private async enterReversal(fact: ReversalFact, manager: EntityManager): Promise<void> {
+    await this.topUps.lockPayment(fact.payment, manager);
+    const order = await this.topUps.lockByPayment(fact.payment, manager);
+    const mismatch = mismatchOf(fact, order);
+    if (mismatch !== undefined) return this.problems.note(fact, mismatch, order, manager);
+    // Of a payment that is not known yet it is kept: that may be told later.
+    await this.told.put(fact, manager);
+    if (order !== undefined && order.paidAt !== null) await this.adjust(order, fact.reversal.kind, manager);
+  }
+
+  /** Has the wallet give up, or given back, what the payer has of a payment now. @param cause undefined: what was told before */
+  private async adjust(order: TopUpOrder, cause: Reversal['kind'] | undefined, manager: EntityManager): Promise<void> {
+    const { id, amount } = order;
+    const reversals = await this.told.reversalsOf(order.payment ?? '', manager);
+    const taken = takenBack(amount, reversals);
+    const state = stateAfter(amount, taken, reversals);
+    const difference = nanos(taken - order.takenBack);
+    if (difference !== 0n) {
+      const isDispute = cause === undefined ? state === 'disputed' : cause === 'dispute';
+      await this.topUps.noteEntry(id, await this.move(order, difference, isDispute, manager), manager);
+    }
+    await this.topUps.stand(id, state, taken, this.clock.date(), manager);
+  }
+
+  /** @returns the entry */
+  private async move(
+    { id, accountId }: TopUpOrder,
+    taken: Nanos,
+    isDispute: boolean,
+    manager: EntityManager,
+  ): Promise<string> {
+    const reason =
+      taken > 0n
+        ? `${isDispute ? 'Dispute' : 'Refund'} of payment ${id}`
+        : `${isDispute ? 'Dispute settled' : 'Refund failed'}: payment ${id} given back`;
+    // Nobody who owns the money has done this: it is on record who has.
+    const { entryId } = await actingAs(currentActor() ?? SYSTEM, () =>
+      taken > 0n
+        ? this.wallets.recordOwed(accountId, taken, reason, manager)
+        : this.wallets.pay(accountId, nanos(-taken), reason, manager),
+    );
+    return entryId;
+  }
+}

@@ -1,0 +1,53 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { actingAs, AuditLog, currentActor, SYSTEM } from '../../audit/index.js';
+import { Clock, newId } from '../../shared/index.js';
+import type { CheckoutFact, ReversalFact } from './payment-facts.js';
+import { type PaymentProblem, ToldRepository } from './told.repository.js';
+import type { TopUpOrder } from './top-up.js';
+
+/** What the provider says that does not match an order: noted once, logged, and shown to operators until they resolve it. */
+@Injectable()
+export class PaymentProblems {
+  private readonly logger = new Logger('Payments');
+
+  constructor(
+    private readonly told: ToldRepository,
+    private readonly audit: AuditLog,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param problem in words that follow the name of what was told */
+  async note(
+    fact: CheckoutFact | ReversalFact,
+    problem: string,
+    order: TopUpOrder | undefined,
+    manager: EntityManager,
+  ): Promise<void> {
+    const reference = fact.kind === 'checkout' ? fact.reference : fact.reversal.id;
+    const topUpId = order?.id ?? (fact.kind === 'checkout' ? fact.topUpId : '');
+    const id = newId('prb', this.clock.now());
+    if (!(await this.told.addProblem({ id, reference, topUpId, problem }, manager))) return;
+    this.logger.error(`The payment ${reference} moved no money: ${problem}.`);
+    const object = { kind: 'payment', id, name: reference, ...(order && { owner: order.accountId }) } as const;
+    await actingAs(currentActor() ?? SYSTEM, () =>
+      this.audit.record({ action: 'refused', object, lines: [problem] }, manager),
+    );
+  }
+
+  /** Those that nobody has resolved, oldest first. */
+  unresolved(): Promise<readonly PaymentProblem[]> {
+    return this.told.problems();
+  }
+
+  /** An operator has seen to it. @returns whether there was such a problem */
+  resolve(id: string, reason: string): Promise<boolean> {
+    return this.told.transaction(async (manager) => {
+      const resolved = await this.told.resolve(id, this.clock.date(), manager);
+      if (resolved === undefined) return false;
+      const object = { kind: 'payment', id, name: resolved.reference } as const;
+      await this.audit.record({ action: 'resolved', object, lines: [resolved.problem], reason }, manager);
+      return true;
+    });
+  }
+}
