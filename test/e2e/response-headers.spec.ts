@@ -57,6 +57,15 @@ describe('Every answer tells browsers', () => {
     }
   });
 
+  it('what it is, and text in which characters', async () => {
+    for (const [name, answer] of await everything()) {
+      const type = answer.headers.get('content-type') ?? '';
+      const body = new Uint8Array(await answer.arrayBuffer());
+      if (body.length > 0) expect([name, type]).toEqual([name, expect.stringMatching(/^\w+\/[\w.+-]+/)]);
+      if (/^text\/|json/.test(type)) expect([name, type]).toEqual([name, expect.stringMatching(/; ?charset=utf-8/)]);
+    }
+  });
+
   it('also when it is no answer to any HTTP', async () => {
     const { port, hostname } = new URL(relay.url);
     const socket = connect(Number(port), hostname);
