@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/index.js';
 import { MailModule } from '../mail/index.js';
 import { MetricsModule } from '../metrics/index.js';
+import { SettingsModule } from '../settings/index.js';
+import { WalletModule } from '../wallet/index.js';
 import { AccountNotices } from './account-notices.js';
 import { AlertMails } from './alert-mails.js';
 import { AlertPost } from './alert-post.js';
@@ -9,9 +11,12 @@ import { AlertRepository } from './alert.repository.js';
 import { AlertSettingsRepository } from './alert-settings.repository.js';
 import { AlertTimings } from './alert-timings.js';
 import { AlertWatch } from './alert-watch.js';
+import { AlertPages } from './pages/alert.pages.js';
+import { AlertsController } from './pages/alerts.controller.js';
 
 @Module({
-  imports: [AuthModule, MailModule, MetricsModule],
+  imports: [AuthModule, MailModule, MetricsModule, SettingsModule, WalletModule],
+  controllers: [AlertsController],
   providers: [
     AlertSettingsRepository,
     AlertRepository,
@@ -19,6 +24,7 @@ import { AlertWatch } from './alert-watch.js';
     AlertMails,
     AlertPost,
     AlertWatch,
+    AlertPages,
     AccountNotices,
   ],
   exports: [AccountNotices, AlertWatch, AlertRepository],

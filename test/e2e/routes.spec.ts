@@ -48,8 +48,10 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
   unverified: ['GET /verify/address', 'POST /verify/address'],
   'signed-in': [
     'GET /account',
+    'GET /account/alerts',
     'GET /account/email',
     'GET /account/password',
+    'POST /account/alerts',
     'POST /account/email',
     'POST /account/email/confirm',
     'POST /account/email/resend',
