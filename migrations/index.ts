@@ -30,6 +30,7 @@ import { DeleteChannels20261123050000 } from './20261123050000-delete-channels.j
 import { TellPriceChanges20261123060000 } from './20261123060000-tell-price-changes.js';
 import { NameOwnersInAuditLog20261123070000 } from './20261123070000-name-owners-in-audit-log.js';
 import { IndexDroppedMonths20261123080000 } from './20261123080000-index-dropped-months.js';
+import { RollUpUsage20261123090000 } from './20261123090000-roll-up-usage.js';
 import { RecordTimesOfCalls20261123100000 } from './20261123100000-record-times-of-calls.js';
 import { DivideSettlement20261123100010 } from './20261123100010-divide-settlement.js';
 import { CreateAlerts20261123110000 } from './20261123110000-create-alerts.js';
@@ -68,6 +69,7 @@ export const migrations = [
   TellPriceChanges20261123060000,
   NameOwnersInAuditLog20261123070000,
   IndexDroppedMonths20261123080000,
+  RollUpUsage20261123090000,
   RecordTimesOfCalls20261123100000,
   DivideSettlement20261123100010,
   CreateAlerts20261123110000,

@@ -22,7 +22,7 @@ import { Settings } from './settings/index.js';
 import { codeOf } from './shared/index.js';
 import { stopWhenTold } from './shutdown.js';
 import type { StopRequest } from './stop-request.js';
-import { CallRetention } from './usage/index.js';
+import { CallRetention, UsageRoller } from './usage/index.js';
 import { welcome } from './welcome.js';
 import { isFirst, isWorker, PrimaryLink, SERVES } from './workers/index.js';
 
@@ -57,6 +57,7 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
   app.get(ChannelDirectory).serve();
   app.get(ChannelProbe).answerQuestions();
   app.get(CallRetention).start();
+  app.get(UsageRoller).start();
   app.get(AlertWatch).start();
 }
 

@@ -16,6 +16,8 @@ export const ADVISORY_LOCKS = {
   lateUsage: 718_270_005,
   /** Held, exclusively, by the transaction that drops a month of calls. */
   retention: 718_270_006,
+  /** Held, exclusively, by the transaction that sums up calls in the background. */
+  rollup: 718_270_007,
   /** Held, exclusively, by the transaction that looks whose thresholds are crossed. */
   alerts: 718_270_011,
   /** The first of two keys: held, exclusively, by a transaction that does what was told of one payment, on its name. */

@@ -12,12 +12,6 @@ const LOCK_TRIES = 10;
 const BETWEEN_TRIES_MS = 500;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** What a statement about a month is given: its first moment, and that of the next one. */
-const boundsOf = (month: Month): readonly [string, string] => [
-  startOf(month).toISOString(),
-  startOf(month, 1).toISOString(),
-];
-
 const MONTHS = `
   SELECT right(c.relname, 7) AS month FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
    WHERE i.inhparent = 'calls'::regclass ORDER BY 1`;
@@ -26,9 +20,7 @@ const UNFINISHED = `
   SELECT EXISTS (SELECT FROM open_calls WHERE created_at < $1)
       OR EXISTS (SELECT FROM settlement_failures WHERE resolved_at IS NULL AND (call ->> 'created_at')::timestamptz < $1) AS found`;
 
-const NOT_SUMMED_UP = `
-  SELECT DISTINCT c.account_id AS id FROM calls c LEFT JOIN usage_sums s ON s.account_id = c.account_id
-   WHERE c.created_at >= $1 AND c.created_at < $2 AND coalesce(s.summed_until, '-infinity') < $2`;
+const SUMMED_UP = 'SELECT summed_until >= $1 AS done FROM usage_watermark';
 
 /** Months of calls as tables, and what stays of those that go. */
 @Injectable()
@@ -47,13 +39,10 @@ export class DroppedMonths {
     return row?.found ?? true;
   }
 
-  /** Brings the sums that the charts are made of to the end of the month, for everybody who called in it. */
+  /** Brings the sums that the charts are made of to the end of the month. */
   async sumUp(month: Month): Promise<void> {
-    for (;;) {
-      const accounts = await this.notSummedUp(month, this.dataSource.manager);
-      if (accounts.length === 0) return;
-      for (const account of accounts) await this.dataSource.query('SELECT sum_up_usage($1)', [account]);
-    }
+    while (!(await this.isSummedUp(month, this.dataSource.manager)))
+      await this.dataSource.query('SELECT sum_up_usage()');
   }
 
   /**
@@ -67,7 +56,7 @@ export class DroppedMonths {
       if (!(await isOurTurn(month, manager))) return undefined;
       // Nothing is added to the month from here on; it can be read.
       await manager.query(`LOCK TABLE calls_${month} IN SHARE MODE`);
-      if ((await this.hasUnfinished(month, manager)) || (await this.notSummedUp(month, manager)).length > 0)
+      if ((await this.hasUnfinished(month, manager)) || !(await this.isSummedUp(month, manager)))
         throw new CallsAreBusy();
       const [row] = await manager.query<{ calls: string }[]>(
         `SELECT keep_sums_of_calls(to_date($1, 'YYYY_MM')) AS calls`,
@@ -81,9 +70,9 @@ export class DroppedMonths {
     });
   }
 
-  private async notSummedUp(month: Month, manager: EntityManager): Promise<readonly string[]> {
-    const rows = await manager.query<{ id: string }[]>(NOT_SUMMED_UP, [...boundsOf(month)]);
-    return rows.map(({ id }) => id);
+  private async isSummedUp(month: Month, manager: EntityManager): Promise<boolean> {
+    const [row] = await manager.query<{ done: boolean }[]>(SUMMED_UP, [startOf(month, 1).toISOString()]);
+    return row?.done ?? false;
   }
 }
 

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { addDays, dayOf, startOfDay } from '../shared/index.js';
-import { type FirstTokens, FirstTokenTimesReader } from './first-token-times.js';
+import type { Percentiles } from './latency-buckets.js';
 import { type ModelTrouble, modelTroubles } from './model-troubles.js';
 import { type Query, TimeLimitedReads } from './time-limited-reads.js';
 import { type LoggedCall, UsageLog } from './usage-log.js';
-import { UsageSummary } from './usage-summary.js';
 import { type UsageFigures, type UsageSums, UsageSumsReader } from './usage-sums.js';
 
 /** How an account's calls stand, all of one moment. */
@@ -14,7 +13,7 @@ export interface UsageOverview {
   /** Of the last 24 hours. */
   readonly lastDay: UsageFigures;
   /** Likewise; undefined where no stream came to a first token. */
-  readonly firstTokens: FirstTokens | undefined;
+  readonly firstTokens: Percentiles | undefined;
   /** The last five of the last 30 days, newest first. */
   readonly latest: readonly LoggedCall[];
   readonly troubles: readonly ModelTrouble[];
@@ -42,15 +41,12 @@ const LATEST_WITHIN_MS = 30 * DAY_MS;
 export class UsageOverviewReader {
   constructor(
     private readonly reads: TimeLimitedReads,
-    private readonly summary: UsageSummary,
     private readonly log: UsageLog,
     private readonly sums: UsageSumsReader,
-    private readonly firstTokens: FirstTokenTimesReader,
   ) {}
 
   /** @throws RangeTooLarge */
-  async read(request: OverviewRequest): Promise<UsageOverview> {
-    await this.summary.update(request.accountId);
+  read(request: OverviewRequest): Promise<UsageOverview> {
     return this.reads.read((query) => this.readAll(query, request));
   }
 
@@ -60,8 +56,7 @@ export class UsageOverviewReader {
     const ago = (ms: number): Date => new Date(now.getTime() - ms);
     const scale = { unit: 'day', timeZone } as const;
     const lastDay = since(ago(DAY_MS));
-    const { total } = await this.sums.read(query, lastDay, scale);
-    const times = await this.firstTokens.read(query, lastDay, scale, total.calls);
+    const { total, times } = await this.sums.read(query, lastDay, scale);
     const today = dayOf(now, timeZone);
     const shown = {
       accountId,
@@ -72,7 +67,7 @@ export class UsageOverviewReader {
     return {
       spend: await this.sums.read(query, shown, scale, 'model', 'cost'),
       lastDay: total,
-      firstTokens: times.total,
+      firstTokens: times.total.firstToken,
       latest,
       everUsed: latest.length > 0 || (await query<{ used: boolean }>(EVER_USED, [accountId]))[0]?.used === true,
       troubles: await modelTroubles(query, accountId, lastDay.from),

@@ -3,7 +3,8 @@ import { type Nanos, nanos } from '../shared/index.js';
 import type { Query } from './time-limited-reads.js';
 import { barOf } from './usage-chart.js';
 import { Parameters } from './usage-filter.js';
-import { partsSql, slotAfter, slotAt } from './usage-parts.js';
+import { WITHOUT_DIMENSIONS } from './usage-levels.js';
+import { partsSql, slotAfter, slotAt, SUMMED_UNTIL } from './usage-parts.js';
 
 /** What an account's finished calls of one day came to. */
 export interface UsageDay {
@@ -25,7 +26,9 @@ export class UsageDays {
   async days(query: Query, accountId: string, timeZone: string, from: Date, to: Date): Promise<readonly UsageDay[]> {
     const parameters = new Parameters();
     const bar = barOf('day', 'at', parameters.add(timeZone));
-    const parts = partsSql({ accountId, from, to }, 'day', 'c.model', 'model', parameters);
+    const by = [{ dimension: 'model', name: 'model' }] as const;
+    const figures = ['calls', 'cost', 'prompt', 'completion'] as const;
+    const parts = partsSql({ filter: { accountId, from, to }, unit: 'day', by, figures }, parameters);
     const rows = await query<DayRow>(
       `WITH ${parts}, by_model AS (
          SELECT ${bar} AS start, model, sum(calls) AS calls, sum(prompt + completion) AS tokens, sum(cost) AS cost
@@ -71,30 +74,32 @@ export class UsageDays {
   }
 }
 
-/** Quarters of an hour outlive their calls, should these be removed one day. */
+/** Quarters of an hour outlive their calls. Of each level by itself the index tells the last one, and the first. */
+const ofLevels = (slot: string): string => `${slot.replace('?', 'all')} UNION ALL ${slot.replace('?', 'few')}`;
+
 const LAST_BEFORE = `
   SELECT max(at) AS at FROM (
     (SELECT created_at AS at FROM calls WHERE account_id = $1 AND created_at < $2::timestamptz ORDER BY created_at DESC LIMIT 1)
     UNION ALL
-    (SELECT slot FROM usage_slots WHERE account_id = $1 AND slot < $2::timestamptz ORDER BY slot DESC LIMIT 1)
+    ${ofLevels(`(SELECT slot FROM usage_slots WHERE account_id = $1 AND level = '?' AND slot < $2::timestamptz
+                  ORDER BY slot DESC LIMIT 1)`)}
   ) t HAVING max(at) IS NOT NULL`;
 
 const FIRST = `
   SELECT min(at) AS at FROM (
     (SELECT created_at AS at FROM calls WHERE account_id = $1 ORDER BY created_at LIMIT 1)
     UNION ALL
-    (SELECT slot FROM usage_slots WHERE account_id = $1 ORDER BY slot LIMIT 1)
+    ${ofLevels(`(SELECT slot FROM usage_slots WHERE account_id = $1 AND level = '?' ORDER BY slot LIMIT 1)`)}
   ) t HAVING min(at) IS NOT NULL`;
 
 const COSTS = `
   SELECT (SELECT coalesce(sum(c.cost), 0) FROM usage_slots c
-           WHERE c.account_id = $1 AND c.slot >= b.first AND c.slot < b.last)
+           WHERE c.account_id = $1 AND ${WITHOUT_DIMENSIONS} AND c.slot >= b.first AND c.slot < b.last)
        + (SELECT coalesce(sum(c.cost), 0) FROM calls c
            WHERE c.account_id = $1 AND c.created_at >= s.begin AND c.created_at < least(b.first, s.finish))
        + (SELECT coalesce(sum(c.cost), 0) FROM calls c
            WHERE c.account_id = $1 AND c.created_at >= b.last AND c.created_at < s.finish) AS cost
     FROM unnest($2::timestamptz[], $3::timestamptz[]) WITH ORDINALITY AS s (begin, finish, place),
       LATERAL (SELECT ${slotAfter('s.begin')} AS first, greatest(${slotAfter('s.begin')},
-        least(${slotAt('s.finish')},
-          coalesce((SELECT summed_until FROM usage_sums WHERE account_id = $1), '-infinity'))) AS last) b
+        least(${slotAt('s.finish')}, ${SUMMED_UNTIL})) AS last) b
    ORDER BY s.place`;

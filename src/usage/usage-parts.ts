@@ -1,5 +1,6 @@
 import type { ChartUnit } from './usage-chart.js';
-import { conditions, ofFinished, type Parameters, type UsageFilter } from './usage-filter.js';
+import { conditions, type Parameters, type UsageFilter } from './usage-filter.js';
+import { COLUMNS, type Dimension, slotsOf } from './usage-levels.js';
 
 /** SQL for the beginning of the quarter of an hour that a moment lies in. */
 export const slotAt = (moment: string): string => `date_bin('15 minutes', ${moment}, '2000-01-01 00:00:00+00')`;
@@ -8,53 +9,93 @@ export const slotAt = (moment: string): string => `date_bin('15 minutes', ${mome
 export const slotAfter = (moment: string): string =>
   slotAt(`${moment} + interval '15 minutes' - interval '1 microsecond'`);
 
+/** SQL for the moment up to which calls are summed up. */
+export const SUMMED_UNTIL = '(SELECT summed_until FROM usage_watermark)';
+
+const FAILED = `IN ('refused', 'failed', 'timeout')`;
+const CALL_FAILED = `call_result(c.status, c.error_reason, c.billing_basis) ${FAILED}`;
+
+interface Sum {
+  readonly ofCalls: string;
+  readonly ofSlots: string;
+}
+
+const whole = (ofCalls: string, ofSlots: string): Sum => ({
+  ofCalls: `coalesce(sum(${ofCalls}), 0)::bigint`,
+  ofSlots: `coalesce(sum(${ofSlots}), 0)::bigint`,
+});
+
+/** What is summed up, by the name of its column. Histograms are null where there is no call. */
+const SUMS = {
+  calls: { ofCalls: 'count(*)', ofSlots: 'sum(c.calls)::bigint' },
+  failed: {
+    ofCalls: `count(*) FILTER (WHERE ${CALL_FAILED})`,
+    ofSlots: `coalesce(sum(c.calls) FILTER (WHERE c.result ${FAILED}), 0)::bigint`,
+  },
+  retried: {
+    ofCalls: `count(*) FILTER (WHERE c.attempts > 1 AND ${CALL_FAILED})`,
+    ofSlots: 'coalesce(sum(c.retried), 0)::bigint',
+  },
+  cost: whole('c.cost', 'c.cost'),
+  known: { ofCalls: 'count(c.upstream_cost)', ofSlots: 'sum(c.known)::bigint' },
+  upstream_cost: whole('c.upstream_cost', 'c.upstream_cost'),
+  charged_of_known: whole('CASE WHEN c.upstream_cost IS NOT NULL THEN c.cost END', 'c.charged_of_known'),
+  prompt: whole('c.prompt_tokens', 'c.prompt_tokens'),
+  cached: whole('c.cached_tokens', 'c.cached_tokens'),
+  completion: whole('c.completion_tokens', 'c.completion_tokens'),
+  first_tokens: { ofCalls: 'sum(latency_histogram(c.first_token_ms))', ofSlots: 'sum(c.first_tokens)' },
+  durations: { ofCalls: 'sum(latency_histogram(c.duration_ms))', ofSlots: 'sum(c.durations)' },
+} as const satisfies Readonly<Record<string, Sum>>;
+
+export type Figure = keyof typeof SUMS;
+
+/** Of a division by a dimension, or by what is made of it; `name` is its column. */
+export interface DividedBy {
+  readonly dimension: Dimension;
+  readonly name: string;
+  readonly sql?: string;
+}
+
+/** Which calls, in parts of which length (`all`: not by time), divided by what, and what of them. */
+export interface PartsRequest {
+  readonly filter: UsageFilter;
+  readonly unit: ChartUnit | 'all';
+  readonly by: readonly DividedBy[];
+  readonly figures: readonly Figure[];
+}
+
 /**
- * The CTE "parts": finished calls by quarters of an hour (by minutes for a chart of those; `all`: not by time) and whatever they are divided by.
- * Whole quarters that are summed up come from there, the rest from the calls: every call is in one of the two.
+ * The CTE "parts": finished calls by the beginning (`at`) of their quarter of an hour, for a chart of minutes by that of
+ * their minute, and by whatever they are divided by. Whole quarters that are summed up come from there, the rest from the
+ * calls: every call is in one of the two.
  */
-export function partsSql(
-  filter: UsageFilter,
-  unit: ChartUnit | 'all',
-  dimensions: string,
-  names: string,
-  parameters: Parameters,
-): string {
+export function partsSql({ filter, unit, by, figures }: PartsRequest, parameters: Parameters): string {
   const [from, to] = [parameters.time(filter.from), parameters.time(filter.to)];
   const at = unit === 'minute' ? `date_trunc('minute', c.created_at)` : slotAt('c.created_at');
-  const time = (moment: string): string => (unit === 'all' ? 'NULL::timestamptz' : moment);
+  const select = (moment: string, source: keyof Sum): string => {
+    const divided = by.map(({ dimension, name, sql }) => `${sql ?? COLUMNS[dimension]} AS ${name}`);
+    const time = `${unit === 'all' ? 'NULL::timestamptz' : moment} AS at`;
+    return `SELECT ${[time, ...divided, ...figures.map((name) => `${SUMS[name][source]} AS ${name}`)].join(', ')}`;
+  };
+  const grouped = `GROUP BY ${['1', ...by.map((_, index) => String(index + 2))].join(', ')}`;
   const ofCalls = conditions(filter, parameters);
-  const places = names.split(',').map((_, index) => index + 2);
-  const fromCalls = (bounds: string) => `
-      SELECT ${time(at)} AS at, ${dimensions}, count(*) AS calls,
-             count(*) FILTER (WHERE call_result(c.status, c.error_reason, c.billing_basis) IN ('refused', 'failed', 'timeout')),
-             coalesce(sum(c.cost), 0)::bigint, coalesce(sum(c.prompt_tokens), 0)::bigint,
-             coalesce(sum(c.cached_tokens), 0)::bigint, coalesce(sum(c.completion_tokens), 0)::bigint
-        FROM calls c WHERE ${bounds}${ofCalls} GROUP BY 1, ${places.join(', ')}`;
-  const columns = `parts (at, ${names}, calls, failed, cost, prompt, cached, completion)`;
-  if (unit === 'minute' || !areSummedUp(filter, dimensions))
-    return `${columns} AS (${fromCalls(`c.created_at >= ${from} AND c.created_at < ${to}`)})`;
-  const until = `(SELECT summed_until FROM usage_sums WHERE account_id = ${parameters.add(filter.accountId)})`;
-  const ofSlots = conditions(filter, parameters, 'c.result');
+  const fromCalls = (bounds: string): string =>
+    `${select(at, 'ofCalls')} FROM calls c WHERE ${bounds}${ofCalls} ${grouped}`;
+  const slots = slotsOf(
+    filter,
+    by.map(({ dimension }) => dimension),
+  );
+  if (unit === 'minute' || slots === undefined)
+    return `parts AS (${fromCalls(`c.created_at >= ${from} AND c.created_at < ${to}`)})`;
   return `
     slots AS MATERIALIZED (
-      SELECT begin, greatest(begin, least(${slotAt(to)}, coalesce(${until}, '-infinity'))) AS "end"
+      SELECT begin, greatest(begin, least(${slotAt(to)}, ${SUMMED_UNTIL})) AS "end"
         FROM (SELECT ${slotAfter(from)} AS begin) s
-    ), ${columns} AS (
-      SELECT ${time('c.slot')}, ${dimensions}, sum(c.calls)::bigint,
-             coalesce(sum(c.calls) FILTER (WHERE c.result IN ('refused', 'failed', 'timeout')), 0)::bigint,
-             sum(c.cost)::bigint, sum(c.prompt_tokens)::bigint, sum(c.cached_tokens)::bigint,
-             sum(c.completion_tokens)::bigint
-        FROM usage_slots c
-       WHERE c.slot >= (SELECT begin FROM slots) AND c.slot < (SELECT "end" FROM slots)${ofSlots}
-       GROUP BY 1, ${places.join(', ')}
+    ), parts AS (
+      ${select('c.slot', 'ofSlots')} FROM usage_slots c
+       WHERE ${slots} AND c.slot >= (SELECT begin FROM slots) AND c.slot < (SELECT "end" FROM slots)
+         ${conditions(filter, parameters, 'c.result')} ${grouped}
       UNION ALL ${fromCalls(`c.created_at >= ${from} AND c.created_at < least(${to}, (SELECT begin FROM slots))`)}
       UNION ALL ${fromCalls(`c.created_at >= (SELECT "end" FROM slots) AND c.created_at < ${to}`)}
     )`;
 }
-
-/** The sums are those of single accounts, and know neither channels nor what upstreams answered. */
-const areSummedUp = (filter: UsageFilter, dimensions: string): boolean =>
-  filter.accountId !== undefined &&
-  filter.requestId === undefined &&
-  !ofFinished(filter) &&
-  !dimensions.includes('c.channel');

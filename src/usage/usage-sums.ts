@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { type Nanos, nanos, ZERO } from '../shared/index.js';
+import { addHistograms, type Histogram, histogramOf, type Percentiles, percentilesOf } from './latency-buckets.js';
 import type { Query } from './time-limited-reads.js';
 import { barOf, barsBetween, type ChartScale } from './usage-chart.js';
 import { Parameters, type UsageFilter } from './usage-filter.js';
-import { partsSql } from './usage-parts.js';
+import { COLUMNS } from './usage-levels.js';
+import { type DividedBy, partsSql } from './usage-parts.js';
 
 /** What finished calls come to. */
 export interface UsageFigures {
@@ -23,6 +25,13 @@ export interface UsageBar extends UsageFigures {
   readonly series: string;
 }
 
+/** How long finished calls took. Undefined: no call tells, as of sums that are older than their histograms. */
+export interface Latency {
+  /** Of streams that came to one. */
+  readonly firstToken: Percentiles | undefined;
+  readonly duration: Percentiles | undefined;
+}
+
 export interface UsageSums {
   readonly total: UsageFigures;
   /** Where each bar begins, in order, those without calls too. */
@@ -31,6 +40,8 @@ export interface UsageSums {
   readonly bars: readonly UsageBar[];
   /** What has a series of its own, the largest first. */
   readonly series: readonly string[];
+  /** Of all series of a bar together, by the time that it begins at, in ms. */
+  readonly times: { readonly total: Latency; readonly bars: ReadonlyMap<number, Latency> };
 }
 
 /** What the bars of a chart can be divided by; by channels for operators. */
@@ -41,7 +52,7 @@ type Largest = 'calls' | 'cost';
 
 /** So many series have a colour of their own. */
 const MOST_SERIES = 4;
-const DIVIDED_BY: Readonly<Record<Division, string>> = { model: 'c.model', key: 'c.key_id', channel: 'c.channel' };
+const FIGURES = ['calls', 'failed', 'cost', 'prompt', 'cached', 'completion', 'first_tokens', 'durations'] as const;
 const NONE: UsageFigures = {
   calls: 0,
   failed: 0,
@@ -51,10 +62,16 @@ const NONE: UsageFigures = {
   completionTokens: 0,
 };
 
-type Row = Readonly<Record<'calls' | 'failed' | 'cost' | 'prompt' | 'cached' | 'completion', string | null>> & {
+type Row = Readonly<Record<(typeof FIGURES)[number], string | null>> & {
   readonly start: Date;
   readonly series: string | null;
 };
+
+/** Of the calls of a bar, or of all. */
+interface Histograms {
+  readonly firstTokens: Histogram;
+  readonly durations: Histogram;
+}
 
 /**
  * Sums over the finished calls of a filter: to the last one, whatever part of them has been summed up before
@@ -72,52 +89,71 @@ export class UsageSumsReader {
     const filter = asked.result === 'open' ? { ...asked, to: asked.from } : asked;
     const series = division === undefined ? [] : await this.largest(query, filter, division, by);
     const parameters = new Parameters();
-    const dimension = division === undefined ? `''` : seriesOf(division, series, parameters);
-    const rows = await query<Row>(sumsSql(filter, scale, dimension, parameters), parameters.values);
+    const divided = division === undefined ? [] : [seriesOf(division, series, parameters)];
+    const rows = await query<Row>(sumsSql(filter, scale, divided, parameters), parameters.values);
     const bars = rows.filter(({ calls }) => calls !== null && calls !== '0').map(barFrom);
     const starts = [...new Set(rows.map(({ start }) => start.getTime()))].map((time) => new Date(time));
-    return { total: bars.reduce(plus, NONE), starts, bars, series };
+    return { total: bars.reduce(plus, NONE), starts, bars, series, times: timesOf(rows) };
   }
 
   /** What a filter can be narrowed to: the models and groups of its calls, the most calls first. */
   async choices(query: Query, filter: UsageFilter): Promise<{ readonly models: string[]; readonly groups: string[] }> {
     const { accountId, from, to, requestId } = filter;
     const open = { accountId, from, to, requestId };
-    const parameters = new Parameters();
-    const rows = await query<{ model: string; group: string }>(
-      `WITH ${partsSql(open, 'all', `c.model, c.group_name`, 'model, group_name', parameters)}
-       SELECT model, group_name AS "group" FROM parts GROUP BY 1, 2 ORDER BY sum(calls) DESC LIMIT 500`,
-      parameters.values,
-    );
-    return { models: distinct(rows.map(({ model }) => model)), groups: distinct(rows.map(({ group }) => group)) };
+    return { models: await choicesOf(query, open, 'model'), groups: await choicesOf(query, open, 'group') };
   }
 
-  private async largest(query: Query, filter: UsageFilter, division: Division, by: Largest): Promise<string[]> {
-    const parameters = new Parameters();
-    const rows = await query<{ series: string }>(
-      `WITH ${partsSql(filter, 'all', DIVIDED_BY[division], 'series', parameters)}
-       SELECT series FROM parts WHERE series <> '' GROUP BY 1 ORDER BY sum(${by}) DESC, 1 LIMIT ${MOST_SERIES}`,
-      parameters.values,
-    );
-    return rows.map(({ series }) => series);
+  private largest(query: Query, filter: UsageFilter, division: Division, by: Largest): Promise<string[]> {
+    return firstNames(query, filter, division, by, MOST_SERIES);
   }
 }
 
-const seriesOf = (division: Division, largest: readonly string[], parameters: Parameters): string =>
-  `CASE WHEN ${DIVIDED_BY[division]} = ANY (${parameters.add(largest, 'text[]')}) THEN ${DIVIDED_BY[division]} ELSE '' END`;
+const MOST_CHOICES = 500;
 
-function sumsSql(filter: UsageFilter, scale: ChartScale, dimension: string, parameters: Parameters): string {
+const choicesOf = (query: Query, filter: UsageFilter, dimension: 'model' | 'group'): Promise<string[]> =>
+  firstNames(query, filter, dimension, 'calls', MOST_CHOICES);
+
+/** The names that most calls, or most costs, are of. */
+async function firstNames(
+  query: Query,
+  filter: UsageFilter,
+  dimension: Division | 'group',
+  by: Largest,
+  most: number,
+): Promise<string[]> {
+  const parameters = new Parameters();
+  const request = { filter, unit: 'all', by: [{ dimension, name: 'name' }], figures: [by] } as const;
+  const rows = await query<{ name: string }>(
+    `WITH ${partsSql(request, parameters)}
+     SELECT name FROM parts WHERE name <> '' GROUP BY 1 ORDER BY sum(${by}) DESC, 1 LIMIT ${most}`,
+    parameters.values,
+  );
+  return rows.map(({ name }) => name);
+}
+
+const seriesOf = (division: Division, largest: readonly string[], parameters: Parameters): DividedBy => ({
+  dimension: division,
+  name: 'series',
+  sql: `CASE WHEN ${COLUMNS[division]} = ANY (${parameters.add(largest, 'text[]')}) THEN ${COLUMNS[division]} ELSE '' END`,
+});
+
+function sumsSql(
+  filter: UsageFilter,
+  scale: ChartScale,
+  divided: readonly DividedBy[],
+  parameters: Parameters,
+): string {
   const zone = parameters.add(scale.timeZone);
-  const parts = partsSql(filter, scale.unit, dimension, 'series', parameters);
+  const parts = partsSql({ filter, unit: scale.unit, by: divided, figures: FIGURES }, parameters);
   const bars = barsBetween(scale.unit, parameters.time(filter.from), parameters.time(filter.to), zone);
+  const series = divided.length === 0 ? `''` : 'series';
   return `
     WITH ${parts}, sums AS (
-      SELECT ${barOf(scale.unit, 'at', zone)} AS bar, series, sum(calls) AS calls, sum(failed) AS failed,
-             sum(cost) AS cost, sum(prompt) AS prompt, sum(cached) AS cached, sum(completion) AS completion
+      SELECT ${barOf(scale.unit, 'at', zone)} AS bar, ${series} AS series,
+             ${FIGURES.map((name) => `sum(${name}) AS ${name}`).join(', ')}
         FROM parts GROUP BY 1, 2
     )
-    SELECT bar AS start, series, calls, failed, cost, prompt, cached, completion
-      FROM sums FULL JOIN ${bars} USING (bar) ORDER BY bar, series`;
+    SELECT bar AS start, series, ${FIGURES.join(', ')} FROM sums FULL JOIN ${bars} USING (bar) ORDER BY bar, series`;
 }
 
 const barFrom = (row: Row): UsageBar => ({
@@ -140,4 +176,26 @@ const plus = (one: UsageFigures, other: UsageFigures): UsageFigures => ({
   completionTokens: one.completionTokens + other.completionTokens,
 });
 
-const distinct = (names: readonly string[]): string[] => [...new Set(names.filter((name) => name !== ''))];
+const NO_TIMES: Histograms = { firstTokens: [], durations: [] };
+
+function timesOf(rows: readonly Row[]): UsageSums['times'] {
+  const bars = new Map<number, Histograms>();
+  let total = NO_TIMES;
+  for (const row of rows) {
+    const at = row.start.getTime();
+    const read = { firstTokens: histogramOf(row.first_tokens), durations: histogramOf(row.durations) };
+    bars.set(at, together(bars.get(at) ?? NO_TIMES, read));
+    total = together(total, read);
+  }
+  return { total: latencyOf(total), bars: new Map([...bars].map(([at, read]) => [at, latencyOf(read)])) };
+}
+
+const together = (one: Histograms, other: Histograms): Histograms => ({
+  firstTokens: addHistograms(one.firstTokens, other.firstTokens),
+  durations: addHistograms(one.durations, other.durations),
+});
+
+const latencyOf = ({ firstTokens, durations }: Histograms): Latency => ({
+  firstToken: percentilesOf(firstTokens),
+  duration: percentilesOf(durations),
+});

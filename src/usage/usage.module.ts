@@ -16,13 +16,12 @@ import { UsageCsv } from './pages/usage-csv.js';
 import { UsageLogsController } from './pages/usage-logs.controller.js';
 import { UsageLogsPages } from './pages/usage-logs.pages.js';
 import { CallPartitions } from './partitions.js';
-import { FirstTokenTimesReader } from './first-token-times.js';
 import { UsageOverviewReader } from './overview-reader.js';
 import { TimeLimitedReads } from './time-limited-reads.js';
 import { UsageDays } from './usage-days.js';
 import { UsageExport } from './usage-export.js';
 import { UsageLog } from './usage-log.js';
-import { UsageSummary } from './usage-summary.js';
+import { RollerTimings, UsageRoller } from './usage-roller.js';
 import { UsageSumsReader } from './usage-sums.js';
 import { UsageRepository } from './usage.repository.js';
 
@@ -45,19 +44,18 @@ import { UsageRepository } from './usage.repository.js';
     LogReader,
     UsageCsv,
     UsageLogsPages,
-    FirstTokenTimesReader,
     TimeLimitedReads,
     UsageDays,
     UsageLog,
     UsageOverviewReader,
-    UsageSummary,
+    RollerTimings,
+    UsageRoller,
     UsageSumsReader,
   ],
   exports: [
     CallRetention,
     AllCallsReader,
     CallDetailsReader,
-    FirstTokenTimesReader,
     LogPlaces,
     UsageExport,
     CallLookup,
@@ -67,7 +65,7 @@ import { UsageRepository } from './usage.repository.js';
     TimeLimitedReads,
     UsageDays,
     UsageOverviewReader,
-    UsageSummary,
+    UsageRoller,
     UsageSumsReader,
   ],
 })

@@ -121,7 +121,9 @@ describe('calls that are kept for two months', () => {
     const name = `calls before 1 ${first.toLocaleString('en-US', { month: 'short', timeZone: 'UTC' })} ${first.getUTCFullYear()}`;
     const change = { actor_name: 'System', action: 'dropped', object_kind: 'calls', lines: ['1 row'] };
     expect(await changes()).toContainEqual({ ...change, object_name: name });
-    expect(await query('SELECT calls, cost FROM usage_slots')).toEqual([{ calls: '1', cost: '100' }]);
+    expect(await query(`SELECT calls, cost FROM usage_slots WHERE account_id <> ''`)).toEqual([
+      { calls: '1', cost: '100' },
+    ]);
     const use = await get(KeyUse).recent({ accountId: owner.accountId, id: owner.keyId }, GONE);
     expect(use.lastAt).toEqual(GONE);
     expect((await get(OwnKeys).get({ accountId: owner.accountId, id: owner.keyId })).lastUsedAt).toEqual(GONE);

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FirstTokenTimesReader } from '../../src/usage/first-token-times.js';
 import { TimeLimitedReads } from '../../src/usage/time-limited-reads.js';
 import { type ChartScale, type ChartUnit, unitFor } from '../../src/usage/usage-chart.js';
 import type { UsageFilter } from '../../src/usage/usage-filter.js';
 import { type LoggedCall, UsageLog } from '../../src/usage/usage-log.js';
-import { UsageSummary } from '../../src/usage/usage-summary.js';
+import { UsageRoller } from '../../src/usage/usage-roller.js';
 import { type Division, type UsageSums, UsageSumsReader } from '../../src/usage/usage-sums.js';
 import { eventually } from '../support/eventually.js';
 import { type Owner, UsageWorld } from '../support/usage-world.js';
@@ -43,8 +42,7 @@ describe('the sums of calls', () => {
     completionTokens: calls.reduce((sum, { completionTokens }) => sum + (completionTokens ?? 0), 0),
   });
   const until = async (): Promise<Date> =>
-    (await world.sql.query('SELECT summed_until FROM usage_sums WHERE account_id = $1', [ann.accountId]))[0]
-      .summed_until;
+    (await world.sql.query('SELECT summed_until FROM usage_watermark'))[0].summed_until;
 
   const FILTERS: readonly (readonly [string, () => Partial<UsageFilter>])[] = [
     ['nothing', () => ({})],
@@ -96,7 +94,7 @@ describe('the sums of calls', () => {
       }
     };
     await check();
-    await world.get(UsageSummary).update(ann.accountId);
+    await world.get(UsageRoller).roll();
     expect((await until()).getTime()).toBeGreaterThan(now - 2 * HOUR);
     await check();
     // Proof that the sums are read, and not the calls.
@@ -106,7 +104,7 @@ describe('the sums of calls', () => {
 
   it('stay those of the rows when calls are settled late, or again in place of a sweep', async () => {
     await fill(40);
-    await world.get(UsageSummary).update(ann.accountId);
+    await world.get(UsageRoller).roll();
     await world.call(ann, days(9), { cost: 123_456_789n, model: 'late' });
     await world.call(ann, new Date(now - 10 * 60_000), { cost: 5n });
     const swept = await world.call(ann, days(8), { cost: 0n, status: 'interrupted', model: 'swept' });
@@ -114,7 +112,7 @@ describe('the sums of calls', () => {
     await world.call(ann, days(8), { cost: 3n, model: 'swept' });
     expect((await sums()).total).toEqual(added(await rows()));
     expect((await sums({ model: 'swept' })).total).toMatchObject({ calls: 1, failed: 0, cost: 3n });
-    await world.get(UsageSummary).update(ann.accountId);
+    await world.get(UsageRoller).roll();
     expect((await sums()).total).toEqual(added(await rows()));
   });
 
@@ -128,7 +126,7 @@ describe('the sums of calls', () => {
          AND created_at < now() - interval '3 days' LIMIT 1`,
       [ann.accountId],
     );
-    const made = world.get(UsageSummary).update(ann.accountId);
+    const made = world.get(UsageRoller).roll();
     expect(await Promise.race([made.then(() => 'made'), sleep(200, 'waits')])).toBe('waits');
     await writer.commitTransaction();
     await writer.release();
@@ -139,7 +137,7 @@ describe('the sums of calls', () => {
 
   it('take late calls of two settlements that meet the same sums in another order', async () => {
     await fill(20);
-    await world.get(UsageSummary).update(ann.accountId);
+    await world.get(UsageRoller).roll();
     const late = (id: string, model: string): string =>
       `INSERT INTO calls SELECT '${id}', created_at, account_id, key_id, '${model}', group_name, protocol, '', '', true,
          '', 'succeeded', '', '', 1, 0, 0, 1, 0, 42, 0, 'reported', NULL, 1, 1, '' FROM calls
@@ -164,8 +162,7 @@ describe('the sums of calls', () => {
 
   it('are made once when several ask at the same moment', async () => {
     await fill(30);
-    const summary = world.get(UsageSummary);
-    await Promise.all([1, 2, 3].map(() => summary.update(ann.accountId)));
+    await Promise.all([1, 2, 3].map(() => world.get(UsageRoller).roll()));
     expect((await sums()).total).toEqual(added(await rows()));
   });
 
@@ -173,7 +170,7 @@ describe('the sums of calls', () => {
     'are divided into days as %s has them',
     async (timeZone) => {
       await fill(60);
-      await world.get(UsageSummary).update(ann.accountId);
+      await world.get(UsageRoller).roll();
       const dayOf = (at: Date): string => at.toLocaleDateString('en-CA', { timeZone });
       const expected = new Map<string, bigint>();
       for (const { createdAt, cost } of await rows())
@@ -197,7 +194,7 @@ describe('the sums of calls', () => {
     await fill(20, span);
     const filter = { from: new Date(now - span) };
     expect(unitFor(filter.from, new Date(now))).toBe(unit);
-    await world.get(UsageSummary).update(ann.accountId);
+    await world.get(UsageRoller).roll();
     const found = await sums(filter, scale(unit));
     expect(found.starts.length).toBeGreaterThanOrEqual(atLeast);
     expect(found.starts.length).toBeLessThanOrEqual(atLeast + 2);
@@ -232,14 +229,15 @@ describe('the sums of calls', () => {
       [2, null],
     ] as const)
       await world.call(ann, new Date(now - hour * HOUR), { firstTokenMs: ms });
-    const times = await world
-      .get(TimeLimitedReads)
-      .read((query) => world.get(FirstTokenTimesReader).read(query, filterOf({}), scale('hour'), 4));
-    expect(times.total).toEqual({ medianMs: 300, p95Ms: 480 });
-    expect([...times.bars.values()]).toEqual([
-      { medianMs: 500, p95Ms: 500 },
-      { medianMs: 200, p95Ms: 290 },
+    const { total, bars } = (await sums({}, scale('hour'))).times;
+    // The middles of 96 to 102 ms, of 282 to 307 and of 487 to 511; all of them lasted 900 ms, which is in 871 to 921.
+    expect(total).toEqual({
+      firstToken: { medianMs: 295, p95Ms: 499 },
+      duration: { medianMs: 896, p95Ms: 896 },
+    });
+    expect([...bars.values()].map(({ firstToken }) => firstToken).filter(Boolean)).toEqual([
+      { medianMs: 499, p95Ms: 499 },
+      { medianMs: 99, p95Ms: 295 },
     ]);
-    expect(times.sampled).toBe(false);
   });
 });

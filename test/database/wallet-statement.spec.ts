@@ -1,7 +1,7 @@
 import { BillingRepository } from '../../src/billing/billing.repository.js';
 import { BillingModule } from '../../src/billing/index.js';
 import { newId, nanos, type Nanos } from '../../src/shared/index.js';
-import { type Query, TimeLimitedReads, UsageSummary } from '../../src/usage/index.js';
+import { type Query, TimeLimitedReads, UsageRoller } from '../../src/usage/index.js';
 import { RedemptionService, WalletService } from '../../src/wallet/index.js';
 import { type ConsumptionDay, type TopUp, WalletStatement } from '../../src/wallet/wallet-statement.js';
 import { movedSince, movements, type TopUpPosition } from '../../src/wallet/wallet-movements.js';
@@ -87,7 +87,7 @@ describe('the statement of a wallet', () => {
     await world.get(BillingRepository).settle([finished(request, 1n)]);
     await expectExact();
     await wallet.credit(accountId, nanos(30n * USD), 'second');
-    await world.get(UsageSummary).update(accountId);
+    await world.get(UsageRoller).roll();
     await settled(ann, 99n, new Date(now - 40 * DAY));
     await expectExact();
     expect((await topUps()).map(({ kind }) => kind)).toEqual([

@@ -4,15 +4,15 @@ import { nanos, type Nanos } from '../../shared/index.js';
 import {
   type ChartScale,
   countCalls,
-  type FirstTokens,
-  FirstTokenTimesReader,
   ownShare,
+  type Percentiles,
   type Query,
   RangeTooLarge,
   readTraffic,
   type Span,
   TimeLimitedReads,
   type Traffic,
+  UsageSumsReader,
 } from '../../usage/index.js';
 import type { ChannelTrouble } from './notices.js';
 
@@ -29,7 +29,7 @@ export interface OverviewReading {
   /** Of the span before, as long as this one. */
   readonly callsBefore: number | undefined;
   /** `ownMs`: how much of the time no upstream took; undefined where no stream tells. */
-  readonly firstToken: { readonly times: FirstTokens | undefined; readonly ownMs: number | undefined } | undefined;
+  readonly firstToken: { readonly times: Percentiles | undefined; readonly ownMs: number | undefined } | undefined;
   readonly changes: readonly RecordedChange[] | undefined;
   readonly troubles: readonly ChannelTrouble[];
   readonly unsettled: number;
@@ -58,7 +58,7 @@ export class OverviewReader {
 
   constructor(
     private readonly reads: TimeLimitedReads,
-    private readonly firstTokens: FirstTokenTimesReader,
+    private readonly sums: UsageSumsReader,
   ) {}
 
   /** @param name what is the same for all who may share the reading */
@@ -71,21 +71,19 @@ export class OverviewReader {
   }
 
   private async readAll(span: Span, scale: ChartScale): Promise<OverviewReading> {
-    const [traffic, callsBefore, lesser] = await Promise.all([
+    const [traffic, callsBefore, firstToken, lesser] = await Promise.all([
       this.part((query) => this.traffic(query, span, scale)),
       this.part((query) => countCalls(query, spanBefore(span))),
+      this.part(async (query) => ({
+        times: (await this.sums.read(query, { ...span, accountId: undefined }, scale)).times.total.firstToken,
+        ownMs: await ownShare(query, span),
+      })),
       this.part(async (query) => ({
         changes: (await recordedChanges(query, {}, {}, CHANGES)).changes,
         troubles: await troubles(query),
         unsettled: (await query<{ calls: number }>(UNSETTLED))[0]?.calls ?? 0,
       })),
     ]);
-    // How many there are decides whether all of them are looked at.
-    const calls = traffic?.total.calls ?? Infinity;
-    const firstToken = await this.part(async (query) => ({
-      times: (await this.firstTokens.read(query, { ...span, accountId: undefined }, scale, calls)).total,
-      ownMs: await ownShare(query, span),
-    }));
     const { changes, ...rest } = lesser ?? { changes: undefined, troubles: [], unsettled: 0 };
     return { traffic, callsBefore, firstToken, changes, ...rest };
   }

@@ -55,14 +55,15 @@ const SELECT = (filter: string, order: string): string => `
              created_at AS "createdAt"
         FROM accounts WHERE ${filter} ${order}) a
     LEFT JOIN wallets w ON w.account_id = a.id
-    LEFT JOIN usage_sums m ON m.account_id = a.id
+   CROSS JOIN usage_watermark m
    CROSS JOIN LATERAL (SELECT date_bin('15 minutes', now() - interval '30 days', '2000-01-01 00:00:00+00') AS since) f
    CROSS JOIN LATERAL (
      SELECT coalesce(sum(r.calls), 0) AS calls, coalesce(sum(r.cost), 0) AS charged
-       FROM (SELECT calls, cost FROM usage_slots WHERE account_id = a.id AND slot >= f.since
+       FROM (SELECT calls, cost FROM usage_slots 
+              WHERE account_id = a.id AND level IN ('all', 'few') AND slot >= f.since
              UNION ALL
              SELECT count(*), coalesce(sum(cost), 0) FROM calls
-              WHERE account_id = a.id AND created_at >= greatest(f.since, coalesce(m.summed_until, '-infinity'))) r) u`;
+              WHERE account_id = a.id AND created_at >= greatest(f.since, m.summed_until)) r) u`;
 
 const ONE = SELECT('id = $1', '');
 

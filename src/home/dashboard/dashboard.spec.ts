@@ -10,6 +10,8 @@ const DAY_MS = 86_400_000;
 const usd = (text: string) => parseUsd(text);
 const NOTHING = { calls: 0, failed: 0, cost: nanos(0n), promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
 
+const NO_TIMES = { total: { firstToken: undefined, duration: undefined }, bars: new Map() };
+
 const aKey = (overrides: Partial<OwnKey> = {}): OwnKey => ({
   id: 'key_1',
   name: 'laptop',
@@ -45,7 +47,7 @@ const aTrouble = (overrides: Partial<ModelTrouble> = {}): ModelTrouble => ({
 });
 
 const usageOf = (overrides: Partial<UsageOverview> = {}): UsageOverview => ({
-  spend: { total: NOTHING, starts: [], bars: [], series: [] },
+  spend: { total: NOTHING, starts: [], bars: [], series: [], times: NO_TIMES },
   lastDay: NOTHING,
   firstTokens: undefined,
   latest: [],
@@ -140,7 +142,13 @@ describe('the dashboard', () => {
     const bar = (start: Date, series: string, cost: string) => ({ ...NOTHING, start, series, cost: usd(cost) });
     const bars = [bar(yesterday, 'a', '4'), bar(yesterday, '', '0.61'), bar(today, 'a', '3.08')];
     const usage = usageOf({
-      spend: { total: { ...NOTHING, cost: usd('7.69') }, starts: [yesterday, today], bars, series: ['a'] },
+      spend: {
+        total: { ...NOTHING, cost: usd('7.69') },
+        starts: [yesterday, today],
+        bars,
+        series: ['a'],
+        times: NO_TIMES,
+      },
       lastDay: { ...NOTHING, calls: 1284, failed: 7 },
       firstTokens: { medianMs: 812, p95Ms: 2140 },
     });

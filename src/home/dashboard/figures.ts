@@ -1,5 +1,5 @@
 import type { Nanos } from '../../shared/index.js';
-import type { FirstTokens, UsageFigures, UsageOverview } from '../../usage/index.js';
+import type { Percentiles, UsageFigures, UsageOverview } from '../../usage/index.js';
 import { count, percent, usd } from '../../web/index.js';
 import type { Conditions } from './attention.js';
 import { daysLeftText } from './runway.js';
@@ -32,7 +32,7 @@ function failedText(day: UsageFigures | undefined): string {
   return day.failed === 0 ? 'none failed' : `${count(day.failed)} failed, ${percent(day.failed, day.calls)}`;
 }
 
-const firstToken = (times: FirstTokens | undefined) =>
+const firstToken = (times: Percentiles | undefined) =>
   times === undefined
     ? { value: UNKNOWN, note: 'no stream in 24 h' }
     : { value: `${count(times.medianMs)} ms`, note: `p95 ${count(times.p95Ms)} ms` };

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { type CallBackground, callBackgrounds } from '../call-backgrounds.js';
-import { FirstTokenTimesReader } from '../first-token-times.js';
 import { missingCalls } from '../missing-calls.js';
 import { TimeLimitedReads } from '../time-limited-reads.js';
 import { unitFor } from '../usage-chart.js';
@@ -41,7 +40,6 @@ export class AllCallsReader {
     private readonly reads: TimeLimitedReads,
     private readonly log: UsageLog,
     private readonly sums: UsageSumsReader,
-    private readonly firstTokens: FirstTokenTimesReader,
   ) {}
 
   /** @throws RangeTooLarge */
@@ -65,9 +63,7 @@ export class AllCallsReader {
     try {
       return await this.reads.read(async (query) => {
         const scale = { unit: unitFor(filter.from, filter.to), timeZone };
-        const sums = await this.sums.read(query, filter, scale, division);
-        const times = await this.firstTokens.read(query, filter, scale, sums.total.calls);
-        return { sums, times, scale };
+        return { sums: await this.sums.read(query, filter, scale, division), scale };
       });
     } catch (error) {
       if (error instanceof RangeTooLarge) return undefined;

@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { type FirstTokenTimes, FirstTokenTimesReader } from '../first-token-times.js';
 import { missingCalls } from '../missing-calls.js';
 import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { type ChartScale, unitFor } from '../usage-chart.js';
 import type { UsageFilter } from '../usage-filter.js';
 import { type LogPage, type LogStart, UsageLog } from '../usage-log.js';
-import { UsageSummary } from '../usage-summary.js';
 import { type Division, type UsageSums, UsageSumsReader } from '../usage-sums.js';
 
 interface LogRequest {
@@ -20,7 +18,6 @@ interface LogRequest {
 export interface LogReading {
   readonly page: LogPage;
   readonly sums: UsageSums;
-  readonly times: FirstTokenTimes;
   readonly scale: ChartScale;
   readonly models: readonly string[];
   readonly groups: readonly string[];
@@ -39,15 +36,12 @@ const USED = `
 export class LogReader {
   constructor(
     private readonly reads: TimeLimitedReads,
-    private readonly summary: UsageSummary,
     private readonly log: UsageLog,
     private readonly sums: UsageSumsReader,
-    private readonly firstTokens: FirstTokenTimesReader,
   ) {}
 
   /** @throws RangeTooLarge */
-  async read(request: LogRequest): Promise<LogReading> {
-    await this.summary.update(request.filter.accountId);
+  read(request: LogRequest): Promise<LogReading> {
     return this.reads.read((query) => this.readAll(query, request));
   }
 
@@ -55,12 +49,11 @@ export class LogReader {
     const scale: ChartScale = { unit: unitFor(filter.from, filter.to), timeZone };
     const page = await this.log.page(query, filter, start, size);
     const sums = await this.sums.read(query, filter, scale, division);
-    const times = await this.firstTokens.read(query, filter, scale, sums.total.calls);
     const choices = await this.sums.choices(query, filter);
     const keys = await query<{ id: string; name: string }>(KEYS, [filter.accountId]);
     const everUsed =
       page.calls.length > 0 || (await query<{ used: boolean }>(USED, [filter.accountId]))[0]?.used === true;
     const missing = await missingCalls(query, filter.from);
-    return { page, sums, times, scale, ...choices, keys, everUsed, missing };
+    return { page, sums, scale, ...choices, keys, everUsed, missing };
   }
 }

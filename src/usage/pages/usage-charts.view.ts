@@ -19,13 +19,11 @@ import {
   usd,
   type Values,
 } from '../../web/index.js';
-import type { FirstTokenTimes } from '../first-token-times.js';
 import type { ChartScale, ChartUnit } from '../usage-chart.js';
-import type { UsageBar, UsageSums } from '../usage-sums.js';
+import type { Latency, UsageBar, UsageSums } from '../usage-sums.js';
 
 interface ChartsInput {
   readonly sums: UsageSums;
-  readonly times: FirstTokenTimes;
   readonly scale: ChartScale;
   /** Whether the last bar is still running. */
   readonly upToNow: boolean;
@@ -57,11 +55,12 @@ const VALUES = {
 
 /** The four small charts of a filter, and their numbers as one table. */
 export function usageCharts(input: ChartsInput) {
-  const { sums, times } = input;
-  const { total, starts } = sums;
+  const { sums } = input;
+  const { total, starts, times } = sums;
+  const { firstToken } = times.total;
   const allTokens = total.promptTokens + total.completionTokens;
   const calls = chartOf(input, 'calls', COUNT, `${count(total.calls)} calls`);
-  const { median, p95 } = latencies(input);
+  const { median, p95 } = latencies(input, 'firstToken');
   return {
     minis: [
       mini('Calls', count(total.calls), total.failed > 0 ? `${count(total.failed)} failed` : '', calls),
@@ -74,8 +73,8 @@ export function usageCharts(input: ChartsInput) {
       ),
       mini(
         'First token',
-        times.total === undefined ? '–' : `${count(times.total.medianMs)} ms`,
-        times.total === undefined ? '' : `p95 ${count(times.total.p95Ms)} ms`,
+        firstToken === undefined ? '–' : `${count(firstToken.medianMs)} ms`,
+        firstToken === undefined ? '' : `p95 ${count(firstToken.p95Ms)} ms`,
         latencyLines({
           id: 'first-token',
           finding: 'Median and 95th percentile of the time to the first token',
@@ -85,7 +84,6 @@ export function usageCharts(input: ChartsInput) {
       ),
     ],
     legend: sums.series.length === 0 ? undefined : calls.legend,
-    sampled: times.sampled,
     scaleText: scaleText(starts, input),
     table: numbersOf(input),
   };
@@ -106,8 +104,8 @@ function valuesOf({ sums }: ChartsInput, name: keyof typeof VALUES, series?: str
   return sums.starts.map((start) => byBar.get(start.getTime()) ?? 0n);
 }
 
-function latencies({ sums, times }: ChartsInput): { readonly median: Values; readonly p95: Values } {
-  const measured = sums.starts.map((start) => times.bars.get(start.getTime()));
+function latencies({ sums }: ChartsInput, name: keyof Latency): { readonly median: Values; readonly p95: Values } {
+  const measured = sums.starts.map((start) => sums.times.bars.get(start.getTime())?.[name]);
   return { median: measured.map((bar) => bar?.medianMs ?? null), p95: measured.map((bar) => bar?.p95Ms ?? null) };
 }
 
@@ -129,7 +127,7 @@ function chartOf(input: ChartsInput, name: 'calls' | 'cost' | 'tokens', unit: Un
 }
 
 function numbersOf(input: ChartsInput): ChartTable {
-  const { median, p95 } = latencies(input);
+  const [firstToken, duration] = [latencies(input, 'firstToken'), latencies(input, 'duration')];
   return chartTable('Totals of this filter', BAR_NAMES[input.scale.unit], labelsOf(input), [
     { name: 'Calls', values: valuesOf(input, 'calls'), unit: COUNT },
     { name: 'Failed', values: valuesOf(input, 'failed'), unit: COUNT },
@@ -137,8 +135,10 @@ function numbersOf(input: ChartsInput): ChartTable {
     { name: 'Prompt tokens', values: valuesOf(input, 'prompt'), unit: COUNT },
     { name: 'Cached', values: valuesOf(input, 'cached'), unit: COUNT },
     { name: 'Completion tokens', values: valuesOf(input, 'completion'), unit: COUNT },
-    { name: 'First token, median', values: median, unit: MILLISECONDS },
-    { name: 'p95', values: p95, unit: MILLISECONDS },
+    { name: 'First token, median', values: firstToken.median, unit: MILLISECONDS },
+    { name: 'First token, p95', values: firstToken.p95, unit: MILLISECONDS },
+    { name: 'Duration, median', values: duration.median, unit: MILLISECONDS },
+    { name: 'Duration, p95', values: duration.p95, unit: MILLISECONDS },
   ]);
 }
 

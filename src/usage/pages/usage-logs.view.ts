@@ -1,5 +1,4 @@
 import type { CallDetails } from '../call-details.js';
-import type { FirstTokenTimes } from '../first-token-times.js';
 import type { ChartScale } from '../usage-chart.js';
 import type { LoggedCall } from '../usage-log.js';
 import type { Division, UsageSums } from '../usage-sums.js';
@@ -13,7 +12,6 @@ import { addressOf, DIVISIONS, RANGES, type UsageQuery } from './usage-query.js'
 /** What the charts of a filter show. */
 export interface LogFigures {
   readonly sums: UsageSums;
-  readonly times: FirstTokenTimes;
   readonly scale: ChartScale;
 }
 

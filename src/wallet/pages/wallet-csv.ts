@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { dayOf, formatUsd } from '../../shared/index.js';
-import { csvLines, TimeLimitedReads, UsageSummary } from '../../usage/index.js';
+import { csvLines, TimeLimitedReads } from '../../usage/index.js';
 import type { Visitor } from '../../web/index.js';
 import type { TopUpPosition } from '../wallet-movements.js';
 import { type ConsumptionPage, type TopUpPage, WalletStatement } from '../wallet-statement.js';
@@ -15,7 +15,6 @@ export class WalletCsv {
   constructor(
     private readonly statement: WalletStatement,
     private readonly reads: TimeLimitedReads,
-    private readonly summary: UsageSummary,
   ) {}
 
   async *topUps({ accountId }: Visitor): AsyncGenerator<string, void, void> {
@@ -42,7 +41,6 @@ export class WalletCsv {
   /** Days are those of the reader's time zone. */
   async *consumption({ accountId, timeZone }: Visitor): AsyncGenerator<string, void, void> {
     yield csvLines([DAY_COLUMNS]);
-    await this.summary.update(accountId);
     let before: Date | undefined;
     do {
       const at = before;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, dayOf } from '../../shared/index.js';
-import { TimeLimitedReads, UsageSummary } from '../../usage/index.js';
+import { TimeLimitedReads } from '../../usage/index.js';
 import { Cursors, Form, Page, type Visitor } from '../../web/index.js';
 import type { TopUpPosition } from '../wallet-movements.js';
 import { WalletStatement } from '../wallet-statement.js';
@@ -23,7 +23,6 @@ export class WalletPages {
   constructor(
     private readonly statement: WalletStatement,
     private readonly reads: TimeLimitedReads,
-    private readonly summary: UsageSummary,
     private readonly cursors: Cursors,
     private readonly clock: Clock,
   ) {}
@@ -35,7 +34,6 @@ export class WalletPages {
     form: Form<RedeemForm> = Form.empty(),
     status?: number,
   ): Promise<Page> {
-    await this.summary.update(accountId);
     const now = this.clock.date();
     const [topUpsFrom, daysFrom] = [this.open(TOP_UPS, entry.topups), this.open(DAYS, entry.before)];
     const data = await this.reads.read(async (query) => {
