@@ -1,3 +1,4 @@
+import type { WaitRecords } from '../call/index.js';
 import type { Nanos } from '../shared/index.js';
 import type { CallResult } from './call-result.js';
 
@@ -55,4 +56,11 @@ export interface RecordedCall {
   readonly errorMessage: string;
   readonly ip: string;
   readonly result: CallResult;
+  /** Milliseconds from its arrival until a hold was asked for, and from there until that was answered; null: none was. */
+  readonly holdBegunMs: number | null;
+  readonly holdMs: number | null;
+  /** From its end until the statement that wrote it was sent; null: from before that was recorded, or not settled by its process. */
+  readonly settleWaitMs: number | null;
+  /** What its answer stood still for; null: nothing. */
+  readonly waits: WaitRecords | null;
 }

@@ -1,92 +1,75 @@
-import { exactUsd, type Step } from '../../web/index.js';
+import { exactUsd } from '../../web/index.js';
 import type { CallAttempt } from '../call-details.js';
 import type { RecordedCall } from '../recorded-call.js';
+import { attemptSteps } from './attempt-steps.js';
+import { beginning } from './call-beginning.js';
+import { choosing, gapStep, LEAST_GAP_MS, type TimedStep } from './timed-step.js';
 
-/** The steps of a call on its own scale. @param asOperator whether channels and what upstreams answered are named */
-export function callSteps(call: RecordedCall, attempts: readonly CallAttempt[], asOperator: boolean): Step[] {
+/** Milliseconds from its arrival until a finished call was sent to be recorded: the end of its timeline. */
+export const endOf = ({ durationMs, settleWaitMs }: RecordedCall): number => (durationMs ?? 0) + (settleWaitMs ?? 0);
+
+/** The steps of a finished call on its own scale. @param asOperator whether channels and what upstreams answered are named */
+export function callSteps(call: RecordedCall, attempts: readonly CallAttempt[], asOperator: boolean): TimedStep[] {
   const total = call.durationMs ?? 0;
-  // Nothing was accepted or held, and so nothing is settled.
-  if (call.status === 'refused' && attempts.length === 0)
-    return [{ name: 'Checked: refused', atMs: 0, tookMs: total, tone: 'failed', outcome: call.errorReason, bad: true }];
-  const beginning = (attempt: CallAttempt): number =>
+  const startOf = (attempt: CallAttempt): number =>
     // Of one from before it was recorded: as if it had been the last, with nothing behind it.
     attempt.begunMs ?? Math.max(0, total - attempt.durationMs);
   const [first] = attempts;
+  const last = attempts.at(-1);
+  const { back_off: _, ...still } = call.waits ?? {};
   return [
-    {
-      name: 'Accepted, money held',
-      atMs: 0,
-      tookMs: first === undefined ? total : beginning(first),
-      tone: 'ours',
-      outcome: 'key, limits, balance',
-    },
-    ...attempts.flatMap((attempt) => attemptSteps(call, attempt, beginning(attempt), asOperator)),
+    ...beginning(call, first === undefined ? total : startOf(first), first !== undefined),
+    ...attempts.flatMap((attempt, index) => {
+      const startMs = startOf(attempt);
+      const before = attempts[index - 1];
+      return [
+        ...(before === undefined ? [] : between(call, startOf(before) + before.durationMs, startMs)),
+        // Only of the last one an answer has reached the client.
+        ...attemptSteps(call, attempt, { startMs, waits: attempt === last ? still : {}, asOperator }),
+      ];
+    }),
+    ...ending(call, last === undefined ? undefined : startOf(last) + last.durationMs),
+  ];
+}
+
+/** From the end of an attempt to the beginning of the next one. */
+function between({ waits }: RecordedCall, fromMs: number, toMs: number): TimedStep[] {
+  const pause = waits?.back_off?.spans.find(([atMs]) => atMs >= fromMs - 1 && atMs < toMs);
+  if (pause === undefined) return choosing(fromMs, toMs);
+  const [atMs, tookMs] = pause;
+  const why = { outcome: 'so that a fault may pass', spent: 'pausing before a retry' };
+  return [
+    ...choosing(fromMs, atMs),
+    { name: 'Pause before retry', atMs, tookMs, tone: 'ours', ...why },
+    ...choosing(atMs + tookMs, toMs),
+  ];
+}
+
+/** From the end of the last attempt on; undefined when there was none. */
+function ending(call: RecordedCall, attemptedMs: number | undefined): TimedStep[] {
+  const { status, cost, settleWaitMs } = call;
+  const total = call.durationMs ?? 0;
+  if (status === 'refused' && attemptedMs === undefined) return [];
+  const waitMs = settleWaitMs ?? 0;
+  const sent = { outcome: 'until the database was sent it', spent: 'waiting to be recorded' };
+  return [
+    ...(attemptedMs === undefined || settleWaitMs === null ? [] : finishing(call, attemptedMs, total)),
+    ...(waitMs > 0
+      ? [{ name: 'Wait to be recorded', atMs: total, tookMs: waitMs, tone: 'ours', ...sent } as const]
+      : []),
     {
       name: 'Settled',
-      atMs: total,
+      atMs: total + waitMs,
       tookMs: null,
       tone: 'ours',
-      outcome: call.cost === null || call.cost === 0n ? 'not charged' : `charged ${exactUsd(call.cost)}`,
+      outcome: cost === null || cost === 0n ? 'not charged' : `charged ${exactUsd(cost)}`,
     },
   ];
 }
 
-function attemptSteps(call: RecordedCall, attempt: CallAttempt, start: number, asOperator: boolean): Step[] {
-  const succeeded = attempt.outcome === 'succeeded';
-  const whole: Step = {
-    name: `Attempt ${attempt.ordinal}`,
-    atMs: start,
-    tookMs: attempt.durationMs,
-    rank: 'whole',
-    tone: succeeded ? 'stream' : 'failed',
-    outcome: outcomeWords(attempt, asOperator),
-    bad: !succeeded,
-    ...(attempt.reason !== '' && { reason: attempt.reason }),
-  };
-  return [whole, ...partsOf(call, attempt, start)];
-}
-
-interface Phase {
-  readonly name: string;
-  readonly tone: Step['tone'];
-  /** From the attempt's beginning; null when it did not come to its end. */
-  readonly endMs: number | null;
-}
-
-function phasesOf({ stream }: RecordedCall, attempt: CallAttempt): readonly Phase[] {
-  const { upstreamStatus, connectMs, headersMs, firstByteMs, firstTokenMs } = attempt;
-  const isStream = firstTokenMs !== null || (stream && upstreamStatus !== null && upstreamStatus < 300);
-  return [
-    { name: 'Connect', tone: 'connect', endMs: connectMs },
-    { name: 'Wait for the answer', tone: 'wait', endMs: headersMs },
-    { name: 'Wait for its first byte', tone: 'wait', endMs: firstByteMs },
-    { name: isStream ? 'Wait for the first token' : 'Read the answer', tone: 'wait', endMs: firstTokenMs },
-    { name: 'Stream', tone: 'stream', endMs: null },
-  ];
-}
-
-/** Where the time of an attempt went: the phases that it has come through, and the one in which it ended. */
-function partsOf(call: RecordedCall, attempt: CallAttempt, start: number): Step[] {
-  const phases = phasesOf(call, attempt);
-  const last = phases.findLastIndex(({ endMs }) => endMs !== null) + 1;
-  const parts: Step[] = [];
-  let at = 0;
-  phases.slice(0, last + 1).forEach(({ name, tone, endMs }, index) => {
-    const end = index === last ? attempt.durationMs : (endMs ?? at);
-    // A connection that was there already takes no time, and headers mostly come with the body.
-    if (end > at) parts.push({ name, atMs: start + at, tookMs: end - at, rank: 'part', tone, outcome: '' });
-    at = Math.max(at, end);
-  });
-  return parts;
-}
-
-function outcomeWords(attempt: CallAttempt, asOperator: boolean): string {
-  const { outcome, upstreamStatus, channel, credential, upstreamModel } = attempt;
-  const words = outcome === 'succeeded' ? 'completed' : outcome.replaceAll('_', ' ');
-  if (!asOperator) return words;
-  // The first one is what most channels have.
-  const account = (credential ?? 1) > 1 ? `credential ${credential}` : '';
-  return [words, upstreamStatus, channel, account, upstreamModel]
-    .filter((part) => part !== null && part !== '')
-    .join(', ');
+/** What was left to do when the upstream had done its part. What held the answer back there has a line of its own. */
+function finishing({ waits }: RecordedCall, fromMs: number, toMs: number): TimedStep[] {
+  const all = Object.values(waits ?? {}).flatMap(({ spans }) => spans);
+  if (all.some(([atMs, tookMs]) => atMs + tookMs > fromMs + LEAST_GAP_MS)) return [];
+  return gapStep('Finish the answer', fromMs, toMs, { spent: 'finishing the answer' });
 }

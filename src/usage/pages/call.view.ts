@@ -1,8 +1,9 @@
-import { dialectNames, shareBar, waterfall } from '../../web/index.js';
+import { dialectNames, exactUsd, shareBar, waterfall } from '../../web/index.js';
 import type { CallAttempt, CallDetails } from '../call-details.js';
 import { RESULT_LABELS, RESULT_TONES } from '../call-result.js';
 import type { RecordedCall } from '../recorded-call.js';
-import { callSteps } from './call-steps.js';
+import { findingOf } from './call-finding.js';
+import { callSteps, endOf } from './call-steps.js';
 import { costFormula, multiplierText } from './cost-formula.js';
 import { adviceFor, billingWords, messageWithoutReason } from './error-words.js';
 import { addressOf, type LogPath, type UsageQuery, usageQuery } from './usage-query.js';
@@ -67,11 +68,38 @@ export function callPage(details: CallDetails, now: Date, { timeZone, operator, 
     longContext: longContext(call),
     prices,
     split: split(call),
-    timeline: call.durationMs === null ? undefined : waterfall(callSteps(call, attempts, operator), call.durationMs),
+    ...timelineOf(details, now, operator),
+    lostMs: lostMs(attempts),
     attemptNumber: attempts.length,
     channel: operator ? call.channel : '',
     upstream: operator ? upstreamOf(details) : undefined,
   };
+}
+
+/** Where the time went: as it was recorded at the end, or what is known of it before. */
+function timelineOf({ call, attempts }: CallDetails, now: Date, operator: boolean) {
+  // Its process has ended, and all that it knew with it.
+  if (call.status === 'interrupted') return { lost: true };
+  if (call.durationMs === null) {
+    const elapsedMs = Math.max(0, now.getTime() - call.createdAt.getTime());
+    const outcome = `${exactUsd(call.held)} on hold`;
+    const running = { name: 'In progress', atMs: 0, tookMs: elapsedMs, tone: 'wait', outcome } as const;
+    return { timeline: waterfall([running], elapsedMs) };
+  }
+  const steps = callSteps(call, attempts, operator);
+  return {
+    timeline: waterfall(steps, endOf(call)),
+    // Of one from before its times were recorded it is not known well enough.
+    finding: call.settleWaitMs === null ? undefined : findingOf(steps, endOf(call)),
+  };
+}
+
+/** What went by before the attempt began that answered; undefined when that was the first. */
+function lostMs(attempts: readonly CallAttempt[]): number | undefined {
+  const [first, last] = [attempts[0]?.begunMs, attempts.at(-1)?.begunMs];
+  if (attempts.length < 2 || first === undefined || last === undefined || first === null || last === null)
+    return undefined;
+  return last - first;
 }
 
 /** What the last upstream said, and what all attempts cost the operator; null as soon as that of one is unknown. */

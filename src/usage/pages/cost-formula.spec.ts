@@ -1,3 +1,4 @@
+import { aRecordedCall } from '../../../test/support/recorded-calls.js';
 import { nanos, parseUsd } from '../../shared/index.js';
 import type { CostLine, RecordedCall } from '../recorded-call.js';
 import { type CostFormula, costFormula, type ExactAmount } from './cost-formula.js';
@@ -26,38 +27,8 @@ function workedOut({ subtotal, factors, corrections }: CostFormula): bigint {
 
 const multipliers = { effort_multiplier: '1', group_multiplier: '1', service_tier_multiplier: '1' };
 
-const aCall = (lines: readonly CostLine[], cost: bigint, overrides: Partial<RecordedCall> = {}): RecordedCall => ({
-  id: 'req_1',
-  createdAt: new Date(0),
-  model: 'm',
-  group: 'saver',
-  protocol: 'responses',
-  upstreamProtocol: 'responses',
-  stream: true,
-  effort: 'high',
-  status: 'succeeded',
-  errorReason: '',
-  promptTokens: 1,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  completionTokens: 1,
-  reasoningTokens: 0,
-  cost: nanos(cost),
-  uncollected: nanos(0n),
-  held: nanos(0n),
-  billingBasis: 'reported',
-  lines,
-  snapshot: multipliers,
-  firstTokenMs: null,
-  durationMs: 1,
-  attempts: 1,
-  keyId: 'key_1',
-  channel: 'main',
-  errorMessage: '',
-  ip: '',
-  result: 'completed',
-  ...overrides,
-});
+const aCall = (lines: readonly CostLine[], cost: bigint, overrides: Partial<RecordedCall> = {}): RecordedCall =>
+  aRecordedCall({ lines, cost: nanos(cost), snapshot: multipliers, ...overrides });
 
 const LINES: readonly CostLine[] = [
   { item: 'input', quantity: 6610, price: '3' },

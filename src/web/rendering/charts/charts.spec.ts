@@ -197,14 +197,25 @@ describe('a timeline', () => {
         { name: 'Attempt 1', rank: 'whole', atMs: 0, tookMs: 500, tone: 'failed' },
         { name: 'Settled', atMs: 1000, tookMs: 0, tone: 'ours' },
         { name: 'Unknown', atMs: null, tookMs: 3, tone: 'wait' },
+        {
+          name: 'Twice',
+          atMs: 100,
+          tookMs: 30,
+          bars: [
+            { atMs: 100, tookMs: 10 },
+            { atMs: 900, tookMs: 20 },
+          ],
+          tone: 'client',
+        },
       ],
       1000,
     );
     expect(ticks).toEqual(['0', '250', '500', '750', '1,000 ms']);
-    expect(steps.map(({ class: colour, bar }) => [colour, bar])).toEqual([
+    expect(steps.map(({ class: colour, bars }) => [colour, ...bars])).toEqual([
       ['fbad', { x: '0', width: '500' }],
       ['f5', { x: '996', width: '4' }],
-      ['f2', undefined],
+      ['f2'],
+      ['f3', { x: '100', width: '10' }, { x: '900', width: '20' }],
     ]);
   });
 });

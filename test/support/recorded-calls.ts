@@ -1,0 +1,61 @@
+import { nanos } from '../../src/shared/index.js';
+import type { CallAttempt } from '../../src/usage/index.js';
+import type { RecordedCall } from '../../src/usage/recorded-call.js';
+
+/** A streamed call of a second that has succeeded at once, as it is read. */
+export const aRecordedCall = (overrides: Partial<RecordedCall> = {}): RecordedCall => ({
+  id: 'req_1',
+  createdAt: new Date(0),
+  model: 'm',
+  group: 'saver',
+  protocol: 'responses',
+  upstreamProtocol: 'responses',
+  stream: true,
+  effort: 'high',
+  status: 'succeeded',
+  errorReason: '',
+  promptTokens: 1,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  completionTokens: 1,
+  reasoningTokens: 0,
+  cost: nanos(1000n),
+  uncollected: nanos(0n),
+  held: nanos(0n),
+  billingBasis: 'reported',
+  lines: [],
+  snapshot: null,
+  firstTokenMs: 300,
+  durationMs: 1000,
+  attempts: 1,
+  keyId: 'key_1',
+  channel: 'main',
+  errorMessage: '',
+  ip: '',
+  result: 'completed',
+  holdBegunMs: 4,
+  holdMs: 3,
+  settleWaitMs: 0,
+  waits: null,
+  ...overrides,
+});
+
+/** The only attempt of that call. */
+export const aCallAttempt = (overrides: Partial<CallAttempt> = {}): CallAttempt => ({
+  ordinal: 1,
+  channel: 'main',
+  credential: 1,
+  upstreamModel: 'their-m',
+  upstreamStatus: 200,
+  upstreamRequestId: '',
+  upstreamCost: null,
+  outcome: 'succeeded',
+  reason: '',
+  begunMs: 7,
+  connectMs: 20,
+  headersMs: 200,
+  firstByteMs: 200,
+  firstTokenMs: 293,
+  durationMs: 993,
+  ...overrides,
+});
