@@ -1,0 +1,105 @@
+import { DataSource } from 'typeorm';
+import { AccountNotices, AlertRepository } from '../../src/alerts/index.js';
+import { AccountDeletion } from '../../src/onboarding/index.js';
+import { useAccountPages } from '../support/account-pages.js';
+import type { PageVisitor } from '../support/page-visitor.js';
+
+/** All of the form as it stands for an account that has saved nothing. */
+const USUAL = {
+  walletBelow: '',
+  quotaPercent: '80',
+  quotaUsedUp: 'yes',
+  budgetPercent: '80',
+  budgetUsedUp: 'yes',
+  expiryDays: '7',
+  newNetwork: 'yes',
+  unusualVolume: 'yes',
+};
+const PAGE = '/account/alerts';
+
+describe('the page of alerts', () => {
+  const pages = useAccountPages();
+  let email: string;
+  let ann: PageVisitor;
+  beforeEach(async () => {
+    email = await pages.account();
+    ann = await pages.signedIn(email);
+  });
+
+  /** What the fields of the page have in them. */
+  const shown = async (): Promise<Record<string, string>> => {
+    const { text } = await ann.get(PAGE);
+    return Object.fromEntries(
+      Object.keys(USUAL).map((name) => {
+        const [field = ''] = new RegExp(`<input[^>]* name="${name}"[^>]*>`).exec(text) ?? [];
+        const value = / value="([^"]*)"/.exec(field)?.[1] ?? '';
+        return [name, field.includes('checkbox') && !field.includes(' checked') ? '' : value];
+      }),
+    );
+  };
+
+  it('is reached from the account, and shows what holds until something is saved', async () => {
+    expect((await ann.get('/account')).text).toContain(`href="${PAGE}"`);
+    expect(await shown()).toEqual(USUAL);
+    expect((await ann.get(PAGE)).text).toContain(email);
+  });
+
+  it('keeps what is saved, and an empty field or box is off', async () => {
+    const answer = await ann.submit(PAGE, { walletBelow: '$1,234.5', quotaPercent: '50', quotaUsedUp: 'yes' });
+    expect([answer.status, answer.location]).toEqual([303, PAGE]);
+    expect((await ann.follow(answer)).text).toContain('Alerts saved');
+    expect(await shown()).toEqual({
+      walletBelow: '1234.5',
+      quotaPercent: '50',
+      quotaUsedUp: 'yes',
+      budgetPercent: '',
+      budgetUsedUp: '',
+      expiryDays: '',
+      newNetwork: '',
+      unusualVolume: '',
+    });
+  });
+
+  it.each([
+    ['walletBelow', '0', 'Enter dollars, such as 5 or 12.50, or leave it empty for no mail.'],
+    ['walletBelow', 'much', 'Enter dollars, such as 5 or 12.50, or leave it empty for no mail.'],
+    ['quotaPercent', '100', 'Enter a whole number from 1 to 99, or leave it empty for no mail.'],
+    ['budgetPercent', '12.5', 'Enter a whole number from 1 to 99, or leave it empty for no mail.'],
+    ['expiryDays', '366', 'Enter days from 1 to 365, or leave it empty for no mail.'],
+    ['newNetwork', 'perhaps', 'Tick the box or leave it empty.'],
+  ])('refuses %s “%s”, keeps what was typed, and saves nothing', async (field, value, fault) => {
+    const answer = await ann.submit(PAGE, { ...USUAL, [field]: value });
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain(fault);
+    if (field !== 'newNetwork') expect(answer.text).toMatch(new RegExp(`name="${field}"[^>]* value="${value}"`));
+    expect(await shown()).toEqual(USUAL);
+  });
+
+  it('knows no field of another account', async () => {
+    expect((await ann.submit(PAGE, { ...USUAL, accountId: 'acc_other' })).status).toBe(422);
+  });
+
+  it('has nothing left of an account that was deleted, and neither have the mails', async () => {
+    await ann.submit(PAGE, { ...USUAL, walletBelow: '100' });
+    const sql = pages.relay.get(DataSource);
+    const [row] = await sql.query<{ id: string }[]>('SELECT id FROM accounts WHERE email = $1', [email]);
+    const accountId = row?.id ?? '';
+    await pages.relay.get(AlertRepository).look();
+    await pages.relay.get(AccountNotices).raise({
+      kind: 'new-network',
+      accountId,
+      keyId: 'key_1',
+      occasion: '203.0.113.0/24',
+      words: { subject: 's', heading: 'h', paragraphs: ['p'], button: { label: 'b', path: '/keys' } },
+    });
+    const left = () => sql.query('SELECT kind FROM alerts WHERE account_id = $1 ORDER BY 1', [accountId]);
+    expect(await left()).toEqual([{ kind: 'new-network' }, { kind: 'wallet' }]);
+    await pages.relay.get(AccountDeletion).run(accountId);
+    expect(await left()).toEqual([]);
+    expect(await sql.query('SELECT FROM alert_settings WHERE account_id = $1', [accountId])).toEqual([]);
+  });
+
+  it('is nobody’s who is not signed in', async () => {
+    expect((await pages.visitor().get(PAGE)).location).toMatch(/^\/sign-in/);
+  });
+});
