@@ -34,6 +34,7 @@ import { RollUpUsage20261123090000 } from './20261123090000-roll-up-usage.js';
 import { RecordTimesOfCalls20261123100000 } from './20261123100000-record-times-of-calls.js';
 import { DivideSettlement20261123100010 } from './20261123100010-divide-settlement.js';
 import { CreateAlerts20261123110000 } from './20261123110000-create-alerts.js';
+import { CreateAllowances20261123120000 } from './20261123120000-create-allowances.js';
 import { CreatePayments20261123130000 } from './20261123130000-create-payments.js';
 import { SumUpKeyUses20261123140000 } from './20261123140000-sum-up-key-uses.js';
 
@@ -73,6 +74,7 @@ export const migrations = [
   RecordTimesOfCalls20261123100000,
   DivideSettlement20261123100010,
   CreateAlerts20261123110000,
+  CreateAllowances20261123120000,
   CreatePayments20261123130000,
   SumUpKeyUses20261123140000,
 ];

@@ -23,6 +23,8 @@ import { codeOf } from './shared/index.js';
 import { stopWhenTold } from './shutdown.js';
 import type { StopRequest } from './stop-request.js';
 import { CallRetention, UsageRoller } from './usage/index.js';
+import { CallRetention } from './usage/index.js';
+import { AllowanceTurn } from './wallet/index.js';
 import { welcome } from './welcome.js';
 import { isFirst, isWorker, PrimaryLink, SERVES } from './workers/index.js';
 
@@ -59,6 +61,7 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
   app.get(CallRetention).start();
   app.get(UsageRoller).start();
   app.get(AlertWatch).start();
+  app.get(AllowanceTurn).start();
 }
 
 async function greet(app: NestFastifyApplication, config: Config): Promise<void> {

@@ -20,6 +20,8 @@ export const ADVISORY_LOCKS = {
   rollup: 718_270_007,
   /** Held, exclusively, by the transaction that looks whose thresholds are crossed. */
   alerts: 718_270_011,
+  /** Held, exclusively, by the transaction that turns the monthly allowance of an account. */
+  allowances: 718_270_012,
   /** The first of two keys: held, exclusively, by a transaction that does what was told of one payment, on its name. */
   payment: 718_270_013,
 } as const;

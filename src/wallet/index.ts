@@ -1,6 +1,9 @@
 // What accounts own: balances, what is owed, the double-entry ledger behind both, credits and debits by the operator,
 // redemption codes, the statement and its pages, and the check that recomputes all of it. Does not own what calls hold
 // and cost: admission and settlement write that.
+export { AllowanceService } from './allowance/allowance.service.js';
+export { AllowancePeriod, AllowanceTurn } from './allowance/allowance-turn.js';
+export { AllowanceCalendar, type CalendarMoment } from './allowance/allowance-calendar.js';
 export { LedgerCheck, type LedgerReport } from './ledger-check.js';
 export { CodeNotRedeemable, CodesNotPossible } from './redemption.errors.js';
 export { CODE_STATES, type CodeFilter, type CodePosition, type CodeState } from './listed-code.js';

@@ -4,9 +4,11 @@ import type { Nanos } from '../shared/index.js';
 
 /**
  * `owed`: a release that paid what its account owes. `redemption`: a code that was redeemed. `payment`: what came
- * through a payment provider. `refund`: a payment that was taken back, whoever asked for it.
+ * through a payment provider. `refund`: a payment that was taken back, whoever asked for it. `allowance`: what an account
+ * is given for a month; `expiry`: what of it was not spent.
  */
-export type LedgerEntryKind = 'credit' | 'debit' | 'calls' | 'owed' | 'redemption' | 'payment' | 'refund';
+export type LedgerEntryKind =
+  'credit' | 'debit' | 'calls' | 'owed' | 'redemption' | 'payment' | 'refund' | 'allowance' | 'expiry';
 
 /** Why money moved. Never changed. */
 @Entity('ledger_entries')

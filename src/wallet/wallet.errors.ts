@@ -32,6 +32,10 @@ export class AmountNotPossible extends AppError {
     return new AmountNotPossible('The amount must not be 0.');
   }
 
+  static negative(): AmountNotPossible {
+    return new AmountNotPossible('The amount must not be negative.');
+  }
+
   static notPositive(): AmountNotPossible {
     return new AmountNotPossible('The amount must be more than 0.');
   }

@@ -2,6 +2,11 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule } from '../auth/index.js';
 import { UsageModule } from '../usage/index.js';
+import { AllowanceCalendar } from './allowance/allowance-calendar.js';
+import { AllowanceEntity, AllowanceMonthEntity } from './allowance/allowance.entity.js';
+import { AllowanceRepository } from './allowance/allowance.repository.js';
+import { AllowanceService } from './allowance/allowance.service.js';
+import { AllowancePeriod, AllowanceTurn } from './allowance/allowance-turn.js';
 import { LedgerCheck } from './ledger-check.js';
 import { LedgerEntryEntity, LedgerLineEntity } from './ledger.entity.js';
 import { Redeeming } from './pages/redeeming.js';
@@ -22,12 +27,24 @@ import { WalletService } from './wallet.service.js';
   imports: [
     AuthModule,
     UsageModule,
-    TypeOrmModule.forFeature([WalletEntity, LedgerEntryEntity, LedgerLineEntity, RedemptionCodeEntity]),
+    TypeOrmModule.forFeature([
+      WalletEntity,
+      LedgerEntryEntity,
+      LedgerLineEntity,
+      RedemptionCodeEntity,
+      AllowanceEntity,
+      AllowanceMonthEntity,
+    ]),
   ],
   controllers: [WalletController],
   providers: [
     WalletRepository,
     WalletService,
+    AllowanceCalendar,
+    AllowancePeriod,
+    AllowanceRepository,
+    AllowanceService,
+    AllowanceTurn,
     RedemptionRepository,
     RedemptionService,
     LedgerCheck,
@@ -38,6 +55,14 @@ import { WalletService } from './wallet.service.js';
     WalletShell,
     Redeeming,
   ],
-  exports: [WalletService, WalletStatement, WalletOutlook, RedemptionService, LedgerCheck],
+  exports: [
+    WalletService,
+    AllowanceService,
+    AllowanceTurn,
+    WalletStatement,
+    WalletOutlook,
+    RedemptionService,
+    LedgerCheck,
+  ],
 })
 export class WalletModule {}

@@ -1,17 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In } from 'typeorm';
 import { type Nanos, nanos } from '../shared/index.js';
+import { AllowanceRepository } from './allowance/allowance.repository.js';
 import { LedgerEntryEntity, LedgerLineEntity } from './ledger.entity.js';
 import type { Movement } from './movement.js';
 import { WalletEntity } from './wallet.entity.js';
 
-/** The house's side of each kind of entry: what the operator gives away, or what payments bring. */
+/** The house's side of each kind of entry: what the operator gives away, once or each month, or what payments bring. */
 const HOUSE_ACCOUNT = {
   credit: 'grants',
   debit: 'grants',
   redemption: 'grants',
   payment: 'payments',
   refund: 'payments',
+  allowance: 'allowance',
+  expiry: 'allowance',
 } as const;
 export type MovementKind = keyof typeof HOUSE_ACCOUNT;
 
@@ -26,7 +29,10 @@ interface MovementEntry {
 
 @Injectable()
 export class WalletRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly allowances: AllowanceRepository,
+  ) {}
 
   transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.dataSource.transaction(work);
@@ -73,6 +79,8 @@ export class WalletRepository {
     const balance = nanos(wallet.balance + movement.wallet);
     const owed = nanos(wallet.owed - movement.owed);
     await manager.update(WalletEntity, { accountId }, { balance, owed });
-    return { ...wallet, balance, owed };
+    const moved = { ...wallet, balance, owed };
+    await this.allowances.follow(wallet, moved, manager);
+    return moved;
   }
 }

@@ -30,10 +30,13 @@ export interface Entered {
   readonly wallet: WalletBalance;
 }
 
+/** What moves money one account at a time. Allowances have a service of their own. */
+type OrderKind = Exclude<MovementKind, 'allowance' | 'expiry'>;
+
 /** A movement of money, decided on the wallet as it is once it is locked. */
 interface Order {
   readonly accountId: string;
-  readonly kind: MovementKind;
+  readonly kind: OrderKind;
   readonly reason: string;
   /** Undefined: now. */
   readonly at?: Date | undefined;
@@ -182,7 +185,7 @@ export class WalletService {
   }
 }
 
-const ACTIONS: Readonly<Record<MovementKind, string>> = {
+const ACTIONS: Readonly<Record<OrderKind, string>> = {
   credit: 'credited',
   debit: 'debited',
   redemption: 'redeemed a code for',

@@ -23,6 +23,8 @@ describe('the schema', () => {
     const sql = app.get(DataSource);
     expect(sql.entityMetadatas.map(({ tableName }) => tableName).toSorted()).toEqual([
       'accounts',
+      'allowance_months',
+      'allowances',
       'api_keys',
       'audit_entries',
       'channel_cost_versions',

@@ -8,12 +8,14 @@ import { ApiKeyService, KeysModule, type NewApiKey } from '../../src/keys/index.
 import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
 import { parseUsd } from '../../src/shared/index.js';
 import {
+  AllowanceCalendar,
   LedgerCheck,
   type LedgerReport,
   type WalletBalance,
   WalletModule,
   WalletService,
 } from '../../src/wallet/index.js';
+import { TurnedCalendar } from './allowance-calendar.js';
 import { admissionOf } from './billing-rows.js';
 import { freshDatabase, type TestDatabase } from './database.js';
 import { startOn } from './modules.js';
@@ -24,13 +26,17 @@ export const EXACT: LedgerReport = { exact: true, differences: [] };
 export class BillingBench {
   static async start(): Promise<BillingBench> {
     const database = await freshDatabase();
-    const app = await startOn(database, [BillingModule, WalletModule, KeysModule, OnboardingModule]);
+    const app = await startOn(database, [BillingModule, WalletModule, KeysModule, OnboardingModule], (builder) =>
+      builder.overrideProvider(AllowanceCalendar).useClass(TurnedCalendar),
+    );
     const { accountId, keyId } = await addAccount(app, 'ann@example.com');
     return new BillingBench(database, app, accountId, keyId);
   }
 
   readonly repository: BillingRepository;
   readonly sql: DataSource;
+  /** The month that allowances are given for. */
+  readonly calendar: TurnedCalendar;
 
   private constructor(
     readonly database: TestDatabase,
@@ -40,6 +46,7 @@ export class BillingBench {
   ) {
     this.repository = app.get(BillingRepository, { strict: false });
     this.sql = app.get(DataSource);
+    this.calendar = app.get<AllowanceCalendar, TurnedCalendar>(AllowanceCalendar, { strict: false });
   }
 
   async stop(): Promise<void> {

@@ -37,6 +37,8 @@ export const MOVEMENT_WORDS: Readonly<
   redemption: { source: 'Redemption code', badge: { tone: 'ok', label: 'Credited' } },
   payment: { source: 'Payment', badge: { tone: 'ok', label: 'Paid' } },
   refund: { source: 'Payment', badge: { tone: 'bad', label: 'Taken back' } },
+  allowance: { source: 'Monthly allowance', badge: { tone: 'ok', label: 'Credited' } },
+  expiry: { source: 'Monthly allowance', badge: { tone: '', label: 'Expired' } },
   owed: { source: 'Released by calls', badge: { tone: 'warn', label: 'Debt paid' } },
 };
 

@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+
+/** The first day of a month, `2026-12-01`. Months are those of UTC. */
+export type AllowanceMonth = string;
+
+/** A moment, and the month that it lies in. */
+export interface CalendarMoment {
+  readonly at: Date;
+  readonly month: AllowanceMonth;
+  /** When the next month begins. */
+  readonly next: Date;
+}
+
+const NOW = `
+  SELECT clock.at, to_char(clock.at AT TIME ZONE 'UTC', 'YYYY-MM-01') AS month,
+         (date_trunc('month', clock.at AT TIME ZONE 'UTC') + interval '1 month') AT TIME ZONE 'UTC' AS next
+    FROM (SELECT clock_timestamp() AS at) AS clock`;
+
+/** The database's calendar: one for all processes, whatever their own clocks say. Tests turn its pages. */
+@Injectable()
+export class AllowanceCalendar {
+  async now(manager: EntityManager): Promise<CalendarMoment> {
+    const [moment] = await manager.query<CalendarMoment[]>(NOW);
+    if (moment === undefined) throw new TypeError('The database did not say what time it is.');
+    return moment;
+  }
+}
+
+const NAME = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+
+/** `December 2026` */
+export const monthName = (month: AllowanceMonth): string => NAME.format(new Date(`${month}T00:00:00Z`));

@@ -1,0 +1,93 @@
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { AppError, reasonOf } from '../../shared/index.js';
+import { AllowanceCalendar } from './allowance-calendar.js';
+import { AllowanceRepository } from './allowance.repository.js';
+import { AllowanceService } from './allowance.service.js';
+
+/** How long allowances that are due may wait, in ms, where the month has not just begun. Tests take a shorter one. */
+export class AllowancePeriod {
+  readonly ms: number = 60_000;
+}
+
+/** So many accounts are looked up at once. */
+const PAGE = 500;
+
+/**
+ * Turns the allowances of all accounts when a month begins, and at the start: of months that nobody was running in,
+ * nothing is given. One process at a time does so, an account in each transaction, so that none waits behind many. Who is
+ * enabled again, or could not be given theirs, is found when it looks again.
+ */
+@Injectable()
+export class AllowanceTurn implements OnModuleDestroy {
+  private readonly logger = new Logger('Allowances');
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+  private stopping = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly allowances: AllowanceRepository,
+    private readonly service: AllowanceService,
+    private readonly calendar: AllowanceCalendar,
+    private readonly period: AllowancePeriod,
+  ) {}
+
+  /** From now on, in a process that serves. */
+  start(): void {
+    this.running = this.turnAgain();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopping = true;
+    clearTimeout(this.timer);
+    await this.running;
+  }
+
+  /** Turns what is due, unless another process is at it. */
+  async turnAll(): Promise<void> {
+    const { month } = await this.calendar.now(this.dataSource.manager);
+    let accounts: readonly string[];
+    let last = '';
+    do {
+      accounts = await this.allowances.due(month, last, PAGE);
+      for (const id of accounts) {
+        if (this.stopping || !(await this.turn(id))) return;
+        last = id;
+      }
+    } while (accounts.length === PAGE);
+  }
+
+  /** @returns whether it was for us to do so */
+  private async turn(id: string): Promise<boolean> {
+    try {
+      return await this.dataSource.transaction(async (manager) => {
+        const ours = await this.allowances.isOurTurn(manager);
+        if (ours) await this.service.turn(id, manager);
+        return ours;
+      });
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      this.logger.error(`The allowance of account ${id} could not be given: ${reasonOf(error)}`);
+      return true;
+    }
+  }
+
+  /** Now, and again when the next month begins; sooner for whoever is due by then. */
+  private async turnAgain(): Promise<void> {
+    const waitMs = await this.turnAll()
+      .then(() => this.untilNext())
+      .catch((error: unknown) => {
+        this.logger.error(`Allowances could not be given, and are tried again: ${reasonOf(error)}`);
+        return this.period.ms;
+      });
+    if (this.stopping) return;
+    this.timer = setTimeout(() => this.start(), waitMs).unref();
+  }
+
+  private async untilNext(): Promise<number> {
+    const { at, next } = await this.calendar.now(this.dataSource.manager);
+    // The database counts in microseconds: a millisecond too soon would find the old month.
+    return Math.min(this.period.ms, next.getTime() - at.getTime() + 1);
+  }
+}

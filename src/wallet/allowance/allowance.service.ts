@@ -1,0 +1,126 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { AuditLog } from '../../audit/index.js';
+import { formatUsd, MAX_AMOUNT, type Nanos, nanos, newId, ZERO } from '../../shared/index.js';
+import { topUp } from '../movement.js';
+import type { WalletEntity } from '../wallet.entity.js';
+import { AmountNotPossible, WalletNotFound } from '../wallet.errors.js';
+import { WalletRepository } from '../wallet.repository.js';
+import type { AllowanceMonthEntity } from './allowance.entity.js';
+import { AllowanceCalendar, type CalendarMoment, monthName } from './allowance-calendar.js';
+import { AllowanceRepository } from './allowance.repository.js';
+import { expiring, remainingIn } from './remaining.js';
+
+/**
+ * What accounts are given each month. An allowance is given once for each month, and whole; a change of the amount holds
+ * from the next month on. What calls have not spent of it when the next month begins expires, before that is given.
+ */
+@Injectable()
+export class AllowanceService {
+  constructor(
+    private readonly wallets: WalletRepository,
+    private readonly allowances: AllowanceRepository,
+    private readonly calendar: AllowanceCalendar,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** What each account is given a month; one that is given nothing has no entry. */
+  amountsOf(accountIds: readonly string[]): Promise<ReadonlyMap<string, Nanos>> {
+    return this.allowances.amounts(accountIds);
+  }
+
+  /**
+   * Sets what an account is given each month, and gives it that of this month unless it had one already.
+   * @param amount 0: nothing from the next month on; what was given for this one stays until it ends
+   * @param manager the transaction to do it in; one of its own when absent
+   * @throws WalletNotFound, AmountNotPossible
+   */
+  async set(accountId: string, amount: Nanos, manager?: EntityManager): Promise<void> {
+    if (amount < 0n) throw AmountNotPossible.negative();
+    if (amount > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
+    if (manager === undefined) return this.wallets.transaction((own) => this.set(accountId, amount, own));
+    const wallet = await this.lock(accountId, manager);
+    const before = (await this.allowances.amounts([accountId], manager)).get(accountId) ?? ZERO;
+    if (before !== amount) {
+      await this.allowances.setAmount(accountId, amount, manager);
+      await this.record(accountId, before, amount, manager);
+    }
+    await this.turnIn(wallet, manager);
+  }
+
+  /**
+   * Brings an account to the month that it is now: lets expire what is left of an earlier one, and gives what is due.
+   * Done again, it does nothing.
+   * @throws WalletNotFound, AmountNotPossible
+   */
+  async turn(accountId: string, manager: EntityManager): Promise<void> {
+    await this.turnIn(await this.lock(accountId, manager), manager);
+  }
+
+  /** Ends it at once, in the transaction that deletes the account: what is left of it expires. */
+  async close(accountId: string, manager: EntityManager): Promise<void> {
+    const wallet = await this.lock(accountId, manager);
+    const running = await this.allowances.running(accountId, manager);
+    if (running !== null) await this.expire(wallet, running, await this.calendar.now(manager), manager);
+    await this.allowances.setAmount(accountId, ZERO, manager);
+  }
+
+  private async turnIn(wallet: WalletEntity, manager: EntityManager): Promise<void> {
+    // After the lock, on which this may have waited into the next month.
+    const now = await this.calendar.now(manager);
+    const running = await this.allowances.running(wallet.accountId, manager);
+    const emptied = running && running.month < now.month ? await this.expire(wallet, running, now, manager) : wallet;
+    const amount = await this.allowances.toBeGiven(wallet.accountId, now.month, manager);
+    if (amount !== undefined) await this.give(emptied, amount, now, manager);
+  }
+
+  private async expire(
+    wallet: WalletEntity,
+    running: AllowanceMonthEntity,
+    { at: createdAt }: CalendarMoment,
+    manager: EntityManager,
+  ): Promise<WalletEntity> {
+    const left = remainingIn(running, wallet.balance);
+    const expired = expiring(left.remaining, wallet);
+    const id = newId('led', createdAt.getTime());
+    const reason = `Not spent in ${monthName(running.month)}`;
+    const movement = { wallet: nanos(-expired), owed: ZERO };
+    const entry = { id, kind: 'expiry', reason, createdAt, movement } as const;
+    const moved = expired > 0n ? await this.wallets.move(wallet, entry, manager) : wallet;
+    const entryId = expired > 0n ? id : null;
+    await this.allowances.end(running, { ...left, expired, entryId }, moved.balance, manager);
+    return moved;
+  }
+
+  private async give(
+    wallet: WalletEntity,
+    amount: Nanos,
+    { at, month }: CalendarMoment,
+    manager: EntityManager,
+  ): Promise<void> {
+    const movement = topUp(wallet, amount);
+    if (wallet.balance + movement.wallet > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
+    // Behind what expired at the same time, in lists that are in the order of time.
+    const createdAt = new Date(at.getTime() + 1);
+    const entryId = newId('led', createdAt.getTime());
+    const entry = { id: entryId, kind: 'allowance', reason: `For ${monthName(month)}`, createdAt, movement } as const;
+    const { accountId, balance: walletBalance } = await this.wallets.move(wallet, entry, manager);
+    // What paid a debt is spent.
+    const remaining = nanos(movement.wallet > 0n ? movement.wallet : 0n);
+    await this.allowances.begin({ accountId, month, granted: amount, entryId, remaining, walletBalance }, manager);
+  }
+
+  private async lock(accountId: string, manager: EntityManager): Promise<WalletEntity> {
+    const wallet = await this.wallets.lock(accountId, manager);
+    if (!wallet) throw new WalletNotFound(accountId);
+    return wallet;
+  }
+
+  private async record(id: string, before: Nanos, after: Nanos, manager: EntityManager): Promise<void> {
+    const object = { kind: 'account', id, name: await this.wallets.ownerOf(id, manager) } as const;
+    const lines = [`monthly allowance ${words(before)} → ${words(after)}`];
+    await this.audit.record({ action: 'changed', object, lines }, manager);
+  }
+}
+
+const words = (amount: Nanos): string => (amount === 0n ? 'none' : `$${formatUsd(amount)}`);

@@ -1,0 +1,189 @@
+import { actingAs, COMMAND_LINE } from '../../src/audit/index.js';
+import { AccountStanding } from '../../src/auth/index.js';
+import { AccountDeletion } from '../../src/onboarding/index.js';
+import { MAX_AMOUNT, nanos, parseUsd } from '../../src/shared/index.js';
+import {
+  AllowanceService,
+  AllowanceTurn,
+  AmountNotPossible,
+  WalletNotFound,
+  WalletService,
+} from '../../src/wallet/index.js';
+import { BillingBench, EXACT } from '../support/billing-bench.js';
+import { finished } from '../support/billing-rows.js';
+
+describe('a monthly allowance', () => {
+  let bench: BillingBench;
+  let allowances: AllowanceService;
+  let ann: string;
+
+  const usd = (text: string): bigint => parseUsd(text);
+  const set = (amount: string): Promise<void> => allowances.set(ann, parseUsd(amount));
+  const move = (amount: string) => bench.app.get(WalletService).credit(ann, parseUsd(amount), 'test');
+  const call = async (cost: string): Promise<void> => {
+    await bench.settle(finished(await bench.opened(usd(cost)), usd(cost)));
+  };
+  const turn = async (monthsAhead: number): Promise<void> => {
+    bench.calendar.monthsAhead = monthsAhead;
+    await bench.app.get(AllowanceTurn).turnAll();
+  };
+  /** What entries did to the wallet and the house, as `kind: wallet, allowance`. */
+  const entries = async (): Promise<string[]> => {
+    const rows = await bench.query<{ kind: string; wallet: string; house: string }>(
+      `SELECT e.kind, coalesce(sum(l.amount) FILTER (WHERE l.ledger_account LIKE 'wallet:%'), 0) / 1e9 AS wallet,
+              coalesce(sum(l.amount) FILTER (WHERE l.ledger_account = 'allowance'), 0) / 1e9 AS house
+         FROM ledger_entries e JOIN ledger_lines l ON l.entry_id = e.id
+        WHERE e.kind IN ('allowance', 'expiry') GROUP BY e.id ORDER BY e.created_at, e.id`,
+    );
+    return rows.map(({ kind, wallet, house }) => `${kind}: ${Number(wallet)}, ${Number(house)}`);
+  };
+  const balance = async (): Promise<bigint> => (await bench.wallet(ann)).balance;
+
+  beforeEach(async () => {
+    bench = await BillingBench.start();
+    allowances = bench.app.get(AllowanceService);
+    ann = bench.accountId;
+  });
+  afterEach(async () => {
+    expect(await bench.check()).toEqual(EXACT);
+    await bench.stop();
+  });
+
+  it('is given whole when it is first set, against a house account of its own, and once a month', async () => {
+    await set('20');
+    expect(await entries()).toEqual(['allowance: 20, -20']);
+    expect(await balance()).toBe(usd('21'));
+    await turn(0);
+    await set('20');
+    expect(await entries()).toHaveLength(1);
+    await turn(1);
+    expect(await entries()).toEqual(['allowance: 20, -20', 'expiry: -20, 20', 'allowance: 20, -20']);
+    await turn(1);
+    expect(await balance()).toBe(usd('21'));
+    expect(await entries()).toHaveLength(3);
+  });
+
+  it('is spent before any other money, and what is unspent expires', async () => {
+    await set('20');
+    await call('3.5');
+    await turn(1);
+    expect(await entries()).toEqual(['allowance: 20, -20', 'expiry: -16.5, 16.5', 'allowance: 20, -20']);
+    expect(await balance()).toBe(usd('21'));
+    await call('20.4');
+    await turn(2);
+    expect((await entries()).slice(3)).toEqual(['allowance: 20, -20']);
+    expect(await balance()).toBe(usd('20.6'));
+  });
+
+  it('leaves alone what running calls hold: what they release in the next month stays', async () => {
+    await move('-1');
+    await set('20');
+    const running = await bench.opened(usd('15'));
+    await turn(1);
+    expect(await entries()).toEqual(['allowance: 20, -20', 'expiry: -5, 5', 'allowance: 20, -20']);
+    await bench.settle(finished(running, usd('1')));
+    expect(await balance()).toBe(usd('34'));
+    // What it cost counts in the month that it was settled in.
+    await turn(2);
+    expect((await entries()).slice(3)).toEqual(['expiry: -19, 19', 'allowance: 20, -20']);
+    expect(await balance()).toBe(usd('35'));
+  });
+
+  it('pays what is owed first: that much less is left to expire', async () => {
+    await bench.app.get(WalletService).recordOwed(ann, parseUsd('6'), 'taken back');
+    await set('20');
+    expect(await bench.wallet(ann)).toMatchObject({ balance: usd('15'), owed: 0n });
+    await turn(1);
+    expect(await entries()).toEqual(['allowance: 15, -20', 'expiry: -15, 15', 'allowance: 20, -20']);
+  });
+
+  it('is not made up for by other money once a debit or a refund has taken of it', async () => {
+    await set('20');
+    await move('-15');
+    await move('50');
+    await turn(1);
+    expect((await entries())[1]).toBe('expiry: -6, 6');
+    await bench.app.get(WalletService).recordOwed(ann, parseUsd('69'), 'taken back');
+    await move('10');
+    await turn(2);
+    expect((await entries())[3]).toBe('expiry: -1, 1');
+    expect(await balance()).toBe(usd('30'));
+  });
+
+  it('changes from the next month on, and ends with its month', async () => {
+    await set('20');
+    await set('50');
+    expect(await balance()).toBe(usd('21'));
+    await turn(1);
+    expect(await balance()).toBe(usd('51'));
+    await set('0');
+    expect(await balance()).toBe(usd('51'));
+    // Ended and set anew, it is not given twice.
+    await set('50');
+    await set('0');
+    expect(await balance()).toBe(usd('51'));
+    await turn(2);
+    expect(await balance()).toBe(usd('1'));
+    await set('5');
+    expect(await balance()).toBe(usd('6'));
+  });
+
+  it('is given for the month that it is, not for those in which nothing ran, nor for one that the clock went back to', async () => {
+    await set('20');
+    await turn(4);
+    expect(await entries()).toEqual(['allowance: 20, -20', 'expiry: -20, 20', 'allowance: 20, -20']);
+    await turn(3);
+    expect(await entries()).toHaveLength(3);
+    const months = await bench.query<{ ended: boolean }>(
+      'SELECT ended_at IS NOT NULL AS ended FROM allowance_months ORDER BY month',
+    );
+    expect(months).toEqual([{ ended: true }, { ended: false }]);
+  });
+
+  it('is not given while the account is suspended, though the old one expires; enabled again, it has that of the month', async () => {
+    const standing = bench.app.get(AccountStanding, { strict: false });
+    await set('20');
+    await standing.disable(ann);
+    await turn(1);
+    expect(await balance()).toBe(usd('1'));
+    await standing.enable(ann);
+    await turn(1);
+    expect(await balance()).toBe(usd('21'));
+  });
+
+  it('ends with the account: what is left of it goes back to where it came from', async () => {
+    await set('20');
+    await call('4');
+    await bench.app.get(AccountDeletion).run(ann);
+    expect(await entries()).toEqual(['allowance: 20, -20', 'expiry: -16, 16']);
+    expect(await balance()).toBe(0n);
+    await turn(1);
+    expect(await entries()).toHaveLength(2);
+  });
+
+  it('is set in the transaction that does more, or not at all', async () => {
+    const wallets = bench.app.get(WalletService);
+    const refused = bench.sql.transaction(async (manager) => {
+      await wallets.credit(ann, parseUsd('5'), 'test', manager);
+      await allowances.set(ann, parseUsd('20'), manager);
+      throw new Error('undone');
+    });
+    await expect(refused).rejects.toThrow('undone');
+    expect(await entries()).toEqual([]);
+    expect(await balance()).toBe(usd('1'));
+  });
+
+  it('is recorded with who set it, and refused where it cannot be', async () => {
+    await actingAs(COMMAND_LINE, () => set('20'));
+    await actingAs(COMMAND_LINE, () => set('20'));
+    await actingAs(COMMAND_LINE, () => set('0'));
+    const changes = await bench.query<object>('SELECT action, object_name, lines FROM audit_entries ORDER BY id');
+    expect(changes).toEqual([
+      { action: 'changed', object_name: 'ann@example.com', lines: ['monthly allowance none → $20'] },
+      { action: 'changed', object_name: 'ann@example.com', lines: ['monthly allowance $20 → none'] },
+    ]);
+    await expect(allowances.set(ann, nanos(-1n))).rejects.toThrow(AmountNotPossible);
+    await expect(allowances.set(ann, nanos(MAX_AMOUNT + 1n))).rejects.toThrow(AmountNotPossible);
+    await expect(allowances.set('acc_0', nanos(1n))).rejects.toThrow(WalletNotFound);
+  });
+});
