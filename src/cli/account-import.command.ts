@@ -15,7 +15,7 @@ export function accountImportCommand(account: Command, withApp: WithApp): void {
   account
     .command('import')
     .description('make the accounts of a file, all of them or none; they choose their passwords by mail')
-    .argument('<file>', 'CSV with the columns email, name, group, credit (dollars), monthly_allowance (must be empty)')
+    .argument('<file>', 'CSV with the columns email, name, group, credit (dollars), monthly_allowance (dollars)')
     .option('--invite', 'mail each of them a link with which they choose a password')
     .option('--json', 'print one JSON object')
     .action((file: string, options: ImportOptions) => importAccounts(file, options, withApp));

@@ -2,8 +2,9 @@ import type { Command } from 'commander';
 import { type Account, AccountService, AccountStanding } from '../auth/index.js';
 import { renderLimits } from '../limits/index.js';
 import { Onboarding } from '../onboarding/index.js';
-import { type Nanos, Secret } from '../shared/index.js';
-import { type WalletBalance, WalletService } from '../wallet/index.js';
+import { formatUsd, type Nanos, Secret, ZERO } from '../shared/index.js';
+import { AllowanceService, type WalletBalance, WalletService } from '../wallet/index.js';
+import { accountAllowanceCommand } from './account-allowance.command.js';
 import { accountImportCommand } from './account-import.command.js';
 import { accountLimitsCommand } from './account-limits.command.js';
 import { amountArgument } from './arguments.js';
@@ -19,6 +20,7 @@ interface CreateOptions {
   readonly admin?: true;
   readonly verified?: true;
   readonly credit?: Nanos;
+  readonly monthlyAllowance?: Nanos;
   readonly group?: string;
   readonly json?: true;
 }
@@ -47,6 +49,7 @@ export function accountCommands(program: Command, withApp: WithApp): void {
     .option('--admin', 'an administrator')
     .option('--verified', 'the address needs no proof')
     .option('--credit <usd>', 'what the wallet starts with', amountArgument)
+    .option('--monthly-allowance <usd>', 'what it is given each month; the unspent part expires', amountArgument)
     .option('--group <name>', 'group that calls are billed under')
     .option('--json', 'print one JSON object')
     .action((options: CreateOptions) => create(options, withApp));
@@ -63,6 +66,7 @@ export function accountCommands(program: Command, withApp: WithApp): void {
     .description('all accounts, oldest first, deleted ones included')
     .option('--json', 'print one JSON object')
     .action((options: { readonly json?: true }) => list(options, withApp));
+  accountAllowanceCommand(account, withApp);
   accountImportCommand(account, withApp);
   accountLimitsCommand(account, withApp);
   stateCommand(account, 'disable', 'refuse it and all its keys from now on, and end its sessions', withApp);
@@ -96,7 +100,8 @@ async function create(options: CreateOptions, withApp: WithApp): Promise<void> {
     groupName,
   };
   const opening = amount ? { amount, reason: 'Opening credit by the operator' } : undefined;
-  const created = await withApp((app) => app.get(Onboarding).createAccount(account, opening));
+  const allowance = options.monthlyAllowance;
+  const created = await withApp((app) => app.get(Onboarding).createAccount(account, opening, allowance));
   const password = created.generatedPassword?.reveal();
   if (options.json) return printJson({ id: created.id, email: created.email, password });
   printLine(created.id);
@@ -116,7 +121,8 @@ async function list({ json }: { readonly json?: true }, withApp: WithApp): Promi
   const listed = await withApp(async (app) => {
     const accounts = await app.get(AccountService).list();
     const wallets = await app.get(WalletService).balancesOf(accounts.map(({ id }) => id));
-    return accounts.map((account) => listedAccount(account, wallets.get(account.id)));
+    const allowances = await app.get(AllowanceService).amountsOf(accounts.map(({ id }) => id));
+    return accounts.map((account) => listedAccount(account, wallets.get(account.id), allowances.get(account.id)));
   });
   if (json) return printJson({ accounts: listed });
   const cells = listed.map((entry) => [
@@ -128,8 +134,9 @@ async function list({ json }: { readonly json?: true }, withApp: WithApp): Promi
     entry.group ?? '-',
     entry.id,
     limitsText(entry.limits),
+    `$${entry.monthly_allowance_usd}`,
   ]);
-  printTable([['EMAIL', 'STATE', 'BALANCE', 'ON HOLD', 'OWED', 'GROUP', 'ID', 'LIMITS'], ...cells]);
+  printTable([['EMAIL', 'STATE', 'BALANCE', 'ON HOLD', 'OWED', 'GROUP', 'ID', 'LIMITS', 'ALLOWANCE'], ...cells]);
 }
 
 interface ListedAccount extends WalletJson {
@@ -138,13 +145,20 @@ interface ListedAccount extends WalletJson {
   readonly state: string;
   readonly group: string | null;
   readonly limits: ReturnType<typeof renderLimits>;
+  /** What it is given each month; 0: nothing. */
+  readonly monthly_allowance_usd: string;
 }
 
-const listedAccount = (account: Account, wallet: WalletBalance | undefined): ListedAccount => ({
+const listedAccount = (
+  account: Account,
+  wallet: WalletBalance | undefined,
+  allowance: Nanos = ZERO,
+): ListedAccount => ({
   id: account.id,
   email: account.email,
   state: account.state,
   ...walletJson(wallet),
   group: account.groupName ?? null,
   limits: renderLimits(account.limits),
+  monthly_allowance_usd: formatUsd(allowance),
 });

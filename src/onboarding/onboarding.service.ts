@@ -9,7 +9,7 @@ import {
 } from '../auth/index.js';
 import { ApiKeyService } from '../keys/index.js';
 import { type Nanos, parseUsd } from '../shared/index.js';
-import { WalletService } from '../wallet/index.js';
+import { AllowanceService, WalletService } from '../wallet/index.js';
 
 /** What an account starts with. */
 export interface OpeningCredit {
@@ -42,17 +42,19 @@ export class Onboarding {
     private readonly dataSource: DataSource,
     private readonly accounts: AccountService,
     private readonly wallets: WalletService,
+    private readonly allowances: AllowanceService,
     private readonly keys: ApiKeyService,
   ) {}
 
   /**
    * Makes an account with its wallet and what it starts with, or nothing at all.
+   * @param allowance what it is given each month; nothing when absent
    * @throws AccountExists, InvalidAccount
    * @throws DebitTooLarge, AmountNotPossible when the credit is not positive or too large
    */
-  async createAccount(account: NewAccount, credit?: OpeningCredit): Promise<CreatedAccount> {
+  async createAccount(account: NewAccount, credit?: OpeningCredit, allowance?: Nanos): Promise<CreatedAccount> {
     const prepared = await this.accounts.prepare(account);
-    return this.dataSource.transaction((manager) => this.open(prepared, credit, manager));
+    return this.dataSource.transaction((manager) => this.open(prepared, credit, manager, allowance));
   }
 
   /**
@@ -76,10 +78,12 @@ export class Onboarding {
     prepared: PreparedAccount,
     credit: OpeningCredit | undefined,
     manager: EntityManager,
+    allowance?: Nanos,
   ): Promise<CreatedAccount> {
     const created = await this.accounts.store(prepared, manager);
     await this.wallets.create(created.id, manager);
     if (credit) await this.wallets.credit(created.id, credit.amount, credit.reason, manager);
+    if (allowance !== undefined) await this.allowances.set(created.id, allowance, manager);
     return created;
   }
 }

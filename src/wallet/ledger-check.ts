@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { formatUsd } from '../shared/index.js';
-import { LEDGER_RULES, type LedgerRule } from './ledger-rules.js';
+import type { LedgerRule } from './ledger-rule.js';
+import { LEDGER_RULES } from './ledger-rules.js';
 
 export interface LedgerReport {
   readonly exact: boolean;

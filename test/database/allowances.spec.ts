@@ -173,6 +173,26 @@ describe('a monthly allowance', () => {
     expect(await balance()).toBe(usd('1'));
   });
 
+  it('is recomputed by the ledger check, which names what differs', async () => {
+    await set('20');
+    await call('3');
+    await move('1');
+    expect(await bench.check()).toEqual(EXACT);
+    const differing = async (change: string, undo: string, words: RegExp): Promise<void> => {
+      await bench.query(`UPDATE allowance_months SET ${change}`);
+      expect((await bench.check()).differences).toEqual([expect.stringMatching(words)]);
+      await bench.query(`UPDATE allowance_months SET ${undo}`);
+    };
+    const spent = new RegExp(
+      `^What was spent since the allowance of ${ann} for \\d{4}-\\d\\d is \\$4, but the ledger says \\$3$`,
+    );
+    await differing('spent = 4e9, remaining = 16e9', 'spent = 3e9, remaining = 17e9', spent);
+    const given = new RegExp(
+      `^What an allowance moved by entry led_\\w+ of ${ann} is \\$20, but its month says \\$21$`,
+    );
+    await differing('granted = 21e9', 'granted = 20e9', given);
+  });
+
   it('is recorded with who set it, and refused where it cannot be', async () => {
     await actingAs(COMMAND_LINE, () => set('20'));
     await actingAs(COMMAND_LINE, () => set('20'));

@@ -39,15 +39,28 @@ describe('the commands that bring people in', () => {
     const people = file(
       'email,name,group,credit,monthly_allowance',
       'Ann@example.com,Ann,default,12.5,',
-      'bob@example.com,,,,',
+      'bob@example.com,,,,20',
     );
     const imported = await switchboard('account', 'import', people);
     expect(imported).toMatchObject({ code: 0, stderr: '' });
     expect(imported.stdout).toMatch(/^acc_\w{32} {2}ann@example\.com\nacc_\w{32} {2}bob@example\.com\n$/);
     await expect(accounts()).resolves.toMatchObject([
-      { email: 'ann@example.com', balance_usd: '12.5', group: 'default' },
-      { email: 'bob@example.com', balance_usd: '0', group: null },
+      { email: 'ann@example.com', balance_usd: '12.5', group: 'default', monthly_allowance_usd: '0' },
+      { email: 'bob@example.com', balance_usd: '20', group: null, monthly_allowance_usd: '20' },
     ]);
+    await expect(switchboard('ledger', 'check')).resolves.toMatchObject({ stdout: 'ledger exact\n' });
+  });
+
+  it('give an account an allowance, at once and whole, and end it without taking it back', async () => {
+    await json('account', 'create', '--email', 'ann@example.com', '--monthly-allowance', '20', '--credit', '1');
+    await expect(accounts()).resolves.toMatchObject([{ balance_usd: '21', monthly_allowance_usd: '20' }]);
+    const ofAnn = (amount: string) => ['account', 'allowance', '--email', 'ann@example.com', '--amount', amount];
+    await expect(json(...ofAnn('30'))).resolves.toMatchObject({ monthly_allowance_usd: '30', balance_usd: '21' });
+    const ended = await switchboard(...ofAnn('0'));
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('monthly allowance: none\n') });
+    await expect(accounts()).resolves.toMatchObject([{ balance_usd: '21', monthly_allowance_usd: '0' }]);
+    const refused = await switchboard(...ofAnn('-1'));
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('must not be negative') });
     await expect(switchboard('ledger', 'check')).resolves.toMatchObject({ stdout: 'ledger exact\n' });
   });
 
@@ -70,7 +83,7 @@ describe('the commands that bring people in', () => {
       'cy@example.com,,',
       'ann@example.com,nowhere,',
       'x,,',
-      'dee@example.com,,20',
+      'dee@example.com,,-20',
     );
     const refused = await switchboard('account', 'import', people);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
@@ -78,7 +91,7 @@ describe('the commands that bring people in', () => {
       'line 3: there is no group nowhere.',
       'line 3: there is an account ann@example.com already.',
       'line 4: "x" is not an e-mail address.',
-      'line 5: monthly_allowance must be empty: there are no allowances yet. Give credit instead.',
+      'line 5: "-20" is not an amount: write dollars as a plain decimal, such as 5 or 0.50.',
       `error: ${people} has 4 faults; nothing of it was imported.`,
       '',
     ]);

@@ -3,12 +3,19 @@ import { parseAccountFile } from './account-file.js';
 describe('parseAccountFile', () => {
   it('reads accounts with what they start with', () => {
     const { accounts, faults } = parseAccountFile(
-      '\uFEFFemail,name,group,credit,monthly_allowance\r\nAnn@Example.com,"Miller, Ann",saver,12.50,\r\n\r\nbob@example.com,,,,\r\n',
+      '\uFEFFemail,name,group,credit,monthly_allowance\r\nAnn@Example.com,"Miller, Ann",saver,12.50,20\r\n\r\nbob@example.com,,,,\r\n',
     );
     expect(faults).toEqual([]);
     expect(accounts).toEqual([
-      { line: 2, email: 'ann@example.com', name: 'Miller, Ann', groupName: 'saver', credit: 12_500_000_000n },
-      { line: 4, email: 'bob@example.com', name: '', groupName: undefined, credit: 0n },
+      {
+        line: 2,
+        email: 'ann@example.com',
+        name: 'Miller, Ann',
+        groupName: 'saver',
+        credit: 12_500_000_000n,
+        allowance: 20_000_000_000n,
+      },
+      { line: 4, email: 'bob@example.com', name: '', groupName: undefined, credit: 0n, allowance: 0n },
     ]);
   });
 
@@ -25,7 +32,7 @@ describe('parseAccountFile', () => {
         'email,name,group,credit,monthly_allowance',
         'ann,,,,',
         'bob@example.com,,,-5,',
-        'cy@example.com,,,1e3,20',
+        'cy@example.com,,,1e3,$20',
         'bob@EXAMPLE.com,,,,',
         'dee@example.com,"two\nlines",,,',
       ].join('\n'),
@@ -34,7 +41,7 @@ describe('parseAccountFile', () => {
       'line 2: "ann" is not an e-mail address.',
       'line 3: "-5" is not an amount: write dollars as a plain decimal, such as 5 or 0.50.',
       'line 4: "1e3" is not an amount: write dollars as a plain decimal, such as 5 or 0.50.',
-      'line 4: monthly_allowance must be empty: there are no allowances yet. Give credit instead.',
+      'line 4: "$20" is not an amount: write dollars as a plain decimal, such as 5 or 0.50.',
       'line 5: bob@example.com stands on line 3 already.',
       'line 7: A name has at most 100 characters and no line breaks.',
     ]);

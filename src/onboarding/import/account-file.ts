@@ -13,6 +13,8 @@ export interface ImportedAccount {
   readonly name: string;
   readonly groupName: string | undefined;
   readonly credit: Nanos;
+  /** What it is given each month; 0: nothing. */
+  readonly allowance: Nanos;
 }
 
 /** What the file says, and what is wrong with it: a sentence a line. Of a file with faults nothing is imported. */
@@ -66,15 +68,14 @@ function faultsOf(record: Row['record'], seen: Map<string, number>, line: number
   else if (seen.has(email)) faults.push(`${email} stands on line ${seen.get(email)} already.`);
   else seen.set(email, line);
   if (!/^[^\p{Cc}]{0,100}$/u.test(name)) faults.push('A name has at most 100 characters and no line breaks.');
-  if (credit !== '' && !/^\d{1,9}(\.\d{1,9})?$/.test(credit))
-    faults.push(`"${credit}" is not an amount: write dollars as a plain decimal, such as 5 or 0.50.`);
-  if (allowance !== '')
-    faults.push('monthly_allowance must be empty: there are no allowances yet. Give credit instead.');
+  for (const amount of [credit, allowance])
+    if (amount !== '' && !/^\d{1,9}(\.\d{1,9})?$/.test(amount))
+      faults.push(`"${amount}" is not an amount: write dollars as a plain decimal, such as 5 or 0.50.`);
   return faults;
 }
 
 const accountOf = (
-  { email = '', name = '', group = '', credit = '' }: Row['record'],
+  { email = '', name = '', group = '', credit = '', monthly_allowance: allowance = '' }: Row['record'],
   line: number,
 ): ImportedAccount => ({
   line,
@@ -82,4 +83,5 @@ const accountOf = (
   name,
   groupName: group === '' ? undefined : group,
   credit: credit === '' ? ZERO : parseUsd(credit),
+  allowance: allowance === '' ? ZERO : parseUsd(allowance),
 });

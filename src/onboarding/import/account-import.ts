@@ -78,12 +78,12 @@ export class AccountImport {
   }
 
   private async make(
-    { email, name, groupName, credit }: ImportedAccount,
+    { email, name, groupName, credit, allowance }: ImportedAccount,
     manager: EntityManager,
   ): Promise<MadeAccount> {
     const prepared = await this.accounts.prepare({ email, name, groupName, passwordHash: null });
     const opening = credit > 0n ? { amount: credit, reason: 'Opening credit by the operator' } : undefined;
-    const { id } = await this.onboarding.open(prepared, opening, manager);
+    const { id } = await this.onboarding.open(prepared, opening, manager, allowance > 0n ? allowance : undefined);
     return { id, email };
   }
 }
