@@ -37,6 +37,7 @@ import { CreateAlerts20261123110000 } from './20261123110000-create-alerts.js';
 import { CreateAllowances20261123120000 } from './20261123120000-create-allowances.js';
 import { CreatePayments20261123130000 } from './20261123130000-create-payments.js';
 import { SumUpKeyUses20261123140000 } from './20261123140000-sum-up-key-uses.js';
+import { WatchKeys20261123140010 } from './20261123140010-watch-keys.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -77,4 +78,5 @@ export const migrations = [
   CreateAllowances20261123120000,
   CreatePayments20261123130000,
   SumUpKeyUses20261123140000,
+  WatchKeys20261123140010,
 ];

@@ -12,6 +12,7 @@ import { configureApp, createAdapter } from './configure-app.js';
 import { Notifications } from './database/index.js';
 import { DEMO_MODEL } from './demo/index.js';
 import { surviveFaults } from './faults.js';
+import { KeyWatch } from './keys/index.js';
 import { CallCounts } from './limits/index.js';
 import { ProcessMetrics } from './monitoring/index.js';
 import { Onboarding } from './onboarding/index.js';
@@ -62,6 +63,7 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
   app.get(UsageRoller).start();
   app.get(AlertWatch).start();
   app.get(AllowanceTurn).start();
+  app.get(KeyWatch).start();
 }
 
 async function greet(app: NestFastifyApplication, config: Config): Promise<void> {

@@ -24,4 +24,6 @@ export const ADVISORY_LOCKS = {
   allowances: 718_270_012,
   /** The first of two keys: held, exclusively, by a transaction that does what was told of one payment, on its name. */
   payment: 718_270_013,
+  /** Held, exclusively, by the transaction that looks at what keys were used for. */
+  keyWatch: 718_270_014,
 } as const;

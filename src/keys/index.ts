@@ -1,6 +1,6 @@
 // API keys: making, importing, changing them, and the pages for it; who holds a secret, from memory where possible;
-// the headers that carry a key, passport's bearer strategy, the guard of /v1, and the line in which strangers wait for
-// their refusal. Does not own what a call costs: `used` and `held` of a key and its budgets are written by admission
+// the headers that carry a key, passport's bearer strategy, the guard of /v1, the line in which strangers wait for
+// their refusal, and what is unusual about a key's use (watch/). Does not own what a call costs: `used` and `held` of a key and its budgets are written by admission
 // and settlement.
 export type { ApiKey, KeyDescription, KeySettings, NewApiKey, OwnedKey } from './api-key.js';
 export {
@@ -29,3 +29,7 @@ export type { KeyCondition, KeyFilter, KeyPage, OwnKey } from './own-key.js';
 export { OwnKeys } from './own-keys.service.js';
 export { RefusedAddress, RefusedCaller, RefusedKey } from './refused-caller.errors.js';
 export { StrangerLimits } from './stranger-limits.js';
+export type { KeyNotice } from './watch/key-notice.js';
+export { KeyNotices } from './watch/key-notices.repository.js';
+export { KeyWatch } from './watch/key-watch.js';
+export { KeyWatchTimings } from './watch/key-watch-timings.js';

@@ -28,6 +28,12 @@ import { KeysController } from './pages/keys.controller.js';
 import { LeakedKeyPages } from './pages/leaked-key.pages.js';
 import { StrangerLimits } from './stranger-limits.js';
 import { StrangerLine } from './stranger-line.js';
+import { KeyNetworks } from './watch/key-networks.repository.js';
+import { KeyNotices } from './watch/key-notices.repository.js';
+import { KeyWatch } from './watch/key-watch.js';
+import { KeyWatchTimings } from './watch/key-watch-timings.js';
+import { NetworkWatch } from './watch/network-watch.js';
+import { VolumeWatch } from './watch/volume-watch.js';
 
 @Module({
   imports: [
@@ -60,7 +66,13 @@ import { StrangerLine } from './stranger-line.js';
     ApiKeyGuard,
     StrangerLimits,
     StrangerLine,
+    KeyNetworks,
+    KeyNotices,
+    KeyWatch,
+    KeyWatchTimings,
+    NetworkWatch,
+    VolumeWatch,
   ],
-  exports: [ApiKeyService, OwnKeys, ApiKeyGuard, KeyAuthenticator, KeyDirectory, StrangerLine],
+  exports: [KeyNotices, KeyWatch, ApiKeyService, OwnKeys, ApiKeyGuard, KeyAuthenticator, KeyDirectory, StrangerLine],
 })
 export class KeysModule {}

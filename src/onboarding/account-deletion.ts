@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AlertRepository } from '../alerts/index.js';
 import { AccountStanding } from '../auth/index.js';
-import { ApiKeyService } from '../keys/index.js';
-import { AllowanceService, WalletService } from '../wallet/index.js';
+import { ApiKeyService, KeyNotices } from '../keys/index.js';
+import { WalletService } from '../wallet/index.js';
 
 /** The end of everything that an account was made with. */
 @Injectable()
@@ -10,22 +10,22 @@ export class AccountDeletion {
   constructor(
     private readonly standing: AccountStanding,
     private readonly wallets: WalletService,
-    private readonly allowances: AllowanceService,
     private readonly keys: ApiKeyService,
+    private readonly notices: KeyNotices,
     private readonly alerts: AlertRepository,
   ) {}
 
   /**
-   * Deletes an account: its sessions, keys and name, and its address, which is free again. Its allowance
-   * ends, and what is left in its wallet goes to the house, on record like its calls. All of it or nothing.
+   * Deletes an account: its sessions, keys and name, and its address, which is free again. What is left in its wallet goes
+   * to the house, on record like its calls. All of it or nothing.
    * @throws WalletInUse while calls run, LastAdministrator, AccountGone
    */
   run(id: string): Promise<void> {
     return this.standing.delete(id, async (manager) => {
       // The wallet before the keys, as settlement locks them.
-      await this.allowances.close(id, manager);
       await this.wallets.empty(id, 'Account deleted', manager);
       await this.keys.deleteAllOf(id, manager);
+      await this.notices.deleteAllOf(id, manager);
       await this.alerts.forget(id, manager);
     });
   }

@@ -3,9 +3,8 @@ import { v7 } from 'uuid';
 
 /**
  * What an id names: an account, a key, a request, a ledger entry, a redemption code, a batch of these, a channel, a price version, a
- * process, a session, a verification, a registration, an invitation, a change, a top-up, a
- * problem of a payment. The prefix lets people tell a request from a key at
- * a glance.
+ * process, a session, a verification, a registration, an invitation, a change, a top-up, a problem of a payment, a
+ * notice about a key. The prefix lets people tell a request from a key at a glance.
  */
 export type IdPrefix =
   | 'acc'
@@ -24,7 +23,8 @@ export type IdPrefix =
   | 'inv'
   | 'aud'
   | 'top'
-  | 'prb';
+  | 'prb'
+  | 'ntc';
 
 /** A UUID is made of so many bytes, and needs as many random ones. */
 const UUID_BYTES = 16;

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { newId, nanos } from '../../shared/index.js';
+import type { OwnedKey } from '../api-key.js';
+import type { KeyNotice, NewKeyNotice } from './key-notice.js';
+
+/** So long a notice stands, should nobody acknowledge it. */
+const SHOWN_DAYS = 30;
+/** So many are shown of an account. */
+const MOST = 20;
+
+interface Row {
+  readonly id: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly kind: KeyNotice['kind'];
+  readonly occasion: string;
+  readonly at: Date;
+  readonly address: string | null;
+  readonly network: string | null;
+  readonly spent: string | null;
+  readonly usual: string | null;
+}
+
+const SELECT = `
+  SELECT n.id, n.account_id AS "accountId", n.key_id AS "keyId", k.name AS "keyName", n.kind, n.occasion, n.at, n.address,
+         n.network, n.spent, n.usual
+    FROM key_notices n JOIN api_keys k ON k.id = n.key_id`;
+
+/** Whoever has disabled or deleted the key has done more than acknowledge it. */
+const OPEN = `
+  ${SELECT} WHERE n.account_id = $1 AND ($2::text IS NULL OR n.key_id = $2) AND n.acknowledged_at IS NULL
+     AND k.state = 'enabled' AND n.created_at > now() - interval '${SHOWN_DAYS} days'
+   ORDER BY n.at DESC, n.id DESC LIMIT ${MOST}`;
+
+const SINCE = `${SELECT} WHERE n.created_at >= $1 AND k.state = 'enabled' ORDER BY n.created_at, n.id`;
+
+const ADD = `
+  INSERT INTO key_notices (id, account_id, key_id, kind, occasion, at, address, network, spent, usual)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT ON CONSTRAINT key_notice_is_told_once DO NOTHING`;
+
+const ACKNOWLEDGE = `
+  UPDATE key_notices SET acknowledged_at = now()
+   WHERE id = $1 AND account_id = $2 AND key_id = $3 AND acknowledged_at IS NULL`;
+
+const VOLUME_TOLD = `
+  SELECT DISTINCT key_id AS id FROM key_notices
+   WHERE key_id = ANY ($1) AND kind = 'unusual-volume' AND created_at > now() - interval '1 day'`;
+
+const FORGET_NETWORKS = 'DELETE FROM key_networks WHERE key_id IN (SELECT id FROM api_keys WHERE account_id = $1)';
+
+/** What owners of keys are told once. */
+@Injectable()
+export class KeyNotices {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Those of an account, or of one of its keys, that nobody has acknowledged, newest first. */
+  async open(accountId: string, keyId?: string): Promise<readonly KeyNotice[]> {
+    return (await this.dataSource.query<Row[]>(OPEN, [accountId, keyId ?? null])).map(noticeOf);
+  }
+
+  /** Those that were added since then, oldest first, whether or not they were acknowledged: for whoever mails them. */
+  async addedSince(time: Date): Promise<readonly KeyNotice[]> {
+    return (await this.dataSource.query<Row[]>(SINCE, [time.toISOString()])).map(noticeOf);
+  }
+
+  /** Nothing happens when there is no such notice, or when that was done before. */
+  async acknowledge({ accountId, id }: OwnedKey, noticeId: string): Promise<void> {
+    await this.dataSource.query(ACKNOWLEDGE, [noticeId, accountId, id]);
+  }
+
+  /** Nothing happens when it was told before. */
+  async add(notice: NewKeyNotice, manager: EntityManager): Promise<void> {
+    const { accountId, keyId, kind, occasion, at } = notice;
+    const facts =
+      notice.kind === 'new-network'
+        ? [notice.address, notice.network, null, null]
+        : [null, null, notice.spent, notice.usual];
+    await manager.query(ADD, [
+      newId('ntc', at.getTime()),
+      accountId,
+      keyId,
+      kind,
+      occasion,
+      at.toISOString(),
+      ...facts,
+    ]);
+  }
+
+  /** Of these keys, those whose owner was told of a volume within a day. */
+  async toldOfVolume(keyIds: readonly string[], manager: EntityManager): Promise<ReadonlySet<string>> {
+    const rows = await manager.query<{ id: string }[]>(VOLUME_TOLD, [keyIds]);
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /** With the account that the keys were of; the networks that they were used from go too. */
+  async deleteAllOf(accountId: string, manager: EntityManager): Promise<void> {
+    await manager.query('DELETE FROM key_notices WHERE account_id = $1', [accountId]);
+    await manager.query(FORGET_NETWORKS, [accountId]);
+  }
+}
+
+function noticeOf({ address, network, spent, usual, kind, ...row }: Row): KeyNotice {
+  return kind === 'new-network'
+    ? { ...row, kind, address: address ?? '', network: network ?? '' }
+    : { ...row, kind, spent: nanos(BigInt(spent ?? 0)), usual: nanos(BigInt(usual ?? 0)) };
+}

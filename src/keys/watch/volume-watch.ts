@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { ADVISORY_LOCKS } from '../../database/index.js';
+import { Clock, nanos, type Nanos } from '../../shared/index.js';
+import { KeyUsesReader, type Query } from '../../usage/index.js';
+import { KeyNotices } from './key-notices.repository.js';
+import { LEAST_UNUSUAL, unusualOver, USUAL_DAYS } from './unusual-volume.js';
+
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** By the index of calls by their time: an hour of everybody's calls, and of these the few keys that spend much. */
+const SPENDERS = `
+  SELECT k.id, k.account_id AS "accountId", u.spent,
+         (SELECT min(n.first_at) FROM key_networks n WHERE n.key_id = k.id) AS since
+    FROM (SELECT key_id, sum(cost) AS spent FROM calls
+           WHERE created_at >= $1::timestamptz AND created_at < $2::timestamptz
+           GROUP BY 1 HAVING sum(cost) >= $3) u
+    JOIN api_keys k ON k.id = u.key_id AND k.state = 'enabled'`;
+
+interface Spender {
+  readonly id: string;
+  readonly accountId: string;
+  readonly spent: string;
+  readonly since: Date | null;
+}
+
+/** Has owners told when a key spends far more in an hour than it ever does, once a day at most. */
+@Injectable()
+export class VolumeWatch {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly uses: KeyUsesReader,
+    private readonly notices: KeyNotices,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Looks at the last hour, unless another process is at it. */
+  look(): Promise<void> {
+    return this.dataSource.transaction(async (manager) => {
+      const [row] = await manager.query<{ ours: boolean }[]>('SELECT pg_try_advisory_xact_lock($1) AS ours', [
+        ADVISORY_LOCKS.keyWatch,
+      ]);
+      if (row?.ours !== true) return;
+      const now = this.clock.date();
+      const hourAgo = new Date(now.getTime() - HOUR_MS);
+      const times = [hourAgo.toISOString(), now.toISOString()];
+      const spenders = await manager.query<Spender[]>(SPENDERS, [...times, LEAST_UNUSUAL.toString()]);
+      const told = await this.notices.toldOfVolume(
+        spenders.map(({ id }) => id),
+        manager,
+      );
+      for (const spender of spenders) if (!told.has(spender.id)) await this.judge(spender, now, manager);
+    });
+  }
+
+  private async judge(spender: Spender, now: Date, manager: EntityManager): Promise<void> {
+    const { id: keyId, accountId, since } = spender;
+    const spent = nanos(BigInt(spender.spent));
+    const hours = await this.hoursBefore({ accountId, id: keyId }, now, manager);
+    const usual = unusualOver({ lastHour: spent, hours, since: since ?? undefined }, now);
+    if (usual === undefined) return;
+    const occasion = now.toISOString();
+    await this.notices.add({ kind: 'unusual-volume', accountId, keyId, occasion, at: now, spent, usual }, manager);
+  }
+
+  private hoursBefore(
+    key: { readonly accountId: string; readonly id: string },
+    now: Date,
+    manager: EntityManager,
+  ): Promise<readonly Nanos[]> {
+    const query: Query = (sql, values = []) => manager.query(sql, [...values]);
+    const to = new Date(now.getTime() - HOUR_MS);
+    return this.uses.costsByHour(query, key, { from: new Date(to.getTime() - USUAL_DAYS * DAY_MS), to });
+  }
+}
