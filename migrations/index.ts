@@ -38,6 +38,7 @@ import { CreateAllowances20261123120000 } from './20261123120000-create-allowanc
 import { CreatePayments20261123130000 } from './20261123130000-create-payments.js';
 import { SumUpKeyUses20261123140000 } from './20261123140000-sum-up-key-uses.js';
 import { WatchKeys20261123140010 } from './20261123140010-watch-keys.js';
+import { CreateSecondFactors20261123150000 } from './20261123150000-create-second-factors.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -79,4 +80,5 @@ export const migrations = [
   CreatePayments20261123130000,
   SumUpKeyUses20261123140000,
   WatchKeys20261123140010,
+  CreateSecondFactors20261123150000,
 ];

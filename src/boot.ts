@@ -24,7 +24,6 @@ import { codeOf } from './shared/index.js';
 import { stopWhenTold } from './shutdown.js';
 import type { StopRequest } from './stop-request.js';
 import { CallRetention, UsageRoller } from './usage/index.js';
-import { CallRetention } from './usage/index.js';
 import { AllowanceTurn } from './wallet/index.js';
 import { welcome } from './welcome.js';
 import { isFirst, isWorker, PrimaryLink, SERVES } from './workers/index.js';

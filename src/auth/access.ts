@@ -13,6 +13,8 @@ export const Public = (): MethodDecorator & ClassDecorator => open('public');
 export const TemporaryPassword = (): MethodDecorator & ClassDecorator => open('temporary-password');
 /** A page for whoever has signed in, before their address is verified too. */
 export const Unverified = (): MethodDecorator & ClassDecorator => open('unverified');
+/** A page for whoever has shown that the address is theirs, before they have the second factor that they need too. */
+export const SecondFactorSetUp = (): MethodDecorator & ClassDecorator => open('second-factor');
 /** A page for whoever has signed in and shown that the address is theirs. */
 export const SignedIn = (): MethodDecorator & ClassDecorator => open('signed-in');
 /** A page for operators; to everybody else it does not exist. What it changes is recorded in its visitor's name. */

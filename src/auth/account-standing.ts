@@ -7,8 +7,7 @@ import { AccountGone, LastAdministrator } from './account.errors.js';
 import { accountObject, ROLE_WORDS } from './account-words.js';
 import { AccountRepository } from './account.repository.js';
 import type { AccountRole } from './account.js';
-import { SessionRepository } from './sessions/session.repository.js';
-import { VerificationRepository } from './verification/verification.repository.js';
+import { WaysIn } from './ways-in.js';
 
 /**
  * What an account may: its role, whether it may be used, and its end. Every change is decided on locked rows and reaches
@@ -18,8 +17,7 @@ import { VerificationRepository } from './verification/verification.repository.j
 export class AccountStanding {
   constructor(
     private readonly accounts: AccountRepository,
-    private readonly sessions: SessionRepository,
-    private readonly verifications: VerificationRepository,
+    private readonly ways: WaysIn,
     private readonly notifications: Notifications,
     private readonly audit: AuditLog,
   ) {}
@@ -42,7 +40,7 @@ export class AccountStanding {
       if (account.state === 'disabled') return;
       await this.keepAnAdministrator(account, manager);
       await this.accounts.update(id, { state: 'disabled' }, manager);
-      await this.sessions.deleteAllOf(id, undefined, manager);
+      await this.ways.signOut(id, manager);
       await this.audit.record({ action: 'suspended', object: accountObject(account) }, manager);
     });
   }
@@ -68,8 +66,7 @@ export class AccountStanding {
     return this.change(id, async (account, manager) => {
       await this.keepAnAdministrator(account, manager);
       await first(manager);
-      await this.sessions.deleteAllOf(id, undefined, manager);
-      await this.verifications.withdraw(id, manager);
+      await this.ways.end(id, manager);
       await this.accounts.update(id, nobody(id), manager);
       await this.audit.record({ action: 'deleted', object: accountObject(account) }, manager);
     });

@@ -18,6 +18,20 @@ import { MailWriter } from './mails/mail-writer.js';
 import { Passwords } from './passwords.js';
 import { PreferencesController } from './preferences.controller.js';
 import { SecurityLog } from './security-log.js';
+import { FactorSecrets } from './second-factor/factor-secrets.js';
+import { FactorSetUp } from './second-factor/factor-set-up.js';
+import { OwnSecondFactor } from './second-factor/own-second-factor.js';
+import { PendingSignIns } from './second-factor/pending-sign-ins.js';
+import { RecoveryCodesController } from './second-factor/recovery-codes.controller.js';
+import { SecondFactorCheck } from './second-factor/second-factor-check.js';
+import { SecondFactorMails } from './second-factor/second-factor-mails.js';
+import { SecondFactorRemoval } from './second-factor/second-factor-removal.js';
+import { SecondFactorRepository } from './second-factor/second-factor.repository.js';
+import { SecondFactors } from './second-factor/second-factors.service.js';
+import { SetUpController } from './second-factor/set-up.controller.js';
+import { SignInCodeController } from './second-factor/sign-in-code.controller.js';
+import { SignInSteps } from './second-factor/sign-in-steps.js';
+import { TurnOffController } from './second-factor/turn-off.controller.js';
 import { SessionEntity } from './sessions/session.entity.js';
 import { SessionRepository } from './sessions/session.repository.js';
 import { SessionService } from './sessions/session.service.js';
@@ -31,8 +45,11 @@ import { TimeZones } from './time-zones.js';
 import { ProofRequests } from './verification/proof-requests.js';
 import { VerificationRepository } from './verification/verification.repository.js';
 import { Verifications } from './verification/verification.service.js';
+import { WaysIn } from './ways-in.js';
 
 const PROVIDED = [
+  SecondFactors,
+  SecondFactorRemoval,
   AccountService,
   AccountStanding,
   SessionService,
@@ -59,6 +76,10 @@ const PROVIDED = [
     AccountPasswordController,
     AccountSessionsController,
     OwnPasswordController,
+    SignInCodeController,
+    SetUpController,
+    TurnOffController,
+    RecoveryCodesController,
   ],
   providers: [
     AccountRepository,
@@ -66,6 +87,15 @@ const PROVIDED = [
     PostgresThrottlerStorage,
     VerificationRepository,
     OwnPassword,
+    WaysIn,
+    FactorSecrets,
+    FactorSetUp,
+    OwnSecondFactor,
+    PendingSignIns,
+    SecondFactorCheck,
+    SecondFactorMails,
+    SecondFactorRepository,
+    SignInSteps,
     ...PROVIDED,
   ],
   exports: [WebModule, ...PROVIDED],

@@ -1,5 +1,5 @@
 // Accounts: addresses, passwords, roles, whether they may be used; the browsers that they are signed in on, and who
-// may visit which page; the codes and links that prove an address, their mails, and how often something may be tried.
+// may visit which page; their second factors; the codes and links that prove an address, their mails, and how often something may be tried.
 // Does not own their wallets and keys: an account with its wallet is made by onboarding, in one transaction.
 export { Operator, Public, SignedIn, Unverified } from './access.js';
 export { ACCESS, type Access } from './access-level.js';
@@ -28,6 +28,9 @@ export { BrowserSignIn } from './sign-in/browser-sign-in.js';
 export { PasswordChange } from './sign-in/password-change.js';
 export { ConfirmedForm, RecentSignIn } from './sign-in/recent-sign-in.js';
 export { SignIn, SignInRefused } from './sign-in/sign-in.service.js';
+export { SecondFactorChangedMeanwhile } from './second-factor/second-factor.errors.js';
+export { SecondFactorRemoval } from './second-factor/second-factor-removal.js';
+export { type SecondFactor, SecondFactors } from './second-factor/second-factors.service.js';
 export { type Session, SessionNotFound, SessionService } from './sessions/session.service.js';
 export { durationOf, Throttle, TooManyTries } from './throttle/throttle.js';
 export { TimeZones } from './time-zones.js';

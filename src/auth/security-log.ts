@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 
 /** Why somebody was not let in. */
-type Refusal = 'password' | 'suspended' | 'operators only' | 'foreign form';
+type Refusal = 'password' | 'code' | 'suspended' | 'operators only' | 'foreign form';
 
 /**
  * What the log of the program says of who got in and who did not: accounts by their ids, never an address of mail and
@@ -28,6 +28,7 @@ export class SecurityLog {
 
 const WORDS: Readonly<Record<Refusal, string>> = {
   password: 'A sign-in was refused: address or password was wrong.',
+  code: 'A sign-in was refused: the password was right, the code of the second factor was not.',
   suspended: 'A sign-in was refused: the account is suspended.',
   'operators only': 'A page of operators was asked for by somebody who is none.',
   'foreign form': 'A form was refused that did not come from a page of ours.',

@@ -18,6 +18,8 @@ import { SessionService } from './sessions/session.service.js';
 
 /** Where whoever has a temporary password is sent from everywhere else. */
 const OWN_PASSWORD_PAGE = '/choose-password';
+/** The same of whoever needs a second factor and has none. */
+const SECOND_FACTOR_PAGE = '/account/second-factor';
 
 /**
  * Finds out who visits, lets them in or sends them where they can get in, and takes forms only from pages of ours that
@@ -78,7 +80,8 @@ export class VisitGuard implements CanActivate {
 
 /** @throws Detour, AppError */
 function admit(access: Access, visitor: Visitor | undefined, { method, url }: FastifyRequest): void {
-  if (visitor?.passwordIsTemporary && !isBeforeOwnPassword(access, method)) throw new Detour(OWN_PASSWORD_PAGE);
+  const first = visitor && firstStep(visitor);
+  if (first !== undefined && !isOpenBefore(first.access, access, method)) throw new Detour(first.page);
   if (access === 'public') return;
   // Where a form led cannot be gone back to: it would have to be sent again.
   if (visitor === undefined)
@@ -90,6 +93,17 @@ function admit(access: Access, visitor: Visitor | undefined, { method, url }: Fa
 
 const nothingHere = (): AppError => new AppError('not_found', 'There is no page at this address.');
 
-/** Choosing a password, and the forms that stand on the page for it: to sign out, and of the theme. */
-const isBeforeOwnPassword = (access: Access, method: string): boolean =>
-  access === 'temporary-password' || (access === 'public' && method === 'POST');
+interface FirstStep {
+  readonly page: string;
+  readonly access: Access;
+}
+
+/** What somebody must do before anything else; undefined: nothing. An address is verified on pages for everybody. */
+function firstStep({ passwordIsTemporary, verified, secondFactorMissing }: Visitor): FirstStep | undefined {
+  if (passwordIsTemporary) return { page: OWN_PASSWORD_PAGE, access: 'temporary-password' };
+  return verified && secondFactorMissing ? { page: SECOND_FACTOR_PAGE, access: 'second-factor' } : undefined;
+}
+
+/** The step itself, and the forms that stand on its page: to sign out, and of the theme. */
+const isOpenBefore = (step: Access, access: Access, method: string): boolean =>
+  access === step || (access === 'public' && method === 'POST');

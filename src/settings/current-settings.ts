@@ -25,6 +25,10 @@ export interface CurrentSettings {
     /** What a new account is given once its address is verified. */
     readonly startingCredit: Nanos;
   };
+  readonly signIn: {
+    /** Whether nothing but setting one up is open to those that have none. */
+    readonly administratorsNeedSecondFactor: boolean;
+  };
   readonly mail: {
     /** Undefined: mail goes to the outbox folder. Has the password, if there is one. */
     readonly smtpUrl: Secret | undefined;
@@ -52,6 +56,7 @@ export const currentSettings = (
 ): CurrentSettings => ({
   site: siteSettings(sections, config),
   signUp: signUpSettings(sections, config),
+  signIn: { administratorsNeedSecondFactor: sections.signUp.administratorsNeedSecondFactor },
   mail: mailSettings(sections, config, password),
   payment: paymentSettings(sections.payment, config, payment),
   retention: { callsMonths: config.callsRetentionMonths ?? sections.retention.callsMonths ?? undefined },

@@ -90,6 +90,7 @@ describe('a section', () => {
       mode: 'open',
       domains: ['example.com', 'acme.example'],
       startingCredit: '0.50',
+      administratorsNeedSecondFactor: false,
     });
     expect(readSection('site', { name: ' Acme ', terms: 'One.\r\n\r\nTwo.', statusIsPublic: 'yes' })).toEqual({
       name: 'Acme',

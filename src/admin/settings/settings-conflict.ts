@@ -1,6 +1,9 @@
 import type { SectionName } from '../../settings/index.js';
 import { type Difference, differencesBetween, type FieldValue, type FormBody } from '../../web/index.js';
 
+/** Boxes: one that is not ticked is not sent. */
+const BOXES: readonly string[] = ['statusIsPublic', 'administratorsNeedSecondFactor', 'enabled'];
+
 const LABELS: Readonly<Record<SectionName, Readonly<Record<string, string>>>> = {
   site: {
     name: 'Name',
@@ -8,7 +11,12 @@ const LABELS: Readonly<Record<SectionName, Readonly<Record<string, string>>>> = 
     terms: 'Terms',
     statusIsPublic: 'Status page for everybody',
   },
-  signUp: { mode: 'Who may register', domains: 'Domains', startingCredit: 'Starting credit' },
+  signUp: {
+    mode: 'Who may register',
+    domains: 'Domains',
+    startingCredit: 'Starting credit',
+    administratorsNeedSecondFactor: 'Administrators need a second factor',
+  },
   mail: { server: 'Server', from: 'Sender' },
   payment: {
     enabled: 'Payments',
@@ -18,9 +26,6 @@ const LABELS: Readonly<Record<SectionName, Readonly<Record<string, string>>>> = 
   },
   retention: { callsMonths: 'Months of calls' },
 };
-
-/** Nothing is sent of those that are not ticked. */
-const BOXES: readonly string[] = ['statusIsPublic', 'enabled'];
 
 /** What a section says now and what somebody has typed, where they are not the same. */
 export const differencesOf = (section: SectionName, now: FormBody, typed: FormBody): readonly Difference[] =>
@@ -32,7 +37,6 @@ export function sentDifferences(
   now: FormBody,
   typed: FormBody,
 ): readonly Difference[] {
-  // A box that is not ticked is not sent.
   const sent = Object.entries(labels).filter(([name]) => name in typed || BOXES.includes(name));
   return differencesBetween(Object.fromEntries(sent), now, typed, shown);
 }

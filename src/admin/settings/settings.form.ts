@@ -40,6 +40,9 @@ export class SignUpForm {
   /** Dollars. */
   @Text()
   readonly startingCredit: string = '';
+
+  @Text()
+  readonly administratorsNeedSecondFactor: string = '';
 }
 
 /** Whoever may change the server may read everybody's links for new passwords. */

@@ -9,7 +9,12 @@ const VALUES: { readonly [Name in SectionName]: (section: Sections[Name]) => For
     terms,
     statusIsPublic: statusIsPublic ? 'yes' : '',
   }),
-  signUp: ({ mode, domains, startingCredit }) => ({ mode, domains: domains.join('\n'), startingCredit }),
+  signUp: ({ mode, domains, startingCredit, administratorsNeedSecondFactor }) => ({
+    mode,
+    domains: domains.join('\n'),
+    startingCredit,
+    administratorsNeedSecondFactor: administratorsNeedSecondFactor ? 'yes' : '',
+  }),
   mail: ({ server, from }) => ({ server, from }),
   payment: ({ enabled, amounts, smallest, largest }) => ({
     enabled: enabled ? 'yes' : '',

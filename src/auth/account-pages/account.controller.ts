@@ -13,6 +13,7 @@ import {
 } from '../../web/index.js';
 import { SignedIn } from '../access.js';
 import { AccountService } from '../account.service.js';
+import { SecondFactors } from '../second-factor/second-factors.service.js';
 import { SessionService } from '../sessions/session.service.js';
 import { TimeZones } from '../time-zones.js';
 import { sessionViews, themeOptions, timeZoneOptions } from './account.view.js';
@@ -35,6 +36,7 @@ export class AccountController {
     private readonly accounts: AccountService,
     private readonly sessions: SessionService,
     private readonly timeZones: TimeZones,
+    private readonly factors: SecondFactors,
   ) {}
 
   @Get()
@@ -66,6 +68,7 @@ export class AccountController {
     const data = {
       form,
       email: visitor.email,
+      secondFactor: await this.factors.of(visitor.accountId),
       sessions,
       others: sessions.length > 1,
       timeZones: timeZoneOptions(await this.timeZones.list()),

@@ -16,13 +16,15 @@ export interface SessionRow {
   readonly lastSeenAt: Date;
   readonly confirmedAt: Date;
   readonly passwordIsTemporary: boolean;
+  readonly hasSecondFactor: boolean;
 }
 
 /** Of an account that is not enabled no session is found. */
 const FIND = `
   SELECT s.id AS "sessionId", s.last_seen_at AS "lastSeenAt", a.id AS "accountId", a.email, a.name, a.role,
          s.confirmed_at AS "confirmedAt", a.password_is_temporary AS "passwordIsTemporary",
-         a.group_name AS "groupName", a.time_zone AS "timeZone", a.verified_at AS "verifiedAt"
+         a.group_name AS "groupName", a.time_zone AS "timeZone", a.verified_at AS "verifiedAt",
+         EXISTS (SELECT FROM second_factors f WHERE f.account_id = a.id) AS "hasSecondFactor"
     FROM sessions s
     JOIN accounts a ON a.id = s.account_id
    WHERE s.token_hash = $1 AND s.expires_at > $2 AND a.state = 'enabled'`;
@@ -82,7 +84,7 @@ export class SessionRepository {
     await this.dataSource.manager.delete(SessionEntity, { tokenHash });
   }
 
-  /** All of an account but one. */
+  /** All of an account but one, and what waits to become one: its password was right, its second factor is still to come. */
   async deleteAllOf(
     accountId: string,
     exceptId: string | undefined,
@@ -90,6 +92,7 @@ export class SessionRepository {
   ): Promise<readonly EndedSession[]> {
     const sql = `${END} AND s.id IS DISTINCT FROM $2 ${ENDED}`;
     const [ended] = await manager.query<Deleted>(sql, [accountId, exceptId ?? null]);
+    await manager.query('DELETE FROM pending_sign_ins WHERE account_id = $1', [accountId]);
     return ended;
   }
 

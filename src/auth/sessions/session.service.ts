@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { AuditLog } from '../../audit/index.js';
+import { Settings } from '../../settings/index.js';
 import { AppError, Clock, newId } from '../../shared/index.js';
 import type { Visitor } from '../../web/index.js';
 import { browserName } from '../account-pages/browser-name.js';
@@ -45,6 +46,7 @@ export class SessionService {
     private readonly sessions: SessionRepository,
     private readonly clock: Clock,
     private readonly audit: AuditLog,
+    private readonly settings: Settings,
   ) {}
 
   /**
@@ -88,7 +90,7 @@ export class SessionService {
         ip: from.ip,
         userAgent: from.userAgent.slice(0, MAX_USER_AGENT),
       });
-    return visitorOf(row);
+    return visitorOf(row, this.settings.current().signIn.administratorsNeedSecondFactor);
   }
 
   /** The last seen first. */
@@ -139,7 +141,7 @@ export class SessionService {
 
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-const visitorOf = (row: SessionRow): Visitor => ({
+const visitorOf = (row: SessionRow, administratorsNeedSecondFactor: boolean): Visitor => ({
   accountId: row.accountId,
   email: row.email,
   name: row.name,
@@ -150,4 +152,5 @@ const visitorOf = (row: SessionRow): Visitor => ({
   sessionId: row.sessionId,
   confirmedAt: row.confirmedAt,
   passwordIsTemporary: row.passwordIsTemporary,
+  secondFactorMissing: administratorsNeedSecondFactor && row.role === 'admin' && !row.hasSecondFactor,
 });

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { Secret } from '../../shared/index.js';
 import { CurrentVisit, Form, type FormBody, localPath, Page, Redirect, type Visit } from '../../web/index.js';
 import { Public } from '../access.js';
+import { SignInSteps } from '../second-factor/sign-in-steps.js';
 import { TooManyTries } from '../throttle/throttle.js';
 import { BrowserSignIn } from './browser-sign-in.js';
 import { SignIn } from './sign-in.service.js';
@@ -30,6 +31,7 @@ export class SignInController {
   constructor(
     private readonly signIn: SignIn,
     private readonly browser: BrowserSignIn,
+    private readonly steps: SignInSteps,
   ) {}
 
   @Get('sign-in')
@@ -48,8 +50,8 @@ export class SignInController {
     const account = await this.attempt(form, visit);
     if (account instanceof TooManyTries) return throttled(form, body['next'], account, reply);
     if (account === undefined) return pageOf(form, body['next']);
-    await this.browser.begin(account.id, body['remember'] !== undefined, visit, reply);
-    return new Redirect(nextIn(body['next']));
+    const signIn = { accountId: account.id, kept: body['remember'] !== undefined, next: nextIn(body['next']) };
+    return new Redirect(await this.steps.afterPassword(signIn, visit, reply));
   }
 
   @Post('sign-out')

@@ -67,7 +67,6 @@ export class SignIn {
       this.log.refused('suspended', row.id, ip);
       throw new AccountSuspended();
     }
-    this.log.signedIn(row.id, ip);
     return accountOf(row);
   }
 

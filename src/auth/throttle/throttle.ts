@@ -20,6 +20,10 @@ export const ALLOWANCES = {
   'password-from-network': { limit: 30, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
   /** Wrong passwords of somebody who is signed in. Of their own, so that no stranger can keep them from it. */
   'password-of-session': { limit: 5, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
+  /** Wrong codes of a second factor, of whoever knows the password: of six digits, three are right at any moment. */
+  'second-factor-of-account': { limit: 5, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
+  /** The same of somebody who is signed in. */
+  'second-factor-of-session': { limit: 5, windowMs: 15 * MINUTE_MS, blockMs: MINUTE_MS },
   /** Mail to one address that anybody can ask for. */
   'mail-to-address': { limit: 5, windowMs: 60 * MINUTE_MS, blockMs: 15 * MINUTE_MS },
   /** The same, of all that one network asks for. */

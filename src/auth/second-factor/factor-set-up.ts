@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { Settings } from '../../settings/index.js';
+import type { Visitor } from '../../web/index.js';
+import { SECOND_FACTOR_ON } from '../mails/second-factor-words.js';
+import { FactorSecrets } from './factor-secrets.js';
+import { type QrCode, qrCode } from './qr-code.js';
+import { SecondFactorMails } from './second-factor-mails.js';
+import { SecondFactors } from './second-factors.service.js';
+import { newTotpSecret, totpAddress } from './totp.js';
+
+/** What a page shows for an app to be told what to make codes from. */
+export interface ShownSecret {
+  /** For the form that turns it on; opens in this session alone. */
+  readonly sealed: string;
+  /** In groups of four, for whoever types it. */
+  readonly text: string;
+  /** `otpauth://…`, which opens the app where the page is on the same device. */
+  readonly address: string;
+  readonly qr: QrCode;
+}
+
+/** Turning a second factor on, from the secret that an app is shown to the first code that it makes. */
+@Injectable()
+export class FactorSetUp {
+  constructor(
+    private readonly factors: SecondFactors,
+    private readonly secrets: FactorSecrets,
+    private readonly mails: SecondFactorMails,
+    private readonly settings: Settings,
+  ) {}
+
+  /** Another secret, sealed for the page that shows it. Nothing is stored before its first code. */
+  begin(visitor: Visitor): string {
+    return this.secrets.sealForSetUp(newTotpSecret(), visitor);
+  }
+
+  /** @throws UnreadableSecret when another session began */
+  shown(visitor: Visitor, sealed: string): ShownSecret {
+    const secret = this.secrets.openForSetUp(sealed, visitor);
+    const address = totpAddress(secret, this.settings.current().site.name, visitor.email);
+    const text = secret.reveal().replaceAll(/(.{4})(?=.)/g, '$1 ');
+    return { sealed, text, address, qr: qrCode(address) };
+  }
+
+  /** @returns the recovery codes @throws UnreadableSecret, CodeNotAccepted, SecondFactorChangedMeanwhile */
+  async finish(visitor: Visitor, sealed: string, code: string): Promise<readonly string[]> {
+    const secret = this.secrets.openForSetUp(sealed, visitor);
+    const codes = await this.factors.turnOn(visitor.accountId, secret, code);
+    await this.mails.tell(visitor.accountId, SECOND_FACTOR_ON);
+    return codes;
+  }
+}

@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { Secret } from '../../shared/index.js';
+import type { Visitor } from '../../web/index.js';
+import { RECOVERY_CODES_REPLACED, SECOND_FACTOR_OFF } from '../mails/second-factor-words.js';
+import { SignIn } from '../sign-in/sign-in.service.js';
+import { SecondFactorCheck } from './second-factor-check.js';
+import { SecondFactorMails } from './second-factor-mails.js';
+import { SecondFactors } from './second-factors.service.js';
+
+/** What somebody shows who weakens how they sign in: both of what signing in takes. */
+export interface BothFactors {
+  readonly currentPassword: string;
+  readonly code: string;
+}
+
+/** What people do with a second factor that is on: it takes the password and a code, however recent the sign-in. */
+@Injectable()
+export class OwnSecondFactor {
+  constructor(
+    private readonly factors: SecondFactors,
+    private readonly check: SecondFactorCheck,
+    private readonly signIn: SignIn,
+    private readonly mails: SecondFactorMails,
+  ) {}
+
+  /** @throws WrongPassword, CodeNotAccepted, CodesUnreadable, TooManyTries, SecondFactorChangedMeanwhile */
+  async turnOff({ accountId }: Visitor, given: BothFactors): Promise<void> {
+    await this.confirm(accountId, given);
+    await this.factors.turnOff(accountId);
+    await this.mails.tell(accountId, SECOND_FACTOR_OFF);
+  }
+
+  /** @returns recovery codes in the place of those before @throws as `turnOff` */
+  async renewCodes({ accountId }: Visitor, given: BothFactors): Promise<readonly string[]> {
+    await this.confirm(accountId, given);
+    const codes = await this.factors.renewCodes(accountId);
+    await this.mails.tell(accountId, RECOVERY_CODES_REPLACED);
+    return codes;
+  }
+
+  /** The password first: a code is used up by being right. */
+  private async confirm(accountId: string, { currentPassword, code }: BothFactors): Promise<void> {
+    await this.signIn.confirm(accountId, new Secret(currentPassword));
+    await this.check.confirm(accountId, code);
+  }
+}

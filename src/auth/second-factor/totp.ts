@@ -1,0 +1,28 @@
+import { generateSecret, generateURI, verifySync } from 'otplib';
+import { Secret } from '../../shared/index.js';
+
+/** How long a code is shown, in seconds: apps take it for granted, and some know no other. */
+const STEP_SECONDS = 30;
+
+/** 160 random bits in base32, as apps take it. */
+export const newTotpSecret = (): Secret => new Secret(generateSecret());
+
+/**
+ * The time step that a code belongs to (RFC 6238, SHA-1, six digits): the one that runs, the one before, or the next, for
+ * clocks that go wrong and people who are slow. Undefined: it is the code of none of them.
+ * @param code six digits
+ */
+export function totpStep(secret: Secret, code: string, nowMs: number): number | undefined {
+  const result = verifySync({
+    secret: secret.reveal(),
+    token: code,
+    epoch: Math.floor(nowMs / 1000),
+    period: STEP_SECONDS,
+    epochTolerance: STEP_SECONDS,
+  });
+  return result.valid && 'timeStep' in result ? result.timeStep : undefined;
+}
+
+/** What an app reads from a QR code: whose codes they are, and what they are made from. */
+export const totpAddress = (secret: Secret, product: string, email: string): string =>
+  generateURI({ issuer: product, label: email, secret: secret.reveal() });

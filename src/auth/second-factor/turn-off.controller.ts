@@ -1,0 +1,45 @@
+import { Body, Controller, Get, Post } from '@nestjs/common';
+import { CurrentVisitor, Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
+import { SignedIn } from '../access.js';
+import { BothFactorsForm } from './both-factors.form.js';
+import { OwnSecondFactor } from './own-second-factor.js';
+import { SecondFactorChangedMeanwhile } from './second-factor.errors.js';
+import { bothFactorsPage, OFF_ALREADY, toAccount } from './second-factor.view.js';
+import { SecondFactors } from './second-factors.service.js';
+
+const OFF = { tone: 'ok', title: 'Second factor turned off', text: 'Your recovery codes are void.' } as const;
+
+/** Back to the password alone. */
+@Controller('account/second-factor/off')
+@SignedIn()
+export class TurnOffController {
+  constructor(
+    private readonly factors: SecondFactors,
+    private readonly own: OwnSecondFactor,
+  ) {}
+
+  @Get()
+  async ask(@CurrentVisitor() visitor: Visitor): Promise<Page | Redirect> {
+    if ((await this.factors.of(visitor.accountId)) === undefined) return toAccount();
+    return this.page(visitor, Form.empty());
+  }
+
+  @Post()
+  async turnOff(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
+    const form = Form.read(BothFactorsForm, body);
+    try {
+      const done = await form.attempt(async (given) => {
+        await this.own.turnOff(visitor, given);
+        return true;
+      });
+      return done ? toAccount(OFF) : this.page(visitor, form);
+    } catch (error) {
+      if (error instanceof SecondFactorChangedMeanwhile) return toAccount(OFF_ALREADY);
+      throw error;
+    }
+  }
+
+  private page(visitor: Visitor, form: Form<BothFactorsForm>): Page {
+    return bothFactorsPage('second-factor-off', 'Turn off the second factor', visitor, form);
+  }
+}

@@ -1,0 +1,31 @@
+import { generateSync } from 'otplib';
+import type { Visited } from './page-visitor.js';
+
+/** How long an app shows a code, in ms. */
+const STEP_MS = 30_000;
+
+/** Somebody's app: shows codes of the secret that a page showed it. */
+export class Authenticator {
+  /** Steps from now of the next code: each is accepted once, and none before one that was. */
+  private ahead = 0;
+
+  constructor(readonly secret: string) {}
+
+  /** The page has the secret in groups of four. */
+  static reading({ text }: Visited): Authenticator {
+    const secret = /id="secret">([A-Z2-7 ]+)</.exec(text)?.[1];
+    if (secret === undefined) throw new Error('The page shows no secret.');
+    return new Authenticator(secret.replaceAll(' ', ''));
+  }
+
+  /** Of the step that runs, then of the next one: two, for specs that do not wait for others. */
+  next(): string {
+    if (this.ahead > 1) throw new Error('No other code can be accepted before half a minute has passed.');
+    return this.at(this.ahead++);
+  }
+
+  /** @param steps from now */
+  at(steps: number): string {
+    return generateSync({ secret: this.secret, epoch: Math.floor((Date.now() + steps * STEP_MS) / 1000) });
+  }
+}
