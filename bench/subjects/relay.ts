@@ -16,6 +16,8 @@ const EMAIL = 'bench@example.com';
 
 export interface RelaySubject extends Subject {
   readonly dataDir: string;
+  /** Of the account that its calls are made with. */
+  readonly email: string;
 }
 
 export async function startRelay(surroundings: Surroundings, extras = AS_SHIPPED): Promise<RelaySubject> {
@@ -38,6 +40,7 @@ export async function startRelay(surroundings: Surroundings, extras = AS_SHIPPED
   return {
     name: 'relay',
     dataDir,
+    email: EMAIL,
     target,
     translating: target,
     pid: pidOf(child),
