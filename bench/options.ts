@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { USUAL_FOLDER } from './report/folder.ts';
-import { SCENARIO_NAMES } from './scenarios/names.ts';
+import { LARGE_NAMES, SCENARIO_NAMES } from './scenarios/names.ts';
 import { DIALECTS, dialectOf } from './work/dialects.ts';
 
 export interface Options {
@@ -13,6 +13,8 @@ export interface Options {
   readonly quick: boolean;
   readonly peers: boolean;
   readonly profile: boolean;
+  /** Of the log, in the scenarios that fill one; undefined: as many as they are about. */
+  readonly rows: number | undefined;
   readonly dialect: string;
   /** Of the upstream of translated calls. */
   readonly foreign: string;
@@ -24,15 +26,20 @@ export interface Options {
 export const USAGE = `npm run bench -- [SCENARIO…] [options]
 
   SCENARIO          ${SCENARIO_NAMES.join(', ')},
-                    or what several of them begin with, such as small; all of them when left out
+                    or what several of them begin with, such as small; all of them but
+                    ${LARGE_NAMES.join(' and ')} when left out
   --rounds N        how often each subject has its turn in the scenarios that compare (3)
   --quick           short and rough: one round of a fraction of the time; judges no target
   --no-peers        without the gateway from npm
   --dialect D       ${DIALECTS.map(({ id }) => id).join(', ')} (${DIALECTS[0]?.id})
   --upstream D      what the upstream of translated calls speaks (the first of them that is another one)
+  --rows N          how many calls the log is filled with, in log-pages (1000000) and full-log (10000000)
   --profile         the relay alone, with a CPU profile of it beside the results
   --out FOLDER      where results go (bench/results)
 `;
+
+/** Of fewer calls hardly a filter has one. */
+const FEWEST_ROWS = 1000;
 
 /** @throws with a line that says what is wrong */
 export function readOptions(args: readonly string[]): Options | 'help' {
@@ -41,6 +48,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
     allowPositionals: true,
     options: {
       rounds: { type: 'string' },
+      rows: { type: 'string' },
       quick: { type: 'boolean', default: false },
       'no-peers': { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
@@ -53,6 +61,9 @@ export function readOptions(args: readonly string[]): Options | 'help' {
   if (values.help) return 'help';
   const rounds = Number(values.rounds ?? (values.quick || values.profile ? 1 : 3));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds takes a whole number from 1 on.');
+  const rows = values.rows === undefined ? undefined : Number(values.rows);
+  if (rows !== undefined && !(Number.isInteger(rows) && rows >= FEWEST_ROWS))
+    throw new Error(`--rows takes a whole number from ${FEWEST_ROWS} on.`);
   const { dialect, upstream: foreign = DIALECTS.find(({ id }) => id !== dialect)?.id ?? '' } = values;
   for (const asked of [dialect, foreign]) dialectOf(asked);
   if (foreign === dialect) throw new Error('--upstream takes another dialect than --dialect.');
@@ -62,6 +73,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
     quick: values.quick,
     peers: !values['no-peers'] && !values.profile,
     profile: values.profile,
+    rows,
     dialect,
     foreign,
     out: resolve(values.out),
@@ -73,5 +85,7 @@ function namesFor(asked: readonly string[]): readonly string[] {
   const unknown = asked.filter((start) => !SCENARIO_NAMES.some((name) => name.startsWith(start)));
   if (unknown.length > 0)
     throw new Error(`There is no scenario ${unknown.join(', ')}; there are ${SCENARIO_NAMES.join(', ')}.`);
-  return SCENARIO_NAMES.filter((name) => asked.length === 0 || asked.some((start) => name.startsWith(start)));
+  return SCENARIO_NAMES.filter((name) =>
+    asked.length === 0 ? !LARGE_NAMES.includes(name) : asked.some((start) => name.startsWith(start)),
+  );
 }

@@ -1,9 +1,9 @@
 // What a run comes to; the result file is this, as JSON.
-import type { SubjectName } from '../subjects/subject.ts';
 import type { Figures } from './figures.ts';
 
 export interface Line {
-  readonly subject: SubjectName;
+  /** Whose figures these are: a subject's, or what was asked of it where there is only one. */
+  readonly subject: string;
   /** The median of the rounds. */
   readonly figures: Figures;
   /** Each round for itself; empty where there is only one. */
@@ -49,6 +49,6 @@ export interface Result {
   readonly targets: readonly Verdict[];
 }
 
-export function figuresOf(scenario: ScenarioResult | undefined, subject: SubjectName): Figures {
+export function figuresOf(scenario: ScenarioResult | undefined, subject: string): Figures {
   return scenario?.lines.find((line) => line.subject === subject)?.figures ?? {};
 }

@@ -1,8 +1,10 @@
 // The scenarios that start programs of their own, by name.
 import type { ScenarioResult } from '../report/result.ts';
 import type { Stage } from '../stage.ts';
+import { fullLog } from './full-log.ts';
 import { idleStreams } from './idle-streams.ts';
 import { largePrompts } from './large-prompts.ts';
+import { logPages } from './log-pages.ts';
 import type { InsideName } from './names.ts';
 import { slowReaders } from './slow-readers.ts';
 import { unknownKeys } from './unknown-keys.ts';
@@ -14,4 +16,6 @@ export const INSIDE: Readonly<Record<InsideName, (stage: Stage) => Promise<Scena
   'unknown-keys': unknownKeys,
   'large-prompts': largePrompts,
   workers,
+  'log-pages': logPages,
+  'full-log': fullLog,
 };

@@ -10,7 +10,17 @@ export const COMPARED_NAMES = [
   'paced-400',
   'paced-1000',
 ] as const;
-export const INSIDE_NAMES = ['idle-streams', 'slow-readers', 'unknown-keys', 'large-prompts', 'workers'] as const;
+export const INSIDE_NAMES = [
+  'idle-streams',
+  'slow-readers',
+  'unknown-keys',
+  'large-prompts',
+  'workers',
+  'log-pages',
+  'full-log',
+] as const;
+/** Those that first fill a log, for minutes and with gigabytes: they run when they are named, and not with all others. */
+export const LARGE_NAMES: readonly string[] = ['log-pages', 'full-log'];
 
 export type ComparedName = (typeof COMPARED_NAMES)[number];
 export type InsideName = (typeof INSIDE_NAMES)[number];
