@@ -17,6 +17,8 @@ export class Mailbox {
   readonly mails: ReceivedMail[] = [];
   /** Answers to the next messages, in order; undefined: taken. */
   readonly refusals: (number | undefined)[] = [];
+  /** Happens when a message is there, before whoever sent it is told so. */
+  whileTaking: () => Promise<void> = () => Promise.resolve();
 
   private constructor(private readonly server: SMTPServer) {}
 
@@ -65,6 +67,7 @@ export class Mailbox {
     const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
     const to = envelope.rcptTo.map(({ address }) => address);
     this.mails.push({ from, to, message: await simpleParser(raw), raw: raw.toString() });
+    await this.whileTaking();
     done();
   }
 }

@@ -1,0 +1,163 @@
+import type { TestingModule } from '@nestjs/testing';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AccountNotices, AlertRepository, AlertWatch } from '../../src/alerts/index.js';
+import { Metrics } from '../../src/metrics/index.js';
+import { parseUsd } from '../../src/shared/index.js';
+import { AlertsWorld } from '../support/alerts-world.js';
+import { DatabaseOutage } from '../support/database-outage.js';
+import { eventually, PATIENCE_MS } from '../support/eventually.js';
+
+const LOW = 'Your balance is below $20.00';
+/** What an SMTP server says when it cannot take mail now, and when it never will. */
+const NOT_NOW = 451;
+const NEVER = 550;
+
+const A_NOTICE = {
+  kind: 'new-network',
+  keyId: 'key_1',
+  occasion: '203.0.113.0/24',
+  words: {
+    subject: 'Key “ci” is used from a new network',
+    heading: 'Key “ci” is used from a new network',
+    paragraphs: ['It came from 203.0.113.7.'],
+    button: { label: 'Show its calls', path: '/usage-logs/common' },
+  },
+} as const;
+
+describe('mails of alerts', () => {
+  let world: AlertsWorld;
+  beforeEach(async () => {
+    world = await AlertsWorld.start();
+  });
+  afterEach(() => world.close());
+
+  const states = async (): Promise<readonly string[]> =>
+    (await world.query<{ state: string }>('SELECT state FROM alerts ORDER BY raised_at, kind')).map(
+      ({ state }) => state,
+    );
+  const makeDue = (): Promise<unknown> => world.query('UPDATE alerts SET next_try_at = now()');
+  const counted = async (): Promise<string> => {
+    const lines = (await world.get(Metrics).registry.metrics()).split('\n');
+    return lines.filter((line) => line.startsWith('switchboard_alerts_total')).join('\n');
+  };
+
+  it('go out once, whichever of many processes looks and sends at the same time', async () => {
+    const others = await Promise.all([world.process(), world.process()]);
+    await world.set({ walletBelow: parseUsd('20') });
+    for (let count = 0; count < 8; count += 1)
+      await world.use(await world.key({ quota: parseUsd('1'), name: `key ${count}` }), '0.9');
+    const processes = [world.app, ...others];
+    await Promise.all([...processes, ...processes].map((app) => world.look(app)));
+    await world.look();
+    expect(world.subjects).toHaveLength(9);
+    expect(new Set(world.subjects).size).toBe(9);
+  });
+
+  it('are tried again later, by whichever process lives, while the mail server does not take them', async () => {
+    await world.set({ walletBelow: parseUsd('20') });
+    world.mailbox.refusals.push(NOT_NOW, NOT_NOW);
+    await world.look();
+    await world.look();
+    expect([world.subjects, world.mailbox.refusals.length]).toEqual([[], 1]);
+    const [waits] = await world.query<{ ms: number }>(
+      `SELECT extract(epoch FROM next_try_at - now())::float * 1000 AS ms FROM alerts`,
+    );
+    expect(waits?.ms).toBeGreaterThan(10_000);
+    expect(waits?.ms).toBeLessThanOrEqual(15_000);
+    await makeDue();
+    const other = await world.process();
+    await world.look(other);
+    expect(world.mailbox.refusals).toHaveLength(0);
+    await world.credit('-2.5');
+    await makeDue();
+    await world.look(other);
+    expect(world.subjects).toEqual([LOW]);
+    // As things stand when it is sent.
+    expect((await world.mailbox.latestTo('ann@example.com')).message.text).toContain('Balance: $7.50');
+  });
+
+  it('are not sent when what they warn of is over before they could be', async () => {
+    await world.set({ walletBelow: parseUsd('20') });
+    world.mailbox.refusals.push(NOT_NOW);
+    await world.look();
+    await world.credit('15');
+    await makeDue();
+    await world.look();
+    expect([world.subjects, await states()]).toEqual([[], []]);
+  });
+
+  it('are given up when the server will never take them, or after a day', async () => {
+    await world.set({ walletBelow: parseUsd('20') });
+    world.mailbox.refusals.push(NEVER);
+    await world.look();
+    await makeDue();
+    await world.look();
+    expect([world.subjects, await states()]).toEqual([[], ['refused']]);
+    await world.query(`UPDATE alerts SET state = 'due', raised_at = now() - interval '25 hours'`);
+    await world.look();
+    expect([world.subjects, await states()]).toEqual([[], ['stale']]);
+    expect(await counted()).toBe(
+      'switchboard_alerts_total{kind="wallet",outcome="refused"} 1\nswitchboard_alerts_total{kind="wallet",outcome="stale"} 1',
+    );
+  });
+
+  it('that a process had taken up when it died are sent by another one, once it is sure', async () => {
+    await world.set({ walletBelow: parseUsd('20') });
+    // As a process leaves it that dies in between: taken up, and nothing more.
+    const dead = await world.process();
+    await world.get(AlertRepository, dead).look();
+    expect(await world.get(AlertRepository, dead).claim(300)).toMatchObject({ kind: 'wallet', tries: 1 });
+    await world.look();
+    expect(world.subjects).toEqual([]);
+    await sleep(300);
+    await world.look();
+    expect(world.subjects).toEqual([LOW]);
+  });
+
+  it('are noted as sent after the database comes back, when it was lost in between', async () => {
+    const outage = await DatabaseOutage.of(world.database.url);
+    await world.set({ walletBelow: parseUsd('20') });
+    const app = await world.process({ lookEveryMs: 20, claimMs: 1000 });
+    let hurt = false;
+    // The mail is taken, and the database is gone before that can be noted.
+    world.mailbox.whileTaking = async () => {
+      if (!hurt) await outage.begin();
+      hurt = true;
+    };
+    world.get(AlertWatch, app).start();
+    await world.mailbox.latestTo('ann@example.com');
+    await sleep(200);
+    await outage.end();
+    await eventually(async () => expect(await states()).toEqual(['sent']), PATIENCE_MS);
+    await sleep(1200);
+    expect(world.subjects).toEqual([LOW]);
+    await outage.close();
+  });
+
+  describe('of what has happened once', () => {
+    const raise = (app?: TestingModule, change: { readonly occasion?: string } = {}): Promise<boolean> =>
+      world.get(AccountNotices, app).raise({ ...A_NOTICE, accountId: world.accountId, ...change });
+
+    it('go out once for each occasion', async () => {
+      const other = await world.process();
+      const raised = await Promise.all([raise(), raise(other), raise(), raise(other)]);
+      expect(raised.filter(Boolean)).toEqual([true]);
+      await world.look();
+      await world.look(other);
+      expect(world.subjects).toEqual(['Key “ci” is used from a new network']);
+      await raise(undefined, { occasion: '198.51.100.0/24' });
+      await world.look();
+      expect(world.subjects).toHaveLength(2);
+    });
+
+    it('do not when they are switched off, nor when they are switched on later', async () => {
+      await world.set({ newNetwork: false });
+      expect(await raise()).toBe(true);
+      await world.look();
+      await world.set({ newNetwork: true });
+      expect(await raise()).toBe(false);
+      await world.look();
+      expect(world.subjects).toEqual([]);
+    });
+  });
+});
