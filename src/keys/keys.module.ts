@@ -23,6 +23,7 @@ import { KeyCreatedPages } from './pages/key-created.pages.js';
 import { KeyDeletePages } from './pages/key-delete.pages.js';
 import { KeyFormPages } from './pages/key-form.pages.js';
 import { KeyListPages } from './pages/key-list.pages.js';
+import { KeyUsePages } from './pages/key-use.pages.js';
 import { KeyController } from './pages/key.controller.js';
 import { KeysController } from './pages/keys.controller.js';
 import { LeakedKeyPages } from './pages/leaked-key.pages.js';
@@ -54,6 +55,7 @@ import { VolumeWatch } from './watch/volume-watch.js';
     OwnKeys,
     KeyChoices,
     KeyListPages,
+    KeyUsePages,
     KeyFormPages,
     KeyCreatedPages,
     KeyDeletePages,
@@ -73,6 +75,16 @@ import { VolumeWatch } from './watch/volume-watch.js';
     NetworkWatch,
     VolumeWatch,
   ],
-  exports: [KeyNotices, KeyWatch, ApiKeyService, OwnKeys, ApiKeyGuard, KeyAuthenticator, KeyDirectory, StrangerLine],
+  exports: [
+    KeyUsePages,
+    KeyNotices,
+    KeyWatch,
+    ApiKeyService,
+    OwnKeys,
+    ApiKeyGuard,
+    KeyAuthenticator,
+    KeyDirectory,
+    StrangerLine,
+  ],
 })
 export class KeysModule {}

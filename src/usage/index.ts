@@ -5,6 +5,7 @@ export { type CallResult, RESULT_LABELS, RESULT_TONES } from './call-result.js';
 export type { CallBackground } from './call-backgrounds.js';
 export { type CallAttempt, type CallDetails, CallDetailsReader } from './call-details.js';
 export { CallLookup } from './call-lookup.js';
+export { type KeyReport, KeyReportReader } from './key-report.js';
 export { KeyUse, type RecentUse } from './key-use.js';
 export { KeyUseSums } from './key-use-sums.js';
 export { type KeyUses, KeyUsesReader, type UsedKey, type UseOfModel, type UsesOf } from './key-uses.js';
@@ -16,6 +17,7 @@ export { type AllCallsPage, AllCallsReader } from './pages/all-calls-reader.js';
 export { callPage } from './pages/call.view.js';
 export { type CostFormula, costFormula } from './pages/cost-formula.js';
 export { entryOf, type LogEntry, LogPlaces } from './pages/log-places.js';
+export { usageCharts } from './pages/usage-charts.view.js';
 export { type LogFigures, logPage } from './pages/usage-logs.view.js';
 export {
   addressOf as logAddress,

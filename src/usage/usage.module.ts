@@ -6,6 +6,7 @@ import { DroppedMonths } from './dropped-months.repository.js';
 import { CallRetention } from './retention.js';
 import { CallDetailsReader } from './call-details.js';
 import { CallLookup } from './call-lookup.js';
+import { KeyReportReader } from './key-report.js';
 import { KeyUse } from './key-use.js';
 import { KeyUseSums } from './key-use-sums.js';
 import { KeyUsesReader } from './key-uses.js';
@@ -34,6 +35,7 @@ import { UsageRepository } from './usage.repository.js';
     UsageExport,
     CallDetailsReader,
     CallLookup,
+    KeyReportReader,
     KeyUse,
     KeyUseSums,
     KeyUsesReader,
@@ -59,6 +61,7 @@ import { UsageRepository } from './usage.repository.js';
     LogPlaces,
     UsageExport,
     CallLookup,
+    KeyReportReader,
     KeyUse,
     KeyUseSums,
     KeyUsesReader,

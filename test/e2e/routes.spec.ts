@@ -82,6 +82,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /keys/:id/edit',
     'POST /keys/:id/enable',
     'POST /keys/:id/leaked',
+    'POST /keys/:id/notices/:notice',
     'POST /keys/:id/raise',
     'POST /keys/:id/replace',
     'POST /keys/new',

@@ -1,4 +1,4 @@
-import type { OwnKey } from '../../keys/index.js';
+import { type KeyNotice, noticeWords, type OwnKey } from '../../keys/index.js';
 import type { Nanos } from '../../shared/index.js';
 import { type ModelTrouble, RESULT_LABELS } from '../../usage/index.js';
 import { clockTime, count, usd } from '../../web/index.js';
@@ -13,6 +13,8 @@ export interface Conditions {
   readonly pace: Nanos | undefined;
   /** Those that are near a limit, or at one. */
   readonly keys: readonly OwnKey[];
+  /** What is unusual about a key's use, and not acknowledged. */
+  readonly notices: readonly KeyNotice[];
   readonly usage: { readonly troubles: readonly ModelTrouble[] } | undefined;
 }
 
@@ -24,6 +26,8 @@ export interface Attention {
   readonly name: string;
   readonly text: string;
   readonly action: { readonly href: string; readonly label: string };
+  /** Posted to, it makes the condition go; what cannot be told to go has none. */
+  readonly known?: { readonly action: string; readonly label: string };
 }
 
 /** So many days ahead it is time to think of money. */
@@ -35,7 +39,7 @@ const LONGEST_REASON = 90;
 /** The worst in front, at most six. */
 export function attention(conditions: Conditions): readonly Attention[] {
   const ofKeys = conditions.keys.flatMap((key) => [...limitOf(key), ...expiryOf(key, conditions.now)]);
-  const all = [...moneyOf(conditions), ...ofKeys, ...troublesOf(conditions)];
+  const all = [...moneyOf(conditions), ...noticesOf(conditions), ...ofKeys, ...troublesOf(conditions)];
   const isBad = ({ tone }: Attention): boolean => tone === 'bad';
   return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MOST);
 }
@@ -50,6 +54,20 @@ function moneyOf({ wallet, pace }: Conditions): Attention[] {
   if (days === undefined || days >= SOON_DAYS) return [];
   return item('warn', `Your balance lasts ${daysLeftText(wallet.balance, pace) ?? ''} at this pace`);
 }
+
+const noticesOf = ({ notices, timeZone }: Conditions): Attention[] =>
+  notices.map((notice) => {
+    const { text, calls, known } = noticeWords(notice, timeZone);
+    const { id, keyId, keyName } = notice;
+    return {
+      tone: 'warn',
+      icon: 'warning',
+      name: keyName,
+      text,
+      action: { href: calls, label: 'Show calls' },
+      known: { action: `/keys/${keyId}/notices/${id}`, label: known },
+    };
+  });
 
 function limitOf(key: OwnKey): Attention[] {
   const limit = fullestLimit(key);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { groupOfViewer, Offer } from '../../catalog/index.js';
-import { type KeyCondition, type OwnKey, OwnKeys } from '../../keys/index.js';
+import { type KeyCondition, KeyNotices, type OwnKey, OwnKeys } from '../../keys/index.js';
 import { AppError } from '../../shared/index.js';
 import { type UsageOverview, UsageOverviewReader } from '../../usage/index.js';
 import { BaseAddress, Page, times, type Visitor } from '../../web/index.js';
@@ -18,6 +18,7 @@ export class DashboardPages {
     private readonly usage: UsageOverviewReader,
     private readonly wallets: WalletOutlook,
     private readonly keys: OwnKeys,
+    private readonly notices: KeyNotices,
     private readonly offer: Offer,
     private readonly address: BaseAddress,
   ) {}
@@ -26,9 +27,10 @@ export class DashboardPages {
   async show(visitor: Visitor, days: unknown, now: Date): Promise<Page> {
     const { accountId, timeZone } = visitor;
     const shownDays = RANGES.find((range) => String(range) === days) ?? USUAL_DAYS;
-    const [{ wallet, pace, everFunded }, keys, usage] = await Promise.all([
+    const [{ wallet, pace, everFunded }, keys, notices, usage] = await Promise.all([
       this.wallets.of(accountId, now),
       this.keysOf(accountId),
+      this.notices.open(accountId),
       this.readUsage({ accountId, timeZone, days: shownDays, now }),
     ]);
     const data = dashboardView({
@@ -37,6 +39,7 @@ export class DashboardPages {
       wallet,
       pace,
       keys: keys.limited,
+      notices,
       usage,
       begun: { funds: everFunded, key: keys.any, call: usage?.everUsed ?? true },
       days: shownDays,

@@ -62,6 +62,7 @@ const conditions = (overrides: Partial<Conditions> = {}): Conditions => ({
   wallet: { balance: usd('50'), held: nanos(0n), owed: nanos(0n) },
   pace: undefined,
   keys: [],
+  notices: [],
   usage: undefined,
   ...overrides,
 });

@@ -119,7 +119,7 @@ export class KeyFormPages {
       groupsHint: this.choices.groupsHint(visitor),
       models: this.choices.models(visitor, key),
       usual: usualHints(this.choices.usualLimits()),
-      crumbs: crumbsTo(key.name),
+      crumbs: crumbsTo('Edit', key),
     };
   }
 

@@ -1,9 +1,10 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { SignedIn } from '../../auth/index.js';
-import { CurrentVisitor, type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
+import { CurrentVisitor, type FormBody, localPath, type Page, Redirect, type Visitor } from '../../web/index.js';
 import { OwnKeys } from '../own-keys.service.js';
 import { KeyDeletePages } from './key-delete.pages.js';
 import { KeyFormPages } from './key-form.pages.js';
+import { KeyUsePages } from './key-use.pages.js';
 import { LeakedKeyPages } from './leaked-key.pages.js';
 
 /** One key of an account. Whatever is asked of another account's key, there is none. */
@@ -12,14 +13,29 @@ import { LeakedKeyPages } from './leaked-key.pages.js';
 export class KeyController {
   constructor(
     private readonly keys: OwnKeys,
+    private readonly use: KeyUsePages,
     private readonly forms: KeyFormPages,
     private readonly deletion: KeyDeletePages,
     private readonly leaks: LeakedKeyPages,
   ) {}
 
   @Get()
-  show(@Param('id') id: string): Redirect {
-    return new Redirect(`/keys/${encodeURIComponent(id)}/edit`);
+  show(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Query('range') range?: unknown): Promise<Page> {
+    return this.use.own(visitor, id, range);
+  }
+
+  @Post('notices/:notice')
+  acknowledge(
+    @CurrentVisitor() visitor: Visitor,
+    @Param() { id, notice }: { readonly id: string; readonly notice: string },
+    @Body() { back }: FormBody,
+  ): Promise<Redirect> {
+    return this.use.acknowledge(
+      visitor,
+      id,
+      notice,
+      localPath(typeof back === 'string' ? back : undefined, `/keys/${id}`),
+    );
   }
 
   @Get('edit')
@@ -42,7 +58,7 @@ export class KeyController {
     const { name } = await this.keys.get({ accountId, id });
     await this.keys.disable({ accountId, id });
     const text = 'Calls made with it are refused until you enable it again.';
-    return new Redirect(`/keys/${id}/edit`, { tone: 'ok', title: `Key “${name}” disabled`, text });
+    return new Redirect(`/keys/${id}`, { tone: 'ok', title: `Key “${name}” disabled`, text });
   }
 
   @Post('enable')
@@ -50,7 +66,7 @@ export class KeyController {
     const { name } = await this.keys.get({ accountId, id });
     await this.keys.enable({ accountId, id });
     const text = 'Calls made with it are answered again.';
-    return new Redirect(`/keys/${id}/edit`, { tone: 'ok', title: `Key “${name}” enabled`, text });
+    return new Redirect(`/keys/${id}`, { tone: 'ok', title: `Key “${name}” enabled`, text });
   }
 
   @Get('delete')

@@ -114,9 +114,9 @@ function upstreamOf({ call, attempts }: CallDetails) {
   return { status: last.upstreamStatus, requestId: last.upstreamRequestId, cost, margin };
 }
 
-/** Where its owner can change it. */
+/** Where its owner sees what it may do and is used for. */
 const keyPageOf = ({ keyId }: RecordedCall, key: CallDetails['key']): string | undefined =>
-  key?.changeable === true ? `/keys/${keyId}/edit` : undefined;
+  key?.changeable === true ? `/keys/${keyId}` : undefined;
 
 /** The dialect of the upstream, where it is not the client's. */
 const translatedTo = ({ protocol, upstreamProtocol }: RecordedCall): string | undefined =>

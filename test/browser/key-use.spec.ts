@@ -1,0 +1,98 @@
+import type { Browser } from 'playwright-core';
+import { DataSource } from 'typeorm';
+import { ApiKeyService, KeyWatch } from '../../src/keys/index.js';
+import { newId, parseUsd } from '../../src/shared/index.js';
+import { accessibilityFaults, NARROW, sidewaysScroll, startBrowser, WIDE, Window } from '../support/browser.js';
+import { aCallRow } from '../support/call-rows.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { signedIn } from '../support/signed-in.js';
+
+const SHOTS = process.env['SHOTS'];
+const SIZES = { wide: WIDE, narrow: NARROW, least: { width: 360, height: 700 } };
+const HOUR_MS = 3_600_000;
+const HOME = '203.0.113.7';
+const AWAY = '2001:db8:aaaa:bbbb:cccc:dddd:eeee:1234';
+
+describe('the page of a key in a browser', () => {
+  let relay: RelayApp;
+  let browser: Browser;
+  let ann: TestCaller;
+  let token: string;
+  let keyId: string;
+  const now = Date.now();
+
+  const call = (ms: number, overrides: Partial<Parameters<typeof aCallRow>[1]> = {}): Promise<void> =>
+    aCallRow(relay.get(DataSource), {
+      id: newId('req', ms),
+      accountId: ann.accountId,
+      keyId,
+      createdAt: new Date(ms).toISOString(),
+      ip: HOME,
+      ...overrides,
+    });
+
+  beforeAll(async () => {
+    [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
+    ann = await relay.caller({ credit: '10000' });
+    token = (await signedIn(relay, ann.accountId)).cookies.get('switchboard-visit') ?? '';
+    ({ id: keyId } = await relay.get(ApiKeyService).create({
+      accountId: ann.accountId,
+      name: 'W'.repeat(60),
+      quota: parseUsd('1000'),
+      budgets: { daily: parseUsd('100') },
+    }));
+    for (let index = 0; index < 60; index += 1)
+      await call(now - 2 * HOUR_MS - index * 2.4 * HOUR_MS, {
+        model: `vendor/model-${index % 7}`,
+        cost: BigInt(index) * 12_345_678n,
+        ...(index % 9 === 0 && { status: 'failed', errorReason: 'upstream_error', billingBasis: 'free', cost: 0n }),
+      });
+    await call(now - 60_000, { ip: AWAY, cost: 9_999_123_456_789n });
+    await relay.get(KeyWatch).look();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await relay.close();
+  });
+
+  const open = async (options = {}): Promise<Window> => {
+    const window = await Window.open(browser, relay.url, options);
+    await window.context.addCookies([{ name: 'switchboard-visit', value: token, url: relay.url }]);
+    return window;
+  };
+
+  it('is accessible and fits in both themes, with notices, long names and large amounts', async () => {
+    const window = await open();
+    const { page, complaints } = window;
+    const pages = { 'key-use': `/keys/${keyId}?range=30d`, 'key-unused': `/keys/${ann.keyId}`, 'key-home': '/' };
+    for (const [name, path] of Object.entries(pages)) {
+      await page.goto(path);
+      for (const [size, viewport] of Object.entries(SIZES))
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.setViewportSize(viewport);
+          await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+          if (SHOTS && size !== 'least')
+            await page.screenshot({ path: `${SHOTS}/${name}-${size}-${colorScheme}.png`, fullPage: true });
+          expect({ name, size, faults: await accessibilityFaults(page) }).toEqual({ name, size, faults: [] });
+          expect({ name, size, sideways: await sidewaysScroll(page) }).toEqual({ name, size, sideways: 0 });
+        }
+    }
+    expect(complaints).toEqual([]);
+    await window.close();
+  });
+
+  it('works without script: another range, a notice acknowledged, the key disabled', async () => {
+    const window = await open({ javaScriptEnabled: false });
+    const { page } = window;
+    await page.goto(`/keys/${keyId}`);
+    await page.getByRole('link', { name: '24 hours' }).click();
+    expect(await page.getByRole('link', { name: '24 hours' }).getAttribute('aria-current')).toBe('true');
+    await page.getByRole('button', { name: 'It was me' }).click();
+    expect(await page.getByText('The notice is gone').count()).toBe(1);
+    expect(await page.getByText('Used from a new network').count()).toBe(0);
+    await page.getByRole('region', { name: 'What it may do' }).getByRole('button', { name: 'Disable key' }).click();
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('Disabled');
+    await page.getByRole('button', { name: 'Enable key' }).click();
+    await window.close();
+  });
+});
