@@ -4,7 +4,7 @@ import { type ChartWithTable, chartTable, clockTime, COUNT, EXACT_DOLLARS, stack
 
 /** What the page of a key shows of its calls. */
 export const keyUseView = (report: KeyReport) => ({
-  charts: usageCharts({ ...report, upToNow: true, chargeName: 'Cost', seriesNames: new Map() }),
+  charts: usageCharts({ ...report, upToNow: true, chargeName: 'Charged', seriesNames: new Map() }),
   hours: report.hours.length === 0 ? undefined : hoursOfDay(report),
   addresses: usesTable(report.addresses, 'address', 'All other addresses', 'not recorded'),
   models: usesTable(report.models, 'model', 'All other models', 'model not read'),
