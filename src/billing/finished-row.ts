@@ -34,7 +34,7 @@ export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number):
     attempts: ticket.attempts.length,
     ip: call.ip,
     opened: ticket.mayHold,
-    ...timesOf(ticket),
+    ...timesOf(ticket, durationMs),
   };
 }
 
@@ -127,7 +127,8 @@ const fault = (error: AppError): Pick<CallRow, 'error_reason' | 'error_message'>
   error_message: error.message,
 });
 
-function timesOf({ holding, waits: { records } }: Ticket): Partial<CallRow> {
+function timesOf({ holding, waits }: Ticket, durationMs: number): Partial<CallRow> {
+  const records = waits.recordsUntil(durationMs);
   return {
     hold_begun_ms: rounded(holding?.atMs),
     hold_ms: rounded(holding?.tookMs),

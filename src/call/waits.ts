@@ -34,10 +34,9 @@ export class Waits {
     this.byReason[reason]?.end(monotonicMs() - this.startedMs);
   }
 
-  /** All until now, in whole milliseconds; undefined when there was none to speak of. */
-  get records(): WaitRecords | undefined {
-    const nowMs = monotonicMs() - this.startedMs;
-    const entries = WAIT_REASONS.map((reason) => [reason, this.byReason[reason]?.record(nowMs)] as const);
+  /** All of a call that has ended so many milliseconds after it began; undefined when there was none to speak of. */
+  recordsUntil(endMs: number): WaitRecords | undefined {
+    const entries = WAIT_REASONS.map((reason) => [reason, this.byReason[reason]?.record(endMs)] as const);
     const known = entries.filter(([, record]) => record !== undefined && record.ms > 0);
     return known.length === 0 ? undefined : Object.fromEntries(known);
   }
@@ -64,15 +63,15 @@ class Spans {
     if (this.bounds.length > 2 * MOST_SPANS) this.joinClosest();
   }
 
-  record(nowMs: number): WaitRecord {
+  record(endMs: number): WaitRecord {
     const { bounds, sinceMs } = this;
-    const all = sinceMs === undefined ? bounds : [...bounds, sinceMs, nowMs];
+    const all = sinceMs === undefined ? bounds : [...bounds, sinceMs, Math.max(sinceMs, endMs)];
     const spans: [number, number][] = [];
     for (let at = 0; at < all.length; at += 2) {
       const [begin = 0, end = 0] = all.slice(at, at + 2);
       spans.push([Math.round(begin), Math.round(end - begin)]);
     }
-    const running = sinceMs === undefined ? 0 : nowMs - sinceMs;
+    const running = sinceMs === undefined ? 0 : Math.max(0, endMs - sinceMs);
     return {
       count: this.count + (sinceMs === undefined ? 0 : 1),
       ms: Math.round(this.ms + running),
