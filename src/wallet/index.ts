@@ -3,6 +3,8 @@
 // and cost: admission and settlement write that.
 export { AllowanceService } from './allowance/allowance.service.js';
 export { AllowancePeriod, AllowanceTurn } from './allowance/allowance-turn.js';
+export { type AllowanceOutlook, lastingBalance } from './allowance/allowance-outlook.js';
+export { expiryNote } from './allowance/allowance-words.js';
 export { AllowanceCalendar, type CalendarMoment } from './allowance/allowance-calendar.js';
 export { LedgerCheck, type LedgerReport } from './ledger-check.js';
 export { CodeNotRedeemable, CodesNotPossible } from './redemption.errors.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Nanos } from '../shared/index.js';
 import { TimeLimitedReads } from '../usage/index.js';
+import { type AllowanceOutlook, allowanceOf } from './allowance/allowance-outlook.js';
 import { WalletStatement } from './wallet-statement.js';
 import { type WalletBalance, WalletService } from './wallet.service.js';
 
@@ -9,6 +10,7 @@ export interface Outlook {
   readonly wallet: WalletBalance;
   /** What is spent a day; undefined in the first three days. */
   readonly pace: Nanos | undefined;
+  readonly allowance: AllowanceOutlook | undefined;
   /** Whether anything ever came into it. */
   readonly everFunded: boolean;
 }
@@ -23,11 +25,14 @@ export class WalletOutlook {
 
   /** @throws WalletNotFound */
   async of(accountId: string, now: Date): Promise<Outlook> {
-    const [wallet, pace, everFunded] = await Promise.all([
+    const [wallet, { pace, allowance }, everFunded] = await Promise.all([
       this.wallets.balanceOf(accountId),
-      this.reads.read((query) => this.statement.pace(query, accountId, now)),
+      this.reads.read(async (query) => ({
+        pace: await this.statement.pace(query, accountId, now),
+        allowance: await allowanceOf(query, accountId),
+      })),
       this.wallets.everFunded(accountId),
     ]);
-    return { wallet, pace, everFunded };
+    return { wallet, pace, allowance, everFunded };
   }
 }

@@ -15,6 +15,8 @@ export interface ListedUser {
   readonly createdAt: Date;
   readonly balance: Nanos;
   readonly owed: Nanos;
+  /** What they are given each month; 0: nothing. */
+  readonly allowance: Nanos;
   /** Of the last 30 days: how many calls were finished, and what was charged for them. */
   readonly calls: number;
   readonly charged: Nanos;
@@ -38,14 +40,15 @@ export interface UserPosition {
 }
 
 type UserRow = Omit<ListedUser, 'calls' | Money> & Readonly<Record<'calls' | Money, string>>;
-type Money = 'balance' | 'owed' | 'charged';
+type Money = 'balance' | 'owed' | 'allowance' | 'charged';
 
 /**
  * The rows first, so that figures are made of those alone that are shown. Calls are counted by the sums of quarters of
  * an hour as far as these go, and one by one after that.
  */
 const SELECT = (filter: string, order: string): string => `
-  SELECT a.*, coalesce(w.balance, 0) AS balance, coalesce(w.owed, 0) AS owed, u.calls, u.charged,
+  SELECT a.*, coalesce(w.balance, 0) AS balance, coalesce(w.owed, 0) AS owed, coalesce(e.amount, 0) AS allowance,
+         u.calls, u.charged,
          greatest((SELECT max(s.last_seen_at) FROM sessions s WHERE s.account_id = a.id),
                   (SELECT max(o.created_at) FROM open_calls o WHERE o.account_id = a.id),
                   (SELECT c.created_at FROM calls c WHERE c.account_id = a.id ORDER BY c.created_at DESC LIMIT 1)
@@ -55,6 +58,7 @@ const SELECT = (filter: string, order: string): string => `
              created_at AS "createdAt"
         FROM accounts WHERE ${filter} ${order}) a
     LEFT JOIN wallets w ON w.account_id = a.id
+    LEFT JOIN allowances e ON e.account_id = a.id
    CROSS JOIN usage_watermark m
    CROSS JOIN LATERAL (SELECT date_bin('15 minutes', now() - interval '30 days', '2000-01-01 00:00:00+00') AS since) f
    CROSS JOIN LATERAL (
@@ -114,5 +118,6 @@ const userOf = (row: UserRow): ListedUser => ({
   calls: Number(row.calls),
   balance: money(row.balance),
   owed: money(row.owed),
+  allowance: money(row.allowance),
   charged: money(row.charged),
 });

@@ -29,6 +29,12 @@ export class BalanceForm extends ConfirmedForm {
   readonly reviewed?: unknown;
 }
 
+/** What a user is given each month. */
+export class AllowanceForm extends ConfirmedForm {
+  @IsAmount({ message: 'Enter dollars, such as 25 or 1,000.50, or 0 for none.' })
+  readonly amount: string = '';
+}
+
 /** A change of a key's quota. */
 export class QuotaForm {
   @IsIn(['add', 'take'], { message: 'Choose whether to add it or to take it off.' })

@@ -74,6 +74,7 @@ const rowOf = (user: ListedUser) => ({
   group: user.group,
   balance: user.balance,
   owed: user.owed > 0n ? user.owed : undefined,
+  allowance: user.allowance > 0n ? user.allowance : undefined,
   calls: user.calls,
   lastSeenAt: user.lastSeenAt,
   badge: badgeOf(user),

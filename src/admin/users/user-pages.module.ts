@@ -5,6 +5,7 @@ import { KeysModule } from '../../keys/index.js';
 import { OnboardingModule } from '../../onboarding/index.js';
 import { UsageModule } from '../../usage/index.js';
 import { WalletModule } from '../../wallet/index.js';
+import { UserAllowancePages } from './user-allowance.pages.js';
 import { UserBalancePages } from './user-balance.pages.js';
 import { UserBelongingsController } from './user-belongings.controller.js';
 import { UserChanges } from './user-changes.js';
@@ -25,6 +26,7 @@ import { UsersController } from './users.controller.js';
   imports: [AuthModule, CatalogModule, KeysModule, OnboardingModule, UsageModule, WalletModule],
   controllers: [UsersController, UserController, UserBelongingsController],
   providers: [
+    UserAllowancePages,
     UserBalancePages,
     UserChanges,
     UserChoices,

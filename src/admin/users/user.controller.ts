@@ -2,6 +2,7 @@ import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { Operator } from '../../auth/index.js';
 import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
 import type { ListQuery } from '../list-address.js';
+import { UserAllowancePages } from './user-allowance.pages.js';
 import { UserBalancePages } from './user-balance.pages.js';
 import { UserChanges } from './user-changes.js';
 import { UserDeletePages } from './user-delete.pages.js';
@@ -17,6 +18,7 @@ export class UserController {
     private readonly pages: UserPages,
     private readonly changes: UserChanges,
     private readonly balance: UserBalancePages,
+    private readonly allowance: UserAllowancePages,
     private readonly deletion: UserDeletePages,
   ) {}
 
@@ -53,6 +55,16 @@ export class UserController {
   @Post('balance')
   adjustBalance(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
     return this.balance.adjust(visitor, id, body);
+  }
+
+  @Get('allowance')
+  askForAllowance(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
+    return this.allowance.ask(visitor, id);
+  }
+
+  @Post('allowance')
+  setAllowance(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
+    return this.allowance.set(visitor, id, body);
   }
 
   @Get('delete')

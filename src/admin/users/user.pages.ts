@@ -118,8 +118,13 @@ const factsOf = (user: ListedUser) => ({
   dryRun: listAddress('/admin/routing', { user: user.email }),
 });
 
+function balanceNote({ owed, allowance }: ListedUser): string {
+  if (owed > 0n) return `${usd(owed)} is owed`;
+  return allowance > 0n ? `${usd(allowance)} given each month` : '';
+}
+
 const statsOf = (user: ListedUser, { timeZone }: Visitor) => [
-  { label: 'Balance', value: usd(user.balance), note: user.owed > 0n ? `${usd(user.owed)} is owed` : '' },
+  { label: 'Balance', value: usd(user.balance), note: balanceNote(user) },
   { label: 'Charged, 30 days', value: usd(user.charged), note: '' },
   { label: 'Calls, 30 days', value: count(user.calls), note: '' },
   {

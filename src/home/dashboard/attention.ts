@@ -2,6 +2,7 @@ import { type KeyNotice, noticeWords, type OwnKey } from '../../keys/index.js';
 import type { Nanos } from '../../shared/index.js';
 import { type ModelTrouble, RESULT_LABELS } from '../../usage/index.js';
 import { clockTime, count, usd } from '../../web/index.js';
+import { type AllowanceOutlook, lastingBalance } from '../../wallet/index.js';
 import { daysLeft, daysLeftText } from './runway.js';
 
 /** What may have to be attended to. */
@@ -11,6 +12,7 @@ export interface Conditions {
   readonly wallet: { readonly balance: Nanos; readonly held: Nanos; readonly owed: Nanos };
   /** What was spent a day; undefined before anybody can tell. */
   readonly pace: Nanos | undefined;
+  readonly allowance: AllowanceOutlook | undefined;
   /** Those that are near a limit, or at one. */
   readonly keys: readonly OwnKey[];
   /** What is unusual about a key's use, and not acknowledged. */
@@ -44,15 +46,16 @@ export function attention(conditions: Conditions): readonly Attention[] {
   return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MOST);
 }
 
-function moneyOf({ wallet, pace }: Conditions): Attention[] {
+function moneyOf({ wallet, pace, allowance, now }: Conditions): Attention[] {
   const item = (tone: Attention['tone'], text: string): Attention[] => [
     { tone, icon: 'warning', name: '', text, action: { href: '/wallet', label: 'Add funds' } },
   ];
   if (wallet.owed > 0n) return item('bad', `Your account owes ${usd(wallet.owed)}; calls are refused until it is paid`);
   if (wallet.balance <= 0n) return item('bad', 'Your balance is used up');
-  const days = daysLeft(wallet.balance, pace);
+  const lasting = lastingBalance(wallet.balance, pace, allowance, now);
+  const days = daysLeft(lasting, pace);
   if (days === undefined || days >= SOON_DAYS) return [];
-  return item('warn', `Your balance lasts ${daysLeftText(wallet.balance, pace) ?? ''} at this pace`);
+  return item('warn', `Your balance lasts ${daysLeftText(lasting, pace) ?? ''} at this pace`);
 }
 
 const noticesOf = ({ notices, timeZone }: Conditions): Attention[] =>

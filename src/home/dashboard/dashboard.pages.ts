@@ -27,7 +27,7 @@ export class DashboardPages {
   async show(visitor: Visitor, days: unknown, now: Date): Promise<Page> {
     const { accountId, timeZone } = visitor;
     const shownDays = RANGES.find((range) => String(range) === days) ?? USUAL_DAYS;
-    const [{ wallet, pace, everFunded }, keys, notices, usage] = await Promise.all([
+    const [{ wallet, pace, allowance, everFunded }, keys, notices, usage] = await Promise.all([
       this.wallets.of(accountId, now),
       this.keysOf(accountId),
       this.notices.open(accountId),
@@ -38,6 +38,7 @@ export class DashboardPages {
       timeZone,
       wallet,
       pace,
+      allowance,
       keys: keys.limited,
       notices,
       usage,

@@ -60,6 +60,7 @@ const conditions = (overrides: Partial<Conditions> = {}): Conditions => ({
   now: NOW,
   timeZone: 'Europe/Berlin',
   wallet: { balance: usd('50'), held: nanos(0n), owed: nanos(0n) },
+  allowance: undefined,
   pace: undefined,
   keys: [],
   notices: [],

@@ -1,5 +1,5 @@
-import type { Nanos } from '../../shared/index.js';
 import type { Percentiles, UsageFigures, UsageOverview } from '../../usage/index.js';
+import { expiryNote, lastingBalance } from '../../wallet/index.js';
 import { count, percent, usd } from '../../web/index.js';
 import type { Conditions } from './attention.js';
 import { daysLeftText } from './runway.js';
@@ -8,10 +8,11 @@ import { daysLeftText } from './runway.js';
 const UNKNOWN = '–';
 
 /** The four figures on top of the dashboard, each with one line that compares it. */
-export function figures({ wallet, pace, usage }: Conditions & { readonly usage: UsageOverview | undefined }) {
+export function figures(conditions: Conditions & { readonly usage: UsageOverview | undefined }) {
+  const { wallet, usage } = conditions;
   const costs = usage && dayCosts(usage);
   return [
-    { label: 'Balance', value: usd(wallet.balance), note: balanceNote(wallet.balance, wallet.held, pace) },
+    { label: 'Balance', value: usd(wallet.balance), note: balanceNote(conditions) },
     { label: 'Spent today', value: known(costs?.at(-1), usd), note: costs && `${usd(costs.at(-2) ?? 0n)} yesterday` },
     { label: 'Calls, 24 h', value: known(usage?.lastDay.calls, count), note: failedText(usage?.lastDay) },
     { label: 'First token, median', ...firstToken(usage?.firstTokens) },
@@ -21,10 +22,10 @@ export function figures({ wallet, pace, usage }: Conditions & { readonly usage: 
 const known = <T>(value: T | undefined, show: (value: T) => string): string =>
   value === undefined ? UNKNOWN : show(value);
 
-function balanceNote(balance: Nanos, held: Nanos, pace: Nanos | undefined): string {
-  const left = daysLeftText(balance, pace);
-  if (left !== undefined) return `${left} at this pace`;
-  return held > 0n ? `${usd(held)} on hold` : '';
+function balanceNote({ wallet: { balance, held }, pace, allowance, now }: Conditions): string {
+  const left = daysLeftText(lastingBalance(balance, pace, allowance, now), pace);
+  const onHold = held > 0n ? `${usd(held)} on hold` : '';
+  return [left === undefined ? onHold : `${left} at this pace`, expiryNote(allowance)].filter(Boolean).join(', ');
 }
 
 function failedText(day: UsageFigures | undefined): string {

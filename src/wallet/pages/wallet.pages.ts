@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, dayOf } from '../../shared/index.js';
 import { TimeLimitedReads } from '../../usage/index.js';
 import { Cursors, Form, Page, type Visitor } from '../../web/index.js';
+import { allowanceOf } from '../allowance/allowance-outlook.js';
 import type { TopUpPosition } from '../wallet-movements.js';
 import { WalletStatement } from '../wallet-statement.js';
 import type { RedeemForm } from './redeem.form.js';
@@ -43,6 +44,7 @@ export class WalletPages {
         wallet: await this.statement.balance(query, accountId),
         history: await this.statement.history(query, accountId, timeZone, now),
         pace: await this.statement.pace(query, accountId, now),
+        allowance: await allowanceOf(query, accountId),
         topUps: topUps.topUps,
         days: days.days,
         dayNames: days.days.map(({ start }) => dayOf(start, timeZone)),

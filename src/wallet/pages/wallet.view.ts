@@ -1,5 +1,7 @@
 import { dayOf, type Nanos } from '../../shared/index.js';
 import { balanceForecast, exactUsd, type Form, shortDay, usd } from '../../web/index.js';
+import { type AllowanceOutlook, lastingBalance } from '../allowance/allowance-outlook.js';
+import { allowanceView } from '../allowance/allowance-words.js';
 import type { BalanceAt, ConsumptionDay, TopUp } from '../wallet-statement.js';
 import type { WalletBalance } from '../wallet.service.js';
 import type { RedeemForm } from './redeem.form.js';
@@ -9,6 +11,7 @@ export interface WalletInput {
   readonly history: readonly BalanceAt[];
   /** Nano-dollars a day. */
   readonly pace: Nanos | undefined;
+  readonly allowance: AllowanceOutlook | undefined;
   readonly topUps: readonly TopUp[];
   readonly days: readonly ConsumptionDay[];
   /** By the day of `days`: its name where the reader is, `2026-11-20`. */
@@ -53,6 +56,7 @@ export function walletPage(input: WalletInput) {
     held: wallet.held > 0n ? { amount: wallet.held, calls: wallet.holds } : undefined,
     owed: wallet.owed > 0n ? exactUsd(wallet.owed) : undefined,
     ...runway(input),
+    allowance: input.allowance && allowanceView(input.allowance),
     topUps: topUps.map((topUp) => ({
       id: topUp.id,
       at: topUp.at,
@@ -81,8 +85,9 @@ export function walletPage(input: WalletInput) {
 }
 
 /** When nothing will be left, and the chart of that; without calls of three days only the chart. */
-function runway({ wallet, history, pace, now, timeZone }: WalletInput) {
-  const daysLeft = pace === undefined || pace === 0n ? undefined : Number((wallet.balance * 10n) / pace) / 10;
+function runway({ wallet, history, pace, allowance, now, timeZone }: WalletInput) {
+  const lasting = lastingBalance(wallet.balance, pace, allowance, now);
+  const daysLeft = pace === undefined || pace === 0n ? undefined : Number((lasting * 10n) / pace) / 10;
   const emptyAt =
     daysLeft === undefined || daysLeft > MOST_DAYS ? undefined : new Date(now.getTime() + daysLeft * DAY_MS);
   const finding =

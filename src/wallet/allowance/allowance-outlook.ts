@@ -1,0 +1,69 @@
+import { type Nanos, nanos, ZERO } from '../../shared/index.js';
+import type { Query } from '../../usage/index.js';
+import { remainingIn } from './remaining.js';
+
+/** The allowance of the month that runs. */
+export interface RunningAllowance {
+  readonly granted: Nanos;
+  /** Part of the wallet's balance. */
+  readonly remaining: Nanos;
+  /** When what is left of it expires. */
+  readonly until: Date;
+}
+
+/** What an account is given each month, and what it has of it. */
+export interface AllowanceOutlook {
+  /** 0: nothing more after the month that runs. */
+  readonly monthly: Nanos;
+  /** Undefined: none was given for this month. */
+  readonly running: RunningAllowance | undefined;
+}
+
+const READ = `
+  SELECT a.amount AS monthly, m.granted, m.remaining, m.spent, m.wallet_balance AS "walletBalance", w.balance,
+         (m.month + interval '1 month') AT TIME ZONE 'UTC' AS until
+    FROM wallets w LEFT JOIN allowances a USING (account_id)
+    LEFT JOIN allowance_months m ON m.account_id = w.account_id AND m.ended_at IS NULL
+   WHERE w.account_id = $1 AND num_nonnulls(a.amount, m.month) > 0`;
+
+type Figure = 'granted' | 'remaining' | 'spent' | 'walletBalance';
+type Row = Readonly<Record<Figure, string | null>> & {
+  readonly monthly: string | null;
+  readonly balance: string;
+  readonly until: Date | null;
+};
+
+/** Undefined: this account has none, and is given none. */
+export async function allowanceOf(query: Query, accountId: string): Promise<AllowanceOutlook | undefined> {
+  const [row] = await query<Row>(READ, [accountId]);
+  if (row === undefined) return undefined;
+  return { monthly: amount(row.monthly), running: row.until === null ? undefined : runningIn(row, row.until) };
+}
+
+function runningIn(row: Row, until: Date): RunningAllowance {
+  const [remaining, spent, walletBalance] = [amount(row.remaining), amount(row.spent), amount(row.walletBalance)];
+  const left = remainingIn({ remaining, spent, walletBalance }, amount(row.balance));
+  return { granted: amount(row.granted), remaining: left.remaining, until };
+}
+
+const amount = (text: string | null): Nanos => nanos(BigInt(text ?? 0));
+
+const DAY_MS = 24n * 60n * 60n * 1000n;
+
+/**
+ * The balance as far as it can be reckoned with at a pace (nano-dollars a day): where it lasts until the allowance
+ * expires, without what will not be spent by then, and with what is given next.
+ */
+export function lastingBalance(
+  balance: Nanos,
+  pace: Nanos | undefined,
+  allowance: AllowanceOutlook | undefined,
+  now: Date,
+): Nanos {
+  if (allowance?.running === undefined) return balance;
+  const { remaining, until } = allowance.running;
+  const spentByThen = ((pace ?? ZERO) * BigInt(Math.max(until.getTime() - now.getTime(), 0))) / DAY_MS;
+  if (spentByThen >= balance) return balance;
+  const expires = remaining > spentByThen ? remaining - spentByThen : 0n;
+  return nanos(balance - expires + allowance.monthly);
+}

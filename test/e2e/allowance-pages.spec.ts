@@ -1,0 +1,104 @@
+import { DataSource } from 'typeorm';
+import { parseUsd } from '../../src/shared/index.js';
+import { AllowanceService, AllowanceTurn, LedgerCheck, WalletService } from '../../src/wallet/index.js';
+import { forgetSignIn, OPERATOR_PASSWORD, operatorVisit, type OperatorVisit } from '../support/operator-visit.js';
+import type { PageVisitor, Visited } from '../support/page-visitor.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { signedIn } from '../support/signed-in.js';
+
+describe('pages and the monthly allowance', () => {
+  let relay: RelayApp;
+  let operator: OperatorVisit;
+  let ann: TestCaller;
+  let browser: PageVisitor;
+  let there: string;
+
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+  });
+  afterAll(() => relay.close());
+  beforeEach(async () => {
+    operator = await operatorVisit(relay);
+    ann = await relay.caller({ credit: '5' });
+    browser = await signedIn(relay, ann.accountId);
+    there = `/admin/users/${ann.accountId}`;
+  });
+
+  const set = async (amount: string, password?: string): Promise<Visited> => {
+    await operator.browser.get(`${there}/allowance`);
+    return operator.browser.post(`${there}/allowance`, { amount, ...(password !== undefined && { password }) });
+  };
+  const balance = async (): Promise<bigint> => (await relay.get(WalletService).balanceOf(ann.accountId)).balance;
+  const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, '').replaceAll(/\s+/g, ' ');
+  const nextMonth = (): string => {
+    const now = new Date();
+    const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
+    return new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(first);
+  };
+  /** What was given this month was given in the month before. */
+  const passMonth = async (): Promise<void> => {
+    const sql = "UPDATE allowance_months SET month = month - interval '1 month' WHERE account_id = $1";
+    await relay.get(DataSource).query(sql, [ann.accountId]);
+    await relay.get(AllowanceTurn).turnAll();
+  };
+
+  it('let an operator set it: it is given at once, on record, and shown where the user is', async () => {
+    expect((await operator.browser.get(`${there}/allowance`)).text).toContain('Nothing is given each month.');
+    expect(await set('20')).toMatchObject({ status: 303, location: there });
+    expect(await balance()).toBe(parseUsd('25'));
+    const [change] = await relay
+      .get(DataSource)
+      .query('SELECT action, lines FROM audit_entries WHERE object_id = $1 ORDER BY id DESC LIMIT 1', [ann.accountId]);
+    expect(change).toEqual({ action: 'changed', lines: ['monthly allowance none → $20'] });
+    expect((await operator.browser.get(there)).text).toContain('$20.00 given each month');
+    const list = await operator.browser.get(`/admin/users?q=${ann.accountId}`);
+    expect(list.text).toContain('$20.00 a month');
+    expect((await operator.browser.get(`${there}/allowance`)).text).toContain('value="20"');
+  });
+
+  it('refuse what is no amount and keep it as it was typed, and ask for a password after a while', async () => {
+    for (const typed of ['-5', 'much', '']) {
+      const refused = await set(typed);
+      expect(refused.status).toBe(422);
+      expect(refused.text).toContain('Enter dollars, such as 25 or 1,000.50, or 0 for none.');
+      expect(refused.text).toContain(`value="${typed}"`);
+    }
+    await forgetSignIn(relay, operator.accountId);
+    const refused = await set('20', 'not the password');
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('id="password-error"');
+    expect(refused.text).toContain('value="20"');
+    expect(await balance()).toBe(parseUsd('5'));
+    expect((await set('20', OPERATOR_PASSWORD)).status).toBe(303);
+    expect(await balance()).toBe(parseUsd('25'));
+  });
+
+  it('tell its owner what is left, until when, and what comes after that', async () => {
+    expect((await browser.get('/wallet')).text).not.toContain('Monthly allowance');
+    await relay.get(AllowanceService).set(ann.accountId, parseUsd('20'));
+    await relay.get(WalletService).credit(ann.accountId, parseUsd('-11.8'), 'taken out');
+    const until = `left until ${nextMonth()}, 00:00 UTC; the unspent part expires then.`;
+    const page = async (): Promise<string> => textOf((await browser.get('/wallet')).text);
+    expect(await page()).toContain(`$20.00 a month, $13.20 ${until}`);
+    await relay.get(AllowanceService).set(ann.accountId, parseUsd('50'));
+    expect(await page()).toContain(`$50.00 a month from ${nextMonth()} on.`);
+    await relay.get(AllowanceService).set(ann.accountId, parseUsd('0'));
+    expect(await page()).toContain('Nothing is given after that.');
+    expect(textOf((await browser.get('/')).text)).toContain(`$13.20 of it until ${nextMonth()} UTC`);
+  });
+
+  it('list what was given and what expired, in words, on the page and as CSV', async () => {
+    await relay.get(AllowanceService).set(ann.accountId, parseUsd('20'));
+    await passMonth();
+    const rows = textOf((await browser.get('/wallet')).text);
+    expect(rows.match(/Monthly allowanceFor \w+ \d{4}/g)).toHaveLength(2);
+    expect(rows.match(/Monthly allowanceNot spent in \w+ \d{4}/g)).toHaveLength(1);
+    const csv = (await browser.get('/wallet/top-ups.csv')).text.trim().split('\n').slice(1, 4);
+    expect(csv.map((line) => line.split(',').filter((_, column) => [1, 3, 5].includes(column)))).toEqual([
+      ['allowance', '20', '25'],
+      ['expiry', '-20', '5'],
+      ['allowance', '20', '25'],
+    ]);
+    await expect(relay.get(LedgerCheck).run()).resolves.toEqual({ exact: true, differences: [] });
+  });
+});
