@@ -4,6 +4,7 @@ import { isOutage } from '../database/index.js';
 import { within } from '../shared/index.js';
 import { AlertPost } from './alert-post.js';
 import { AlertRepository } from './alert.repository.js';
+import { KeyNoticeMails } from './key-notice-mails.js';
 import { AlertTimings } from './alert-timings.js';
 
 /** How long a process that ends waits for a mail that is being handed over. */
@@ -23,6 +24,7 @@ export class AlertWatch implements OnModuleDestroy {
 
   constructor(
     private readonly alerts: AlertRepository,
+    private readonly keyNotices: KeyNoticeMails,
     private readonly post: AlertPost,
     private readonly timings: AlertTimings,
   ) {}
@@ -48,6 +50,7 @@ export class AlertWatch implements OnModuleDestroy {
   private async round(): Promise<void> {
     try {
       await this.alerts.look();
+      await this.keyNotices.look();
       await this.post.sendDue(this.stopping.signal);
       this.inTrouble = false;
     } catch (error) {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/index.js';
+import { KeysModule } from '../keys/index.js';
 import { MailModule } from '../mail/index.js';
 import { MetricsModule } from '../metrics/index.js';
 import { SettingsModule } from '../settings/index.js';
@@ -11,11 +12,12 @@ import { AlertRepository } from './alert.repository.js';
 import { AlertSettingsRepository } from './alert-settings.repository.js';
 import { AlertTimings } from './alert-timings.js';
 import { AlertWatch } from './alert-watch.js';
+import { KeyNoticeMails } from './key-notice-mails.js';
 import { AlertPages } from './pages/alert.pages.js';
 import { AlertsController } from './pages/alerts.controller.js';
 
 @Module({
-  imports: [AuthModule, MailModule, MetricsModule, SettingsModule, WalletModule],
+  imports: [AuthModule, KeysModule, MailModule, MetricsModule, SettingsModule, WalletModule],
   controllers: [AlertsController],
   providers: [
     AlertSettingsRepository,
@@ -26,7 +28,8 @@ import { AlertsController } from './pages/alerts.controller.js';
     AlertWatch,
     AlertPages,
     AccountNotices,
+    KeyNoticeMails,
   ],
-  exports: [AccountNotices, AlertWatch, AlertRepository],
+  exports: [AccountNotices, AlertWatch, AlertRepository, KeyNoticeMails],
 })
 export class AlertsModule {}

@@ -6,3 +6,4 @@ export { AlertsModule } from './alerts.module.js';
 export { AlertRepository } from './alert.repository.js';
 export { AlertTimings } from './alert-timings.js';
 export { AlertWatch } from './alert-watch.js';
+export { KeyNoticeMails } from './key-notice-mails.js';

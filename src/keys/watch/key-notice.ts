@@ -7,6 +7,8 @@ export type KeyNotice = NoticeFacts & {
   readonly keyId: string;
   /** As it is called now. */
   readonly keyName: string;
+  /** Of its owner. */
+  readonly timeZone: string;
   /** What of its kind happens to the key once. */
   readonly occasion: string;
   /** When it happened: the first call from the network, or when the hour was looked at. */

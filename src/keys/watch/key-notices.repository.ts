@@ -14,6 +14,7 @@ interface Row {
   readonly accountId: string;
   readonly keyId: string;
   readonly keyName: string;
+  readonly timeZone: string;
   readonly kind: KeyNotice['kind'];
   readonly occasion: string;
   readonly at: Date;
@@ -24,9 +25,9 @@ interface Row {
 }
 
 const SELECT = `
-  SELECT n.id, n.account_id AS "accountId", n.key_id AS "keyId", k.name AS "keyName", n.kind, n.occasion, n.at, n.address,
+  SELECT n.id, n.account_id AS "accountId", n.key_id AS "keyId", k.name AS "keyName", a.time_zone AS "timeZone", n.kind, n.occasion, n.at, n.address,
          n.network, n.spent, n.usual
-    FROM key_notices n JOIN api_keys k ON k.id = n.key_id`;
+    FROM key_notices n JOIN api_keys k ON k.id = n.key_id JOIN accounts a ON a.id = n.account_id`;
 
 /** Whoever has disabled or deleted the key has done more than acknowledge it. */
 const OPEN = `

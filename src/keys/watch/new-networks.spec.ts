@@ -1,0 +1,72 @@
+import { networkOfAddress } from './network-of-address.js';
+import { type KnownKey, MOST_NETWORKS, newNetworks, type NetworkUse } from './new-networks.js';
+
+const DAY_MS = 86_400_000;
+const NOW = new Date('2026-11-20T12:00:00Z');
+const daysAgo = (days: number): Date => new Date(NOW.getTime() - days * DAY_MS);
+
+const aKey = (overrides: Partial<KnownKey> = {}): KnownKey => ({
+  accountId: 'acc_1',
+  watched: true,
+  networks: 1,
+  since: daysAgo(10),
+  ...overrides,
+});
+const aUse = (overrides: Partial<NetworkUse> = {}): NetworkUse => ({
+  keyId: 'key_1',
+  network: '203.0.113.0/24',
+  address: '203.0.113.7',
+  firstAt: NOW,
+  lastAt: NOW,
+  ...overrides,
+});
+/** Networks that are remembered, with an exclamation mark those that are told of. */
+const learnt = (uses: readonly NetworkUse[], key: KnownKey): string[] =>
+  newNetworks(uses, key, NOW).map(({ use, told }) => `${use.network}${told ? '!' : ''}`);
+
+describe('a network that a key was not used from before', () => {
+  it('is told of when the key has been used elsewhere for three days', () => {
+    expect(learnt([aUse()], aKey())).toEqual(['203.0.113.0/24!']);
+    expect(learnt([aUse()], aKey({ since: daysAgo(3) }))).toEqual(['203.0.113.0/24!']);
+  });
+
+  it.each([
+    ['the key was never used before', aKey({ since: undefined, networks: 0 })],
+    ['the key was first used less than three days before', aKey({ since: daysAgo(2.999) })],
+    ['the key is not watched', aKey({ watched: false })],
+  ])('is learnt without a word when %s', (_, key) => {
+    expect(learnt([aUse()], key)).toEqual(['203.0.113.0/24']);
+  });
+
+  it('is learnt without a word when it is found a day late', () => {
+    expect(learnt([aUse({ firstAt: daysAgo(1.001) })], aKey())).toEqual(['203.0.113.0/24']);
+    expect(learnt([aUse({ firstAt: daysAgo(0.999) })], aKey())).toEqual(['203.0.113.0/24!']);
+  });
+
+  it('is counted among those of the key from its own first use on, whatever is found first', () => {
+    const old = aUse({ network: '198.51.100.0/24', firstAt: daysAgo(20) });
+    expect(learnt([aUse(), old], aKey({ since: undefined, networks: 0 }))).toEqual([
+      '198.51.100.0/24',
+      '203.0.113.0/24!',
+    ]);
+  });
+
+  it('is neither told of nor remembered when the key has so many already that another one says nothing', () => {
+    expect(learnt([aUse()], aKey({ networks: MOST_NETWORKS }))).toEqual([]);
+    const two = [aUse({ network: 'b' }), aUse({ network: 'a', firstAt: daysAgo(0.5) })];
+    expect(learnt(two, aKey({ networks: MOST_NETWORKS - 1 }))).toEqual(['a!']);
+  });
+});
+
+describe('the network of an address', () => {
+  it.each([
+    ['203.0.113.7', '203.0.113.0/24'],
+    ['::ffff:203.0.113.7', '203.0.113.0/24'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['', undefined],
+  ])('%s is %s', (address, network) => {
+    expect(networkOfAddress(address)).toBe(network);
+  });
+});
