@@ -35,7 +35,7 @@ export async function accountPages(user: Visitor, keys: ReadonlyMap<string, stri
     { name: 'dashboard', path: '/' },
     { name: 'wallet', path: '/wallet' },
     { name: 'keys', path: '/keys' },
-    { name: 'key', path: `/keys/${key('production')}/edit` },
+    { name: 'key', path: `/keys/${key('production')}` },
   ];
 }
 

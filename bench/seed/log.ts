@@ -34,7 +34,7 @@ const SETTINGS = `SET session_replication_role = replica; SET synchronous_commit
 
 /** What was summed up of calls until now knows nothing of these: the program sums up all of them itself. */
 const FORGET_SUMS = `
-  DELETE FROM usage_slots; DELETE FROM usage_sums;
+  DELETE FROM usage_slots; UPDATE usage_watermark SET summed_until = '-infinity';
   DELETE FROM key_uses; UPDATE key_use_sums SET summed_until = '-infinity'`;
 
 /** Nobody may write calls of these months meanwhile. */
