@@ -43,6 +43,21 @@ describe('the usage log and the wallet in a browser', () => {
       errorMessage: 'word '.repeat(60),
       promptTokens: 9_999_999,
       completionTokens: 1_234_567,
+      holdBegunMs: 2,
+      holdMs: 2,
+      settleWaitMs: 120,
+      waits: {
+        client: {
+          count: 1234,
+          ms: 90,
+          spans: [
+            [700, 60],
+            [800, 80],
+          ],
+        },
+        credit: { count: 1, ms: 20, spans: [[680, 20]] },
+        back_off: { count: 1, ms: 5, spans: [[305, 5]] },
+      },
     });
     await threeAttempts(relay.get(DataSource), failed);
     const visitor = await signedIn(relay, ann.accountId);
@@ -127,6 +142,37 @@ describe('the usage log and the wallet in a browser', () => {
       },
     );
   });
+
+  it.each([
+    ['wide', WIDE],
+    ['narrow', NARROW],
+  ])(
+    'tells where the time of a call went to eyes and to readers of the screen, in a %s window',
+    async (_, viewport) => {
+      const window = await open({ viewport, javaScriptEnabled: false });
+      const { page } = window;
+      await page.goto(`${LOG}/${failed}`);
+      const timeline = page.getByRole('table', { name: 'Timeline of the call in milliseconds' });
+      const paused = timeline.getByRole('row', { name: 'Paused by the client' });
+      expect(await paused.getByRole('cell').allInnerTexts()).toEqual(['', '700', '90 ms', '1,234 times']);
+      // One bar for each time, drawn over the lane.
+      expect(await paused.locator('rect').count()).toBe(3);
+      expect(await timeline.getByRole('columnheader').allInnerTexts()).toContain('Outcome');
+      expect(await paused.getByText('1,234 times').isVisible()).toBe(true);
+      for (const step of [
+        'Money held',
+        'Pause before retry',
+        'Wait for a larger hold',
+        'Wait to be recorded',
+        'Settled',
+      ])
+        expect(await timeline.getByRole('rowheader', { name: step }).isVisible()).toBe(true);
+      await page.emulateMedia({ media: 'print' });
+      expect(await timeline.isVisible()).toBe(true);
+      expect(await sidewaysScroll(page)).toBe(0);
+      await window.close();
+    },
+  );
 
   it('redeems by keyboard alone, and begins at what is wrong', async () => {
     const window = await open();

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import type { WaitRecords } from '../../src/call/index.js';
 
 interface CallRow {
   readonly id: string;
@@ -21,6 +22,11 @@ interface CallRow {
   readonly channel: string;
   readonly upstreamCost: bigint | null;
   readonly attempts: number;
+  /** Milliseconds; null: from before they were recorded. */
+  readonly holdBegunMs: number | null;
+  readonly holdMs: number | null;
+  readonly settleWaitMs: number | null;
+  readonly waits: WaitRecords | null;
 }
 
 /** Writes a finished call as settlement leaves it, with whatever the test says of it. */
@@ -45,15 +51,19 @@ export async function aCallRow(
     channel: 'main',
     upstreamCost: null,
     attempts: 1,
+    holdBegunMs: null,
+    holdMs: null,
+    settleWaitMs: null,
+    waits: null,
     ...overrides,
   };
   await sql.query(
     `INSERT INTO calls (id, created_at, account_id, key_id, model, group_name, protocol, upstream_protocol, channel, stream,
        effort, status, error_reason, error_message, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens,
        reasoning_tokens, cost, uncollected, billing_basis, first_token_ms, duration_ms, attempts, ip, entry_id,
-       upstream_cost)
+       upstream_cost, hold_begun_ms, hold_ms, settle_wait_ms, waits)
      VALUES ($1, $2, $3, $4, $12, $13, 'responses', 'messages', $17, true,
-       'low', $5, $6, $14, $7, 40, 0, $15, 5, $8, 0, $16, $9, 900, $18, $10, $11, $19)`,
+       'low', $5, $6, $14, $7, 40, 0, $15, 5, $8, 0, $16, $9, 900, $18, $10, $11, $19, $20, $21, $22, $23)`,
     [
       row.id,
       row.createdAt,
@@ -74,6 +84,10 @@ export async function aCallRow(
       row.channel,
       row.attempts,
       row.upstreamCost,
+      row.holdBegunMs,
+      row.holdMs,
+      row.settleWaitMs,
+      row.waits,
     ],
   );
 }

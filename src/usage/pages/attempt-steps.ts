@@ -1,4 +1,5 @@
 import type { WaitRecord, WaitRecords } from '../../call/index.js';
+import { count } from '../../web/index.js';
 import type { CallAttempt } from '../call-details.js';
 import type { RecordedCall } from '../recorded-call.js';
 import type { TimedStep } from './timed-step.js';
@@ -80,7 +81,7 @@ export function stillSteps({ client, credit }: WaitRecords): TimedStep[] {
 
 const stillStep = (
   name: string,
-  { count, ms, spans }: WaitRecord,
+  { count: times, ms, spans }: WaitRecord,
   tone: TimedStep['tone'],
   spent: string,
 ): TimedStep => ({
@@ -90,7 +91,7 @@ const stillStep = (
   bars: spans.map(([atMs, tookMs]) => ({ atMs, tookMs })),
   rank: 'part',
   tone,
-  outcome: count === 1 ? '' : `${count} times`,
+  outcome: times === 1 ? '' : `${count(times)} times`,
   spent,
 });
 

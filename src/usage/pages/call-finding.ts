@@ -1,3 +1,4 @@
+import { percent } from '../../web/index.js';
 import type { TimedStep } from './timed-step.js';
 
 /** Of a call that was over so soon there is nothing to find, in ms. */
@@ -9,10 +10,9 @@ export function findingOf(steps: readonly TimedStep[], totalMs: number): string 
   const times = new Map<string, number>();
   for (const { spent, spentMs, tookMs } of steps)
     if (spent !== undefined) times.set(spent, (times.get(spent) ?? 0) + (spentMs ?? tookMs ?? 0));
-  const [most] = [...times].toSorted(([, one], [, other]) => other - one);
-  if (most === undefined || most[1] === 0) return undefined;
-  const [spent, ms] = most;
-  const share = Math.min(1, ms / totalMs);
-  const percent = `${Math.round(share * 100)}%`;
-  return `${share > 0.5 ? 'Most' : 'The largest part'} of the time, ${percent}, was spent ${spent}.`;
+  const [longest] = [...times].toSorted(([, one], [, other]) => other - one);
+  if (longest === undefined || longest[1] === 0) return undefined;
+  const [spent, ms] = longest;
+  const most = ms > totalMs / 2 ? 'Most' : 'The largest part';
+  return `${most} of the time, ${percent(Math.min(ms, totalMs), totalMs)}, was spent ${spent}.`;
 }
