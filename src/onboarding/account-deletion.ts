@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AlertRepository } from '../alerts/index.js';
 import { AccountStanding } from '../auth/index.js';
 import { ApiKeyService, KeyNotices } from '../keys/index.js';
-import { WalletService } from '../wallet/index.js';
+import { AllowanceService, WalletService } from '../wallet/index.js';
 
 /** The end of everything that an account was made with. */
 @Injectable()
@@ -10,6 +10,7 @@ export class AccountDeletion {
   constructor(
     private readonly standing: AccountStanding,
     private readonly wallets: WalletService,
+    private readonly allowances: AllowanceService,
     private readonly keys: ApiKeyService,
     private readonly notices: KeyNotices,
     private readonly alerts: AlertRepository,
@@ -23,6 +24,7 @@ export class AccountDeletion {
   run(id: string): Promise<void> {
     return this.standing.delete(id, async (manager) => {
       // The wallet before the keys, as settlement locks them.
+      await this.allowances.close(id, manager);
       await this.wallets.empty(id, 'Account deleted', manager);
       await this.keys.deleteAllOf(id, manager);
       await this.notices.deleteAllOf(id, manager);
