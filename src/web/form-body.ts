@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { IncomingMessage } from 'node:http';
-import { AppError } from '../shared/index.js';
 import type { FormBody } from './form.js';
+import { readSmallBody } from './small-body.js';
 
 /** Far more than any form of ours has, also that of a channel with hundreds of models. */
 const MAX_BYTES = 256 * 1024;
@@ -13,45 +13,12 @@ const MAX_BYTES = 256 * 1024;
 export function readFormBodies(server: FastifyInstance, withinMs: number): void {
   server.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    async (_request: unknown, payload: IncomingMessage) => fieldsOf(await textOf(payload, withinMs)),
+    async (_request: unknown, payload: IncomingMessage) => {
+      const body = await readSmallBody(payload, { what: 'form', maxBytes: MAX_BYTES, withinMs });
+      return fieldsOf(body.toString('utf8'));
+    },
   );
 }
-
-/** Reads by events: a loop over the stream that is left early closes the connection before it is answered. */
-function textOf(payload: IncomingMessage, withinMs: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const timer = setTimeout(() => stop(tooSlow(withinMs)), withinMs);
-    const onData = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      if (bytes > MAX_BYTES) return stop(tooLarge());
-      chunks.push(chunk);
-    };
-    const onEnd = (): void => {
-      stop();
-      resolve(Buffer.concat(chunks).toString('utf8'));
-    };
-    const onLeft = (): void => stop(left());
-    function stop(error?: AppError): void {
-      clearTimeout(timer);
-      payload.off('data', onData).off('end', onEnd).off('close', onLeft);
-      if (error === undefined) return;
-      // The rest is thrown away by whoever answers.
-      payload.pause();
-      reject(error);
-    }
-    if (payload.destroyed) return stop(left());
-    payload.on('data', onData).once('end', onEnd).once('error', onLeft).once('close', onLeft);
-  });
-}
-
-const tooLarge = (): AppError => new AppError('request_too_large', `A form has at most ${MAX_BYTES / 1024} KiB.`);
-
-const tooSlow = (withinMs: number): AppError =>
-  new AppError('request_timeout', `The form did not arrive within ${withinMs / 1000} seconds. Send it again.`);
-
-const left = (): AppError => new AppError('context_canceled', 'The browser left before its form was complete.');
 
 function fieldsOf(text: string): FormBody {
   const fields = new Map<string, string[]>();

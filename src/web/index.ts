@@ -24,6 +24,7 @@ export type { Notice } from './rendering/chrome.js';
 export { PACKAGE_ROOT } from './rendering/package-root.js';
 export { ViewEngine } from './rendering/view-engine.js';
 export { type Shell, ShellContent } from './shell-content.js';
+export { readSmallBody } from './small-body.js';
 export * from './snippets/index.js';
 export { amountOf, IsAmount, typedAmount } from './typed-amount.js';
 export { countOf, IsCount, typedCount } from './typed-count.js';
