@@ -10,6 +10,7 @@ import { accountLimitsCommand } from './account-limits.command.js';
 import { amountArgument } from './arguments.js';
 import { limitsText } from './limit-options.js';
 import { printJson, printLine, printTable } from './output.js';
+import { secondFactorCommands } from './second-factor.command.js';
 import { type WalletJson, walletJson, walletText } from './wallet.output.js';
 import type { WithApp } from './with-app.js';
 
@@ -69,6 +70,7 @@ export function accountCommands(program: Command, withApp: WithApp): void {
   accountAllowanceCommand(account, withApp);
   accountImportCommand(account, withApp);
   accountLimitsCommand(account, withApp);
+  secondFactorCommands(account, withApp);
   stateCommand(account, 'disable', 'refuse it and all its keys from now on, and end its sessions', withApp);
   stateCommand(account, 'enable', 'let it sign in, and accept its keys again', withApp);
 }

@@ -10,10 +10,11 @@ const FACTS: { readonly [Name in SectionName]: (section: Sections[Name]) => Fact
     terms,
     'status page': statusIsPublic ? 'for everybody' : 'for whoever is signed in',
   }),
-  signUp: ({ mode, domains, startingCredit }) => ({
+  signUp: ({ mode, domains, startingCredit, administratorsNeedSecondFactor }) => ({
     'who may register': mode,
     domains: domains.join(', '),
     'starting credit': `$${startingCredit}`,
+    'second factor of administrators': administratorsNeedSecondFactor ? 'needed' : 'as they like',
   }),
   mail: ({ server, sealedPassword, from }) => ({ server, password: sealedPassword, sender: from }),
   payment: ({ enabled, sealedSecretKey, sealedWebhookSecret, amounts, smallest, largest }) => ({

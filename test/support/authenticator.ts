@@ -1,5 +1,5 @@
 import { generateSync } from 'otplib';
-import type { Visited } from './page-visitor.js';
+import type { PageVisitor, Visited } from './page-visitor.js';
 
 /** How long an app shows a code, in ms. */
 const STEP_MS = 30_000;
@@ -29,3 +29,26 @@ export class Authenticator {
     return generateSync({ secret: this.secret, epoch: Math.floor((Date.now() + steps * STEP_MS) / 1000) });
   }
 }
+
+/** What somebody has who has turned their second factor on. */
+export interface SetUp {
+  readonly app: Authenticator;
+  readonly recoveryCodes: readonly string[];
+}
+
+/** Turns it on in a browser that is signed in, recently. One code of the app is used up by it. */
+export async function turnOnSecondFactor(browser: PageVisitor): Promise<SetUp> {
+  await browser.get('/account/second-factor');
+  const shown = await browser.post('/account/second-factor');
+  const app = Authenticator.reading(shown);
+  const on = await browser.post('/account/second-factor/on', { sealed: sealedIn(shown), code: app.next() });
+  return { app, recoveryCodes: recoveryCodesIn(on) };
+}
+
+/** What the page that shows a secret has for the form on it. */
+export const sealedIn = ({ text }: Visited): string => /name="sealed" value="([^"]+)"/.exec(text)?.[1] ?? '';
+
+/** Each once; none where none are shown. */
+export const recoveryCodesIn = ({ text }: Visited): readonly string[] => [
+  ...new Set(text.match(/\b[0-9A-HJKMNP-TV-Z]{4}(?:-[0-9A-HJKMNP-TV-Z]{4}){5}\b/g)),
+];

@@ -13,6 +13,8 @@ export interface ListedUser {
   readonly group: string;
   readonly verified: boolean;
   readonly createdAt: Date;
+  /** Whether a code is asked for beside the password. */
+  readonly hasSecondFactor: boolean;
   readonly balance: Nanos;
   readonly owed: Nanos;
   /** What they are given each month; 0: nothing. */
@@ -47,7 +49,8 @@ type Money = 'balance' | 'owed' | 'allowance' | 'charged';
  * an hour as far as these go, and one by one after that.
  */
 const SELECT = (filter: string, order: string): string => `
-  SELECT a.*, coalesce(w.balance, 0) AS balance, coalesce(w.owed, 0) AS owed, coalesce(e.amount, 0) AS allowance,
+  SELECT a.*, EXISTS (SELECT FROM second_factors f WHERE f.account_id = a.id) AS "hasSecondFactor",
+         coalesce(w.balance, 0) AS balance, coalesce(w.owed, 0) AS owed, coalesce(e.amount, 0) AS allowance,
          u.calls, u.charged,
          greatest((SELECT max(s.last_seen_at) FROM sessions s WHERE s.account_id = a.id),
                   (SELECT max(o.created_at) FROM open_calls o WHERE o.account_id = a.id),

@@ -19,6 +19,7 @@ import { UserKeyPages } from './user-keys.pages.js';
 import { UserListPages } from './user-list.pages.js';
 import { UserLists } from './user-lists.js';
 import { UserNewPages } from './user-new.pages.js';
+import { UserSecondFactorPages } from './user-second-factor.pages.js';
 import { UserPages } from './user.pages.js';
 import { UsersController } from './users.controller.js';
 
@@ -39,6 +40,7 @@ import { UsersController } from './users.controller.js';
     UserLists,
     UserNewPages,
     UserPages,
+    UserSecondFactorPages,
   ],
 })
 export class UserPagesModule {}

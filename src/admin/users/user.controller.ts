@@ -6,6 +6,7 @@ import { UserAllowancePages } from './user-allowance.pages.js';
 import { UserBalancePages } from './user-balance.pages.js';
 import { UserChanges } from './user-changes.js';
 import { UserDeletePages } from './user-delete.pages.js';
+import { UserSecondFactorPages } from './user-second-factor.pages.js';
 import { UserPages } from './user.pages.js';
 
 type Answer = Promise<Page | Redirect>;
@@ -20,6 +21,7 @@ export class UserController {
     private readonly balance: UserBalancePages,
     private readonly allowance: UserAllowancePages,
     private readonly deletion: UserDeletePages,
+    private readonly secondFactor: UserSecondFactorPages,
   ) {}
 
   @Get()
@@ -65,6 +67,16 @@ export class UserController {
   @Post('allowance')
   setAllowance(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
     return this.allowance.set(visitor, id, body);
+  }
+
+  @Get('second-factor')
+  askToRemoveSecondFactor(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Answer {
+    return this.secondFactor.ask(visitor, id);
+  }
+
+  @Post('second-factor')
+  removeSecondFactor(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
+    return this.secondFactor.remove(visitor, id, body);
   }
 
   @Get('delete')

@@ -113,6 +113,7 @@ const factsOf = (user: ListedUser) => ({
   badge: badgeOf(user),
   suspended: user.state === 'disabled',
   deleted: user.state === 'deleted',
+  hasSecondFactor: user.hasSecondFactor,
   calls: listAddress('/admin/calls', { user: user.id }),
   changes: listAddress('/admin/audit', { object: user.id }),
   dryRun: listAddress('/admin/routing', { user: user.email }),

@@ -1,0 +1,135 @@
+import { DataSource } from 'typeorm';
+import { AccountService, SecondFactors } from '../../src/auth/index.js';
+import { AccountDeletion, Onboarding } from '../../src/onboarding/index.js';
+import { Secret } from '../../src/shared/index.js';
+import { OTHER_PASSWORD, PASSWORD, useAccountPages } from '../support/account-pages.js';
+import { Authenticator, type SetUp, turnOnSecondFactor } from '../support/authenticator.js';
+import { forgetSignIn, operatorVisit, type OperatorVisit, OPERATOR_PASSWORD } from '../support/operator-visit.js';
+
+describe('operators and second factors', () => {
+  const pages = useAccountPages();
+  const { visitor, account, signedIn } = pages;
+  let operator: OperatorVisit;
+
+  beforeEach(async () => {
+    operator = await operatorVisit(pages.relay);
+  });
+
+  const owner = async (): Promise<SetUp & { readonly email: string; readonly id: string }> => {
+    const email = await account();
+    const setUp = await turnOnSecondFactor(await signedIn(email));
+    const { id } = await pages.relay.get(AccountService).get(email);
+    return { ...setUp, email, id };
+  };
+  const need = async (needed: boolean): Promise<void> => {
+    const { text } = await operator.browser.get('/admin/settings');
+    const form = /<form[^>]*action="\/admin\/settings\/sign-up".*?<\/form>/s.exec(text)?.[0] ?? '';
+    const [, revision = ''] = /name="revision" value="(\d+)"/.exec(form) ?? [];
+    const fields = { revision, mode: 'open', domains: '' };
+    const ticked = needed ? { administratorsNeedSecondFactor: 'yes' } : {};
+    const saved = await operator.browser.post('/admin/settings/sign-up', { ...fields, ...ticked });
+    expect(saved.location).toBe('/admin/settings');
+  };
+
+  describe('remove one', () => {
+    it('of somebody who has lost everything, on record, and the owner is told by mail', async () => {
+      const { email, id } = await owner();
+      const waiting = visitor();
+      await waiting.signIn(email, PASSWORD);
+      const there = `/admin/users/${id}/second-factor`;
+      expect((await operator.browser.get(`/admin/users/${id}`)).text).toContain(`href="${there}">Remove it`);
+      expect((await operator.browser.get(there)).text).toContain('with 10 recovery codes left');
+
+      await forgetSignIn(pages.relay, operator.accountId);
+      const refused = await operator.browser.submit(there, { password: OTHER_PASSWORD });
+      expect(refused.status).toBe(422);
+      await expect(pages.relay.get(SecondFactors).of(id)).resolves.toBeDefined();
+
+      const removed = await operator.browser.submit(there, { password: OPERATOR_PASSWORD });
+      expect(removed.location).toBe(`/admin/users/${id}`);
+      expect((await visitor().signIn(email, PASSWORD)).location).toBe('/');
+      const mail = await pages.mailbox.latestTo(email, 2);
+      expect(mail.message.text).toContain('Whoever runs Switchboard removed it.');
+      const changes = await pages.relay
+        .get(DataSource)
+        .query('SELECT action, actor_name, lines FROM audit_entries WHERE object_id = $1', [id]);
+      expect(changes).toEqual([
+        { action: 'changed', actor_name: operator.email, lines: ['second factor on → removed'] },
+      ]);
+      expect((await operator.browser.get(there)).location).toBe(`/admin/users/${id}`);
+    });
+
+    it('with everything else of an account that they delete', async () => {
+      const { id } = await owner();
+      await pages.relay.get(AccountDeletion).run(id);
+      for (const table of ['second_factors', 'recovery_codes', 'pending_sign_ins'])
+        await expect(
+          pages.relay.get(DataSource).query(`SELECT FROM ${table} WHERE account_id = $1`, [id]),
+        ).resolves.toEqual([]);
+    });
+  });
+
+  describe('can need one themselves', () => {
+    afterEach(() => need(false));
+
+    it('which they set up before anything else, and users need none', async () => {
+      const ann = await signedIn(await account());
+      const other = await operatorVisit(pages.relay);
+      const setUp = await turnOnSecondFactor(operator.browser);
+      expect(setUp.recoveryCodes).toHaveLength(10);
+      await need(true);
+      expect((await operator.browser.get('/admin')).status).toBe(200);
+      expect((await ann.get('/account')).status).toBe(200);
+
+      for (const path of [
+        '/',
+        '/admin',
+        '/admin/settings',
+        '/account',
+        '/keys',
+        '/pricing',
+        '/docs',
+        '/account/password',
+      ])
+        expect(await other.browser.get(path)).toMatchObject({ status: 303, location: '/account/second-factor' });
+      const page = await other.browser.get('/account/second-factor');
+      expect(page.text).toContain('Administrators of Switchboard need one.');
+      expect((await other.browser.post('/admin/users/new', { email: 'x@example.com' })).location).toBe(
+        '/account/second-factor',
+      );
+      await turnOnSecondFactor(other.browser);
+      expect((await other.browser.get('/admin')).status).toBe(200);
+    });
+
+    it('behind a password of their own, and an address that is theirs', async () => {
+      await turnOnSecondFactor(operator.browser);
+      await need(true);
+      const made = await pages.relay
+        .get(Onboarding)
+        .createAccount({ email: 'made-for@example.com', role: 'admin', verified: true });
+      const browser = visitor();
+      await browser.signIn(made.email, made.generatedPassword?.reveal() ?? '');
+      expect((await browser.get('/account/second-factor')).location).toBe('/choose-password');
+      await browser.submit('/choose-password', { password: PASSWORD });
+      expect((await browser.get('/admin')).location).toBe('/account/second-factor');
+
+      const unverified = { email: 'unverified@example.com', password: new Secret(PASSWORD), role: 'admin' } as const;
+      await pages.relay.get(Onboarding).createAccount(unverified);
+      const other = visitor();
+      await other.signIn(unverified.email, PASSWORD);
+      expect((await other.get('/account/second-factor')).location).toBe('/verify');
+      expect((await other.get('/verify')).status).toBe(200);
+    });
+
+    it('and turn theirs off only to set up another one', async () => {
+      const { app, recoveryCodes } = await turnOnSecondFactor(operator.browser);
+      await need(true);
+      const given = { currentPassword: OPERATOR_PASSWORD, code: recoveryCodes[0] ?? '' };
+      await operator.browser.submit('/account/second-factor/off', given);
+      expect((await operator.browser.get('/admin')).location).toBe('/account/second-factor');
+      const again = await turnOnSecondFactor(operator.browser);
+      expect(again.app.secret).not.toBe(app.secret);
+      expect(again.app).toBeInstanceOf(Authenticator);
+    });
+  });
+});
