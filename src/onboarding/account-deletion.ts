@@ -2,15 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { AlertRepository } from '../alerts/index.js';
 import { AccountStanding } from '../auth/index.js';
 import { ApiKeyService, KeyNotices } from '../keys/index.js';
-import { AllowanceService, WalletService } from '../wallet/index.js';
+import { WalletEnd } from '../wallet/index.js';
 
 /** The end of everything that an account was made with. */
 @Injectable()
 export class AccountDeletion {
   constructor(
     private readonly standing: AccountStanding,
-    private readonly wallets: WalletService,
-    private readonly allowances: AllowanceService,
+    private readonly wallets: WalletEnd,
     private readonly keys: ApiKeyService,
     private readonly notices: KeyNotices,
     private readonly alerts: AlertRepository,
@@ -18,17 +17,19 @@ export class AccountDeletion {
 
   /**
    * Deletes an account: its sessions, keys and name, and its address, which is free again. What is left in its wallet goes
-   * to the house, on record like its calls. All of it or nothing.
+   * to the house, on record like its calls; what it could still pay cannot be paid any more. All of it or nothing, but for
+   * what the payment provider is asked to close.
    * @throws WalletInUse while calls run, LastAdministrator, AccountGone
    */
-  run(id: string): Promise<void> {
-    return this.standing.delete(id, async (manager) => {
+  async run(id: string): Promise<void> {
+    const unpaid = await this.wallets.unpaidOf(id);
+    await this.standing.delete(id, async (manager) => {
       // The wallet before the keys, as settlement locks them.
-      await this.allowances.close(id, manager);
-      await this.wallets.empty(id, 'Account deleted', manager);
+      await this.wallets.close(id, 'Account deleted', manager);
       await this.keys.deleteAllOf(id, manager);
       await this.notices.deleteAllOf(id, manager);
       await this.alerts.forget(id, manager);
     });
+    await this.wallets.abandon(unpaid);
   }
 }

@@ -12,9 +12,13 @@ export { CODE_STATES, type CodeFilter, type CodePosition, type CodeState } from 
 export { type RedemptionCode, RedemptionService } from './redemption.service.js';
 export { AmountNotPossible, DebitTooLarge, WalletInUse, WalletNotFound } from './wallet.errors.js';
 export { type Outlook, WalletOutlook } from './wallet-outlook.js';
+export { PaymentProblems } from './payments/payment-problems.js';
+export { WalletEnd } from './wallet-end.js';
 export { WalletModule } from './wallet.module.js';
 export { type TopUp, WalletStatement } from './wallet-statement.js';
 export { EVENT_TYPES, WEBHOOK_PATH } from './payments/stripe.wire.js';
-export { exactAmount, MOVEMENT_WORDS } from './pages/wallet.view.js';
+export { exactAmount } from './pages/exact-amount.js';
+export { paymentWords } from './pages/payment.view.js';
+export { MOVEMENT_WORDS } from './pages/top-up-row.js';
 export type { TopUpPosition } from './wallet-movements.js';
 export { type WalletBalance, type WalletPreview, WalletService } from './wallet.service.js';

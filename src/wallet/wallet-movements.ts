@@ -1,10 +1,24 @@
 import { type Nanos, nanos } from '../shared/index.js';
 import type { Query } from '../usage/index.js';
 import type { LedgerEntryKind } from './ledger.entity.js';
+import type { TopUpState } from './payments/top-up.js';
 
-/** What moved a wallet other than a call: credits, codes, debits, refunds, and what paid a debt. */
+/** What a row has to do with an order that is paid through a provider. */
+export interface PaymentOfMovement {
+  readonly id: string;
+  readonly state: TopUpState;
+  /** Why nothing came of it, as far as anybody has said. */
+  readonly reason: string;
+  /** Of the provider's checkout. */
+  readonly reference: string | null;
+  readonly amount: Nanos;
+  /** Whether the row is the order itself, paid or not; otherwise what was taken or given back of it. */
+  readonly isOrder: boolean;
+}
+
+/** What moved a wallet other than a call, or is to: credits, codes, payments, debits, refunds, and what paid a debt. */
 export interface Movement {
-  /** Of the ledger entry. */
+  /** Of the ledger entry; of a payment that has moved nothing, of its order. */
   readonly id: string;
   readonly at: Date;
   readonly kind: Exclude<LedgerEntryKind, 'calls'>;
@@ -13,6 +27,8 @@ export interface Movement {
   readonly amount: Nanos;
   /** What was paid of the account's debt; negative: the debt grew by that. */
   readonly paidDebt: Nanos;
+  /** The order that this is of, or that is behind it; undefined: there is none. */
+  readonly payment: PaymentOfMovement | undefined;
   /** When, to the microsecond: where the next page begins. */
   readonly position: string;
 }
@@ -20,24 +36,50 @@ export interface Movement {
 /** Where a page of top-ups begins: behind one of them. */
 export type TopUpPosition = readonly [at: string, id: string];
 
+type MovementRow = Omit<Movement, 'amount' | 'paidDebt' | 'payment'> &
+  Record<'amount' | 'paidDebt', string> &
+  Record<'orderId' | 'orderReason' | 'orderReference' | 'orderAmount', string | null> & {
+    readonly orderState: TopUpState | null;
+    readonly isOrder: boolean;
+  };
+
 interface MovementBounds {
   readonly before?: TopUpPosition | undefined;
   readonly since?: Date;
   readonly limit?: number;
 }
 
-/** From the list of what moved each wallet: few rows, beside the many lines of calls that lie between them. */
+/** What is between a place and a time, newest first: of both parts of the list alike. */
+const BOUNDS = (at: string, id: string): string => `
+     AND ($2::timestamptz IS NULL OR (${at}, ${id}) < ($2, $3::text))
+     AND ($4::timestamptz IS NULL OR ${at} >= $4)
+   ORDER BY ${at} DESC, ${id} DESC LIMIT $5::integer`;
+
+/** The order that a row is of, if it is of one. Of the entry that it was paid by the reason is its name alone. */
+const ORDER = (isOrder: string): string => `
+         t.id AS "orderId", t.state AS "orderState", t.reason AS "orderReason", t.reference AS "orderReference",
+         t.amount AS "orderAmount", ${isOrder} AS "isOrder"`;
+
+/**
+ * From the list of what moved each wallet: few rows, beside the many lines of calls that lie between them. With them the
+ * orders of payments that have moved nothing, or not yet.
+ */
 const MOVEMENTS = `
-  SELECT e.id, e.created_at AS at, e.kind, e.reason, coalesce(w.amount, 0) AS amount,
-         coalesce(o.amount, 0) AS "paidDebt",
-         to_char(e.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS position
-    FROM wallet_movements m JOIN ledger_entries e ON e.id = m.entry_id
-    LEFT JOIN ledger_lines w ON w.entry_id = e.id AND w.ledger_account = 'wallet:' || $1
-    LEFT JOIN ledger_lines o ON o.entry_id = e.id AND o.ledger_account = 'owed:' || $1
-   WHERE m.account_id = $1
-     AND ($2::timestamptz IS NULL OR (m.created_at, m.entry_id) < ($2, $3::text))
-     AND ($4::timestamptz IS NULL OR m.created_at >= $4)
-   ORDER BY m.created_at DESC, m.entry_id DESC LIMIT $5::integer`;
+  SELECT *, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS position FROM (
+   (SELECT e.id, e.created_at AS at, e.kind, e.reason, coalesce(w.amount, 0) AS amount,
+           coalesce(o.amount, 0) AS "paidDebt", ${ORDER("coalesce(e.reason = 'Payment ' || t.id, false)")}
+      FROM wallet_movements m JOIN ledger_entries e ON e.id = m.entry_id
+      LEFT JOIN ledger_lines w ON w.entry_id = e.id AND w.ledger_account = 'wallet:' || $1
+      LEFT JOIN ledger_lines o ON o.entry_id = e.id AND o.ledger_account = 'owed:' || $1
+      LEFT JOIN top_up_entries te ON te.entry_id = e.id
+      LEFT JOIN top_ups t ON t.id = te.top_up_id
+     WHERE m.account_id = $1 ${BOUNDS('m.created_at', 'm.entry_id')})
+   UNION ALL
+   (SELECT t.id, t.created_at AS at, 'payment' AS kind, '' AS reason, 0 AS amount, 0 AS "paidDebt", ${ORDER('true')}
+      FROM top_ups t
+     WHERE t.account_id = $1 AND t.paid_at IS NULL ${BOUNDS('t.created_at', 't.id')})
+  ) both_parts
+  ORDER BY at DESC, id DESC LIMIT $5::integer`;
 
 /** What moved a wallet at a place or after it. */
 const MOVED_SINCE = `
@@ -51,19 +93,36 @@ export async function movements(
   accountId: string,
   { before, since, limit }: MovementBounds,
 ): Promise<readonly Movement[]> {
-  const rows = await query<Omit<Movement, 'amount' | 'paidDebt'> & Record<'amount' | 'paidDebt', string>>(MOVEMENTS, [
+  const rows = await query<MovementRow>(MOVEMENTS, [
     accountId,
     before?.[0] ?? null,
     before?.[1] ?? null,
     since?.toISOString() ?? null,
     limit ?? null,
   ]);
-  return rows.map(({ amount, paidDebt, ...row }) => ({
-    ...row,
-    amount: nanos(BigInt(amount)),
-    paidDebt: nanos(BigInt(paidDebt)),
+  return rows.map((row) => ({
+    id: row.id,
+    at: row.at,
+    kind: row.kind,
+    reason: row.reason,
+    amount: nanos(BigInt(row.amount)),
+    paidDebt: nanos(BigInt(row.paidDebt)),
+    payment: paymentIn(row),
+    position: row.position,
   }));
 }
+
+const paymentIn = (row: MovementRow): PaymentOfMovement | undefined =>
+  row.orderId === null || row.orderState === null
+    ? undefined
+    : {
+        id: row.orderId,
+        state: row.orderState,
+        reason: row.orderReason ?? '',
+        reference: row.orderReference,
+        amount: nanos(BigInt(row.orderAmount ?? 0)),
+        isOrder: row.isOrder,
+      };
 
 /** What a wallet gained by the movement at a place and by all after it. */
 export async function movedSince(query: Query, accountId: string, place: TopUpPosition): Promise<bigint> {

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule } from '../auth/index.js';
+import { SettingsModule } from '../settings/index.js';
 import { UsageModule } from '../usage/index.js';
 import { AllowanceCalendar } from './allowance/allowance-calendar.js';
 import { AllowanceEntity, AllowanceMonthEntity } from './allowance/allowance.entity.js';
@@ -9,14 +10,28 @@ import { AllowanceService } from './allowance/allowance.service.js';
 import { AllowancePeriod, AllowanceTurn } from './allowance/allowance-turn.js';
 import { LedgerCheck } from './ledger-check.js';
 import { LedgerEntryEntity, LedgerLineEntity } from './ledger.entity.js';
+import { Paying } from './pages/paying.js';
+import { PaymentPages } from './pages/payment.pages.js';
+import { PaymentsController } from './pages/payments.controller.js';
 import { Redeeming } from './pages/redeeming.js';
 import { WalletCsv } from './pages/wallet-csv.js';
 import { WalletShell } from './pages/wallet-shell.js';
+import { WalletReader } from './pages/wallet-reader.js';
 import { WalletController } from './pages/wallet.controller.js';
 import { WalletPages } from './pages/wallet.pages.js';
+import { CheckoutService } from './payments/checkout.service.js';
+import { PaymentBook } from './payments/payment-book.js';
+import { PaymentProblems } from './payments/payment-problems.js';
+import { StripeApi } from './payments/stripe-api.js';
+import { StripeEndpoint } from './payments/stripe-endpoint.js';
+import { ToldRepository } from './payments/told.repository.js';
+import { TopUpRepository } from './payments/top-up.repository.js';
+import { Webhook } from './payments/webhook.js';
+import { WebhookController } from './payments/webhook.controller.js';
 import { RedemptionCodeEntity } from './redemption-code.entity.js';
 import { RedemptionRepository } from './redemption.repository.js';
 import { RedemptionService } from './redemption.service.js';
+import { WalletEnd } from './wallet-end.js';
 import { WalletEntity } from './wallet.entity.js';
 import { WalletRepository } from './wallet.repository.js';
 import { WalletOutlook } from './wallet-outlook.js';
@@ -26,6 +41,7 @@ import { WalletService } from './wallet.service.js';
 @Module({
   imports: [
     AuthModule,
+    SettingsModule,
     UsageModule,
     TypeOrmModule.forFeature([
       WalletEntity,
@@ -36,7 +52,7 @@ import { WalletService } from './wallet.service.js';
       AllowanceMonthEntity,
     ]),
   ],
-  controllers: [WalletController],
+  controllers: [WalletController, PaymentsController, WebhookController],
   providers: [
     WalletRepository,
     WalletService,
@@ -51,18 +67,32 @@ import { WalletService } from './wallet.service.js';
     WalletStatement,
     WalletOutlook,
     WalletPages,
+    WalletReader,
+    WalletEnd,
     WalletCsv,
     WalletShell,
     Redeeming,
+    Paying,
+    PaymentPages,
+    TopUpRepository,
+    ToldRepository,
+    StripeEndpoint,
+    StripeApi,
+    CheckoutService,
+    PaymentProblems,
+    PaymentBook,
+    Webhook,
   ],
   exports: [
     WalletService,
-    AllowanceService,
-    AllowanceTurn,
     WalletStatement,
     WalletOutlook,
     RedemptionService,
     LedgerCheck,
+    WalletEnd,
+    AllowanceService,
+    AllowanceTurn,
+    PaymentProblems,
   ],
 })
 export class WalletModule {}

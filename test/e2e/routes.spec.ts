@@ -11,6 +11,7 @@ import { RelayApp } from '../support/relay-app.js';
 const OTHERS: Readonly<Record<string, string>> = {
   HealthController: 'probes of machines',
   MetricsController: 'a token, or this machine',
+  WebhookController: 'what the payment provider has signed',
   AssetsController: 'the same for everybody',
   StrayController: 'everything that nothing else answers',
 };
@@ -92,8 +93,10 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /usage-logs/common/:id/forget',
     'GET /wallet',
     'GET /wallet/consumption.csv',
+    'GET /wallet/payments/:id',
     'GET /wallet/top-ups.csv',
     'POST /wallet',
+    'POST /wallet/payments',
   ],
   operator: [
     'GET /admin',

@@ -2,7 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { AccountService, SessionService, sessionViews } from '../../auth/index.js';
 import { badgeOf as keyBadgeOf, fullestOf, limitsOf, OwnKeys } from '../../keys/index.js';
 import { TimeLimitedReads } from '../../usage/index.js';
-import { exactAmount, MOVEMENT_WORDS, type TopUp, type TopUpPosition, WalletStatement } from '../../wallet/index.js';
+import {
+  exactAmount,
+  MOVEMENT_WORDS,
+  paymentWords,
+  type TopUp,
+  type TopUpPosition,
+  WalletStatement,
+} from '../../wallet/index.js';
 
 const PAGE_MOVEMENTS = 20;
 
@@ -53,12 +60,14 @@ export class UserFacts {
   }
 }
 
-const movementRow = ({ id, at, kind, reason, amount, balanceAfter }: TopUp) => ({
+const movementRow = ({ id, at, kind, reason, amount, balanceAfter, payment }: TopUp) => ({
   id,
   at,
   source: MOVEMENT_WORDS[kind].source,
   // Of a code it says which one, which the source says already.
   reason: reason.replace(/^Redemption code /, ''),
+  /** Of a payment: by what Stripe knows it, and how it stands. */
+  provider: payment?.isOrder ? { ...payment, words: paymentWords(payment) } : undefined,
   amount: exactAmount(amount, true),
   after: exactAmount(balanceAfter),
 });

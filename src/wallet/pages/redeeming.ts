@@ -29,12 +29,12 @@ export class Redeeming {
         () => form.attempt(({ code }) => this.attempt(visitor.accountId, ip, code)),
         () => '/wallet',
       );
-      if (result === undefined) return await this.pages.show(visitor, {}, form);
+      if (result === undefined) return await this.pages.show(visitor, {}, { code: form });
       return new Redirect(result.location, redeemed(result.made));
     } catch (error) {
       if (!(error instanceof TooManyTries)) throw error;
       form.refuse('code', error.message);
-      return this.pages.show(visitor, {}, form, TOO_MANY);
+      return this.pages.show(visitor, {}, { code: form, status: TOO_MANY });
     }
   }
 

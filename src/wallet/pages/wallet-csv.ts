@@ -3,9 +3,20 @@ import { dayOf, formatUsd } from '../../shared/index.js';
 import { csvLines, TimeLimitedReads } from '../../usage/index.js';
 import type { Visitor } from '../../web/index.js';
 import type { TopUpPosition } from '../wallet-movements.js';
-import { type ConsumptionPage, type TopUpPage, WalletStatement } from '../wallet-statement.js';
+import { type ConsumptionPage, type TopUp, type TopUpPage, WalletStatement } from '../wallet-statement.js';
+import { whyNotPaid } from './payment.view.js';
 
-const TOP_UP_COLUMNS = ['time', 'kind', 'reference', 'amount_usd', 'debt_paid_usd', 'balance_after_usd', 'reason'];
+const TOP_UP_COLUMNS = [
+  'time',
+  'kind',
+  'reference',
+  'amount_usd',
+  'debt_paid_usd',
+  'balance_after_usd',
+  'reason',
+  'state',
+  'ordered_usd',
+];
 const DAY_COLUMNS = ['day', 'calls', 'tokens', 'top_model', 'amount_usd', 'balance_after_usd'];
 const PAGE_ROWS = 500;
 
@@ -23,17 +34,7 @@ export class WalletCsv {
     do {
       const at = before;
       const page: TopUpPage = await this.reads.read((query) => this.statement.topUps(query, accountId, at, PAGE_ROWS));
-      yield csvLines(
-        page.topUps.map(({ at: time, kind, id, amount, paidDebt, balanceAfter, reason }) => [
-          time.toISOString(),
-          kind,
-          id,
-          formatUsd(amount),
-          formatUsd(paidDebt),
-          formatUsd(balanceAfter),
-          reason,
-        ]),
-      );
+      yield csvLines(page.topUps.map(topUpCells));
       before = page.older;
     } while (before !== undefined);
   }
@@ -60,4 +61,20 @@ export class WalletCsv {
       before = page.before;
     } while (before !== undefined);
   }
+}
+
+/** Of a payment the state of its order too, and what was ordered: as long as nothing came of it, it moved 0. */
+function topUpCells({ at, kind, id, amount, paidDebt, balanceAfter, reason, payment }: TopUp): readonly string[] {
+  const order = payment?.isOrder ? payment : undefined;
+  return [
+    at.toISOString(),
+    kind,
+    order?.id ?? id,
+    formatUsd(amount),
+    formatUsd(paidDebt),
+    formatUsd(balanceAfter),
+    order ? whyNotPaid(order) : reason,
+    order?.state ?? '',
+    order ? formatUsd(order.amount) : '',
+  ];
 }

@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, dayOf } from '../../shared/index.js';
-import { TimeLimitedReads } from '../../usage/index.js';
-import { Cursors, Form, Page, type Visitor } from '../../web/index.js';
-import { allowanceOf } from '../allowance/allowance-outlook.js';
+import { Settings } from '../../settings/index.js';
+import { Cursors, type Form, Page, type Visitor } from '../../web/index.js';
+import { offerIn } from '../payments/payment-offer.js';
 import type { TopUpPosition } from '../wallet-movements.js';
-import { WalletStatement } from '../wallet-statement.js';
+import type { PaymentForm } from './payment.form.js';
 import type { RedeemForm } from './redeem.form.js';
+import { WalletReader } from './wallet-reader.js';
 import { walletPage } from './wallet.view.js';
 
 const TOP_UPS = 'top-ups';
 const DAYS = 'consumption';
-const PAGE_ROWS = 50;
 
 /** Where the two lists of the page begin, as the address has it. */
 export interface WalletEntry {
@@ -18,46 +17,39 @@ export interface WalletEntry {
   readonly before?: unknown;
 }
 
+/** The form that was refused, if one was. */
+interface ReturnedForms {
+  readonly code?: Form<RedeemForm>;
+  readonly payment?: Form<PaymentForm>;
+  /** When it is not 422. */
+  readonly status?: number;
+}
+
 /** The page of the wallet. */
 @Injectable()
 export class WalletPages {
   constructor(
-    private readonly statement: WalletStatement,
-    private readonly reads: TimeLimitedReads,
+    private readonly reader: WalletReader,
+    private readonly settings: Settings,
     private readonly cursors: Cursors,
-    private readonly clock: Clock,
   ) {}
 
-  /** @param form as it was sent, when it was refused; its status then, when that is not 422 */
-  async show(
-    { accountId, timeZone }: Visitor,
-    entry: WalletEntry,
-    form: Form<RedeemForm> = Form.empty(),
-    status?: number,
-  ): Promise<Page> {
-    const now = this.clock.date();
+  async show(visitor: Visitor, entry: WalletEntry, returned: ReturnedForms = {}): Promise<Page> {
     const [topUpsFrom, daysFrom] = [this.open(TOP_UPS, entry.topups), this.open(DAYS, entry.before)];
-    const data = await this.reads.read(async (query) => {
-      const topUps = await this.statement.topUps(query, accountId, positionIn(topUpsFrom), PAGE_ROWS);
-      const days = await this.statement.consumption(query, accountId, timeZone, momentIn(daysFrom));
-      return walletPage({
-        wallet: await this.statement.balance(query, accountId),
-        history: await this.statement.history(query, accountId, timeZone, now),
-        pace: await this.statement.pace(query, accountId, now),
-        allowance: await allowanceOf(query, accountId),
-        topUps: topUps.topUps,
-        days: days.days,
-        dayNames: days.days.map(({ start }) => dayOf(start, timeZone)),
-        olderTopUps: topUps.older && this.cursors.seal(TOP_UPS, { at: topUps.older[0], id: topUps.older[1] }),
-        olderDays: days.before && this.cursors.seal(DAYS, { at: days.before.toISOString() }),
-        topUpsTurned: typeof topUpsFrom === 'object',
-        daysTurned: typeof daysFrom === 'object',
-        lost: topUpsFrom === 'lost' || daysFrom === 'lost',
-        now,
-        timeZone,
-        form,
-      });
+    const read = await this.reader.read(visitor, { topUps: positionIn(topUpsFrom), days: momentIn(daysFrom) });
+    const { topUpsBehind, daysBehind } = read;
+    const data = walletPage({
+      ...read,
+      olderTopUps: topUpsBehind && this.cursors.seal(TOP_UPS, { at: topUpsBehind[0], id: topUpsBehind[1] }),
+      olderDays: daysBehind && this.cursors.seal(DAYS, { at: daysBehind.toISOString() }),
+      topUpsTurned: typeof topUpsFrom === 'object',
+      daysTurned: typeof daysFrom === 'object',
+      lost: topUpsFrom === 'lost' || daysFrom === 'lost',
+      offer: offerIn(this.settings.current().payment),
+      code: returned.code,
+      payment: returned.payment,
     });
+    const { status } = returned;
     return new Page('wallet/wallet', { title: 'Wallet', data, ...(status !== undefined && { status }) });
   }
 

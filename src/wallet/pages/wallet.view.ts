@@ -4,6 +4,11 @@ import { type AllowanceOutlook, lastingBalance } from '../allowance/allowance-ou
 import { allowanceView } from '../allowance/allowance-words.js';
 import type { BalanceAt, ConsumptionDay, TopUp } from '../wallet-statement.js';
 import type { WalletBalance } from '../wallet.service.js';
+import type { PaymentOffer } from '../payments/payment-offer.js';
+import type { PaymentForm } from './payment.form.js';
+import { exactAmount } from './exact-amount.js';
+import { addFunds } from './add-funds.view.js';
+import { topUpRow } from './top-up-row.js';
 import type { RedeemForm } from './redeem.form.js';
 
 export interface WalletInput {
@@ -24,49 +29,30 @@ export interface WalletInput {
   readonly lost: boolean;
   readonly now: Date;
   readonly timeZone: string;
-  readonly form: Form<RedeemForm>;
+  /** What people can pay; undefined: they cannot. */
+  readonly offer: PaymentOffer | undefined;
+  /** The form that was refused, if one was. */
+  readonly code: Form<RedeemForm> | undefined;
+  readonly payment: Form<PaymentForm> | undefined;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Further ahead nobody can tell. */
 const MOST_DAYS = 366;
 
-/** How the page tells what moved a wallet. */
-export const MOVEMENT_WORDS: Readonly<
-  Record<TopUp['kind'], { source: string; badge: { tone: string; label: string } }>
-> = {
-  credit: { source: 'Credit by the operator', badge: { tone: 'ok', label: 'Credited' } },
-  debit: { source: 'Debit by the operator', badge: { tone: 'warn', label: 'Debited' } },
-  redemption: { source: 'Redemption code', badge: { tone: 'ok', label: 'Credited' } },
-  payment: { source: 'Payment', badge: { tone: 'ok', label: 'Paid' } },
-  refund: { source: 'Payment', badge: { tone: 'bad', label: 'Taken back' } },
-  allowance: { source: 'Monthly allowance', badge: { tone: 'ok', label: 'Credited' } },
-  expiry: { source: 'Monthly allowance', badge: { tone: '', label: 'Expired' } },
-  owed: { source: 'Released by calls', badge: { tone: 'warn', label: 'Debt paid' } },
-};
-
 /** What the page of the wallet shows. */
 export function walletPage(input: WalletInput) {
   const { wallet, topUps, days, dayNames, now, timeZone } = input;
   const today = dayOf(now, timeZone);
   return {
-    form: input.form,
+    ...addFunds(input),
     lost: input.lost,
     balance: exactAmount(wallet.balance),
     held: wallet.held > 0n ? { amount: wallet.held, calls: wallet.holds } : undefined,
     owed: wallet.owed > 0n ? exactUsd(wallet.owed) : undefined,
     ...runway(input),
     allowance: input.allowance && allowanceView(input.allowance),
-    topUps: topUps.map((topUp) => ({
-      id: topUp.id,
-      at: topUp.at,
-      ...MOVEMENT_WORDS[topUp.kind],
-      amount: exactAmount(topUp.amount, true),
-      after: exactAmount(topUp.balanceAfter),
-      // Of a code it says which one, which the source says already.
-      reason: topUp.reason.replace(/^Redemption code /, ''),
-      debt: debtWords(topUp.paidDebt),
-    })),
+    topUps: topUps.map(topUpRow),
     days: days.map((day, index) => ({
       name: shortDay(day.start, timeZone),
       soFar: dayNames[index] === today,
@@ -108,18 +94,4 @@ function runway({ wallet, history, pace, allowance, now, timeZone }: WalletInput
         })
       : undefined,
   };
-}
-
-function debtWords(paidDebt: Nanos): string {
-  if (paidDebt > 0n) return `${exactUsd(paidDebt)} paid what was owed`;
-  return paidDebt < 0n ? `${exactUsd(-paidDebt)} is owed since` : '';
-}
-
-/** Every digit, those below a cent apart: sums of them must be those of the balance. */
-export function exactAmount(amount: bigint, signed = false): { readonly head: string; readonly tail: string } {
-  const text = exactUsd(amount)
-    .replace(/(\.\d\d)0+$/, '$1')
-    .replace(/(\.\d{2}\d*[1-9])0+$/, '$1');
-  const cents = text.indexOf('.') + 3;
-  return { head: (signed && amount > 0n ? '+' : '') + text.slice(0, cents), tail: text.slice(cents) };
 }

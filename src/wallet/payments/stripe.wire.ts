@@ -1,4 +1,4 @@
-import type Stripe from 'stripe';
+import type { Stripe } from 'stripe';
 import { nanos, type Nanos } from '../../shared/index.js';
 import type { CheckoutFact, PaymentFact, ReversalFact } from './payment-facts.js';
 

@@ -1,0 +1,91 @@
+import { usd } from '../../web/index.js';
+import type { TopUpOrder, TopUpState } from '../payments/top-up.js';
+
+interface PaymentWords {
+  readonly badge: { readonly tone: string; readonly label: string };
+  readonly title: string;
+  readonly text: string;
+}
+
+/** How the state of a payment reads in a list. */
+export const PAYMENT_BADGES: Readonly<Record<TopUpState, PaymentWords['badge']>> = {
+  created: { tone: 'warn', label: 'Being opened' },
+  pending: { tone: 'warn', label: 'Not paid yet' },
+  paid: { tone: 'ok', label: 'Paid' },
+  failed: { tone: 'bad', label: 'Failed' },
+  expired: { tone: '', label: 'Expired' },
+  partly_refunded: { tone: 'warn', label: 'Partly refunded' },
+  refunded: { tone: 'warn', label: 'Refunded' },
+  disputed: { tone: 'bad', label: 'Disputed' },
+};
+
+/** Why nothing came of a payment, as a sentence; empty: nothing is wrong. */
+export function whyNotPaid({ state, reason }: Pick<TopUpOrder, 'state' | 'reason'>): string {
+  if (state === 'failed' || state === 'expired') return `${reason ? `${sentence(reason)} ` : ''}Nothing was taken.`;
+  return state === 'pending' && reason !== '' ? `${sentence(reason)} You can try again.` : '';
+}
+
+/** How an order stands, on one line. */
+export const paymentWords = (order: Pick<TopUpOrder, 'state' | 'reason'>): string =>
+  [`${PAYMENT_BADGES[order.state].label}.`, whyNotPaid(order)].filter(Boolean).join(' ');
+
+const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+/** What the page of a payment shows. @param from `paid` or `cancelled`: where Stripe sends the browser from */
+export function paymentPage(order: TopUpOrder, from: unknown) {
+  const { title, text, badge } = wordsOf(order, from);
+  const isOpen = order.state === 'pending' && from !== 'paid';
+  return {
+    title,
+    text,
+    badge,
+    id: order.id,
+    amount: order.amount,
+    createdAt: order.createdAt,
+    paidAt: order.paidAt,
+    // Where somebody has just paid, nobody is sent to pay again.
+    payAt: isOpen ? order.address : null,
+    lookAgain: order.state === 'pending' && from === 'paid' ? `/wallet/payments/${order.id}?from=paid` : '',
+    takenBack: order.takenBack > 0n ? order.takenBack : undefined,
+  };
+}
+
+function wordsOf(order: TopUpOrder, from: unknown): PaymentWords {
+  const badge = PAYMENT_BADGES[order.state];
+  const amount = usd(order.amount);
+  switch (order.state) {
+    case 'created':
+    case 'pending':
+      return { badge, ...openWords(order, amount, from) };
+    case 'paid':
+      return { badge, title: `${amount} added`, text: 'It can be spent at once. Stripe has mailed the receipt.' };
+    case 'failed':
+    case 'expired':
+      return { badge, title: `${amount} not paid`, text: whyNotPaid(order) };
+    case 'partly_refunded':
+    case 'refunded':
+    case 'disputed':
+      return { badge, title: `${amount} taken back`, text: takenWords(order) };
+    default:
+      return order.state satisfies never;
+  }
+}
+
+function openWords(order: TopUpOrder, amount: string, from: unknown): Omit<PaymentWords, 'badge'> {
+  if (from === 'paid')
+    return {
+      title: `${amount} being confirmed`,
+      text: 'Stripe has not told us yet that it was paid, which usually takes a few seconds. It is added as soon as it does.',
+    };
+  if (from === 'cancelled')
+    return { title: `${amount} not paid`, text: 'Nothing was taken. You can still pay for an hour after you began.' };
+  return {
+    title: `Pay ${amount}`,
+    text: whyNotPaid(order) || 'You pay on a page of Stripe, and come back here. Your card stays with Stripe.',
+  };
+}
+
+function takenWords({ takenBack, amount, state }: TopUpOrder): string {
+  const how = state === 'disputed' ? 'is disputed: your bank has it back' : 'was given back to you';
+  return `${takenBack === amount ? 'All' : usd(takenBack)} of it ${how}. It was taken from your balance; what was not there any more is owed.`;
+}

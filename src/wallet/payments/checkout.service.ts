@@ -1,0 +1,119 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Settings } from '../../settings/index.js';
+import { AppError, Clock, type Nanos, newId, reasonOf } from '../../shared/index.js';
+import { BaseAddress, usd } from '../../web/index.js';
+import { PaymentsUnavailable, StripeApi } from './stripe-api.js';
+import { ACCOUNT_ID, centsOf, isWholeCents, TOP_UP_ID } from './stripe.wire.js';
+import { CURRENCY, type TopUpOrder } from './top-up.js';
+import { TopUpRepository } from './top-up.repository.js';
+
+/** So long people can pay an order. */
+const OPEN_MS = 60 * 60_000;
+/** Nobody needs more at a time. */
+const MOST_OPEN = 20;
+
+/** Who pays. */
+interface Payer {
+  readonly accountId: string;
+  readonly email: string;
+}
+
+/** An amount that cannot be paid. */
+export class AmountNotPayable extends AppError {
+  constructor(message: string) {
+    super('invalid_request', message, { param: 'other' });
+  }
+}
+
+/** Begins payments: an order here, and a checkout at Stripe where people pay it. Nothing is paid by that. */
+@Injectable()
+export class CheckoutService {
+  private readonly logger = new Logger('Payments');
+
+  constructor(
+    private readonly topUps: TopUpRepository,
+    private readonly stripe: StripeApi,
+    private readonly settings: Settings,
+    private readonly address: BaseAddress,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Makes an order that can be paid.
+   * @returns its id
+   * @throws AmountNotPayable, PaymentsUnavailable
+   */
+  async begin(payer: Payer, amount: Nanos): Promise<string> {
+    const { off } = this.settings.current().payment;
+    if (off !== undefined)
+      throw new PaymentsUnavailable('Nobody can pay at the moment. Ask whoever runs this service.');
+    this.demandPayable(amount);
+    if ((await this.topUps.openOf(payer.accountId)).length >= MOST_OPEN)
+      throw new AmountNotPayable('Too many payments are open. Finish one of them, or wait an hour.');
+    const at = this.clock.date();
+    const id = newId('top', at.getTime());
+    await this.topUps.insert(id, payer.accountId, amount, at);
+    try {
+      const { reference, address } = await this.open(id, payer, amount);
+      await this.topUps.open(id, reference, address, this.clock.date());
+    } catch (error) {
+      await this.topUps.close(id, 'failed', 'The payment page could not be opened.', this.clock.date());
+      throw error;
+    }
+    return id;
+  }
+
+  find(accountId: string, id: string): Promise<TopUpOrder | undefined> {
+    return this.topUps.find(accountId, id);
+  }
+
+  /** Has Stripe close orders that nobody is to pay any more; what is paid there nevertheless is told to operators. */
+  async abandon(orders: readonly TopUpOrder[]): Promise<void> {
+    for (const { id, reference } of orders) {
+      if (reference === null) continue;
+      try {
+        await this.stripe.ask((stripe) => stripe.checkout.sessions.expire(reference));
+      } catch (error) {
+        this.logger.warn(`The checkout of ${id} stays open at Stripe until it expires: ${reasonOf(error)}`);
+      }
+    }
+  }
+
+  /** @throws AmountNotPayable */
+  private demandPayable(amount: Nanos): void {
+    const { amounts, smallest, largest } = this.settings.current().payment;
+    if (!isWholeCents(amount)) throw new AmountNotPayable('Enter dollars and cents, such as 20 or 7.50.');
+    if (amounts.includes(amount) || (amount >= smallest && amount <= largest)) return;
+    throw new AmountNotPayable(`Enter an amount from ${usd(smallest)} to ${usd(largest)}.`);
+  }
+
+  /** @throws PaymentsUnavailable */
+  private async open(id: string, { accountId, email }: Payer, amount: Nanos) {
+    const { name } = this.settings.current().site;
+    const metadata = { [TOP_UP_ID]: id, [ACCOUNT_ID]: accountId };
+    const page = `${this.address.current()}/wallet/payments/${id}`;
+    const price = { currency: CURRENCY, unit_amount: centsOf(amount), product_data: { name: `${name}: balance` } };
+    const session = await this.stripe.ask((stripe) =>
+      stripe.checkout.sessions.create(
+        {
+          mode: 'payment',
+          client_reference_id: id,
+          metadata,
+          // What refunds, disputes and declines are told of.
+          payment_intent_data: { metadata, receipt_email: email },
+          line_items: [{ quantity: 1, price_data: price }],
+          // What is paid is what was ordered, in its currency.
+          adaptive_pricing: { enabled: false },
+          customer_email: email,
+          success_url: `${page}?from=paid`,
+          cancel_url: `${page}?from=cancelled`,
+          expires_at: Math.floor((this.clock.now() + OPEN_MS) / 1000),
+        },
+        { idempotencyKey: id },
+      ),
+    );
+    if (session.url === null || !/^https?:\/\//.test(session.url))
+      throw new PaymentsUnavailable('Stripe has opened no page for this payment. Try again in a moment.');
+    return { reference: session.id, address: session.url };
+  }
+}

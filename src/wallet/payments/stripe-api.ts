@@ -1,0 +1,102 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Stripe } from 'stripe';
+import { EnvHttpProxyAgent, fetch as fetchThrough } from 'undici';
+import { Config } from '../../config/index.js';
+import { Settings } from '../../settings/index.js';
+import { AppError, reasonOf } from '../../shared/index.js';
+import { StripeEndpoint } from './stripe-endpoint.js';
+
+/** What the program was written for; an account at Stripe may be on another one. */
+const API_VERSION = '2026-10-28.endive';
+/** A signature that is older was recorded and sent again. */
+const TOLERANCE_SECONDS = 300;
+
+/** Nobody can pay now; the message says what to do. */
+export class PaymentsUnavailable extends AppError {
+  constructor(message: string) {
+    super('unavailable', message);
+  }
+}
+
+/** Stripe, as the settings are now: asked by its official package, directly or through the outgoing proxy. */
+@Injectable()
+export class StripeApi {
+  private readonly logger = new Logger('Payments');
+  private readonly proxied: typeof fetch | undefined;
+  private known: { readonly key: string; readonly client: Stripe } | undefined;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly endpoint: StripeEndpoint,
+    config: Config,
+  ) {
+    this.proxied = config.httpsProxy && fetchVia(config.httpsProxy.reveal(), config.noProxy.join(','));
+  }
+
+  /**
+   * Asks Stripe something.
+   * @throws PaymentsUnavailable when there is no key, or Stripe does not do it; what it says is logged
+   */
+  async ask<T>(question: (stripe: Stripe) => Promise<T>): Promise<T> {
+    const client = this.client();
+    if (client === undefined) throw new PaymentsUnavailable('Payments are not set up: Stripe’s secret key is missing.');
+    try {
+      return await question(client);
+    } catch (error) {
+      if (!(error instanceof Stripe.errors.StripeError)) throw error;
+      this.logger.error(`Stripe refused a request: ${reasonOf(error)}`);
+      throw new PaymentsUnavailable('Stripe does not answer as it should. Try again in a moment.');
+    }
+  }
+
+  /** Whether events can be told from those that somebody else has made up. */
+  get hearsEvents(): boolean {
+    return this.settings.current().payment.webhookSecret !== undefined;
+  }
+
+  /**
+   * An event that Stripe has signed within the last minutes.
+   * @param nowMs by our clock
+   * @throws AppError when it is not
+   */
+  eventIn(body: Buffer, signature: string | undefined, nowMs: number): Stripe.Event {
+    const secret = this.settings.current().payment.webhookSecret?.reveal() ?? '';
+    try {
+      return Stripe.webhooks.constructEvent(body, signature ?? '', secret, TOLERANCE_SECONDS, undefined, nowMs);
+    } catch (error) {
+      this.logger.warn(`An event was refused that Stripe has not signed, or not now: ${firstLine(reasonOf(error))}`);
+      throw new AppError('invalid_request', 'The signature is missing, wrong, or too old.');
+    }
+  }
+
+  /** Undefined: there is no key for it. */
+  private client(): Stripe | undefined {
+    const key = this.settings.current().payment.secretKey?.reveal();
+    if (key === undefined) return undefined;
+    if (this.known?.key !== key) this.known = { key, client: this.clientFor(key) };
+    return this.known.client;
+  }
+
+  private clientFor(key: string): Stripe {
+    const { protocol, host, port, timeoutMs, retries } = this.endpoint;
+    return new Stripe(key, {
+      apiVersion: API_VERSION,
+      protocol,
+      host,
+      port,
+      timeout: timeoutMs,
+      maxNetworkRetries: retries,
+      telemetry: false,
+      ...(this.proxied && { httpClient: Stripe.createFetchHttpClient(this.proxied) }),
+    });
+  }
+}
+
+/** The proxy's own `fetch` is the standard one with a dispatcher beside. */
+function fetchVia(httpsProxy: string, noProxy: string): typeof fetch {
+  const dispatcher = new EnvHttpProxyAgent({ httpsProxy, noProxy });
+  const ask: unknown = (address: string, init: object) => fetchThrough(address, { ...init, dispatcher });
+  return ask as typeof fetch;
+}
+
+const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import type { IncomingMessage } from 'node:http';
+import { AppError, Clock } from '../../shared/index.js';
+import { readSmallBody } from '../../web/index.js';
+import { PaymentBook } from './payment-book.js';
+import { StripeApi } from './stripe-api.js';
+import { factOf } from './stripe.wire.js';
+import { ToldRepository } from './told.repository.js';
+
+/** Far more than any event has. */
+const LIMITS = { what: 'event', maxBytes: 256 * 1024, withinMs: 10_000 } as const;
+
+/**
+ * Takes what Stripe tells: each event once, whole or not at all. Whatever fails is answered with an error, so that Stripe
+ * tells it again.
+ */
+@Injectable()
+export class Webhook {
+  constructor(
+    private readonly stripe: StripeApi,
+    private readonly told: ToldRepository,
+    private readonly book: PaymentBook,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @param request whose body nobody has read: the signature is over its bytes
+   * @throws AppError when there is nothing here, or it is not Stripe that asks
+   */
+  async take(request: IncomingMessage, signature: string | undefined): Promise<object> {
+    // Without a secret anybody could say anything.
+    if (!this.stripe.hearsEvents) throw new AppError('not_found', 'Payments are not set up.');
+    const event = this.stripe.eventIn(await readSmallBody(request, LIMITS), signature, this.clock.now());
+    const fact = factOf(event);
+    if (fact !== undefined)
+      await this.told.transaction(async (manager) => {
+        if (await this.told.claim(event.id, event.type, manager)) await this.book.enter(fact, manager);
+      });
+    return { received: true };
+  }
+}
