@@ -124,6 +124,7 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'GET /admin/users/:id/allowance',
     'GET /admin/users/:id/balance',
     'GET /admin/users/:id/delete',
+    'GET /admin/users/:id/keys/:key',
     'GET /admin/users/:id/keys/:key/delete',
     'GET /admin/users/:id/keys/:key/quota',
     'GET /admin/users/:id/second-factor',

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Param, Post } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { Operator, SessionService } from '../../auth/index.js';
 import { CurrentVisitor, type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
 import { UserKeyQuotaPages } from './user-key-quota.pages.js';
@@ -15,6 +15,15 @@ export class UserBelongingsController {
     private readonly quotas: UserKeyQuotaPages,
     private readonly sessions: SessionService,
   ) {}
+
+  @Get('keys/:key')
+  showKey(
+    @CurrentVisitor() visitor: Visitor,
+    @Param() { id, key }: { readonly id: string; readonly key: string },
+    @Query('range') range?: unknown,
+  ): Promise<Page> {
+    return this.keys.show(visitor, id, key, range);
+  }
 
   @Post('keys/:key/disable')
   disableKey(@Param('id') id: string, @Param('key') key: string): Promise<Redirect> {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type OwnKey, OwnKeys } from '../../keys/index.js';
-import { Page, Redirect } from '../../web/index.js';
+import { KeyUsePages, type OwnKey, OwnKeys } from '../../keys/index.js';
+import { Page, Redirect, type Visitor } from '../../web/index.js';
+import { listAddress } from '../list-address.js';
 import { UserPages } from './user.pages.js';
 import { userCrumbs, userTitle } from './user-words.js';
 
@@ -15,7 +16,19 @@ export class UserKeyPages {
   constructor(
     private readonly users: UserPages,
     private readonly keys: OwnKeys,
+    private readonly use: KeyUsePages,
   ) {}
+
+  /** What its owner sees on the page of the key, but for what only an owner does. @throws KeyNotFound */
+  async show(visitor: Visitor, accountId: string, id: string, range: unknown): Promise<Page> {
+    const user = await this.users.find(accountId);
+    const place = {
+      path: `/admin/users/${accountId}/keys/${id}`,
+      crumbs: userCrumbs({ id: accountId, email: userTitle(user) }, 'Key'),
+      log: (name: string): string => listAddress('/admin/calls', { user: accountId, key: id, range: name }),
+    };
+    return this.use.ofUser({ accountId, id }, place, visitor, range);
+  }
 
   /** @throws KeyNotFound also for a key of another user; so do all that follow */
   async disable(accountId: string, id: string): Promise<Redirect> {
