@@ -79,7 +79,7 @@ describe('the page of a key in a browser', () => {
     }
     expect(complaints).toEqual([]);
     await window.close();
-  });
+  }, 180_000);
 
   it('works without script: another range, a notice acknowledged, the key disabled', async () => {
     const window = await open({ javaScriptEnabled: false });
