@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { CallTrace } from '../call/index.js';
-import { AppError } from '../shared/index.js';
+import { AppError, monotonicMs } from '../shared/index.js';
 import { callLine } from './call-line.js';
 import { CallMetrics } from './call-metrics.js';
 import type { CallRow } from './call-row.js';
@@ -34,13 +34,14 @@ export class CallRecorder {
 
   /** @throws SettlementUnavailable as the queue does; the call is counted all the same, as its client is told of it */
   async record(row: CallRow, { error, patienceMs, trace }: Ended): Promise<void> {
+    const endedMs = monotonicMs();
     const settled = this.settlements.settle(row, patienceMs);
     // Not behind the settlement, which may not come in time.
     if (error?.kind === 'internal')
       this.logger.error({ err: error.cause ?? error, request_id: row.id }, 'A call failed.');
     try {
       const collected = await settled;
-      this.end(row, error, trace);
+      this.end(row, error, trace, monotonicMs() - endedMs);
       this.logger.log(callLine(row, collected, trace?.traceId), 'call');
     } catch (thrown) {
       const unsettled = AppError.from(thrown);
@@ -60,8 +61,8 @@ export class CallRecorder {
     return this.settlements.close();
   }
 
-  private end(row: CallRow, error: AppError | undefined, trace: CallTrace | undefined): void {
+  private end(row: CallRow, error: AppError | undefined, trace: CallTrace | undefined, settledMs?: number): void {
     this.metrics.count(row);
-    trace?.end(endedCall(row, error));
+    trace?.end(endedCall(row, error, settledMs));
   }
 }

@@ -1,9 +1,9 @@
-import type { EndedCall, EndedUsage } from '../call/index.js';
+import type { EndedCall, EndedUsage, WaitRecords } from '../call/index.js';
 import type { AppError } from '../shared/index.js';
 import type { CallRow } from './call-row.js';
 
-/** What a trace is told of a call, from its row. */
-export const endedCall = (row: CallRow, error: AppError | undefined): EndedCall => ({
+/** What a trace is told of a call, from its row. @param settledMs as of an `EndedCall` */
+export const endedCall = (row: CallRow, error: AppError | undefined, settledMs: number | undefined): EndedCall => ({
   requestId: row.id,
   dialect: row.protocol,
   model: row.snapshot === null ? undefined : row.model,
@@ -23,6 +23,9 @@ export const endedCall = (row: CallRow, error: AppError | undefined): EndedCall 
     firstTokenMs: attempt.first_token_ms ?? undefined,
     durationMs: attempt.duration_ms,
   })),
+  settledMs,
+  holdMs: row.hold_ms ?? undefined,
+  waits: row.waits === null ? {} : (JSON.parse(row.waits) as WaitRecords),
 });
 
 function usageOf(row: CallRow): EndedUsage | undefined {

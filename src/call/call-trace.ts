@@ -1,4 +1,5 @@
 import type { ProtocolId } from './protocol-id.js';
+import type { WaitRecords } from './waits.js';
 
 /** The trace that a call belongs to: of its client's, or one that begins here. */
 export interface CallTrace {
@@ -38,6 +39,11 @@ export interface EndedCall {
   /** Undefined where nothing is known of it. */
   readonly usage: EndedUsage | undefined;
   readonly attempts: readonly EndedAttempt[];
+  /** Milliseconds from its end until it was recorded; undefined when that did not come about in time. */
+  readonly settledMs: number | undefined;
+  /** Milliseconds until its hold was placed, or refused; undefined when none was asked for. */
+  readonly holdMs: number | undefined;
+  readonly waits: WaitRecords;
 }
 
 /** Tokens. */

@@ -44,6 +44,7 @@ export function callSpan(call: TracedCall): SpanFacts {
       'switchboard.group': call.group,
       'switchboard.status': call.status,
       'switchboard.attempts': call.attempts.length,
+      ...timesOf(call),
     },
   };
 }
@@ -75,6 +76,17 @@ export function attemptSpan(call: TracedCall, attempt: EndedAttempt, sent: SentA
       'switchboard.channel': attempt.channel,
       'switchboard.dialect': dialect,
     },
+  };
+}
+
+/** In seconds, as the conventions have times: what it waited for, where it did. */
+function timesOf({ holdMs, settledMs, waits: { client, credit, back_off } }: TracedCall): Attributes {
+  return {
+    ...known('switchboard.hold.duration', seconds(holdMs)),
+    ...known('switchboard.settlement.duration', seconds(settledMs)),
+    ...known('switchboard.client_pauses.duration', seconds(client?.ms)),
+    ...known('switchboard.credit_waits.duration', seconds(credit?.ms)),
+    ...known('switchboard.back_off.duration', seconds(back_off?.ms)),
   };
 }
 

@@ -154,8 +154,11 @@ describe('with a collector', () => {
         'switchboard.request_id': answer.headers.get('x-request-id'),
         'switchboard.group': 'default',
         'switchboard.status': 'succeeded',
+        'switchboard.hold.duration': expect.any(Number),
+        'switchboard.settlement.duration': expect.any(Number),
       },
     });
+    expect(call?.attributes).not.toHaveProperty(['switchboard.client_pauses.duration']);
     const { hostname, port } = new URL(relay.upstream.url);
     expect(attempt).toMatchObject({
       traceId: TRACE,
