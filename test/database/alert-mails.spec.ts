@@ -1,6 +1,7 @@
-import type { TestingModule } from '@nestjs/testing';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AccountNotices, AlertRepository, AlertWatch } from '../../src/alerts/index.js';
+import { DataSource } from 'typeorm';
+import { AlertRepository, AlertWatch } from '../../src/alerts/index.js';
+import { ApiKeyService, KeyNotices } from '../../src/keys/index.js';
 import { Metrics } from '../../src/metrics/index.js';
 import { parseUsd } from '../../src/shared/index.js';
 import { AlertsWorld } from '../support/alerts-world.js';
@@ -11,18 +12,6 @@ const LOW = 'Your balance is below $20.00';
 /** What an SMTP server says when it cannot take mail now, and when it never will. */
 const NOT_NOW = 451;
 const NEVER = 550;
-
-const A_NOTICE = {
-  kind: 'new-network',
-  keyId: 'key_1',
-  occasion: '203.0.113.0/24',
-  words: {
-    subject: 'Key “ci” is used from a new network',
-    heading: 'Key “ci” is used from a new network',
-    paragraphs: ['It came from 203.0.113.7.'],
-    button: { label: 'Show its calls', path: '/usage-logs/common' },
-  },
-} as const;
 
 describe('mails of alerts', () => {
   let world: AlertsWorld;
@@ -134,30 +123,69 @@ describe('mails of alerts', () => {
     await outage.close();
   });
 
-  describe('of what has happened once', () => {
-    const raise = (app?: TestingModule, change: { readonly occasion?: string } = {}): Promise<boolean> =>
-      world.get(AccountNotices, app).raise({ ...A_NOTICE, accountId: world.accountId, ...change });
+  describe('of what is unusual about a key', () => {
+    const NEW_NETWORK = 'Key “ci” is used from a new network';
+    let keyId: string;
+    beforeEach(async () => {
+      keyId = await world.key();
+    });
 
-    it('go out once for each occasion', async () => {
+    const found = (network: string, at = new Date()): Promise<void> => {
+      const { manager } = world.get(DataSource);
+      const notice = {
+        kind: 'new-network',
+        address: network.replace('0/24', '7'),
+        network,
+        occasion: network,
+      } as const;
+      return world.get(KeyNotices).add({ ...notice, accountId: world.accountId, keyId, at }, manager);
+    };
+
+    it('go out once for each occasion, with what happened and where to look at the key', async () => {
+      await world.query(`UPDATE accounts SET time_zone = 'Asia/Tokyo'`);
       const other = await world.process();
-      const raised = await Promise.all([raise(), raise(other), raise(), raise(other)]);
-      expect(raised.filter(Boolean)).toEqual([true]);
+      await found('203.0.113.0/24', new Date('2026-11-20T15:30:00Z'));
+      await Promise.all([world.look(), world.look(other)]);
       await world.look();
-      await world.look(other);
-      expect(world.subjects).toEqual(['Key “ci” is used from a new network']);
-      await raise(undefined, { occasion: '198.51.100.0/24' });
+      expect(world.subjects).toEqual([NEW_NETWORK]);
+      const { message } = await world.mailbox.latestTo('ann@example.com');
+      expect(message.text).toContain('Address: 203.0.113.7');
+      expect(message.text).toContain('Network: 203.0.113.0/24');
+      expect(message.text).toContain('First call: 21 Nov 2026, 00:30 GMT+9');
+      expect(message.text).toContain(`https://relay.example/keys/${keyId}`);
+      await found('198.51.100.0/24');
       await world.look();
-      expect(world.subjects).toHaveLength(2);
+      expect(world.subjects).toEqual([NEW_NETWORK, NEW_NETWORK]);
+    });
+
+    it('say what an hour was charged, and the largest one before', async () => {
+      const facts = { spent: parseUsd('12.34'), usual: parseUsd('1.5'), at: new Date(), occasion: 'now' };
+      const notice = { kind: 'unusual-volume', accountId: world.accountId, keyId, ...facts } as const;
+      await world.get(KeyNotices).add(notice, world.get(DataSource).manager);
+      await world.look();
+      expect(world.subjects).toEqual(['Key “ci” is used far more than usual']);
+      const { message } = await world.mailbox.latestTo('ann@example.com');
+      expect(message.text).toContain('Charged within an hour: $12.34');
+      expect(message.text).toContain('Largest hour before: $1.50');
     });
 
     it('do not when they are switched off, nor when they are switched on later', async () => {
       await world.set({ newNetwork: false });
-      expect(await raise()).toBe(true);
+      await found('203.0.113.0/24');
       await world.look();
       await world.set({ newNetwork: true });
-      expect(await raise()).toBe(false);
       await world.look();
+      // Also of a process that has just started, and reads what it has not seen.
+      await world.look(await world.process());
       expect(world.subjects).toEqual([]);
+    });
+
+    it('leave nothing behind when the key is deleted', async () => {
+      await found('203.0.113.0/24');
+      await world.look();
+      await world.get(ApiKeyService).delete(keyId);
+      await world.look();
+      expect(await states()).toEqual([]);
     });
   });
 });
