@@ -1,0 +1,91 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { ALLOWANCES } from '../src/auth/throttle/throttle.js';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const PAGE = 'docs/security.md';
+const VERDICTS = ['met', 'partly', 'not met', 'none'];
+const text = readFileSync(join(ROOT, PAGE), 'utf8');
+
+/** The cells of all tables, line by line. */
+const rows = text
+  .split('\n')
+  .filter((line) => line.startsWith('| '))
+  .map((line) =>
+    line
+      .slice(1, -1)
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim()),
+  );
+const requirements = rows.filter(([number = '']) => /^\d+\.\d+\.\d+$/.test(number));
+
+/** How many requirements of levels 1 and 2 each section of ASVS 5.0 has; they are its first ones, but for chapter 3. */
+const SECTIONS: Readonly<Record<string, number>> = {
+  ...{ '1.1': 2, '1.2': 9, '1.3': 11, '1.4': 3, '1.5': 2 },
+  ...{ '2.1': 3, '2.2': 3, '2.3': 4, '2.4': 1 },
+  ...{ '3.2': 2, '3.3': 4, '3.4': 6, '3.5': 5, '3.7': 2 },
+  ...{ '4.1': 3, '4.2': 1, '4.3': 2, '4.4': 4 },
+  ...{ '5.1': 1, '5.2': 3, '5.3': 2, '5.4': 3 },
+  ...{ '6.1': 3, '6.2': 11, '6.3': 3, '6.4': 4, '6.5': 5, '6.6': 3, '6.8': 4 },
+  ...{ '7.1': 3, '7.2': 4, '7.3': 2, '7.4': 5, '7.5': 2, '7.6': 2 },
+  ...{ '8.1': 2, '8.2': 3, '8.3': 1, '8.4': 1 },
+  ...{ '9.1': 3, '9.2': 4 },
+  ...{ '11.1': 2, '11.2': 3, '11.3': 3, '11.4': 4, '11.5': 1, '11.6': 1 },
+  ...{ '12.1': 3, '12.2': 2, '12.3': 4 },
+  ...{ '13.1': 1, '13.2': 5, '13.3': 2, '13.4': 5 },
+  ...{ '14.1': 2, '14.2': 4, '14.3': 3 },
+  ...{ '15.1': 3, '15.2': 3, '15.3': 7 },
+  ...{ '16.1': 1, '16.2': 5, '16.3': 4, '16.4': 3, '16.5': 3 },
+};
+
+const anchorOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(/\s/g, '-');
+
+describe('the page on security', () => {
+  it('has every requirement of both levels, once and in order', () => {
+    const expected = Object.entries(SECTIONS).flatMap(([section, count]) =>
+      Array.from({ length: count }, (_, index) => `${section}.${index + 1}`),
+    );
+    expect(requirements.map(([number]) => number)).toEqual(expected);
+  });
+
+  it.each(requirements)('says of %s (%s) whether it is met, and how', (_, asks = '', verdict = '', how = '') => {
+    expect(asks).not.toBe('');
+    expect(VERDICTS).toContain(verdict);
+    if (verdict !== 'none') expect(how.length).toBeGreaterThan(8);
+  });
+
+  it('names nothing that is not there', () => {
+    const linked = [...text.matchAll(/\]\((?!http|#)([^)#]+)[^)]*\)/g)].map(([, path = '']) =>
+      join(dirname(PAGE), path),
+    );
+    const named = [...text.matchAll(/`((?:src|test|scripts|docs|views|migrations)\/[\w./-]+)`/g)].map(
+      ([, path = '']) => path,
+    );
+    expect(named.length).toBeGreaterThan(100);
+    expect([...linked, ...named].filter((path) => globSync(path, { cwd: ROOT }).length === 0)).toEqual([]);
+  });
+
+  it('leads only to parts that it has', () => {
+    const titles = new Set([...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => anchorOf(title)));
+    const anchors = [...text.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = '']) => anchor);
+    expect(anchors.filter((anchor) => !titles.has(anchor))).toEqual([]);
+  });
+
+  it('has the figures of what is tried too often', () => {
+    const minutes = (ms: number): string => `${ms / 60_000} ${ms === 60_000 ? 'minute' : 'minutes'}`;
+    const shown = rows
+      .map(([tried = '', ...figures]) => [/^`([\w-]+)`:/.exec(tried)?.[1], ...figures])
+      .filter(([name]) => name !== undefined);
+    expect(shown).toEqual(
+      Object.entries(ALLOWANCES).map(([name, { limit, windowMs, blockMs }]) => [
+        name,
+        `${limit} in ${minutes(windowMs)}`,
+        minutes(blockMs),
+      ]),
+    );
+  });
+});
