@@ -1,6 +1,6 @@
 import { type Nanos, nanos } from '../shared/index.js';
 import type { Query } from './time-limited-reads.js';
-import { barOf, barsBetween, type ChartScale } from './usage-chart.js';
+import { barsBetween, type ChartScale } from './usage-chart.js';
 import { Parameters } from './usage-filter.js';
 import { partsSql } from './usage-parts.js';
 
@@ -79,7 +79,7 @@ export async function readTraffic(query: Query, span: Span, scale: ChartScale): 
 export async function countCalls(query: Query, span: Span): Promise<number> {
   const parameters = new Parameters();
   const filter = { accountId: undefined, ...span };
-  const parts = partsSql({ filter, unit: 'all', by: [], figures: ['calls'] }, parameters);
+  const parts = partsSql({ filter, by: [], figures: ['calls'] }, parameters);
   const [row] = await query<{ calls: string | null }>(
     `WITH ${parts} SELECT sum(calls) AS calls FROM parts`,
     parameters.values,
@@ -91,14 +91,14 @@ function barsOf(query: Query, span: Span, { unit, timeZone }: ChartScale): Promi
   const parameters = new Parameters();
   const zone = parameters.add(timeZone);
   const filter = { accountId: undefined, ...span };
-  const parts = partsSql({ filter, unit, by: [], figures: FIGURES }, parameters);
-  const bars = barsBetween(unit, parameters.time(span.from), parameters.time(span.to), zone);
+  const parts = partsSql({ filter, bars: { unit, zone }, by: [], figures: FIGURES }, parameters);
+  const all = barsBetween(unit, parameters.time(span.from), parameters.time(span.to), zone);
   return query<Row>(
     `WITH ${parts}, sums AS (
-       SELECT ${barOf(unit, 'at', zone)} AS bar, ${FIGURES.map((name) => `sum(${name}) AS ${name}`).join(', ')}
+       SELECT bar, ${FIGURES.map((name) => `sum(${name}) AS ${name}`).join(', ')}
          FROM parts GROUP BY 1
      )
-     SELECT bar, ${FIGURES.join(', ')} FROM sums FULL JOIN ${bars} USING (bar) ORDER BY bar`,
+     SELECT bar, ${FIGURES.join(', ')} FROM sums FULL JOIN ${all} USING (bar) ORDER BY bar`,
     parameters.values,
   );
 }
@@ -108,7 +108,7 @@ async function largest(query: Query, span: Span, dimension: 'model' | 'account',
   const parameters = new Parameters();
   const filter = { accountId: undefined, ...span };
   const by = [{ dimension, name: 'name' }];
-  const parts = partsSql({ filter, unit: 'all', by, figures: ['calls', 'cost'] }, parameters);
+  const parts = partsSql({ filter, by, figures: ['calls', 'cost'] }, parameters);
   const rows = await query<{ name: string; calls: string; charged: string }>(
     `WITH ${parts}
      SELECT name, sum(calls) AS calls, sum(cost) AS charged FROM parts

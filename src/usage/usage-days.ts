@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Nanos, nanos } from '../shared/index.js';
 import type { Query } from './time-limited-reads.js';
-import { barOf } from './usage-chart.js';
 import { Parameters } from './usage-filter.js';
 import { WITHOUT_DIMENSIONS } from './usage-levels.js';
 import { partsSql, slotAfter, slotAt, SUMMED_UNTIL } from './usage-parts.js';
@@ -25,13 +24,13 @@ export class UsageDays {
   /** Days with calls that begin in `from <= time < to`, newest first. */
   async days(query: Query, accountId: string, timeZone: string, from: Date, to: Date): Promise<readonly UsageDay[]> {
     const parameters = new Parameters();
-    const bar = barOf('day', 'at', parameters.add(timeZone));
+    const bars = { unit: 'day', zone: parameters.add(timeZone) } as const;
     const by = [{ dimension: 'model', name: 'model' }] as const;
     const figures = ['calls', 'cost', 'prompt', 'completion'] as const;
-    const parts = partsSql({ filter: { accountId, from, to }, unit: 'day', by, figures }, parameters);
+    const parts = partsSql({ filter: { accountId, from, to }, bars, by, figures }, parameters);
     const rows = await query<DayRow>(
       `WITH ${parts}, by_model AS (
-         SELECT ${bar} AS start, model, sum(calls) AS calls, sum(prompt + completion) AS tokens, sum(cost) AS cost
+         SELECT bar AS start, model, sum(calls) AS calls, sum(prompt + completion) AS tokens, sum(cost) AS cost
            FROM parts GROUP BY 1, 2 HAVING sum(calls) > 0
        )
        SELECT start, sum(calls) AS calls, sum(tokens) AS tokens, sum(cost) AS cost,

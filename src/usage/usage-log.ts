@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { type Nanos, nanos } from '../shared/index.js';
 import type { CallResult } from './call-result.js';
+import { matchingSlots } from './matching-slots.js';
 import type { Query } from './time-limited-reads.js';
 import { conditions, ofFinished, Parameters, type UsageFilter } from './usage-filter.js';
+import { SUMMED_UNTIL } from './usage-parts.js';
 
 /** A call as a row of the log. Null: unknown, or not yet. */
 export interface LoggedCall {
@@ -90,16 +92,19 @@ export class UsageLog {
 function pageSql(filter: UsageFilter, start: LogStart, limit: number, parameters: Parameters): string {
   const backwards = start !== undefined && 'after' in start;
   const order = backwards ? 'ASC' : 'DESC';
-  const bounds = ` WHERE c.created_at >= ${parameters.time(filter.from)} AND c.created_at < ${parameters.time(filter.to)}${beyond(start, parameters)}`;
+  const bounds = boundsOf(filter, start, parameters);
   const cut = `ORDER BY created_at ${order}, id ${order} LIMIT ${parameters.add(limit, 'integer')}`;
   const { result, ...alike } = filter;
+  const matching = result === 'open' ? undefined : matchingSlots(filter, start, limit, parameters);
   const branches = [
-    ...(result === 'open' ? [] : [`(${FINISHED}${bounds}${conditions(filter, parameters)} ${cut})`]),
+    ...(result === 'open'
+      ? []
+      : finishedBranches(`${FINISHED}${bounds}${conditions(filter, parameters)}`, cut, matching !== undefined)),
     ...((result === undefined || result === 'open') && !ofFinished(filter)
       ? [`(${OPEN}${bounds}${conditions(alike, parameters)} AND ${STILL_OPEN} ${cut})`]
       : []),
   ];
-  return `
+  return `${matching === undefined ? '' : `WITH ${matching}`}
     SELECT c.id, c.created_at AS "createdAt", c.model, c.group_name AS "group", c.key_id AS "keyId",
            coalesce(k.name, '') AS key, c.protocol, c.channel, c.stream, c.result, c.error_reason AS "errorReason",
            c.error_message AS "errorMessage", c.prompt_tokens AS "promptTokens", c.cached_tokens AS "cachedTokens",
@@ -110,6 +115,19 @@ function pageSql(filter: UsageFilter, start: LogStart, limit: number, parameters
       LEFT JOIN api_keys k ON k.id = c.key_id
      ORDER BY c.created_at ${order}, c.id ${order}`;
 }
+
+/** Of a filter that the sums know, the calls of quarters of an hour that have some, and all that are not summed up. */
+const finishedBranches = (finished: string, cut: string, isMatched: boolean): string[] =>
+  isMatched
+    ? [
+        `(SELECT f.* FROM matching m CROSS JOIN LATERAL (
+            ${finished} AND c.created_at >= m.slot AND c.created_at < m.slot + interval '15 minutes' ${cut}) f ${cut})`,
+        `(${finished} AND c.created_at >= ${SUMMED_UNTIL} ${cut})`,
+      ]
+    : [`(${finished} ${cut})`];
+
+const boundsOf = ({ from, to }: UsageFilter, start: LogStart, parameters: Parameters): string =>
+  ` WHERE c.created_at >= ${parameters.time(from)} AND c.created_at < ${parameters.time(to)}${beyond(start, parameters)}`;
 
 /** A page begins behind the last row of the one before it, whatever was added meanwhile. */
 function beyond(start: LogStart, parameters: Parameters): string {

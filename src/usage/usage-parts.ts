@@ -1,4 +1,4 @@
-import type { ChartUnit } from './usage-chart.js';
+import { barOf, type ChartUnit } from './usage-chart.js';
 import { conditions, type Parameters, type UsageFilter } from './usage-filter.js';
 import { COLUMNS, type Dimension, slotsOf } from './usage-levels.js';
 
@@ -56,36 +56,36 @@ export interface DividedBy {
   readonly sql?: string;
 }
 
-/** Which calls, in parts of which length (`all`: not by time), divided by what, and what of them. */
+/** Which calls, by which bars of a chart, divided by what, and what of them. */
 export interface PartsRequest {
   readonly filter: UsageFilter;
-  readonly unit: ChartUnit | 'all';
+  /** `zone`: SQL for the time zone. Left out: not by time. */
+  readonly bars?: { readonly unit: ChartUnit; readonly zone: string };
   readonly by: readonly DividedBy[];
   readonly figures: readonly Figure[];
 }
 
 /**
- * The CTE "parts": finished calls by the beginning (`at`) of their quarter of an hour, for a chart of minutes by that of
- * their minute, and by whatever they are divided by. Whole quarters that are summed up come from there, the rest from the
- * calls: every call is in one of the two.
+ * The CTE "parts": what finished calls come to, by the beginning of their bar (`bar`) and whatever they are divided by.
+ * Whole quarters of an hour that are summed up come from there, the rest from the calls: every call is in one of the two,
+ * and a bar may have parts of both.
  */
-export function partsSql({ filter, unit, by, figures }: PartsRequest, parameters: Parameters): string {
+export function partsSql({ filter, bars, by, figures }: PartsRequest, parameters: Parameters): string {
   const [from, to] = [parameters.time(filter.from), parameters.time(filter.to)];
-  const at = unit === 'minute' ? `date_trunc('minute', c.created_at)` : slotAt('c.created_at');
   const select = (moment: string, source: keyof Sum): string => {
     const divided = by.map(({ dimension, name, sql }) => `${sql ?? COLUMNS[dimension]} AS ${name}`);
-    const time = `${unit === 'all' ? 'NULL::timestamptz' : moment} AS at`;
-    return `SELECT ${[time, ...divided, ...figures.map((name) => `${SUMS[name][source]} AS ${name}`)].join(', ')}`;
+    const bar = `${bars === undefined ? 'NULL::timestamptz' : barOf(bars.unit, moment, bars.zone)} AS bar`;
+    return `SELECT ${[bar, ...divided, ...figures.map((name) => `${SUMS[name][source]} AS ${name}`)].join(', ')}`;
   };
   const grouped = `GROUP BY ${['1', ...by.map((_, index) => String(index + 2))].join(', ')}`;
   const ofCalls = conditions(filter, parameters);
   const fromCalls = (bounds: string): string =>
-    `${select(at, 'ofCalls')} FROM calls c WHERE ${bounds}${ofCalls} ${grouped}`;
+    `${select('c.created_at', 'ofCalls')} FROM calls c WHERE ${bounds}${ofCalls} ${grouped}`;
   const slots = slotsOf(
     filter,
     by.map(({ dimension }) => dimension),
   );
-  if (unit === 'minute' || slots === undefined)
+  if (bars?.unit === 'minute' || slots === undefined)
     return `parts AS (${fromCalls(`c.created_at >= ${from} AND c.created_at < ${to}`)})`;
   return `
     slots AS MATERIALIZED (

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { type Nanos, nanos, ZERO } from '../shared/index.js';
-import { addHistograms, type Histogram, histogramOf, type Percentiles, percentilesOf } from './latency-buckets.js';
+import { HISTOGRAMS, latencies, type Latencies, type HistogramRow } from './latencies.js';
 import type { Query } from './time-limited-reads.js';
-import { barOf, barsBetween, type ChartScale } from './usage-chart.js';
+import { barsBetween, type ChartScale } from './usage-chart.js';
 import { Parameters, type UsageFilter } from './usage-filter.js';
 import { COLUMNS } from './usage-levels.js';
-import { type DividedBy, partsSql } from './usage-parts.js';
+import { type DividedBy, type Figure, partsSql } from './usage-parts.js';
 
 /** What finished calls come to. */
 export interface UsageFigures {
@@ -25,13 +25,6 @@ export interface UsageBar extends UsageFigures {
   readonly series: string;
 }
 
-/** How long finished calls took. Undefined: no call tells, as of sums that are older than their histograms. */
-export interface Latency {
-  /** Of streams that came to one. */
-  readonly firstToken: Percentiles | undefined;
-  readonly duration: Percentiles | undefined;
-}
-
 export interface UsageSums {
   readonly total: UsageFigures;
   /** Where each bar begins, in order, those without calls too. */
@@ -40,8 +33,8 @@ export interface UsageSums {
   readonly bars: readonly UsageBar[];
   /** What has a series of its own, the largest first. */
   readonly series: readonly string[];
-  /** Of all series of a bar together, by the time that it begins at, in ms. */
-  readonly times: { readonly total: Latency; readonly bars: ReadonlyMap<number, Latency> };
+  /** Of all series of a bar together. */
+  readonly times: Latencies;
 }
 
 /** What the bars of a chart can be divided by; by channels for operators. */
@@ -52,7 +45,9 @@ type Largest = 'calls' | 'cost';
 
 /** So many series have a colour of their own. */
 const MOST_SERIES = 4;
-const FIGURES = ['calls', 'failed', 'cost', 'prompt', 'cached', 'completion', 'first_tokens', 'durations'] as const;
+/** So many models, and groups, are offered. */
+const MOST_CHOICES = 500;
+const COUNTS = ['calls', 'failed', 'cost', 'prompt', 'cached', 'completion'] as const;
 const NONE: UsageFigures = {
   calls: 0,
   failed: 0,
@@ -62,16 +57,10 @@ const NONE: UsageFigures = {
   completionTokens: 0,
 };
 
-type Row = Readonly<Record<(typeof FIGURES)[number], string | null>> & {
+type Row = Readonly<Record<(typeof COUNTS)[number], string | null>> & {
   readonly start: Date;
   readonly series: string | null;
 };
-
-/** Of the calls of a bar, or of all. */
-interface Histograms {
-  readonly firstTokens: Histogram;
-  readonly durations: Histogram;
-}
 
 /**
  * Sums over the finished calls of a filter: to the last one, whatever part of them has been summed up before
@@ -87,31 +76,36 @@ export class UsageSumsReader {
     by: Largest = 'calls',
   ): Promise<UsageSums> {
     const filter = asked.result === 'open' ? { ...asked, to: asked.from } : asked;
-    const series = division === undefined ? [] : await this.largest(query, filter, division, by);
     const parameters = new Parameters();
-    const divided = division === undefined ? [] : [seriesOf(division, series, parameters)];
-    const rows = await query<Row>(sumsSql(filter, scale, divided, parameters), parameters.values);
-    const bars = rows.filter(({ calls }) => calls !== null && calls !== '0').map(barFrom);
-    const starts = [...new Set(rows.map(({ start }) => start.getTime()))].map((time) => new Date(time));
-    return { total: bars.reduce(plus, NONE), starts, bars, series, times: timesOf(rows) };
+    if (division === undefined) {
+      const rows = await query<Row & HistogramRow>(
+        sumsSql(filter, scale, [], [...COUNTS, ...HISTOGRAMS], parameters),
+        parameters.values,
+      );
+      return sumsOf(rows, [], latencies(rows));
+    }
+    const series = await firstNames(query, filter, division, by, MOST_SERIES);
+    const divided = [seriesOf(division, series, parameters)];
+    const rows = await query<Row>(sumsSql(filter, scale, divided, COUNTS, parameters), parameters.values);
+    return sumsOf(rows, series, await this.times(query, filter, scale));
   }
 
   /** What a filter can be narrowed to: the models and groups of its calls, the most calls first. */
   async choices(query: Query, filter: UsageFilter): Promise<{ readonly models: string[]; readonly groups: string[] }> {
     const { accountId, from, to, requestId } = filter;
     const open = { accountId, from, to, requestId };
-    return { models: await choicesOf(query, open, 'model'), groups: await choicesOf(query, open, 'group') };
+    return {
+      models: await firstNames(query, open, 'model', 'calls', MOST_CHOICES),
+      groups: await firstNames(query, open, 'group', 'calls', MOST_CHOICES),
+    };
   }
 
-  private largest(query: Query, filter: UsageFilter, division: Division, by: Largest): Promise<string[]> {
-    return firstNames(query, filter, division, by, MOST_SERIES);
+  /** Series have no percentiles of their own: those of all are read from fewer rows. */
+  private async times(query: Query, filter: UsageFilter, scale: ChartScale): Promise<Latencies> {
+    const parameters = new Parameters();
+    return latencies(await query<HistogramRow>(sumsSql(filter, scale, [], HISTOGRAMS, parameters), parameters.values));
   }
 }
-
-const MOST_CHOICES = 500;
-
-const choicesOf = (query: Query, filter: UsageFilter, dimension: 'model' | 'group'): Promise<string[]> =>
-  firstNames(query, filter, dimension, 'calls', MOST_CHOICES);
 
 /** The names that most calls, or most costs, are of. */
 async function firstNames(
@@ -122,7 +116,7 @@ async function firstNames(
   most: number,
 ): Promise<string[]> {
   const parameters = new Parameters();
-  const request = { filter, unit: 'all', by: [{ dimension, name: 'name' }], figures: [by] } as const;
+  const request = { filter, by: [{ dimension, name: 'name' }], figures: [by] } as const;
   const rows = await query<{ name: string }>(
     `WITH ${partsSql(request, parameters)}
      SELECT name FROM parts WHERE name <> '' GROUP BY 1 ORDER BY sum(${by}) DESC, 1 LIMIT ${most}`,
@@ -141,19 +135,25 @@ function sumsSql(
   filter: UsageFilter,
   scale: ChartScale,
   divided: readonly DividedBy[],
+  figures: readonly Figure[],
   parameters: Parameters,
 ): string {
   const zone = parameters.add(scale.timeZone);
-  const parts = partsSql({ filter, unit: scale.unit, by: divided, figures: FIGURES }, parameters);
+  const parts = partsSql({ filter, bars: { unit: scale.unit, zone }, by: divided, figures }, parameters);
   const bars = barsBetween(scale.unit, parameters.time(filter.from), parameters.time(filter.to), zone);
   const series = divided.length === 0 ? `''` : 'series';
   return `
     WITH ${parts}, sums AS (
-      SELECT ${barOf(scale.unit, 'at', zone)} AS bar, ${series} AS series,
-             ${FIGURES.map((name) => `sum(${name}) AS ${name}`).join(', ')}
+      SELECT bar, ${series} AS series, ${figures.map((name) => `sum(${name}) AS ${name}`).join(', ')}
         FROM parts GROUP BY 1, 2
     )
-    SELECT bar AS start, series, ${FIGURES.join(', ')} FROM sums FULL JOIN ${bars} USING (bar) ORDER BY bar, series`;
+    SELECT bar AS start, series, ${figures.join(', ')} FROM sums FULL JOIN ${bars} USING (bar) ORDER BY bar, series`;
+}
+
+function sumsOf(rows: readonly Row[], series: readonly string[], times: Latencies): UsageSums {
+  const bars = rows.filter(({ calls }) => calls !== null && calls !== '0').map(barFrom);
+  const starts = [...new Set(rows.map(({ start }) => start.getTime()))].map((time) => new Date(time));
+  return { total: bars.reduce(plus, NONE), starts, bars, series, times };
 }
 
 const barFrom = (row: Row): UsageBar => ({
@@ -174,28 +174,4 @@ const plus = (one: UsageFigures, other: UsageFigures): UsageFigures => ({
   promptTokens: one.promptTokens + other.promptTokens,
   cachedTokens: one.cachedTokens + other.cachedTokens,
   completionTokens: one.completionTokens + other.completionTokens,
-});
-
-const NO_TIMES: Histograms = { firstTokens: [], durations: [] };
-
-function timesOf(rows: readonly Row[]): UsageSums['times'] {
-  const bars = new Map<number, Histograms>();
-  let total = NO_TIMES;
-  for (const row of rows) {
-    const at = row.start.getTime();
-    const read = { firstTokens: histogramOf(row.first_tokens), durations: histogramOf(row.durations) };
-    bars.set(at, together(bars.get(at) ?? NO_TIMES, read));
-    total = together(total, read);
-  }
-  return { total: latencyOf(total), bars: new Map([...bars].map(([at, read]) => [at, latencyOf(read)])) };
-}
-
-const together = (one: Histograms, other: Histograms): Histograms => ({
-  firstTokens: addHistograms(one.firstTokens, other.firstTokens),
-  durations: addHistograms(one.durations, other.durations),
-});
-
-const latencyOf = ({ firstTokens, durations }: Histograms): Latency => ({
-  firstToken: percentilesOf(firstTokens),
-  duration: percentilesOf(durations),
 });
