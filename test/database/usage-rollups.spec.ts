@@ -1,0 +1,236 @@
+import fc from 'fast-check';
+import { boundsOf, bucketOf, type Percentiles } from '../../src/usage/latency-buckets.js';
+import { TimeLimitedReads } from '../../src/usage/time-limited-reads.js';
+import { readTraffic } from '../../src/usage/traffic-reader.js';
+import type { ChartUnit } from '../../src/usage/usage-chart.js';
+import type { UsageFilter } from '../../src/usage/usage-filter.js';
+import { type LogPosition, type LogStart, UsageLog } from '../../src/usage/usage-log.js';
+import { UsageRoller } from '../../src/usage/usage-roller.js';
+import { type Division, UsageSumsReader } from '../../src/usage/usage-sums.js';
+import { ACCOUNTS, anyCall, type AnyCall, GROUPS, KEYS, MODELS, writeCalls } from '../support/arbitrary-calls.js';
+import { UsageWorld } from '../support/usage-world.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const RUNS = Number(process.env['ROLLUP_RUNS'] ?? 12);
+
+type Step =
+  | { readonly kind: 'write'; readonly calls: readonly AnyCall[] }
+  | { readonly kind: 'replace'; readonly pick: number; readonly call: AnyCall }
+  | { readonly kind: 'roll'; readonly steps: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant('write' as const), calls: fc.array(anyCall, { minLength: 1, maxLength: 90 }) }),
+  fc.record({ kind: fc.constant('replace' as const), pick: fc.nat(), call: anyCall }),
+  fc.record({ kind: fc.constant('roll' as const), steps: fc.integer({ min: 1, max: 60 }) }),
+);
+
+const ago = fc.oneof(fc.nat({ max: 70 * DAY_MS }), fc.constantFrom(0, 3 * DAY_MS, 40 * DAY_MS, 70 * DAY_MS));
+const sometimes = <T>(values: readonly T[]): fc.Arbitrary<T | undefined> =>
+  fc.option(fc.constantFrom(...values), { nil: undefined, freq: 1 });
+const question = fc.record({
+  span: fc.tuple(ago, ago).map(([one, other]) => ({ from: Math.max(one, other), to: Math.min(one, other) })),
+  accountId: sometimes(ACCOUNTS),
+  model: sometimes(MODELS.slice(0, 2)),
+  keyId: sometimes(KEYS),
+  group: sometimes(GROUPS),
+  result: sometimes(['completed', 'cut', 'refused', 'failed', 'timeout'] as const),
+  division: sometimes<Division>(['model', 'key']),
+  unit: fc.constantFrom<ChartUnit>('hour', 'six hours', 'day', 'week'),
+  timeZone: fc.constantFrom('UTC', 'Asia/Kathmandu', 'America/St_Johns', 'Pacific/Chatham'),
+});
+type Question = typeof question extends fc.Arbitrary<infer Q> ? Q : never;
+
+/** A row of calls, as the database has it. */
+interface Row {
+  readonly id: string;
+  readonly at: Date;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly group: string;
+  readonly result: string;
+  readonly attempts: number;
+  readonly cost: string;
+  readonly upstreamCost: string | null;
+  readonly prompt: string | null;
+  readonly cached: string | null;
+  readonly completion: string | null;
+  readonly firstTokenMs: number | null;
+  readonly durationMs: number;
+}
+
+const FAILED = ['refused', 'failed', 'timeout'];
+const added = (rows: readonly Row[], value: (row: Row) => string | null): bigint =>
+  rows.reduce((sum, row) => sum + BigInt(value(row) ?? 0), 0n);
+const failed = (rows: readonly Row[]): Row[] => rows.filter(({ result }) => FAILED.includes(result));
+
+const figures = (rows: readonly Row[]) => ({
+  calls: rows.length,
+  failed: failed(rows).length,
+  cost: added(rows, ({ cost }) => cost),
+  promptTokens: Number(added(rows, ({ prompt }) => prompt)),
+  cachedTokens: Number(added(rows, ({ cached }) => cached)),
+  completionTokens: Number(added(rows, ({ completion }) => completion)),
+});
+
+/** The middle of the bucket that holds the time which so many of a hundred are not slower than. */
+function percentiles(times: readonly (number | null)[]): Percentiles | undefined {
+  const sorted = times.filter((ms) => ms !== null).toSorted((one, other) => one - other);
+  const middle = (percent: number): number => {
+    const [first, last] = boundsOf(bucketOf(sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? 0));
+    return Math.round((first + last) / 2);
+  };
+  return sorted.length === 0 ? undefined : { medianMs: middle(50), p95Ms: middle(95) };
+}
+
+const latency = (rows: readonly Row[]) => ({
+  firstToken: percentiles(rows.map(({ firstTokenMs }) => firstTokenMs)),
+  duration: percentiles(rows.map(({ durationMs }) => durationMs)),
+});
+
+describe('what is summed up of any calls, at any moment', () => {
+  let world: UsageWorld;
+  const now = Date.now();
+  const read: TimeLimitedReads['read'] = (work) => world.get(TimeLimitedReads).read(work);
+
+  beforeAll(async () => {
+    world = await UsageWorld.start();
+  });
+  afterAll(() => world.close());
+
+  const take = async (steps: readonly Step[]): Promise<void> => {
+    await world.sql.query(`TRUNCATE calls, usage_slots; UPDATE usage_watermark SET summed_until = '-infinity'`);
+    const ids: string[] = [];
+    for (const taken of steps) {
+      if (taken.kind === 'write') ids.push(...(await writeCalls(world.sql, now, taken.calls)));
+      else if (taken.kind === 'roll')
+        for (let done = 0; done < taken.steps; done += 1) await world.sql.query('SELECT sum_up_usage()');
+      else if (ids.length > 0) {
+        const [old = ''] = ids.splice(taken.pick % ids.length, 1);
+        await world.sql.query('DELETE FROM calls WHERE id = $1', [old]);
+        ids.push(...(await writeCalls(world.sql, now, [taken.call])));
+      }
+    }
+  };
+
+  const rowsOf = async ({ accountId, from, to, model, keyId, group, result }: UsageFilter): Promise<Row[]> => {
+    const rows: Row[] = await world.sql.query(
+      `SELECT id, created_at AS at, account_id AS "accountId", key_id AS "keyId", model, group_name AS "group",
+              call_result(status, error_reason, billing_basis) AS result, attempts, cost, upstream_cost AS "upstreamCost",
+              prompt_tokens AS prompt, cached_tokens AS cached, completion_tokens AS completion,
+              first_token_ms AS "firstTokenMs", duration_ms AS "durationMs"
+         FROM calls WHERE created_at >= $1 AND created_at < $2 ORDER BY created_at DESC, id DESC`,
+      [from.toISOString(), to.toISOString()],
+    );
+    const asked = { accountId, model, keyId, group, result };
+    return rows.filter((row) =>
+      Object.entries(asked).every(([name, value]) => value === undefined || row[name as keyof Row] === value),
+    );
+  };
+
+  const filterOf = ({ span, accountId, model, keyId, group, result }: Question): UsageFilter => ({
+    ...{ accountId, model, keyId, group, result },
+    from: new Date(now - span.from),
+    to: new Date(now - span.to),
+  });
+
+  const expectSums = async (asked: Question): Promise<void> => {
+    const { division, unit, timeZone } = asked;
+    const filter = filterOf(asked);
+    const rows = await rowsOf(filter);
+    const sums = await read((query) =>
+      world.get(UsageSumsReader).read(query, filter, { unit, timeZone }, division, 'cost'),
+    );
+    expect(sums.total).toEqual(figures(rows));
+    expect(sums.times.total).toEqual(latency(rows));
+    const ends = [...sums.starts.slice(1), filter.to];
+    for (const [index, start] of sums.starts.entries()) {
+      const ofBar = rows.filter(({ at }) => at >= start && at < (ends[index] ?? start));
+      expect(sums.times.bars.get(start.getTime())).toEqual(latency(ofBar));
+      for (const bar of sums.bars.filter((one) => one.start.getTime() === start.getTime())) {
+        const name = (row: Row): string => (division === undefined ? '' : row[division === 'key' ? 'keyId' : 'model']);
+        const ofSeries = ofBar.filter((row) => (sums.series.includes(name(row)) ? name(row) : '') === bar.series);
+        expect(bar).toMatchObject(figures(ofSeries));
+      }
+    }
+  };
+
+  /** All pages of the log, there and back, have its rows. */
+  const expectPages = async (filter: UsageFilter): Promise<void> => {
+    const rows = (await rowsOf(filter)).map(({ id }) => id);
+    const page = (start: LogStart) => read((query) => world.get(UsageLog).page(query, filter, start, 20));
+    const walk = async (way: 'older' | 'newer', startAt: (place: LogPosition) => LogStart, first: LogStart) => {
+      const pages: string[][] = [];
+      for (let start: LogStart | 'end' = first; start !== 'end';) {
+        const { calls, ...places } = await page(start);
+        pages.push(calls.map(({ id }) => id));
+        const next: LogPosition | undefined = places[way];
+        start = next === undefined ? 'end' : startAt(next);
+      }
+      return pages;
+    };
+    expect((await walk('older', (place) => ({ before: place }), undefined)).flat()).toEqual(rows);
+    const beginning: LogStart = { after: ['2000-01-01T00:00:00Z', ''] };
+    const back = await walk('newer', (place) => ({ after: place }), beginning);
+    expect(back.toReversed().flat()).toEqual(rows);
+  };
+
+  const expectTraffic = async (asked: Question): Promise<void> => {
+    const { from, to } = filterOf(asked);
+    const rows = await rowsOf({ accountId: undefined, from, to });
+    const { total, accounts } = await read((query) => readTraffic(query, { from, to }, asked));
+    const known = rows.filter(({ upstreamCost }) => upstreamCost !== null);
+    expect(total).toEqual({
+      calls: rows.length,
+      failed: failed(rows).length,
+      failedAfterRetry: failed(rows).filter(({ attempts }) => attempts > 1).length,
+      charged: added(rows, ({ cost }) => cost),
+      known: known.length,
+      cost: added(known, ({ upstreamCost }) => upstreamCost),
+      chargedOfKnown: added(known, ({ cost }) => cost),
+    });
+    for (const { name, calls, charged } of accounts) {
+      const own = rows.filter(({ accountId }) => accountId === name);
+      expect({ calls, charged }).toEqual({ calls: own.length, charged: added(own, ({ cost }) => cost) });
+    }
+  };
+
+  it('is what its rows come to, for every filter, figure, bar and page', async () => {
+    const life = fc.record({
+      steps: fc.array(step, { minLength: 2, maxLength: 8 }),
+      questions: fc.array(question, { minLength: 3, maxLength: 3 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(life, async ({ steps, questions }) => {
+        await take(steps);
+        for (const asked of questions) {
+          await expectSums(asked);
+          await expectPages(filterOf(asked));
+          await expectTraffic(asked);
+        }
+      }),
+      { numRuns: RUNS, endOnFailure: true },
+    );
+  }, 240_000);
+
+  it('puts every time into the bucket that pages read it from', async () => {
+    const edges = Array.from({ length: 220 }, (_, bucket) => boundsOf(bucket)).flat();
+    const times = [...new Set([...edges, 0, 3_600_000, 4_194_304, 2 ** 31 - 1])];
+    const rows: { ms: number; bucket: number }[] = await world.sql.query(
+      'SELECT ms, latency_bucket(ms) AS bucket FROM unnest($1::integer[]) AS ms',
+      [times],
+    );
+    expect(rows).toEqual(times.map((ms) => ({ ms, bucket: bucketOf(ms) })));
+  });
+
+  it('goes on in the background until everything is summed up', async () => {
+    await take([{ kind: 'write', calls: fc.sample(anyCall, { numRuns: 50, seed: 1 }) }]);
+    await world.get(UsageRoller).roll();
+    const [row] = await world.sql.query(
+      `SELECT summed_until >= now() - interval '2 hours' AS done,
+              (SELECT sum(calls)::integer FROM usage_slots WHERE account_id = '' AND level IN ('all', 'few')) AS calls,
+              (SELECT count(*)::integer FROM calls WHERE created_at < summed_until) AS expected FROM usage_watermark`,
+    );
+    expect(row).toMatchObject({ done: true, calls: row.expected });
+  });
+});
