@@ -5,6 +5,7 @@ import { catalogCommands } from './catalog.commands.js';
 import { invitationCommands } from './invitation.commands.js';
 import { keyCommands } from './key.commands.js';
 import { ledgerCommands } from './ledger.commands.js';
+import { paymentCommands } from './payment.commands.js';
 import { redemptionCommands } from './redemption.commands.js';
 import { usageCommands } from './usage.commands.js';
 import type { WithApp } from './with-app.js';
@@ -20,6 +21,7 @@ export function buildProgram(withApp: WithApp): Command {
   keyCommands(program, withApp);
   catalogCommands(program, withApp);
   redemptionCommands(program, withApp);
+  paymentCommands(program, withApp);
   ledgerCommands(program, withApp);
   usageCommands(program, withApp);
   backupCommands(program);

@@ -12,6 +12,7 @@ export { CODE_STATES, type CodeFilter, type CodePosition, type CodeState } from 
 export { type RedemptionCode, RedemptionService } from './redemption.service.js';
 export { AmountNotPossible, DebitTooLarge, WalletInUse, WalletNotFound } from './wallet.errors.js';
 export { type Outlook, WalletOutlook } from './wallet-outlook.js';
+export { Reconciliation } from './payments/reconciliation.js';
 export { PaymentProblems } from './payments/payment-problems.js';
 export { WalletEnd } from './wallet-end.js';
 export { WalletModule } from './wallet.module.js';

@@ -1,4 +1,5 @@
 import { ALLOWANCE_RULES } from './allowance/allowance-rules.js';
+import { PAYMENT_RULES } from './payments/payment-rules.js';
 import { differing, type LedgerRule } from './ledger-rule.js';
 
 /** What calls come to in the budgets that they count in, a row for each call and budget. */
@@ -132,4 +133,5 @@ export const LEDGER_RULES: readonly LedgerRule[] = [
         FROM settlement_failures WHERE resolved_at IS NULL ORDER BY failed_at`,
   },
   ...ALLOWANCE_RULES,
+  ...PAYMENT_RULES,
 ];

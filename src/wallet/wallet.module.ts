@@ -23,6 +23,8 @@ import { CheckoutService } from './payments/checkout.service.js';
 import { PaymentBook } from './payments/payment-book.js';
 import { PaymentProblems } from './payments/payment-problems.js';
 import { StripeApi } from './payments/stripe-api.js';
+import { Reconciliation } from './payments/reconciliation.js';
+import { StripeLists } from './payments/stripe-lists.js';
 import { StripeEndpoint } from './payments/stripe-endpoint.js';
 import { ToldRepository } from './payments/told.repository.js';
 import { TopUpRepository } from './payments/top-up.repository.js';
@@ -82,6 +84,8 @@ import { WalletService } from './wallet.service.js';
     PaymentProblems,
     PaymentBook,
     Webhook,
+    StripeLists,
+    Reconciliation,
   ],
   exports: [
     WalletService,
@@ -93,6 +97,7 @@ import { WalletService } from './wallet.service.js';
     AllowanceService,
     AllowanceTurn,
     PaymentProblems,
+    Reconciliation,
   ],
 })
 export class WalletModule {}

@@ -9,6 +9,7 @@ const ALL_WELL: Conditions = {
   hearsOthers: true,
   lostMails: 0,
   unsettled: 0,
+  unmatched: 0,
 };
 const titles = (conditions: Partial<Conditions>): string[] =>
   notices({ ...ALL_WELL, ...conditions }).map(({ tone, title }) => `${tone}: ${title}`);

@@ -37,6 +37,8 @@ export interface Conditions {
   readonly lostMails: number;
   /** Calls whose settlement the database has refused. */
   readonly unsettled: number;
+  /** What the payment provider told that matched no order. */
+  readonly unmatched: number;
 }
 
 /** Fewer attempts say little of a channel, and so does a smaller share of failures. */
@@ -60,16 +62,22 @@ export function notices(conditions: Conditions): readonly Notice[] {
   return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MOST);
 }
 
-function ofMoney({ unsettled }: Conditions): Notice[] {
-  if (unsettled === 0) return [];
-  return [
-    {
-      tone: 'bad',
-      title: `${count(unsettled)} call${unsettled === 1 ? '' : 's'} could not be settled`,
-      text: 'The database refused to, so nothing was charged. “switchboard ledger check” names them.',
-    },
-  ];
+function ofMoney({ unsettled, unmatched }: Conditions): Notice[] {
+  return [...(unsettled === 0 ? [] : [notSettled(unsettled)]), ...(unmatched === 0 ? [] : [notMatched(unmatched)])];
 }
+
+const notMatched = (unmatched: number): Notice => ({
+  tone: 'bad',
+  title: `${count(unmatched)} payment${unmatched === 1 ? ' does' : 's do'} not match`,
+  text: 'What Stripe told differs from what was ordered, so no money was moved. “switchboard payments problems” names it.',
+  action: { href: '/admin/audit?kind=payment', label: 'Open audit log' },
+});
+
+const notSettled = (unsettled: number): Notice => ({
+  tone: 'bad',
+  title: `${count(unsettled)} call${unsettled === 1 ? '' : 's'} could not be settled`,
+  text: 'The database refused to, so nothing was charged. “switchboard ledger check” names them.',
+});
 
 const resting = ({ id, name, tone, label, why }: ChannelRest): Notice => ({
   tone,

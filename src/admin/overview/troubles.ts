@@ -19,13 +19,14 @@ export class Troubles {
   ) {}
 
   with(
-    { troubles, unsettled }: Pick<OverviewReading, 'troubles' | 'unsettled'>,
+    { troubles, unsettled, unmatched }: Pick<OverviewReading, 'troubles' | 'unsettled' | 'unmatched'>,
     rests: readonly ChannelRest[],
   ): Conditions {
     return {
       rests,
       troubles,
       unsettled,
+      unmatched,
       hasChannel: this.channels.hasStored,
       unserved: this.unserved(),
       countsAway: this.counts.away,

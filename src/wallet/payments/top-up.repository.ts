@@ -73,8 +73,14 @@ export class TopUpRepository {
     return this.orders(this.dataSource.manager, 'WHERE created_at >= $1 ORDER BY created_at', [from]);
   }
 
-  byId(id: string): Promise<TopUpOrder | undefined> {
-    return this.orders(this.dataSource.manager, 'WHERE id = $1', [id]).then(([order]) => order);
+  async byId(id: string): Promise<TopUpOrder | undefined> {
+    return (await this.orders(this.dataSource.manager, 'WHERE id = $1', [id]))[0];
+  }
+
+  /** The one that a payment was made for. */
+  async byPayment(payment: string): Promise<TopUpOrder | undefined> {
+    const where = `WHERE provider = '${PROVIDER}' AND payment = $1`;
+    return (await this.orders(this.dataSource.manager, where, [payment]))[0];
   }
 
   /** Whoever is told of the same payment at once, as another event of another process, waits until this is done. */
