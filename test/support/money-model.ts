@@ -29,6 +29,17 @@ export interface ModelCall {
   row: { status: string; cost: bigint; uncollected: bigint; counts: readonly ModelBudget[] } | undefined;
 }
 
+/** The allowance of one month; months are counted. */
+interface ModelAllowance {
+  readonly month: number;
+  readonly granted: bigint;
+  left: bigint;
+  /** What calls, and debts paid out of what they released, have taken while it ran. */
+  spent: bigint;
+  /** Undefined while it runs. */
+  expired: bigint | undefined;
+}
+
 export interface Wish {
   readonly minimum: bigint;
   readonly base: bigint;
@@ -38,11 +49,17 @@ export interface Wish {
 
 const least = (first: bigint, ...others: bigint[]): bigint =>
   others.reduce((low, other) => (other < low ? other : low), first);
+const notBelowZero = (amount: bigint): bigint => (amount < 0n ? 0n : amount);
 
 export class MoneyModel {
   held = 0n;
   holds = 0;
   owed = 0n;
+  /** What is given each month from now on. */
+  monthly = 0n;
+  /** The one that it is. */
+  month = 0;
+  readonly allowances: ModelAllowance[] = [];
   readonly calls: ModelCall[] = [];
 
   constructor(
@@ -100,7 +117,7 @@ export class MoneyModel {
     this.release(call);
     if (again) return undefined;
     const collected = least(cost, ...this.bounds(call.key, counts).map(({ left }) => left));
-    this.balance -= collected;
+    this.spend(collected);
     for (const account of [this.keys[call.key]!, ...counts]) account.used += collected;
     call.row = { status, cost: collected, uncollected: cost - collected, counts };
     return collected;
@@ -110,14 +127,47 @@ export class MoneyModel {
   payOwed(): void {
     const paid = least(this.owed, this.free);
     this.owed -= paid;
-    this.balance -= paid;
+    this.spend(paid);
+  }
+
+  /** Money comes in, and whatever is free then pays what is owed. */
+  comeIn(amount: bigint): void {
+    this.balance += amount;
+    const paid = least(this.owed, this.free);
+    this.owed -= paid;
+    this.takeOut(paid);
   }
 
   /** A payment is taken back: what is free goes at once, the rest is owed, as all that was owed before. */
   takeBack(amount: bigint): void {
     const taken = least(this.owed + amount, this.free);
-    this.balance -= taken;
+    this.takeOut(taken);
     this.owed += amount - taken;
+  }
+
+  /** Anything but a call takes other money before the allowance. */
+  takeOut(amount: bigint): void {
+    this.balance -= amount;
+    if (this.running) this.running.left = least(this.running.left, this.balance);
+  }
+
+  allow(monthly: bigint): void {
+    this.monthly = monthly;
+    this.turn();
+  }
+
+  /** The month is seen to be the one that it is. What is on hold stays; nothing is given twice, nor for months gone by. */
+  turn(): void {
+    const { running, monthly, month } = this;
+    if (running && running.month < month) {
+      running.expired = least(running.left, this.free);
+      this.balance -= running.expired;
+    }
+    if (monthly === 0n || this.allowances.some((given) => given.month >= month)) return;
+    const before = this.balance;
+    this.comeIn(monthly);
+    const left = notBelowZero(this.balance - before);
+    this.allowances.push({ month, granted: monthly, left, spent: 0n, expired: undefined });
   }
 
   /** The server crashed and forgot the call, or what was added to its hold. */
@@ -146,6 +196,18 @@ export class MoneyModel {
     for (const { budgets } of this.keys) {
       budgets.unshift(newBudgets(PERIODS.map((period) => budgets[0]![period].limit)));
     }
+  }
+
+  private get running(): ModelAllowance | undefined {
+    return this.allowances.find(({ expired }) => expired === undefined);
+  }
+
+  /** Calls take the allowance before any other money. */
+  private spend(amount: bigint): void {
+    this.balance -= amount;
+    if (!this.running) return;
+    this.running.left = notBelowZero(this.running.left - amount);
+    this.running.spent += amount;
   }
 
   private budgetsOfNow(key: number): ModelBudget[] {

@@ -36,12 +36,22 @@ export async function createWorlds(bench: BillingBench, worlds: readonly World[]
 export async function storedStates(bench: BillingBench, worlds: readonly World[]): Promise<string[]> {
   const accounts = [worlds.map(({ accountId }) => accountId)];
   const keys = [worlds.flatMap(({ keyIds }) => keyIds)];
-  const [wallets, ledger, keyRows, budgets, open, calls] = await Promise.all([
+  const [wallets, ledger, monthly, months, keyRows, budgets, open, calls] = await Promise.all([
     bench.query<Row>('SELECT * FROM wallets WHERE account_id = ANY ($1)', accounts),
     bench.query<Row>(
       `SELECT ledger_account, sum(amount)::text AS sum FROM ledger_lines
         WHERE ledger_account = ANY (SELECT kind || account FROM unnest('{wallet:,owed:}'::text[]) kind, unnest($1::text[]) account)
         GROUP BY 1`,
+      accounts,
+    ),
+    bench.query<Row>('SELECT account_id, amount FROM allowances WHERE account_id = ANY ($1)', accounts),
+    // What the wallet has less than when it was last moved, calls have taken.
+    bench.query<Row>(
+      `SELECT m.account_id, m.granted, greatest(m.remaining - taken, 0)::text AS remaining, (m.spent + taken)::text AS spent,
+              m.expired
+         FROM allowance_months m JOIN wallets w USING (account_id),
+              LATERAL (SELECT CASE WHEN m.ended_at IS NULL THEN m.wallet_balance - w.balance ELSE 0 END AS taken) AS calls
+        WHERE m.account_id = ANY ($1) ORDER BY m.month`,
       accounts,
     ),
     bench.query<Row>('SELECT id, quota, used, held FROM api_keys WHERE id = ANY ($1)', keys),
@@ -55,12 +65,10 @@ export async function storedStates(bench: BillingBench, worlds: readonly World[]
   ]);
   const walletOf = by('account_id', wallets);
   const sumOf = by('ledger_account', ledger);
+  const monthlyOf = by('account_id', monthly);
+  const monthsOf = grouped(months, (row) => row['account_id'] ?? '');
   const keyOf = by('id', keyRows);
-  const budgetsOf = new Map<string, Row[]>();
-  for (const row of budgets) {
-    const name = `${row['key_id']} ${row['period']}`;
-    budgetsOf.set(name, [...(budgetsOf.get(name) ?? []), row]);
-  }
+  const budgetsOf = grouped(budgets, (row) => `${row['key_id']} ${row['period']}`);
   const openOf = by('id', open);
   const callOf = by('id', calls);
   const seen = worlds.map(({ accountId, keyIds, calls: begun }) => {
@@ -69,6 +77,15 @@ export async function storedStates(bench: BillingBench, worlds: readonly World[]
     return stateText({
       wallet: [wallet?.['balance'], wallet?.['held'], wallet?.['holds'], wallet?.['owed']],
       ledger: [`wallet:${accountId}`, `owed:${accountId}`].map((name) => sumOf.get(name)?.['sum'] ?? '0'),
+      allowance: [
+        monthlyOf.get(accountId)?.['amount'] ?? '0',
+        ...(monthsOf.get(accountId) ?? []).map((row) => [
+          row['granted'],
+          row['remaining'],
+          row['spent'],
+          row['expired'],
+        ]),
+      ],
       keys: keyIds.map((id) => ['quota', 'used', 'held'].map((name) => keyOf.get(id)?.[name])),
       budgets: keyIds.flatMap((id, key) =>
         PERIODS.flatMap((period) =>
@@ -89,3 +106,9 @@ export async function storedStates(bench: BillingBench, worlds: readonly World[]
 
 const by = (name: string, rows: readonly Row[]): Map<string | null | undefined, Row> =>
   new Map(rows.map((row) => [row[name], row]));
+
+function grouped(rows: readonly Row[], nameOf: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) groups.set(nameOf(row), [...(groups.get(nameOf(row)) ?? []), row]);
+  return groups;
+}

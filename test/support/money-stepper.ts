@@ -1,0 +1,220 @@
+import type { AdmissionRequest } from '../../src/billing/admission.js';
+import type { CallRow } from '../../src/billing/call-row.js';
+import type { BillingBench } from './billing-bench.js';
+import { finished } from './billing-rows.js';
+import { PERIODS, type Wish } from './money-model.js';
+import { MoneyMovements } from './money-movements.js';
+import { type Call, compare, type Doer, type Job, type Step, type World } from './money-world.js';
+
+/** Carries out one step of many worlds at once, each kind of step as one batch, in database and model. */
+export class MoneyStepper {
+  /** Old enough for a hold of a settled call to be looked for. */
+  private readonly createdAt = Date.now() - 120_000;
+  private readonly doers: { readonly [K in Exclude<Step['kind'], 'release'>]: Doer<K> } = {
+    admit: (jobs) => this.admit(jobs.flatMap(({ world, step }) => step.wishes.map((wish) => ({ world, wish })))),
+    overtaken: (jobs) => this.overtake(jobs),
+    extend: (jobs) => this.extend(jobs),
+    settle: (jobs) =>
+      this.settle(jobs.flatMap(({ world, step }) => step.calls.map((call) => ({ world, call, ...call })))),
+    sweep: (jobs) =>
+      this.settle(
+        jobs.flatMap(({ world, step }) =>
+          step.calls.map(({ pick }) => ({ world, pick, cost: 0n, status: 'interrupted' as const })),
+        ),
+      ),
+    move: (jobs) => this.movements.move(jobs),
+    takeBack: (jobs) => this.movements.takeBack(jobs),
+    allow: (jobs) => this.movements.allow(jobs),
+    turn: (jobs) => this.movements.turn(jobs),
+    quota: (jobs) => this.quota(jobs),
+    limit: (jobs) => this.limit(jobs),
+    crash: (jobs) => this.crash(jobs),
+    passTime: (jobs) => this.passTime(jobs.map(({ world }) => world)),
+  };
+
+  private readonly movements: MoneyMovements;
+
+  constructor(
+    private readonly bench: BillingBench,
+    private readonly worlds: readonly World[],
+  ) {
+    this.movements = new MoneyMovements(bench);
+  }
+
+  /** The step that each world takes now; undefined where it has none left. */
+  async step(steps: readonly (Step | undefined)[]): Promise<void> {
+    if (steps.some((step) => step?.kind === 'release')) await this.release();
+    for (const [kind, doer] of Object.entries(this.doers)) {
+      const jobs = steps.flatMap((step, index) => (step?.kind === kind ? [{ world: this.worlds[index]!, step }] : []));
+      if (jobs.length > 0) await (doer as (jobs: readonly Job<Step>[]) => Promise<void>)(jobs);
+    }
+  }
+
+  private request(world: World, { key, ...wish }: Wish & { readonly key: number }): AdmissionRequest {
+    return this.bench.asking(0n, {
+      created_at: new Date(this.createdAt).toISOString(),
+      account_id: world.accountId,
+      key_id: world.keyIds[key]!,
+      minimum: wish.minimum.toString(),
+      base: wish.base.toString(),
+      ceiling: wish.ceiling.toString(),
+      prompt: wish.prompt.toString(),
+    });
+  }
+
+  private async admit(
+    asked: readonly { readonly world: World; readonly wish: Wish & { readonly key: number }; readonly call?: Call }[],
+  ): Promise<void> {
+    const calls = asked.map(
+      ({ world, wish, call }): Call =>
+        call ?? { request: this.request(world, wish), key: wish.key, known: 0n, open: undefined, row: undefined },
+    );
+    const results = await this.bench.repository.admit(calls.map(({ request }) => request));
+    asked.forEach(({ world, wish, call: again }, index) => {
+      const call = calls[index]!;
+      const { outcome, hold: amount } = results[index]!;
+      compare(world, 'admission', { outcome, amount }, world.model.admit(call, wish));
+      if (outcome === 'admitted' && !again) world.calls.push(call);
+    });
+  }
+
+  private async overtake(jobs: readonly Job<Extract<Step, { kind: 'overtaken' }>>[]): Promise<void> {
+    const begun = jobs.map(({ world, step: { wish } }) => {
+      const call: Call = {
+        request: this.request(world, wish),
+        key: wish.key,
+        known: 0n,
+        open: undefined,
+        row: undefined,
+      };
+      world.calls.push(call);
+      return { world, wish, call };
+    });
+    await this.settleCalls(begun.map(({ world, call }) => ({ world, call, cost: 0n, status: 'refused' as const })));
+    await this.admit(begun);
+  }
+
+  private async extend(jobs: readonly Job<Extract<Step, { kind: 'extend' }>>[]): Promise<void> {
+    const asked = jobs.flatMap(({ world, step }) =>
+      step.calls.flatMap(({ pick, ...rest }) => world.pick(pick).map((call) => ({ world, call, ...rest }))),
+    );
+    if (asked.length === 0) return;
+    const results = await this.bench.repository.extend(
+      asked.map(({ call, want }) => ({ admission: call.request, held: call.known, want })),
+    );
+    asked.forEach(({ world, call, want }, index) => {
+      const { outcome, granted: amount } = results[index]!;
+      compare(world, 'extension', { outcome, amount }, world.model.extend(call, want));
+    });
+    // An answer that is not heard leaves the process with what it knew.
+    asked.forEach(({ call, heard }, index) => {
+      if (heard) call.known += results[index]!.granted;
+    });
+  }
+
+  private async settle(
+    asked: readonly { world: World; pick: number; cost: bigint; status: CallRow['status'] }[],
+  ): Promise<void> {
+    await this.settleCalls(
+      asked.flatMap(({ world, pick, cost, status }) => world.pick(pick).map((call) => ({ world, call, cost, status }))),
+    );
+  }
+
+  private async settleCalls(
+    asked: readonly { world: World; call: Call; cost: bigint; status: CallRow['status'] }[],
+  ): Promise<void> {
+    if (asked.length === 0) return;
+    const results = await this.bench.repository.settle(
+      asked.map(({ call, cost, status }) => finished(call.request, cost, { status })),
+    );
+    asked.forEach(({ world, call, cost, status }, index) =>
+      compare(world, 'settlement', results[index], world.model.settle(call, cost, status)),
+    );
+    for (const { world } of asked) world.model.payOwed();
+  }
+
+  /** Of all worlds: nobody says whose holds are to be looked for. */
+  private async release(): Promise<void> {
+    const late = this.worlds.flatMap((world) =>
+      world.calls.filter(({ open, row }) => open && row).map((call) => ({ world, call })),
+    );
+    const released = await this.bench.repository.releaseSettledHolds();
+    if (released !== late.length) throw new Error(`${released} holds were released, and not ${late.length}`);
+    for (const { world, call } of late) world.model.settle(call, 0n, 'interrupted');
+    for (const { world } of late) world.model.payOwed();
+  }
+
+  private async quota(jobs: readonly Job<Extract<Step, { kind: 'quota' }>>[]): Promise<void> {
+    const rows = jobs.map(({ world, step: { key, amount } }) => {
+      return { key: world.keyIds[key], quota: world.model.quota(key, amount)?.toString() };
+    });
+    await this.bench.query(
+      `UPDATE api_keys k SET quota = r.quota FROM json_to_recordset($1) AS r (key text, quota bigint) WHERE k.id = r.key`,
+      [JSON.stringify(rows)],
+    );
+  }
+
+  private async limit(jobs: readonly Job<Extract<Step, { kind: 'limit' }>>[]): Promise<void> {
+    for (const [index, period] of PERIODS.entries()) {
+      const rows = jobs
+        .filter(({ step }) => step.period === index)
+        .map(({ world, step: { key, amount } }) => {
+          return { key: world.keyIds[key], budget: world.model.limit(key, period, amount)?.toString() };
+        });
+      const column = ['daily_budget', 'weekly_budget', 'monthly_budget'][index]!;
+      await this.bench.query(
+        `WITH asked AS (SELECT * FROM json_to_recordset($1) AS r (key text, budget bigint)),
+              keys AS (UPDATE api_keys k SET ${column} = asked.budget FROM asked WHERE k.id = asked.key)
+         UPDATE key_budgets b SET "limit" = asked.budget FROM asked
+          WHERE b.key_id = asked.key AND b.period = $2 AND b.period_start = budget_period_start($2, now())`,
+        [JSON.stringify(rows), period],
+      );
+    }
+  }
+
+  private async crash(jobs: readonly Job<Extract<Step, { kind: 'crash' }>>[]): Promise<void> {
+    const rows = jobs.flatMap(({ world, step: { pick, what } }) =>
+      world
+        .pick(pick)
+        .filter(({ open }) => open)
+        .map((call) => ({ id: call.request.id, gone: what === 'all', lost: world.model.lose(call, what).toString() })),
+    );
+    await this.bench.query(
+      `WITH lost AS (SELECT o.*, r.lost, r.gone FROM json_to_recordset($1) AS r (id text, gone boolean, lost bigint)
+                       JOIN open_calls o USING (id)),
+            gone AS (DELETE FROM open_calls o USING lost WHERE o.id = lost.id AND lost.gone),
+            kept AS (UPDATE open_calls o SET hold = o.hold - lost.lost FROM lost WHERE o.id = lost.id AND NOT lost.gone),
+            keys AS (UPDATE api_keys k SET held = k.held - lost.lost FROM lost WHERE k.id = lost.key_id),
+            budgets AS (UPDATE key_budgets b SET held = b.held - lost.lost FROM lost WHERE b.key_id = lost.key_id AND
+              (b.period, b.period_start) IN (('day', budget_day), ('week', budget_week), ('month', budget_month)))
+       UPDATE wallets w SET held = w.held - lost.lost, holds = w.holds - lost.gone::int FROM lost
+        WHERE w.account_id = lost.account_id`,
+      [JSON.stringify(rows)],
+    );
+  }
+
+  /** Everything that is on record for these keys was so long ago that every period is another one now. */
+  private async passTime(worlds: readonly World[]): Promise<void> {
+    const keys = [worlds.flatMap(({ keyIds }) => keyIds)];
+    for (const table of ['open_calls', 'calls']) {
+      await this.bench.query(
+        `UPDATE ${table} SET budget_day = budget_day - 40, budget_week = budget_week - 42,
+                             budget_month = (budget_month - interval '2 months')::date WHERE account_id = ANY ($1)`,
+        [worlds.map(({ accountId }) => accountId)],
+      );
+    }
+    // By way of a time long past, or a row would meet an older one that has not moved yet.
+    for (const [days, weeks, months] of [
+      [40_000, 6000, 2400],
+      [-39_960, -5994, -2398],
+    ]) {
+      await this.bench.query(
+        `UPDATE key_budgets SET period_start = CASE period WHEN 'day' THEN period_start - $2::int
+            WHEN 'week' THEN period_start - 7 * $3::int ELSE (period_start - make_interval(months => $4))::date END
+          WHERE key_id = ANY ($1)`,
+        [...keys, days, weeks, months],
+      );
+    }
+    for (const { model } of worlds) model.passTime();
+  }
+}
