@@ -3,7 +3,7 @@ import { Mailer, type Offered } from '../mail/index.js';
 import { Metrics } from '../metrics/index.js';
 import type { AlertKind, DueAlert } from './alert.js';
 import { AlertMails } from './alert-mails.js';
-import { AlertRepository } from './alert.repository.js';
+import { AlertBook } from './alert-book.js';
 import { AlertTimings } from './alert-timings.js';
 
 /** So many mails are sent before thresholds are looked at again. */
@@ -25,7 +25,7 @@ export class AlertPost {
   private readonly unrecorded = new Map<string, 'sent' | 'refused'>();
 
   constructor(
-    private readonly alerts: AlertRepository,
+    private readonly alerts: AlertBook,
     private readonly mails: AlertMails,
     private readonly mailer: Mailer,
     private readonly timings: AlertTimings,

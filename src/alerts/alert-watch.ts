@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isOutage } from '../database/index.js';
 import { within } from '../shared/index.js';
 import { AlertPost } from './alert-post.js';
-import { AlertRepository } from './alert.repository.js';
+import { AlertBook } from './alert-book.js';
 import { KeyNoticeMails } from './key-notice-mails.js';
 import { AlertTimings } from './alert-timings.js';
 
@@ -23,7 +23,7 @@ export class AlertWatch implements OnModuleDestroy {
   private inTrouble = false;
 
   constructor(
-    private readonly alerts: AlertRepository,
+    private readonly alerts: AlertBook,
     private readonly keyNotices: KeyNoticeMails,
     private readonly post: AlertPost,
     private readonly timings: AlertTimings,

@@ -8,7 +8,7 @@ import { WalletModule } from '../wallet/index.js';
 import { AccountNotices } from './account-notices.js';
 import { AlertMails } from './alert-mails.js';
 import { AlertPost } from './alert-post.js';
-import { AlertRepository } from './alert.repository.js';
+import { AlertBook } from './alert-book.js';
 import { AlertSettingsRepository } from './alert-settings.repository.js';
 import { AlertTimings } from './alert-timings.js';
 import { AlertWatch } from './alert-watch.js';
@@ -21,7 +21,7 @@ import { AlertsController } from './pages/alerts.controller.js';
   controllers: [AlertsController],
   providers: [
     AlertSettingsRepository,
-    AlertRepository,
+    AlertBook,
     AlertTimings,
     AlertMails,
     AlertPost,
@@ -30,6 +30,6 @@ import { AlertsController } from './pages/alerts.controller.js';
     AccountNotices,
     KeyNoticeMails,
   ],
-  exports: [AccountNotices, AlertWatch, AlertRepository, KeyNoticeMails],
+  exports: [AccountNotices, AlertWatch, AlertBook, KeyNoticeMails],
 })
 export class AlertsModule {}

@@ -3,7 +3,7 @@
 // Does not own what pages say of the same, nor what operators are told.
 export { type AccountNotice, AccountNotices, type NoticeKind, type NoticeWords } from './account-notices.js';
 export { AlertsModule } from './alerts.module.js';
-export { AlertRepository } from './alert.repository.js';
+export { AlertBook } from './alert-book.js';
 export { AlertTimings } from './alert-timings.js';
 export { AlertWatch } from './alert-watch.js';
 export { KeyNoticeMails } from './key-notice-mails.js';

@@ -32,6 +32,6 @@ export { RefusedAddress, RefusedCaller, RefusedKey } from './refused-caller.erro
 export { StrangerLimits } from './stranger-limits.js';
 export type { KeyNotice } from './watch/key-notice.js';
 export { type NoticeWords, noticeWords } from './watch/notice-words.js';
-export { KeyNotices } from './watch/key-notices.repository.js';
+export { KeyNotices } from './watch/key-notices.js';
 export { KeyWatch } from './watch/key-watch.js';
 export { KeyWatchTimings } from './watch/key-watch-timings.js';

@@ -30,7 +30,7 @@ import { LeakedKeyPages } from './pages/leaked-key.pages.js';
 import { StrangerLimits } from './stranger-limits.js';
 import { StrangerLine } from './stranger-line.js';
 import { KeyNetworks } from './watch/key-networks.repository.js';
-import { KeyNotices } from './watch/key-notices.repository.js';
+import { KeyNotices } from './watch/key-notices.js';
 import { KeyWatch } from './watch/key-watch.js';
 import { KeyWatchTimings } from './watch/key-watch-timings.js';
 import { NetworkWatch } from './watch/network-watch.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AlertRepository } from '../alerts/index.js';
+import { AlertBook } from '../alerts/index.js';
 import { AccountStanding } from '../auth/index.js';
 import { ApiKeyService, KeyNotices } from '../keys/index.js';
 import { WalletEnd } from '../wallet/index.js';
@@ -12,7 +12,7 @@ export class AccountDeletion {
     private readonly wallets: WalletEnd,
     private readonly keys: ApiKeyService,
     private readonly notices: KeyNotices,
-    private readonly alerts: AlertRepository,
+    private readonly alerts: AlertBook,
   ) {}
 
   /**

@@ -27,9 +27,11 @@ const ROWS = 1000;
 const { lastDays, mostlyThisMonth } = (await import(join(BENCH, 'seed/spans.ts'))) as Readonly<
   Record<'lastDays' | 'mostlyThisMonth', (time: number, rows: number, now: number) => readonly Span[]>
 >;
-const { inPieces } = (await import(join(BENCH, 'seed/log.ts'))) as { inPieces(span: Span): readonly Span[] };
+const { inPieces } = (await import(join(BENCH, 'seed/log.ts'))) as {
+  readonly inPieces: (span: Span) => readonly Span[];
+};
 const { readOptions } = (await import(join(BENCH, 'options.ts'))) as {
-  readOptions(args: readonly string[]): { readonly scenarios: readonly string[]; readonly rows?: number };
+  readonly readOptions: (args: readonly string[]) => { readonly scenarios: readonly string[]; readonly rows?: number };
 };
 
 const rowsOf = (spans: readonly Span[]): number => spans.reduce((sum, { rows }) => sum + rows, 0);

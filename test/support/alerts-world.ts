@@ -3,7 +3,7 @@
 import { Test, type TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { AlertPost } from '../../src/alerts/alert-post.js';
-import { AlertRepository, AlertsModule, AlertTimings, KeyNoticeMails } from '../../src/alerts/index.js';
+import { AlertBook, AlertsModule, AlertTimings, KeyNoticeMails } from '../../src/alerts/index.js';
 import { AlertSettingsRepository } from '../../src/alerts/alert-settings.repository.js';
 import { type AlertSettings, USUAL_ALERTS } from '../../src/alerts/alert-settings.js';
 import { AuditModule } from '../../src/audit/index.js';
@@ -81,7 +81,7 @@ export class AlertsWorld {
 
   /** What a process does every few seconds. */
   async look(app = this.app): Promise<void> {
-    await this.get(AlertRepository, app).look();
+    await this.get(AlertBook, app).look();
     await this.get(KeyNoticeMails, app).look();
     await this.get(AlertPost, app).sendDue(new AbortController().signal);
   }

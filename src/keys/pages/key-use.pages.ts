@@ -7,7 +7,7 @@ import type { OwnedKey } from '../api-key.js';
 import type { OwnKey } from '../own-key.js';
 import { OwnKeys } from '../own-keys.service.js';
 import type { KeyNotice } from '../watch/key-notice.js';
-import { KeyNotices } from '../watch/key-notices.repository.js';
+import { KeyNotices } from '../watch/key-notices.js';
 import { noticeWords } from '../watch/notice-words.js';
 import { KeyChoices } from './key-choices.js';
 import { expiryView } from './key-expiry.js';

@@ -3,7 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { ADVISORY_LOCKS } from '../../database/index.js';
 import { Clock } from '../../shared/index.js';
 import { type AddressUse, KeyNetworks } from './key-networks.repository.js';
-import { KeyNotices } from './key-notices.repository.js';
+import { KeyNotices } from './key-notices.js';
 import { networkOfAddress } from './network-of-address.js';
 import { type NetworkUse, newNetworks } from './new-networks.js';
 

@@ -3,7 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { ADVISORY_LOCKS } from '../../database/index.js';
 import { Clock, nanos, type Nanos } from '../../shared/index.js';
 import { KeyUsesReader, type Query } from '../../usage/index.js';
-import { KeyNotices } from './key-notices.repository.js';
+import { KeyNotices } from './key-notices.js';
 import { LEAST_UNUSUAL, unusualOver, USUAL_DAYS } from './unusual-volume.js';
 
 const HOUR_MS = 60 * 60 * 1000;

@@ -39,7 +39,7 @@ const FORGET = ['DELETE FROM alerts WHERE account_id = $1', 'DELETE FROM alert_s
 
 /** What is to be mailed, and what was. */
 @Injectable()
-export class AlertRepository {
+export class AlertBook {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Finds what is crossed and what is not any more, unless another process is at it. */
