@@ -129,7 +129,11 @@ describe('what is summed up of any calls, at any moment', () => {
   };
 
   const filterOf = ({ span, accountId, model, keyId, group, result }: Question): UsageFilter => ({
-    ...{ accountId, model, keyId, group, result },
+    accountId,
+    model,
+    keyId,
+    group,
+    result,
     from: new Date(now - span.from),
     to: new Date(now - span.to),
   });
