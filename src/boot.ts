@@ -28,6 +28,9 @@ import { AllowanceTurn } from './wallet/index.js';
 import { welcome } from './welcome.js';
 import { isFirst, isWorker, PrimaryLink, SERVES } from './workers/index.js';
 
+/** What goes on beside calls and pages, in every process that serves; where one is enough, they agree on which. */
+const BACKGROUND = [CallRetention, UsageRoller, AlertWatch, AllowanceTurn, KeyWatch];
+
 /**
  * Starts the service, or one of its workers, which then runs until it is told to stop. Told so while it starts, it goes
  * no further than it has to: what was started is closed in order, and an administrator's password is not made for nobody
@@ -58,11 +61,7 @@ async function open(app: NestFastifyApplication, config: Config): Promise<void> 
   await app.get(Notifications).announceServer();
   app.get(ChannelDirectory).serve();
   app.get(ChannelProbe).answerQuestions();
-  app.get(CallRetention).start();
-  app.get(UsageRoller).start();
-  app.get(AlertWatch).start();
-  app.get(AllowanceTurn).start();
-  app.get(KeyWatch).start();
+  for (const work of BACKGROUND) app.get<{ start(): void }>(work).start();
 }
 
 async function greet(app: NestFastifyApplication, config: Config): Promise<void> {

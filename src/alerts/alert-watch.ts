@@ -1,7 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isOutage } from '../database/index.js';
-import { within } from '../shared/index.js';
+import { RecurringWork, within } from '../shared/index.js';
 import { AlertPost } from './alert-post.js';
 import { AlertBook } from './alert-book.js';
 import { KeyNoticeMails } from './key-notice-mails.js';
@@ -17,10 +16,15 @@ const FAREWELL_MS = 10_000;
 @Injectable()
 export class AlertWatch implements OnModuleDestroy {
   private readonly logger = new Logger('Alerts');
-  private readonly stopping = new AbortController();
-  private running: Promise<void> | undefined;
-  /** Told already, and still so. */
-  private inTrouble = false;
+  private readonly work = new RecurringWork({
+    turn: async (stopped) => {
+      await this.look(stopped);
+      return this.timings.lookEveryMs;
+    },
+    afterFailureMs: 5_000,
+    report: (error) =>
+      this.logger[isOutage(error) ? 'warn' : 'error']({ err: error }, 'Thresholds could not be looked at.'),
+  });
 
   constructor(
     private readonly alerts: AlertBook,
@@ -31,32 +35,16 @@ export class AlertWatch implements OnModuleDestroy {
 
   /** From now on, in a process that serves. */
   start(): void {
-    this.running ??= this.run();
+    this.work.start();
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.stopping.abort();
-    if (this.running !== undefined) await within(this.running, FAREWELL_MS);
+    await within(this.work.stop(), FAREWELL_MS);
   }
 
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      await this.round();
-      await sleep(this.timings.lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
-    }
-  }
-
-  private async round(): Promise<void> {
-    try {
-      await this.alerts.look();
-      await this.keyNotices.look();
-      await this.post.sendDue(this.stopping.signal);
-      this.inTrouble = false;
-    } catch (error) {
-      if (!this.inTrouble)
-        this.logger[isOutage(error) ? 'warn' : 'error']({ err: error }, 'Thresholds could not be looked at.');
-      this.inTrouble = true;
-    }
+  private async look(stopped: AbortSignal): Promise<void> {
+    await this.alerts.look();
+    await this.keyNotices.look();
+    await this.post.sendDue(stopped);
   }
 }

@@ -11,5 +11,6 @@ export * from './network.js';
 export * from './readable-code.js';
 export * from './sealing-key.js';
 export * from './secret.js';
+export * from './recurring-work.js';
 export * from './within.js';
 export * from './zoned-days.js';

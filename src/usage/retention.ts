@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { actingAs, AuditLog, SYSTEM } from '../audit/index.js';
 import { Settings } from '../settings/index.js';
-import { Clock, reasonOf } from '../shared/index.js';
+import { Clock, reasonOf, RecurringWork } from '../shared/index.js';
 import { calendarDate } from '../web/index.js';
 import { DroppedMonths } from './dropped-months.repository.js';
 import { missingCalls } from './missing-calls.js';
@@ -19,9 +19,15 @@ const DAY_MS = 24 * HOUR_MS;
 @Injectable()
 export class CallRetention implements OnModuleDestroy {
   private readonly logger = new Logger('Retention');
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
-  private stopping = false;
+  private readonly work = new RecurringWork({
+    turn: async (stopped) => {
+      await this.apply(stopped);
+      return DAY_MS;
+    },
+    afterFailureMs: HOUR_MS,
+    report: (error) =>
+      this.logger.error(`Old calls could not be dropped, and are tried again in an hour: ${reasonOf(error)}`),
+  });
 
   constructor(
     private readonly settings: Settings,
@@ -33,13 +39,11 @@ export class CallRetention implements OnModuleDestroy {
 
   /** From now on, in a process that serves. Nobody waits for it: a month of calls may take long to add up. */
   start(): void {
-    this.running = this.applyAgain();
+    this.work.start();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    this.stopping = true;
-    clearTimeout(this.timer);
-    await this.running;
+  onModuleDestroy(): Promise<void> {
+    return this.work.stop();
   }
 
   /** From when on calls are kept, as the settings are now; undefined: all are. */
@@ -54,12 +58,12 @@ export class CallRetention implements OnModuleDestroy {
   }
 
   /** @throws when a month cannot be dropped; those before it are */
-  async apply(): Promise<void> {
+  async apply(stopped?: AbortSignal): Promise<void> {
     const { callsMonths } = this.settings.current().retention;
     if (callsMonths === undefined) return;
     const kept = oldestKept(this.clock.date(), callsMonths);
     for (const month of (await this.months.months()).filter((each) => each < kept)) {
-      if (this.stopping) return;
+      if (stopped?.aborted === true) return;
       if (await this.months.hasUnfinished(month)) {
         this.logger.warn(`${titleOf(month)} stay for now: one of them is not settled yet.`);
         return;
@@ -83,19 +87,6 @@ export class CallRetention implements OnModuleDestroy {
       ),
     );
     if (calls !== undefined) this.logger.log({ month, calls }, `${titleOf(month)} were dropped.`);
-  }
-
-  /** Now, and again after a day; sooner when it fails: a database that is away comes back. */
-  private async applyAgain(): Promise<void> {
-    const waitMs = await this.apply().then(
-      () => DAY_MS,
-      (error: unknown) => {
-        this.logger.error(`Old calls could not be dropped, and are tried again in an hour: ${reasonOf(error)}`);
-        return HOUR_MS;
-      },
-    );
-    if (this.stopping) return;
-    this.timer = setTimeout(() => this.start(), waitMs).unref();
   }
 }
 

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ADVISORY_LOCKS } from '../database/index.js';
-import { reasonOf } from '../shared/index.js';
+import { reasonOf, RecurringWork } from '../shared/index.js';
 
 /** How often calls are summed up. Tests take a shorter time. */
 export class RollerTimings {
@@ -19,9 +19,14 @@ const STEP = 'SELECT CASE WHEN pg_try_advisory_xact_lock($1) THEN sum_up_usage()
 @Injectable()
 export class UsageRoller implements OnModuleDestroy {
   private readonly logger = new Logger('Usage');
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
-  private stopping = false;
+  private readonly work = new RecurringWork({
+    turn: async (stopped) => {
+      await this.roll(stopped);
+      return this.timings.everyMs;
+    },
+    afterFailureMs: 60_000,
+    report: (error) => this.logger.error(`Calls could not be summed up, and are tried again: ${reasonOf(error)}`),
+  });
 
   constructor(
     private readonly dataSource: DataSource,
@@ -30,28 +35,18 @@ export class UsageRoller implements OnModuleDestroy {
 
   /** From now on, in a process that serves. Nobody waits for it: very many calls may take minutes to add up. */
   start(): void {
-    this.running = this.rollAgain();
+    this.work.start();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    this.stopping = true;
-    clearTimeout(this.timer);
-    await this.running;
+  onModuleDestroy(): Promise<void> {
+    return this.work.stop();
   }
 
   /** Until there is nothing more to sum up, in steps of some 20,000 calls: a late call waits for one step at most. */
-  async roll(): Promise<void> {
-    for (let more = true; more && !this.stopping;) {
+  async roll(stopped?: AbortSignal): Promise<void> {
+    for (let more = true; more && stopped?.aborted !== true;) {
       const [row] = await this.dataSource.query<{ more: boolean }[]>(STEP, [ADVISORY_LOCKS.rollup]);
       more = row?.more ?? false;
     }
-  }
-
-  private async rollAgain(): Promise<void> {
-    await this.roll().catch((error: unknown) =>
-      this.logger.error(`Calls could not be summed up, and are tried again: ${reasonOf(error)}`),
-    );
-    if (this.stopping) return;
-    this.timer = setTimeout(() => this.start(), this.timings.everyMs).unref();
   }
 }

@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import type { TestingModule } from '@nestjs/testing';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
@@ -132,20 +133,17 @@ describe('calls that are kept for two months', () => {
     expect(await get(CallRetention).missingFrom(first)).toBeUndefined();
   });
 
-  it('are tried again in an hour when they could not be dropped, and then in a day', async () => {
-    await settled(GONE, { at: GONE, cost: 100n });
-    const timers = jest.spyOn(globalThis, 'setTimeout');
-    const waits = (ms: number): (() => void) | undefined =>
-      timers.mock.calls.filter(([, wait]) => wait === ms).map(([again]) => again as () => void)[0];
+  it('stay when they could not be dropped, which is told, and go with the next turn', async () => {
+    const ids = await settled(GONE, { at: GONE, cost: 100n });
+    const told = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     await query('ALTER TABLE dropped_calls RENAME TO away');
     get(CallRetention).start();
-    const again = await eventually(() => waits(3_600_000) ?? Promise.reject(new Error('Nothing waits an hour.')));
-    expect(waits(86_400_000)).toBeUndefined();
+    await eventually(() => expect(told).toHaveBeenCalledWith(expect.stringContaining('tried again in an hour')));
+    expect(await callsLeft()).toEqual(ids);
     await query('ALTER TABLE away RENAME TO dropped_calls');
-    again();
-    await eventually(() => waits(86_400_000) ?? Promise.reject(new Error('Nothing waits a day.')));
+    await apply();
     expect(await callsLeft()).toEqual([]);
-    timers.mockRestore();
+    told.mockRestore();
   });
 
   it('wait, with all that came after them, while one of them is open or its settlement failed', async () => {

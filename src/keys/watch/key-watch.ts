@@ -1,6 +1,5 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { monotonicMs, reasonOf } from '../../shared/index.js';
+import { monotonicMs, reasonOf, RecurringWork } from '../../shared/index.js';
 import { KeyUseSums } from '../../usage/index.js';
 import { KeyWatchTimings } from './key-watch-timings.js';
 import { NetworkWatch } from './network-watch.js';
@@ -13,11 +12,16 @@ import { VolumeWatch } from './volume-watch.js';
 @Injectable()
 export class KeyWatch implements OnModuleDestroy {
   private readonly logger = new Logger('KeyWatch');
-  private readonly stopping = new AbortController();
-  private running: Promise<void> | undefined;
+  private readonly work = new RecurringWork({
+    turn: async (stopped) => {
+      await this.look(stopped);
+      return this.timings.lookEveryMs;
+    },
+    afterFailureMs: 20_000,
+    report: (error) =>
+      this.logger.error(`What keys were used for could not be looked at, and is tried again: ${reasonOf(error)}`),
+  });
   private volumesMs = -Infinity;
-  /** The trouble that is logged already and still lasts. */
-  private trouble: string | undefined;
 
   constructor(
     private readonly sums: KeyUseSums,
@@ -28,39 +32,20 @@ export class KeyWatch implements OnModuleDestroy {
 
   /** From now on, in a process that serves. Nobody waits for it. */
   start(): void {
-    this.running ??= this.run();
+    this.work.start();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    this.stopping.abort();
-    await this.running;
+  onModuleDestroy(): Promise<void> {
+    return this.work.stop();
   }
 
   /** Once. @throws when the database cannot be asked */
-  async look(): Promise<void> {
+  async look(stopped?: AbortSignal): Promise<void> {
     // First the sums: what has not been looked at since an upgrade would all seem new.
-    while (!(await this.sums.step())) if (this.stopping.signal.aborted) return;
+    while (!(await this.sums.step())) if (stopped?.aborted === true) return;
     await this.networks.look();
     if (monotonicMs() - this.volumesMs < this.timings.volumesEveryMs) return;
     await this.volumes.look();
     this.volumesMs = monotonicMs();
-  }
-
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      await this.look().then(
-        () => (this.trouble = undefined),
-        (error: unknown) => this.report(reasonOf(error)),
-      );
-      await sleep(this.timings.lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
-    }
-  }
-
-  /** When it begins, and not again while it lasts. */
-  private report(trouble: string): void {
-    if (this.trouble === trouble || this.stopping.signal.aborted) return;
-    this.trouble = trouble;
-    this.logger.error(`What keys were used for could not be looked at, and is tried again: ${trouble}`);
   }
 }

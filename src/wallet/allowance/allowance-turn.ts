@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { AppError, reasonOf } from '../../shared/index.js';
+import { AppError, reasonOf, RecurringWork } from '../../shared/index.js';
 import { AllowanceCalendar } from './allowance-calendar.js';
 import { AllowanceRepository } from './allowance.repository.js';
 import { AllowanceService } from './allowance.service.js';
@@ -21,9 +21,14 @@ const PAGE = 500;
 @Injectable()
 export class AllowanceTurn implements OnModuleDestroy {
   private readonly logger = new Logger('Allowances');
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
-  private stopping = false;
+  private readonly work = new RecurringWork({
+    turn: async (stopped) => {
+      await this.turnAll(stopped);
+      return Math.min(this.period.ms, await this.untilNextMonthMs());
+    },
+    afterFailureMs: 60_000,
+    report: (error) => this.logger.error(`Allowances could not be given, and are tried again: ${reasonOf(error)}`),
+  });
 
   constructor(
     private readonly dataSource: DataSource,
@@ -35,24 +40,22 @@ export class AllowanceTurn implements OnModuleDestroy {
 
   /** From now on, in a process that serves. */
   start(): void {
-    this.running = this.turnAgain();
+    this.work.start();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    this.stopping = true;
-    clearTimeout(this.timer);
-    await this.running;
+  onModuleDestroy(): Promise<void> {
+    return this.work.stop();
   }
 
   /** Turns what is due, unless another process is at it. */
-  async turnAll(): Promise<void> {
+  async turnAll(stopped?: AbortSignal): Promise<void> {
     const { month } = await this.calendar.now(this.dataSource.manager);
     let accounts: readonly string[];
     let last = '';
     do {
       accounts = await this.allowances.due(month, last, PAGE);
       for (const id of accounts) {
-        if (this.stopping || !(await this.turn(id))) return;
+        if (stopped?.aborted === true || !(await this.turn(id))) return;
         last = id;
       }
     } while (accounts.length === PAGE);
@@ -73,21 +76,9 @@ export class AllowanceTurn implements OnModuleDestroy {
     }
   }
 
-  /** Now, and again when the next month begins; sooner for whoever is due by then. */
-  private async turnAgain(): Promise<void> {
-    const waitMs = await this.turnAll()
-      .then(() => this.untilNext())
-      .catch((error: unknown) => {
-        this.logger.error(`Allowances could not be given, and are tried again: ${reasonOf(error)}`);
-        return this.period.ms;
-      });
-    if (this.stopping) return;
-    this.timer = setTimeout(() => this.start(), waitMs).unref();
-  }
-
-  private async untilNext(): Promise<number> {
+  private async untilNextMonthMs(): Promise<number> {
     const { at, next } = await this.calendar.now(this.dataSource.manager);
     // The database counts in microseconds: a millisecond too soon would find the old month.
-    return Math.min(this.period.ms, next.getTime() - at.getTime() + 1);
+    return next.getTime() - at.getTime() + 1;
   }
 }
