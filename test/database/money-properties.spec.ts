@@ -58,6 +58,22 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('allow' as const), amount: fc.oneof(fc.constant(0n), amount(90)) }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('turn' as const), months: fc.integer({ min: -1, max: 2 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('order' as const), amount: amount(90).map((paid) => paid + 1n) }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('pay' as const), pick }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('reverse' as const),
+      pick,
+      by: fc.constantFrom('refund' as const, 'another' as const, 'dispute' as const),
+      amount: amount(90),
+      counts: fc.boolean(),
+      late: fc.nat({ max: 2 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('quota' as const), key, amount: limit }) },
   {
     weight: 2,
@@ -83,7 +99,7 @@ const life: fc.Arbitrary<Life> = fc.record({
       fc.record({ quota: fc.option(amount(200)), limits: fc.constant([null, null, null]) }),
     ),
   }),
-  steps: fc.array(step, { minLength: 1, maxLength: 20, size: 'max' }),
+  steps: fc.array(step, { minLength: 1, maxLength: 30, size: 'max' }),
 });
 
 describe('money under any interleaving', () => {

@@ -1,3 +1,5 @@
+import type { PaymentModel } from './payment-model.js';
+
 /**
  * What an account's money must be, written as plainly as the rules can be said, one call after the other. It shares
  * nothing with the program: the property test lets both do the same and compares them.
@@ -149,6 +151,23 @@ export class MoneyModel {
   takeOut(amount: bigint): void {
     this.balance -= amount;
     if (this.running) this.running.left = least(this.running.left, this.balance);
+  }
+
+  /** Paid once, however often that is told. */
+  pay(payment: PaymentModel): void {
+    if (payment.paid) return;
+    payment.paid = true;
+    this.comeIn(payment.amount);
+    this.adjust(payment);
+  }
+
+  /** What a payer has back of a payment, the wallet gives up or owes; what they give back again comes in. */
+  adjust(payment: PaymentModel): void {
+    if (!payment.paid) return;
+    const more = payment.withPayer - payment.takenBack;
+    payment.takenBack += more;
+    if (more > 0n) this.takeBack(more);
+    else this.comeIn(-more);
   }
 
   allow(monthly: bigint): void {

@@ -1,9 +1,7 @@
 import { nanos } from '../../src/shared/index.js';
 import { AllowanceService, DebitTooLarge, WalletService } from '../../src/wallet/index.js';
 import type { BillingBench } from './billing-bench.js';
-import { compare, type Job, type Step, type World } from './money-world.js';
-
-type Jobs<Kind extends Step['kind']> = readonly Job<Extract<Step, { kind: Kind }>>[];
+import { compare, type Jobs, someAtOnce, type World } from './money-world.js';
 
 /** What moves money other than calls do, in database and model: what operators do, and what they take back. */
 export class MoneyMovements {
@@ -73,13 +71,4 @@ export class MoneyMovements {
       );
     }
   }
-}
-
-/** For those who ask services: each takes a connection, of which there are few. */
-async function someAtOnce<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const waiting = items.values();
-  const worker = async (): Promise<void> => {
-    for (const item of waiting) await work(item);
-  };
-  await Promise.all(Array.from({ length: 4 }, worker));
 }

@@ -36,7 +36,7 @@ export async function createWorlds(bench: BillingBench, worlds: readonly World[]
 export async function storedStates(bench: BillingBench, worlds: readonly World[]): Promise<string[]> {
   const accounts = [worlds.map(({ accountId }) => accountId)];
   const keys = [worlds.flatMap(({ keyIds }) => keyIds)];
-  const [wallets, ledger, monthly, months, keyRows, budgets, open, calls] = await Promise.all([
+  const [wallets, ledger, monthly, months, topUps, keyRows, budgets, open, calls] = await Promise.all([
     bench.query<Row>('SELECT * FROM wallets WHERE account_id = ANY ($1)', accounts),
     bench.query<Row>(
       `SELECT ledger_account, sum(amount)::text AS sum FROM ledger_lines
@@ -54,6 +54,7 @@ export async function storedStates(bench: BillingBench, worlds: readonly World[]
         WHERE m.account_id = ANY ($1) ORDER BY m.month`,
       accounts,
     ),
+    bench.query<Row>('SELECT id, paid_at, taken_back FROM top_ups WHERE account_id = ANY ($1)', accounts),
     bench.query<Row>('SELECT id, quota, used, held FROM api_keys WHERE id = ANY ($1)', keys),
     bench.query<Row>(
       `SELECT key_id, period, used, held, "limit" FROM key_budgets
@@ -67,11 +68,12 @@ export async function storedStates(bench: BillingBench, worlds: readonly World[]
   const sumOf = by('ledger_account', ledger);
   const monthlyOf = by('account_id', monthly);
   const monthsOf = grouped(months, (row) => row['account_id'] ?? '');
+  const topUpOf = by('id', topUps);
   const keyOf = by('id', keyRows);
   const budgetsOf = grouped(budgets, (row) => `${row['key_id']} ${row['period']}`);
   const openOf = by('id', open);
   const callOf = by('id', calls);
-  const seen = worlds.map(({ accountId, keyIds, calls: begun }) => {
+  const seen = worlds.map(({ accountId, keyIds, payments, calls: begun }) => {
     const wallet = walletOf.get(accountId);
     const ids = begun.map(({ request }) => request.id);
     return stateText({
@@ -86,6 +88,10 @@ export async function storedStates(bench: BillingBench, worlds: readonly World[]
           row['expired'],
         ]),
       ],
+      payments: payments.map(({ id }) => {
+        const topUp = topUpOf.get(id);
+        return [id, topUp !== undefined && topUp['paid_at'] !== null, topUp?.['taken_back']];
+      }),
       keys: keyIds.map((id) => ['quota', 'used', 'held'].map((name) => keyOf.get(id)?.[name])),
       budgets: keyIds.flatMap((id, key) =>
         PERIODS.flatMap((period) =>

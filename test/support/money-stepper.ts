@@ -4,7 +4,11 @@ import type { BillingBench } from './billing-bench.js';
 import { finished } from './billing-rows.js';
 import { PERIODS, type Wish } from './money-model.js';
 import { MoneyMovements } from './money-movements.js';
-import { type Call, compare, type Doer, type Job, type Step, type World } from './money-world.js';
+import { MoneyPayments } from './money-payments.js';
+import { type Call, compare, type Jobs, type Step, type World } from './money-world.js';
+
+/** Carries out the steps of one kind. */
+type Doer<Kind extends Step['kind']> = (jobs: Jobs<Kind>) => Promise<void>;
 
 /** Carries out one step of many worlds at once, each kind of step as one batch, in database and model. */
 export class MoneyStepper {
@@ -26,6 +30,9 @@ export class MoneyStepper {
     takeBack: (jobs) => this.movements.takeBack(jobs),
     allow: (jobs) => this.movements.allow(jobs),
     turn: (jobs) => this.movements.turn(jobs),
+    order: (jobs) => this.payments.order(jobs),
+    pay: (jobs) => this.payments.pay(jobs),
+    reverse: (jobs) => this.payments.reverse(jobs),
     quota: (jobs) => this.quota(jobs),
     limit: (jobs) => this.limit(jobs),
     crash: (jobs) => this.crash(jobs),
@@ -33,12 +40,14 @@ export class MoneyStepper {
   };
 
   private readonly movements: MoneyMovements;
+  private readonly payments: MoneyPayments;
 
   constructor(
     private readonly bench: BillingBench,
     private readonly worlds: readonly World[],
   ) {
     this.movements = new MoneyMovements(bench);
+    this.payments = new MoneyPayments(bench);
   }
 
   /** The step that each world takes now; undefined where it has none left. */
@@ -46,7 +55,7 @@ export class MoneyStepper {
     if (steps.some((step) => step?.kind === 'release')) await this.release();
     for (const [kind, doer] of Object.entries(this.doers)) {
       const jobs = steps.flatMap((step, index) => (step?.kind === kind ? [{ world: this.worlds[index]!, step }] : []));
-      if (jobs.length > 0) await (doer as (jobs: readonly Job<Step>[]) => Promise<void>)(jobs);
+      if (jobs.length > 0) await (doer as Doer<Step['kind']>)(jobs);
     }
   }
 
@@ -78,7 +87,7 @@ export class MoneyStepper {
     });
   }
 
-  private async overtake(jobs: readonly Job<Extract<Step, { kind: 'overtaken' }>>[]): Promise<void> {
+  private async overtake(jobs: Jobs<'overtaken'>): Promise<void> {
     const begun = jobs.map(({ world, step: { wish } }) => {
       const call: Call = {
         request: this.request(world, wish),
@@ -94,7 +103,7 @@ export class MoneyStepper {
     await this.admit(begun);
   }
 
-  private async extend(jobs: readonly Job<Extract<Step, { kind: 'extend' }>>[]): Promise<void> {
+  private async extend(jobs: Jobs<'extend'>): Promise<void> {
     const asked = jobs.flatMap(({ world, step }) =>
       step.calls.flatMap(({ pick, ...rest }) => world.pick(pick).map((call) => ({ world, call, ...rest }))),
     );
@@ -144,7 +153,7 @@ export class MoneyStepper {
     for (const { world } of late) world.model.payOwed();
   }
 
-  private async quota(jobs: readonly Job<Extract<Step, { kind: 'quota' }>>[]): Promise<void> {
+  private async quota(jobs: Jobs<'quota'>): Promise<void> {
     const rows = jobs.map(({ world, step: { key, amount } }) => {
       return { key: world.keyIds[key], quota: world.model.quota(key, amount)?.toString() };
     });
@@ -154,7 +163,7 @@ export class MoneyStepper {
     );
   }
 
-  private async limit(jobs: readonly Job<Extract<Step, { kind: 'limit' }>>[]): Promise<void> {
+  private async limit(jobs: Jobs<'limit'>): Promise<void> {
     for (const [index, period] of PERIODS.entries()) {
       const rows = jobs
         .filter(({ step }) => step.period === index)
@@ -172,7 +181,7 @@ export class MoneyStepper {
     }
   }
 
-  private async crash(jobs: readonly Job<Extract<Step, { kind: 'crash' }>>[]): Promise<void> {
+  private async crash(jobs: Jobs<'crash'>): Promise<void> {
     const rows = jobs.flatMap(({ world, step: { pick, what } }) =>
       world
         .pick(pick)

@@ -2,6 +2,7 @@ import type { AdmissionRequest } from '../../src/billing/admission.js';
 import type { CallRow } from '../../src/billing/call-row.js';
 import { newId } from '../../src/shared/index.js';
 import { type ModelCall, MoneyModel, PERIODS, type Wish } from './money-model.js';
+import { PaymentModel } from './payment-model.js';
 
 type Limit = bigint | null;
 
@@ -19,6 +20,17 @@ export type Step =
   | { readonly kind: 'allow'; readonly amount: bigint }
   /** So many months go by; 0: it is looked whether one has; less: the clock goes back. */
   | { readonly kind: 'turn'; readonly months: number }
+  | { readonly kind: 'order'; readonly amount: bigint }
+  | { readonly kind: 'pay'; readonly pick: number }
+  /** What the provider says of one of two refunds, or of a dispute; `late`: how many tellings ago it was so. */
+  | {
+      readonly kind: 'reverse';
+      readonly pick: number;
+      readonly by: 'refund' | 'another' | 'dispute';
+      readonly amount: bigint;
+      readonly counts: boolean;
+      readonly late: number;
+    }
   | { readonly kind: 'quota'; readonly key: number; readonly amount: Limit }
   | { readonly kind: 'limit'; readonly key: number; readonly period: number; readonly amount: Limit }
   | { readonly kind: 'crash'; readonly pick: number; readonly what: 'all' | 'extensions' }
@@ -33,11 +45,20 @@ export interface Call extends ModelCall {
   readonly request: AdmissionRequest;
 }
 
+/** An order of money, and what came of it. */
+export interface Payment {
+  readonly id: string;
+  readonly model: PaymentModel;
+  /** How often something that takes it back was told. */
+  tellings: number;
+}
+
 /** One account in the database, and the model of it. */
 export class World {
   readonly accountId = newId('acc', Date.now());
   readonly keyIds: readonly string[];
   readonly model: MoneyModel;
+  readonly payments: Payment[] = [];
 
   constructor(start: Start) {
     this.model = new MoneyModel(
@@ -52,7 +73,17 @@ export class World {
   }
 
   pick(index: number): Call[] {
-    return this.calls.length === 0 ? [] : [this.calls[index % this.calls.length]!];
+    return pickOf(this.calls, index);
+  }
+
+  order(id: string, amount: bigint): Payment {
+    const payment = { id, model: new PaymentModel(amount), tellings: 0 };
+    this.payments.push(payment);
+    return payment;
+  }
+
+  pickPayment(index: number): Payment[] {
+    return pickOf(this.payments, index);
   }
 
   /** What the database should say of this account. */
@@ -65,6 +96,7 @@ export class World {
         monthly,
         ...allowances.map(({ granted, left, spent, expired }) => [granted, left, spent, expired ?? null]),
       ],
+      payments: this.payments.map(({ id, model: { paid, takenBack } }) => [id, paid, takenBack]),
       keys: keys.map(({ quota, used, held: onHold }) => [quota, used, onHold]),
       budgets: keys.flatMap(({ budgets }, key) =>
         PERIODS.flatMap((period) =>
@@ -82,6 +114,9 @@ export class World {
   }
 }
 
+const pickOf = <Item>(items: readonly Item[], index: number): Item[] =>
+  items.length === 0 ? [] : [items[index % items.length]!];
+
 export const stateText = (state: Record<string, unknown>): string =>
   JSON.stringify(state, (_name, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 
@@ -91,8 +126,8 @@ export interface Job<S> {
   readonly step: S;
 }
 
-/** Carries out the steps of one kind of many worlds. */
-export type Doer<K extends Step['kind']> = (jobs: readonly Job<Extract<Step, { kind: K }>>[]) => Promise<void>;
+/** The steps of one kind. */
+export type Jobs<Kind extends Step['kind']> = readonly Job<Extract<Step, { kind: Kind }>>[];
 
 /** What the database did not do as the model says it must. */
 export class NotAsModelled extends Error {
@@ -108,4 +143,13 @@ export class NotAsModelled extends Error {
 
 export function compare(world: World, what: string, got: unknown, expected: unknown): void {
   if (stateText({ got }) !== stateText({ got: expected })) throw new NotAsModelled(world, what, got, expected);
+}
+
+/** For those who ask services: each takes a connection, of which there are few. */
+export async function someAtOnce<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of waiting) await work(item);
+  };
+  await Promise.all(Array.from({ length: 4 }, worker));
 }

@@ -1,0 +1,81 @@
+import { nanos, newId } from '../../src/shared/index.js';
+import { PaymentBook } from '../../src/wallet/payments/payment-book.js';
+import type { PaymentFact } from '../../src/wallet/payments/payment-facts.js';
+import { TopUpRepository } from '../../src/wallet/payments/top-up.repository.js';
+import type { BillingBench } from './billing-bench.js';
+import { type Jobs, type Payment, someAtOnce, type World } from './money-world.js';
+
+/** A second of the provider's, of which a telling has one. */
+const BEGAN_MS = Date.UTC(2026, 0, 1);
+
+/** Payments of all worlds, in database and model: each fact is told to two processes at the same time. */
+export class MoneyPayments {
+  private readonly book: PaymentBook;
+  private readonly topUps: TopUpRepository;
+
+  constructor(private readonly bench: BillingBench) {
+    this.book = bench.app.get(PaymentBook, { strict: false });
+    this.topUps = bench.app.get(TopUpRepository, { strict: false });
+  }
+
+  async order(jobs: Jobs<'order'>): Promise<void> {
+    await someAtOnce(jobs, async ({ world, step: { amount } }) => {
+      const { id } = world.order(newId('top', Date.now()), amount);
+      await this.topUps.insert(id, world.accountId, nanos(amount), new Date());
+    });
+  }
+
+  async pay(jobs: Jobs<'pay'>): Promise<void> {
+    await this.ofPayments(jobs, async ({ world, payment: { id, model } }) => {
+      await this.tell({
+        kind: 'checkout',
+        reference: `cs_${id}`,
+        topUpId: id,
+        accountId: world.accountId,
+        amount: nanos(model.amount),
+        currency: 'usd',
+        payment: `pi_${id}`,
+        outcome: 'paid',
+        reason: '',
+      });
+      world.model.pay(model);
+    });
+  }
+
+  async reverse(jobs: Jobs<'reverse'>): Promise<void> {
+    await this.ofPayments(jobs, async ({ world, payment, step: { by, amount, counts, late } }) => {
+      const at = (payment.tellings += 1) - late;
+      await this.tell({
+        kind: 'reversal',
+        payment: `pi_${payment.id}`,
+        currency: 'usd',
+        reversal: {
+          id: `${by}_${payment.id}`,
+          kind: by === 'dispute' ? 'dispute' : 'refund',
+          amount: nanos(amount),
+          counts,
+          beganAt: new Date(BEGAN_MS),
+          asOf: new Date(BEGAN_MS + at * 1000),
+        },
+        rank: 0,
+      });
+      payment.model.tell(by, { amount, counts, at });
+      world.model.adjust(payment.model);
+    });
+  }
+
+  private async tell(fact: PaymentFact): Promise<void> {
+    const telling = (): Promise<void> => this.bench.sql.transaction((manager) => this.book.enter(fact, manager));
+    await Promise.all([telling(), telling()]);
+  }
+
+  private async ofPayments<Of extends { readonly world: World; readonly step: { readonly pick: number } }>(
+    jobs: readonly Of[],
+    work: (job: Of & { readonly payment: Payment }) => Promise<void>,
+  ): Promise<void> {
+    await someAtOnce(
+      jobs.flatMap((job) => job.world.pickPayment(job.step.pick).map((payment) => ({ ...job, payment }))),
+      work,
+    );
+  }
+}
