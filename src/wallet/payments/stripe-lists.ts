@@ -52,14 +52,14 @@ export class StripeLists {
     from: Date,
     list: (stripe: Stripe, start: PageStart) => PromiseLike<Listed<T>>,
   ): AsyncGenerator<T> {
-    let start: PageStart = { created: { gte: Math.floor(from.getTime() / 1000) }, limit: PAGE };
+    const created = { gte: Math.floor(from.getTime() / 1000) };
+    let behind: string | undefined;
     for (;;) {
-      const behind = start;
-      const page = await this.stripe.ask(async (stripe) => list(stripe, behind));
+      const start = { created, limit: PAGE, ...(behind !== undefined && { starting_after: behind }) };
+      const page = await this.stripe.ask(async (stripe) => list(stripe, start));
       yield* page.data;
-      const last = page.data.at(-1);
-      if (!page.has_more || last === undefined) return;
-      start = { ...start, starting_after: last.id };
+      behind = page.data.at(-1)?.id;
+      if (!page.has_more || behind === undefined) return;
     }
   }
 }
