@@ -1,6 +1,6 @@
 import { conditions, type Parameters, type UsageFilter } from './usage-filter.js';
+import type { LogStart } from './log-start.js';
 import { slotsOf } from './usage-levels.js';
-import type { LogStart } from './usage-log.js';
 import { slotAt, SUMMED_UNTIL } from './usage-parts.js';
 
 /** Dropped calls have sums, and are on no page. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Nanos, nanos } from '../shared/index.js';
 import type { CallResult } from './call-result.js';
+import type { LogPosition, LogStart } from './log-start.js';
 import { matchingSlots } from './matching-slots.js';
 import type { Query } from './time-limited-reads.js';
 import { conditions, ofFinished, Parameters, type UsageFilter } from './usage-filter.js';
@@ -31,12 +32,6 @@ export interface LoggedCall {
   readonly durationMs: number | null;
   readonly attempts: number;
 }
-
-/** A place between two calls of the log: the call that it is next to, its time to the microsecond. */
-export type LogPosition = readonly [at: string, id: string];
-
-/** Where a page begins: older or newer than a place; the newest calls when absent. */
-export type LogStart = { readonly before: LogPosition } | { readonly after: LogPosition } | undefined;
 
 export interface LogPage {
   /** Newest first. */

@@ -44,7 +44,9 @@ export class UsageRoller implements OnModuleDestroy {
 
   /** Until there is nothing more to sum up, in steps of some 20,000 calls: a late call waits for one step at most. */
   async roll(stopped?: AbortSignal): Promise<void> {
-    for (let more = true; more && stopped?.aborted !== true;) {
+    let more = true;
+    while (more) {
+      if (stopped?.aborted === true) return;
       const [row] = await this.dataSource.query<{ more: boolean }[]>(STEP, [ADVISORY_LOCKS.rollup]);
       more = row?.more ?? false;
     }

@@ -3,7 +3,8 @@ import { missingCalls } from '../missing-calls.js';
 import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { type ChartScale, unitFor } from '../usage-chart.js';
 import type { UsageFilter } from '../usage-filter.js';
-import { type LogPage, type LogStart, UsageLog } from '../usage-log.js';
+import type { LogStart } from '../log-start.js';
+import { type LogPage, UsageLog } from '../usage-log.js';
 import { type Division, type UsageSums, UsageSumsReader } from '../usage-sums.js';
 
 interface LogRequest {
