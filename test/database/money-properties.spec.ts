@@ -29,6 +29,12 @@ const wish = fc
     return { ...rest, base, ceiling: base + extra };
   });
 const status = fc.constantFrom('succeeded' as const, 'failed' as const, 'cancelled' as const);
+const said = fc.record({
+  by: fc.constantFrom('refund' as const, 'another' as const, 'dispute' as const),
+  amount: amount(90),
+  counts: fc.boolean(),
+  late: fc.nat({ max: 2 }),
+});
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('admit' as const), wishes: few(wish) }) },
@@ -68,10 +74,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('reverse' as const),
       pick,
-      by: fc.constantFrom('refund' as const, 'another' as const, 'dispute' as const),
-      amount: amount(90),
-      counts: fc.boolean(),
-      late: fc.nat({ max: 2 }),
+      said: few(said),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('quota' as const), key, amount: limit }) },

@@ -3,9 +3,10 @@ import { PaymentBook } from '../../src/wallet/payments/payment-book.js';
 import type { PaymentFact } from '../../src/wallet/payments/payment-facts.js';
 import { TopUpRepository } from '../../src/wallet/payments/top-up.repository.js';
 import type { BillingBench } from './billing-bench.js';
-import { type Jobs, type Payment, someAtOnce, type World } from './money-world.js';
+import { type Jobs, type Payment, type Said, someAtOnce, type World } from './money-world.js';
+import type { Telling } from './payment-model.js';
 
-/** A second of the provider's, of which a telling has one. */
+/** Before the first telling; they are a second apart. */
 const BEGAN_MS = Date.UTC(2026, 0, 1);
 
 /** Payments of all worlds, in database and model: each fact is told to two processes at the same time. */
@@ -43,24 +44,13 @@ export class MoneyPayments {
   }
 
   async reverse(jobs: Jobs<'reverse'>): Promise<void> {
-    await this.ofPayments(jobs, async ({ world, payment, step: { by, amount, counts, late } }) => {
-      const at = (payment.tellings += 1) - late;
-      await this.tell({
-        kind: 'reversal',
-        payment: `pi_${payment.id}`,
-        currency: 'usd',
-        reversal: {
-          id: `${by}_${payment.id}`,
-          kind: by === 'dispute' ? 'dispute' : 'refund',
-          amount: nanos(amount),
-          counts,
-          beganAt: new Date(BEGAN_MS),
-          asOf: new Date(BEGAN_MS + at * 1000),
-        },
-        rank: 0,
-      });
-      payment.model.tell(by, { amount, counts, at });
-      world.model.adjust(payment.model);
+    await this.ofPayments(jobs, async ({ world, payment, step: { said } }) => {
+      for (const { by, late, ...rest } of said) {
+        const at = (payment.tellings += 1) - late;
+        await this.tell(reversalFact(payment, by, { ...rest, at }));
+        payment.model.tell(by, { ...rest, at });
+        world.model.adjust(payment.model);
+      }
     });
   }
 
@@ -78,4 +68,11 @@ export class MoneyPayments {
       work,
     );
   }
+}
+
+function reversalFact({ id }: Payment, by: Said['by'], { amount, counts, at }: Telling): PaymentFact {
+  const kind = by === 'dispute' ? 'dispute' : 'refund';
+  const times = { beganAt: new Date(BEGAN_MS), asOf: new Date(BEGAN_MS + at * 1000) };
+  const reversal = { id: `${by}_${id}`, kind, amount: nanos(amount), counts, ...times } as const;
+  return { kind: 'reversal', payment: `pi_${id}`, currency: 'usd', reversal, rank: 0 };
 }

@@ -6,6 +6,14 @@ import { PaymentModel } from './payment-model.js';
 
 type Limit = bigint | null;
 
+/** What the provider says of one of two refunds, or of a dispute; `late`: how many tellings ago it was so. */
+export interface Said {
+  readonly by: 'refund' | 'another' | 'dispute';
+  readonly amount: bigint;
+  readonly counts: boolean;
+  readonly late: number;
+}
+
 /** One thing that happens to one account; `pick` chooses among the calls it has begun so far. */
 export type Step =
   | { readonly kind: 'admit'; readonly wishes: readonly (Wish & { readonly key: number })[] }
@@ -22,15 +30,7 @@ export type Step =
   | { readonly kind: 'turn'; readonly months: number }
   | { readonly kind: 'order'; readonly amount: bigint }
   | { readonly kind: 'pay'; readonly pick: number }
-  /** What the provider says of one of two refunds, or of a dispute; `late`: how many tellings ago it was so. */
-  | {
-      readonly kind: 'reverse';
-      readonly pick: number;
-      readonly by: 'refund' | 'another' | 'dispute';
-      readonly amount: bigint;
-      readonly counts: boolean;
-      readonly late: number;
-    }
+  | { readonly kind: 'reverse'; readonly pick: number; readonly said: readonly Said[] }
   | { readonly kind: 'quota'; readonly key: number; readonly amount: Limit }
   | { readonly kind: 'limit'; readonly key: number; readonly period: number; readonly amount: Limit }
   | { readonly kind: 'crash'; readonly pick: number; readonly what: 'all' | 'extensions' }
