@@ -88,6 +88,21 @@ describe('a payment that is taken back', () => {
     expect(await use.world.money(ann)).toEqual(['25', '0']);
   });
 
+  it('is none of ours when nobody here was paid by it: an account at Stripe may sell other things, in other currencies', async () => {
+    const before = await use.world.problems();
+    const refund = { id: 're_shop', amount: 900, currency: 'eur', payment_intent: 'pi_shop', status: 'succeeded' };
+    expect(await use.world.tell(anEvent('refund.created', { ...refund, created: later(0) }))).toBe(200);
+    expect(await use.world.problems()).toEqual(before);
+  });
+
+  it('takes nothing when it is in another currency than its payment, and operators are told', async () => {
+    const { payment } = await use.world.paid(ann);
+    const refund = { id: `re_${payment}`, amount: 900, currency: 'eur', payment_intent: payment, status: 'succeeded' };
+    await use.world.tell(anEvent('refund.created', { ...refund, created: later(0) }));
+    expect(await use.world.money(ann)).toEqual(['25', '0']);
+    expect((await use.world.problems()).at(-1)!.problem).toBe('it is in the currency “eur”, not in US dollars');
+  });
+
   it('is done once when every event comes many times at once', async () => {
     const session = await use.world.begin(await use.world.browserOf(ann));
     const payment = `pi_${session.id}`;

@@ -77,7 +77,11 @@ export class PaymentBook {
     await this.topUps.lockPayment(fact.payment, manager);
     const order = await this.topUps.lockByPayment(fact.payment, manager);
     const mismatch = mismatchOf(fact, order);
-    if (mismatch !== undefined) return this.problems.note(fact, mismatch, order, manager);
+    if (mismatch !== undefined) {
+      // What nobody here was paid by is none of ours: an account at the provider may sell other things too.
+      if (order !== undefined) await this.problems.note(fact, mismatch, order, manager);
+      return;
+    }
     // Of a payment that is not known yet it is kept: that may be told later.
     await this.told.put(fact, manager);
     if (order !== undefined && order.paidAt !== null) await this.adjust(order, fact.reversal.kind, manager);
