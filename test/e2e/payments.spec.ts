@@ -1,3 +1,4 @@
+import { DataSource } from 'typeorm';
 import { anEvent, completed, signatureOf, usePayments } from '../support/payments-world.js';
 import type { TestCaller } from '../support/relay-app.js';
 import type { StripeObject } from '../support/scripted-stripe.js';
@@ -141,6 +142,20 @@ describe('a payment', () => {
     expect(text).toContain('The payment did not go through. Nothing was taken.');
     expect(text).toContain('Your card was declined. Nothing was taken.');
     await expectNoMoney();
+  });
+
+  it('is refused while twenty are open, and none the less once these are too old to be paid, whatever was told', async () => {
+    const { accountId } = ann;
+    await use.world.relay.get(DataSource).query(
+      `INSERT INTO top_ups (id, account_id, provider, amount, currency, state)
+       SELECT 'top_open_' || n, $1, 'stripe', 5000000000, 'usd', 'pending' FROM generate_series(1, 20) n`,
+      [accountId],
+    );
+    await expect(begin()).rejects.toThrow('Too many payments are open.');
+    await use.world.relay
+      .get(DataSource)
+      .query(`UPDATE top_ups SET created_at = now() - interval '61 minutes' WHERE account_id = $1`, [accountId]);
+    expect((await use.world.order(await begin())).state).toBe('pending');
   });
 
   it('brings its money also where it was thought to have come to nothing: late is not wrong', async () => {

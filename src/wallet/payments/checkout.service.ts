@@ -9,7 +9,7 @@ import { TopUpRepository } from './top-up.repository.js';
 
 /** So long people can pay an order. */
 const OPEN_MS = 60 * 60_000;
-/** Nobody needs more at a time. */
+/** Nobody needs more at a time. One that is too old to be paid does not count, though nobody may have told so. */
 const MOST_OPEN = 20;
 
 /** Who pays. */
@@ -48,9 +48,10 @@ export class CheckoutService {
     if (off !== undefined)
       throw new PaymentsUnavailable('Nobody can pay at the moment. Ask whoever runs this service.');
     this.demandPayable(amount);
-    if ((await this.topUps.openOf(payer.accountId)).length >= MOST_OPEN)
-      throw new AmountNotPayable('Too many payments are open. Finish one of them, or wait an hour.');
     const at = this.clock.date();
+    const open = await this.topUps.openOf(payer.accountId);
+    if (open.filter(({ createdAt }) => at.getTime() - createdAt.getTime() < OPEN_MS).length >= MOST_OPEN)
+      throw new AmountNotPayable('Too many payments are open. Finish one of them, or wait an hour.');
     const id = newId('top', at.getTime());
     await this.topUps.insert(id, payer.accountId, amount, at);
     try {
