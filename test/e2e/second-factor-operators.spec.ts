@@ -59,6 +59,16 @@ describe('operators and second factors', () => {
       expect((await operator.browser.get(there)).location).toBe(`/admin/users/${id}`);
     });
 
+    it('but not their own, which takes a code as everybody’s does', async () => {
+      await turnOnSecondFactor(operator.browser);
+      const there = `/admin/users/${operator.accountId}/second-factor`;
+      const off = { status: 303, location: '/account/second-factor/off' };
+      expect(await operator.browser.get(there)).toMatchObject(off);
+      await operator.browser.get('/account');
+      expect(await operator.browser.post(there, { password: OPERATOR_PASSWORD })).toMatchObject(off);
+      await expect(pages.relay.get(SecondFactors).of(operator.accountId)).resolves.toBeDefined();
+    });
+
     it('with everything else of an account that they delete', async () => {
       const { id } = await owner();
       await pages.relay.get(AccountDeletion).run(id);

@@ -11,7 +11,10 @@ import type { ListedUser } from './user-directory.js';
 import { UserPages } from './user.pages.js';
 import { userCrumbs } from './user-words.js';
 
-/** `/admin/users/:id/second-factor`: takes it off somebody who has lost both the app and the recovery codes. */
+/**
+ * `/admin/users/:id/second-factor`: takes it off somebody who has lost both the app and the recovery codes. Operators turn
+ * their own off where everybody does: it takes a code, which whoever found their browser open does not have.
+ */
 @Injectable()
 export class UserSecondFactorPages {
   constructor(
@@ -22,11 +25,13 @@ export class UserSecondFactorPages {
   ) {}
 
   async ask(visitor: Visitor, id: string): Promise<Page | Redirect> {
+    if (id === visitor.accountId) return new Redirect(OWN_PAGE);
     const user = await this.users.findPresent(id);
     return this.page(visitor, user, Form.empty());
   }
 
   async remove(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
+    if (id === visitor.accountId) return new Redirect(OWN_PAGE);
     const user = await this.users.findPresent(id);
     const form = Form.read(ConfirmedForm, body);
     try {
@@ -62,4 +67,6 @@ export class UserSecondFactorPages {
 }
 
 const pathOf = (id: string): string => `/admin/users/${id}`;
+/** Where it takes the password and a code. */
+const OWN_PAGE = '/account/second-factor/off';
 const GONE = { tone: 'warn', title: 'There is no second factor any more' } as const;
