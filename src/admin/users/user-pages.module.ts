@@ -18,6 +18,7 @@ import { UserKeyQuotaPages } from './user-key-quota.pages.js';
 import { UserKeyPages } from './user-keys.pages.js';
 import { UserListPages } from './user-list.pages.js';
 import { UserLists } from './user-lists.js';
+import { UserMoneyController } from './user-money.controller.js';
 import { UserNewPages } from './user-new.pages.js';
 import { UserSecondFactorPages } from './user-second-factor.pages.js';
 import { UserPages } from './user.pages.js';
@@ -25,7 +26,7 @@ import { UsersController } from './users.controller.js';
 
 @Module({
   imports: [AuthModule, CatalogModule, KeysModule, OnboardingModule, UsageModule, WalletModule],
-  controllers: [UsersController, UserController, UserBelongingsController],
+  controllers: [UsersController, UserController, UserMoneyController, UserBelongingsController],
   providers: [
     UserAllowancePages,
     UserBalancePages,

@@ -2,8 +2,6 @@ import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { Operator } from '../../auth/index.js';
 import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
 import type { ListQuery } from '../list-address.js';
-import { UserAllowancePages } from './user-allowance.pages.js';
-import { UserBalancePages } from './user-balance.pages.js';
 import { UserChanges } from './user-changes.js';
 import { UserDeletePages } from './user-delete.pages.js';
 import { UserSecondFactorPages } from './user-second-factor.pages.js';
@@ -11,15 +9,13 @@ import { UserPages } from './user.pages.js';
 
 type Answer = Promise<Page | Redirect>;
 
-/** One user: their page, their money, what they may, and their end. */
+/** One user: their page, what they may, how they sign in, and their end. */
 @Controller('admin/users/:id')
 @Operator()
 export class UserController {
   constructor(
     private readonly pages: UserPages,
     private readonly changes: UserChanges,
-    private readonly balance: UserBalancePages,
-    private readonly allowance: UserAllowancePages,
     private readonly deletion: UserDeletePages,
     private readonly secondFactor: UserSecondFactorPages,
   ) {}
@@ -47,26 +43,6 @@ export class UserController {
   @Post('enable')
   enable(@Param('id') id: string): Promise<Redirect> {
     return this.changes.enable(id);
-  }
-
-  @Get('balance')
-  askForAmount(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
-    return this.balance.ask(visitor, id);
-  }
-
-  @Post('balance')
-  adjustBalance(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
-    return this.balance.adjust(visitor, id, body);
-  }
-
-  @Get('allowance')
-  askForAllowance(@CurrentVisitor() visitor: Visitor, @Param('id') id: string): Promise<Page> {
-    return this.allowance.ask(visitor, id);
-  }
-
-  @Post('allowance')
-  setAllowance(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
-    return this.allowance.set(visitor, id, body);
   }
 
   @Get('second-factor')
