@@ -47,7 +47,6 @@ export class RecoveryCodesController {
     const head = [`Recovery codes of ${email} at ${this.address.current()}`, 'Each works once.', ''];
     void reply
       .headers({ 'cache-control': 'no-store', 'content-disposition': 'attachment; filename="recovery-codes.txt"' })
-      .headers({ 'x-content-type-options': 'nosniff' })
       .type('text/plain; charset=utf-8')
       .send([...head, ...lines, ''].join('\n'));
   }
