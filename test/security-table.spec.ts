@@ -71,6 +71,15 @@ describe('the page on security', () => {
     expect([...linked, ...named].filter((path) => globSync(path, { cwd: ROOT }).length === 0)).toEqual([]);
   });
 
+  it('names every place in which a key is derived', () => {
+    const deriving = globSync('src/**/*.ts', { cwd: ROOT }).filter(
+      (path) =>
+        !path.endsWith('.spec.ts') && /new SealingKey\(|hkdfSync\(/.test(readFileSync(join(ROOT, path), 'utf8')),
+    );
+    expect(deriving.length).toBeGreaterThan(8);
+    expect(deriving.filter((path) => !text.includes(`\`${path}\``))).toEqual([]);
+  });
+
   it('leads only to parts that it has', () => {
     const titles = new Set([...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => anchorOf(title)));
     const anchors = [...text.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = '']) => anchor);
