@@ -39,6 +39,7 @@ import { CreatePayments20261123130000 } from './20261123130000-create-payments.j
 import { SumUpKeyUses20261123140000 } from './20261123140000-sum-up-key-uses.js';
 import { WatchKeys20261123140010 } from './20261123140010-watch-keys.js';
 import { CreateSecondFactors20261123150000 } from './20261123150000-create-second-factors.js';
+import { KeepPaymentSettings20261123160000 } from './20261123160000-keep-payment-settings.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -81,4 +82,5 @@ export const migrations = [
   SumUpKeyUses20261123140000,
   WatchKeys20261123140010,
   CreateSecondFactors20261123150000,
+  KeepPaymentSettings20261123160000,
 ];
