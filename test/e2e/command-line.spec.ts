@@ -83,6 +83,7 @@ describe("the operator's command line", () => {
           owed_usd: '0',
           group: 'saver',
           limits: NONE,
+          monthly_allowance_usd: '0',
         },
       ],
     });
@@ -275,7 +276,9 @@ describe("the operator's command line", () => {
       email: 'ann@example.com',
       limits: { requests_per_minute: 600, tokens_per_minute: 9, concurrency: null },
     });
-    expect((await switchboard('account', 'list')).stdout).toMatch(/acc_\w+ +600 calls a minute, 9 tokens a minute\n/);
+    expect((await switchboard('account', 'list')).stdout).toMatch(
+      /acc_\w+ +600 calls a minute, 9 tokens a minute +\$0\n/,
+    );
     expect((await account('--clear')).stdout).toBe('limits: -\n');
     expect(await json('account', 'list')).toMatchObject({ accounts: [{ limits: NONE }] });
     expect(await switchboard('account', 'limits', '--email', 'bob@example.com', '--clear')).toMatchObject({ code: 1 });
