@@ -1,5 +1,7 @@
 import { jest } from '@jest/globals';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { parseUsd } from '../../src/shared/index.js';
+import { AllowanceService } from '../../src/wallet/index.js';
 import { ask, BackupWorld, OLD_SECRET_KEY } from '../support/backups.js';
 import type { Outcome } from '../support/command-line.js';
 import { aRequest } from '../support/dialects.js';
@@ -38,6 +40,7 @@ describe('a backup of a service that runs, and what is restored from it', () => 
   beforeAll(async () => {
     relay = await RelayApp.start();
     caller = await relay.caller();
+    await relay.get(AllowanceService).set(caller.accountId, parseUsd('20'));
     // One call is open before the backup and after it; those of the load come and go.
     relay.upstream.scriptNext([waitFor(open), answerIn('chat-completions')]);
     void call(relay.url).catch(() => undefined);
@@ -76,6 +79,11 @@ describe('a backup of a service that runs, and what is restored from it', () => 
     });
     expect(await world.command({ DATABASE_URL: url }, 'ledger', 'check')).toEqual(EXACT);
     expect((await ask(url, 'SELECT FROM calls')).length).toBeGreaterThanOrEqual(20);
+    // Given for this month, so not again, and to be given for the next.
+    const allowance = 'SELECT amount, granted, ended_at FROM allowances JOIN allowance_months USING (account_id)';
+    expect(await ask(url, allowance)).toEqual([
+      { amount: parseUsd('20').toString(), granted: parseUsd('20').toString(), ended_at: null },
+    ]);
 
     const service = await start(undefined, { DATABASE_URL: url });
     expect((await call(service.address)).status).toBe(200);
