@@ -18,14 +18,15 @@ export const LOOK = `
   ),
   -- A key that is switched off keeps what it has crossed, but crosses nothing new.
   keys AS (
-    SELECT k.*, k.state = 'enabled' AND coalesce(k.expires_at > now(), true) AS usable FROM api_keys k WHERE k.state <> 'deleted'
+    SELECT id, account_id, quota, used, daily_budget, weekly_budget, monthly_budget, expires_at,
+           state = 'enabled' AND coalesce(expires_at > now(), true) AS usable
+      FROM api_keys WHERE state <> 'deleted'
   ),
   limits AS (
-    SELECT account_id, id AS key_id, usable, 'quota' AS kind, '' AS occasion, quota AS top, used, '{}'::jsonb AS more
+    SELECT account_id, id AS key_id, usable, 'quota' AS kind, NULL AS period, NULL::date AS period_start, quota AS top, used
       FROM keys WHERE quota > 0
     UNION ALL
-    SELECT k.account_id, k.id, k.usable, 'budget', p.period || ' ' || b.period_start, p.budget, b.used,
-           jsonb_build_object('period', p.period, 'resetsAt', (b.period_start + ('1 ' || p.period)::interval) AT TIME ZONE 'UTC')
+    SELECT k.account_id, k.id, k.usable, 'budget', p.period, b.period_start, p.budget, b.used
       FROM keys k
      CROSS JOIN LATERAL (VALUES ('day', k.daily_budget), ('week', k.weekly_budget), ('month', k.monthly_budget))
         AS p (period, budget)
@@ -35,15 +36,21 @@ export const LOOK = `
                           LIMIT 1) b
      WHERE p.budget > 0
   ),
+  -- Those of which there is something to tell; of very many limits these are few, and all else is worked out of them alone.
   measured AS (
-    SELECT l.account_id, l.key_id, l.kind, l.occasion, r.reachable AND l.usable AS tells,
-           l.used::numeric * 100 / l.top AS used_percent,
-           -- The last of a limit is seldom spent to the nano: what does not fit into it is refused.
-           l.used >= l.top - l.top / 1000 AS is_used_up,
-           CASE l.kind WHEN 'quota' THEN r.quota_percent ELSE r.budget_percent END AS percent,
-           CASE l.kind WHEN 'quota' THEN r.quota_used_up ELSE r.budget_used_up END AS used_up_tells,
-           jsonb_build_object('used', l.used::text, 'top', l.top::text) || l.more AS facts
+    SELECT l.account_id, l.key_id, l.kind, coalesce(l.period || ' ' || l.period_start, '') AS occasion,
+           r.reachable AND l.usable AS tells, m.is_crossed, m.is_used_up,
+           jsonb_strip_nulls(jsonb_build_object('used', l.used::text, 'top', l.top::text, 'period', l.period,
+             'resetsAt', (l.period_start + ('1 ' || l.period)::interval) AT TIME ZONE 'UTC')) AS facts
       FROM limits l JOIN rules r USING (account_id)
+     CROSS JOIN LATERAL (
+       SELECT CASE l.kind WHEN 'quota' THEN r.quota_percent ELSE r.budget_percent END AS percent,
+              CASE l.kind WHEN 'quota' THEN r.quota_used_up ELSE r.budget_used_up END AS used_up_tells) t
+     CROSS JOIN LATERAL (
+       SELECT t.percent > 0 AND l.used::numeric * 100 >= l.top::numeric * t.percent AS is_crossed,
+              -- The last of a limit is seldom spent to the nano: what does not fit into it is refused.
+              t.used_up_tells AND l.used >= l.top - l.top / 1000 AS is_used_up) m
+     WHERE m.is_crossed OR m.is_used_up
   ),
   crossed AS MATERIALIZED (
     SELECT r.account_id, '' AS key_id, 'wallet' AS kind, '' AS occasion, r.reachable AS tells, false AS outdone,
@@ -51,23 +58,25 @@ export const LOOK = `
       FROM rules r JOIN wallets w USING (account_id) WHERE w.balance < r.wallet_below
     UNION ALL
     -- Nobody is told twice of one limit that was filled between two looks.
-    SELECT account_id, key_id, kind, occasion, tells, is_used_up AND used_up_tells, facts
-      FROM measured WHERE percent > 0 AND used_percent >= percent
+    SELECT account_id, key_id, kind, occasion, tells, is_used_up, facts FROM measured WHERE is_crossed
     UNION ALL
-    SELECT account_id, key_id, kind || '-used-up', occasion, tells, false, facts
-      FROM measured WHERE is_used_up AND used_up_tells
+    SELECT account_id, key_id, kind || '-used-up', occasion, tells, false, facts FROM measured WHERE is_used_up
     UNION ALL
     SELECT k.account_id, k.id, 'expiry', to_char(k.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
            r.reachable AND k.usable, false, jsonb_build_object('expiresAt', k.expires_at)
       FROM keys k JOIN rules r USING (account_id)
      WHERE k.expires_at > now() AND k.expires_at <= now() + make_interval(days => r.expiry_days)
   ),
+  -- Compared with all of "crossed" at once: one row after the other would take the square of how many there are.
   over AS (
     DELETE FROM alerts a
-     WHERE CASE WHEN a.kind IN ('new-network', 'unusual-volume')
-             THEN EXISTS (SELECT FROM api_keys k WHERE k.id = a.key_id AND k.state = 'deleted')
-             ELSE NOT EXISTS (SELECT FROM crossed c WHERE c.account_id = a.account_id AND c.key_id = a.key_id
-                                                      AND c.kind = a.kind AND c.occasion = a.occasion) END
+     WHERE a.kind NOT IN ('new-network', 'unusual-volume')
+       AND NOT EXISTS (SELECT FROM crossed c WHERE c.account_id = a.account_id AND c.key_id = a.key_id
+                                               AND c.kind = a.kind AND c.occasion = a.occasion)
+  ),
+  pointless AS (
+    DELETE FROM alerts a USING api_keys k
+     WHERE a.kind IN ('new-network', 'unusual-volume') AND k.id = a.key_id AND k.state = 'deleted'
   )
   INSERT INTO alerts AS a (account_id, key_id, kind, occasion, facts, state)
   SELECT account_id, key_id, kind, occasion, facts, CASE WHEN outdone THEN 'unneeded' ELSE 'due' END FROM crossed WHERE tells
