@@ -1,0 +1,74 @@
+import { completed, usePayments } from '../support/payments-world.js';
+import type { PageVisitor } from '../support/page-visitor.js';
+import type { TestCaller } from '../support/relay-app.js';
+
+describe('the pages on which people pay', () => {
+  const use = usePayments();
+  let ann: TestCaller;
+  let browser: PageVisitor;
+  beforeEach(async () => {
+    ann = await use.world.relay.caller({ credit: '1' });
+    browser = await use.world.browserOf(ann);
+  });
+
+  /** What the form of the wallet's page is sent with, beside the amount. */
+  const once = async (): Promise<string> =>
+    /name="_once" value="([^"]+)"/.exec((await browser.get('/wallet')).text)?.[1] ?? '';
+  const ordered = async (dollars = '25'): Promise<string> => {
+    const session = await use.world.begin(browser, dollars);
+    return `/wallet/payments/${(await use.world.order(session)).id}`;
+  };
+
+  it('lead to Stripe by a link, and say what became of the payment', async () => {
+    const path = await ordered();
+    const session = use.world.stripe.lastSession;
+    const link = `href="${String(session['url'])}"`;
+    const open = await browser.get(path);
+    expect(open.text).toContain('Pay $25.00');
+    expect(open.text).toContain(link);
+    expect(open.headers.get('cache-control')).toBe('no-store');
+    await use.world.tell(completed(session, 'pi_pages'));
+    const paid = await browser.get(path);
+    expect(paid.text).toContain('$25.00 added');
+    expect(paid.text).not.toContain(link);
+  });
+
+  it('believe no address that says that it was paid', async () => {
+    const back = await browser.get(`${await ordered()}?from=paid`);
+    expect(back.text).toContain('$25.00 being confirmed');
+    expect(await use.world.money(ann)).toEqual(['1', '0']);
+  });
+
+  it('are of nobody else’s payment', async () => {
+    const path = await ordered();
+    const bob = await use.world.browserOf(await use.world.relay.caller());
+    expect((await bob.get(path)).status).toBe(404);
+    expect((await bob.get('/wallet/payments/top_none')).status).toBe(404);
+    expect((await browser.get(path)).status).toBe(200);
+  });
+
+  it.each([
+    ['an amount that is none', { amount: '25', other: 'much' }, 'Enter dollars and cents'],
+    ['a part of a cent', { amount: '', other: '7.505' }, 'Enter dollars and cents'],
+    ['more than may be paid at once', { amount: '', other: '1000000' }, 'Enter an amount from'],
+    ['a choice that was not offered', { amount: '0.01', other: '' }, 'Choose one of the amounts'],
+    ['nothing', { amount: '', other: '' }, 'Choose an amount, or enter another one.'],
+  ])('refuse %s beside its field, with what was typed, and order nothing', async (_, fields, words) => {
+    const before = use.world.stripe.requests.length;
+    const refused = await browser.post('/wallet/payments', { ...fields, _once: await once() });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain(words);
+    if (fields.other !== '') expect(refused.text).toContain(`value="${fields.other}"`);
+    expect(use.world.stripe.requests).toHaveLength(before);
+  });
+
+  it('lead a form that is sent twice to one payment', async () => {
+    const fields = { amount: '25', other: '', _once: await once() };
+    const first = await browser.post('/wallet/payments', fields);
+    const opened = use.world.stripe.sessions.length;
+    const again = await browser.post('/wallet/payments', fields);
+    expect([first.status, again.status]).toEqual([303, 303]);
+    expect(again.location).toBe(first.location);
+    expect(use.world.stripe.sessions).toHaveLength(opened);
+  });
+});
