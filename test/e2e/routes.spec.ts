@@ -4,6 +4,7 @@ import { ApiKeyGuard } from '../../src/keys/index.js';
 import { Onboarding } from '../../src/onboarding/index.js';
 import { CallGuard } from '../../src/relay/call.guard.js';
 import { Secret } from '../../src/shared/index.js';
+import { operatorVisit } from '../support/operator-visit.js';
 import { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 
@@ -256,6 +257,18 @@ describe('routes', () => {
       const answer = await ask(ann, address);
       expect({ ...address, status: answer.status }).toEqual({ ...address, status: 404 });
     }
+  });
+
+  it('that show a page to whoever is signed in let them sign out there', async () => {
+    const { browser } = await operatorVisit(relay);
+    const shown: string[] = [];
+    for (const { name } of routes.filter((route) => route.access !== undefined && /^GET [^:*]*$/.test(route.name))) {
+      const { status, headers, text } = await browser.get(name.slice('GET '.length));
+      if (status !== 200 || headers.get('content-type')?.startsWith('text/html') !== true) continue;
+      shown.push(name);
+      expect({ name, signsOut: text.includes('action="/sign-out"') }).toEqual({ name, signsOut: true });
+    }
+    expect(shown.length).toBeGreaterThan(30);
   });
 
   it('of operators lead whoever is not signed in to where they can', async () => {
