@@ -66,7 +66,7 @@ const SELECT = (filter: string, order: string): string => `
    CROSS JOIN LATERAL (SELECT date_bin('15 minutes', now() - interval '30 days', '2000-01-01 00:00:00+00') AS since) f
    CROSS JOIN LATERAL (
      SELECT coalesce(sum(r.calls), 0) AS calls, coalesce(sum(r.cost), 0) AS charged
-       FROM (SELECT calls, cost FROM usage_slots 
+       FROM (SELECT calls, cost FROM usage_slots
               WHERE account_id = a.id AND level IN ('all', 'few') AND slot >= f.since
              UNION ALL
              SELECT count(*), coalesce(sum(cost), 0) FROM calls
