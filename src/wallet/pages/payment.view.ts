@@ -65,7 +65,7 @@ function wordsOf(order: TopUpOrder, from: unknown): PaymentWords {
     case 'partly_refunded':
     case 'refunded':
     case 'disputed':
-      return { badge, title: `${amount} taken back`, text: takenWords(order) };
+      return { badge, ...takenWords(order) };
     default:
       return order.state satisfies never;
   }
@@ -85,7 +85,11 @@ function openWords(order: TopUpOrder, amount: string, from: unknown): Omit<Payme
   };
 }
 
-function takenWords({ takenBack, amount, state }: TopUpOrder): string {
-  const how = state === 'disputed' ? 'is disputed: your bank has it back' : 'was given back to you';
-  return `${takenBack === amount ? 'All' : usd(takenBack)} of it ${how}. It was taken from your balance; what was not there any more is owed.`;
+function takenWords({ takenBack, amount, state }: TopUpOrder): Omit<PaymentWords, 'badge'> {
+  const part = takenBack < amount ? ` of ${usd(amount)}` : '';
+  const how = state === 'disputed' ? 'Your bank has disputed the payment.' : 'It was given back to you.';
+  return {
+    title: `${usd(takenBack)}${part} taken back`,
+    text: `${how} It came out of your balance; what was not there any more is owed until what you add has paid it.`,
+  };
 }
