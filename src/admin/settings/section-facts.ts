@@ -28,7 +28,7 @@ export class SectionFacts {
       /** Why nobody can pay; undefined: people can. */
       off: this.settings.current().payment.off,
       endpoint: `${this.address.current()}${WEBHOOK_PATH}`,
-      events: EVENT_TYPES.join(', '),
+      events: EVENT_TYPES,
     };
   }
 
