@@ -69,7 +69,7 @@ function ofMoney({ unsettled, unmatched }: Conditions): Notice[] {
 const notMatched = (unmatched: number): Notice => ({
   tone: 'bad',
   title: `${count(unmatched)} payment${unmatched === 1 ? ' does' : 's do'} not match`,
-  text: 'What Stripe told differs from what was ordered, so no money was moved. “switchboard payments problems” names it.',
+  text: 'What Stripe told differs from what was ordered, so no money was moved. “switchboard payments problems” lists what.',
   action: { href: '/admin/audit?kind=payment', label: 'Open audit log' },
 });
 

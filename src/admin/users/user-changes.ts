@@ -52,7 +52,11 @@ export class UserChanges {
     });
     if (done === undefined) return this.pages.show(visitor, id, {}, { role: form });
     const there = visitor.accountId === id && done === 'user' ? '/' : pathOf(id);
-    return new Redirect(there, { tone: 'ok', title: 'Role changed', text: `It is ${done} from the next page on.` });
+    return new Redirect(there, {
+      tone: 'ok',
+      title: 'Role changed',
+      text: `Their role is ${done} from the next page on.`,
+    });
   }
 
   async suspend(id: string): Promise<Redirect> {
