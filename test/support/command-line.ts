@@ -8,7 +8,10 @@ export interface Outcome {
 }
 
 /** In this process, with what it prints caught. */
-export async function switchboard(...args: string[]): Promise<Outcome> {
+export const switchboard = (...args: string[]): Promise<Outcome> => commandIn(withApp, ...args);
+
+/** The same with an application that a test has changed. */
+export async function commandIn(inApp: typeof withApp, ...args: string[]): Promise<Outcome> {
   const caught = { stdout: '', stderr: '' };
   const catching = (stream: 'stdout' | 'stderr') =>
     jest.spyOn(process[stream], 'write').mockImplementation(((chunk: unknown, ...rest: unknown[]) => {
@@ -19,7 +22,7 @@ export async function switchboard(...args: string[]): Promise<Outcome> {
     }) as never);
   const spies = [catching('stdout'), catching('stderr')];
   try {
-    return { code: await run(args, withApp), ...caught };
+    return { code: await run(args, inApp), ...caught };
   } finally {
     spies.forEach((spy) => spy.mockRestore());
   }
