@@ -247,5 +247,15 @@ describe('a second factor', () => {
       const { id } = await pages.relay.get(AccountService).get(email);
       await expect(sql('SELECT FROM recovery_codes WHERE account_id = $1', id)).resolves.toEqual([]);
     });
+
+    it('not by whoever tries too often, who is told so beside the field', async () => {
+      const { browser, app } = await owner();
+      const given = (code: string) => browser.submit('/account/second-factor/off', { currentPassword: PASSWORD, code });
+      for (let tries = 0; tries < 5; tries++) expect((await given('000000')).text).toContain('This code is not valid.');
+      const refused = await given(app.next());
+      expect(refused.status).toBe(422);
+      expect(refused.text).toMatch(/id="code-error".*?<span>Too many tries\./);
+      expect((await browser.get('/account')).text).toContain('10 recovery codes left');
+    });
   });
 });

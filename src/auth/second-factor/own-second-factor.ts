@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Secret } from '../../shared/index.js';
+import { AppError, Secret } from '../../shared/index.js';
 import type { Visitor } from '../../web/index.js';
 import { RECOVERY_CODES_REPLACED, SECOND_FACTOR_OFF } from '../mails/second-factor-words.js';
 import { SignIn } from '../sign-in/sign-in.service.js';
+import { TooManyTries } from '../throttle/throttle.js';
 import { SecondFactorCheck } from './second-factor-check.js';
 import { SecondFactorMails } from './second-factor-mails.js';
 import { SecondFactors } from './second-factors.service.js';
@@ -23,7 +24,10 @@ export class OwnSecondFactor {
     private readonly mails: SecondFactorMails,
   ) {}
 
-  /** @throws WrongPassword, CodeNotAccepted, CodesUnreadable, TooManyTries, SecondFactorChangedMeanwhile */
+  /**
+   * @throws WrongPassword, CodeNotAccepted, CodesUnreadable, SecondFactorChangedMeanwhile, and AppError with the parameter of
+   * what was tried too often
+   */
   async turnOff({ accountId }: Visitor, given: BothFactors): Promise<void> {
     await this.confirm(accountId, given);
     await this.factors.turnOff(accountId);
@@ -40,7 +44,16 @@ export class OwnSecondFactor {
 
   /** The password first: a code is used up by being right. */
   private async confirm(accountId: string, { currentPassword, code }: BothFactors): Promise<void> {
-    await this.signIn.confirm(accountId, new Secret(currentPassword));
-    await this.check.confirm(accountId, code);
+    await this.signIn.confirm(accountId, new Secret(currentPassword)).catch(besideField('currentPassword'));
+    await this.check.confirm(accountId, code).catch(besideField('code'));
   }
 }
+
+/** Too many tries are told at the field that they were made with. */
+const besideField =
+  (param: keyof BothFactors) =>
+  (error: unknown): never => {
+    if (!(error instanceof TooManyTries)) throw error;
+    const { kind, message, retryAfterSeconds } = error;
+    throw new AppError(kind, message, { param, retryAfterSeconds });
+  };
