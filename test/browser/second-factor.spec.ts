@@ -50,7 +50,8 @@ describe('a second factor, in a browser', () => {
       await page.getByLabel('Code from the app').fill(app.next());
       await page.getByRole('button', { name: 'Turn on' }).click();
       await page.getByRole('heading', { name: 'Store your recovery codes now' }).waitFor();
-      const codes = (await page.getByRole('region', { name: 'Recovery codes' }).innerText()).trim().split('\n');
+      const listed = page.getByRole('region', { name: 'Recovery codes', exact: true });
+      const codes = (await listed.innerText()).trim().split('\n');
       expect(codes).toHaveLength(10);
       await look();
       await page.getByRole('link', { name: 'I have stored them' }).click();
