@@ -26,8 +26,6 @@ export class ScriptedStripe {
   failure: { readonly status: number; readonly message: string } | undefined;
   /** So many it lists at once. */
   pageSize = 100;
-  /** What a checkout's page says of itself. */
-  page = '<!doctype html><title>Stripe</title><h1>Pay here</h1>';
 
   private constructor(private readonly server: Server) {}
 
@@ -62,7 +60,8 @@ export class ScriptedStripe {
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://stripe.test');
-    if (pathname.startsWith('/pay/')) return void response.setHeader('content-type', 'text/html').end(this.page);
+    if (pathname.startsWith('/pay/'))
+      return void response.setHeader('content-type', 'text/html').end(this.pageOf(pathname.slice('/pay/'.length)));
     const body = new URLSearchParams(await textOf(request));
     const fields = Object.fromEntries([...searchParams, ...body]);
     this.requests.push({ method: request.method ?? '', path: pathname, headers: request.headers, fields });
@@ -101,10 +100,20 @@ export class ScriptedStripe {
         top_up_id: fields['metadata[top_up_id]'],
         account_id: fields['metadata[account_id]'],
       },
-      url: `http://127.0.0.1:${this.port}/pay/${id}`,
+      success_url: fields['success_url'],
+      cancel_url: fields['cancel_url'],
+      // To a browser that is another site than the relay's, as Stripe's own is.
+      url: `http://localhost:${this.port}/pay/${id}`,
     };
     this.sessions.unshift(session);
     return session;
+  }
+
+  /** Where people pay, or do not, and are sent back. */
+  private pageOf(id: string): string {
+    const session = this.sessions.find((one) => one.id === id);
+    const link = (member: string, name: string): string => `<a href="${String(session?.[member])}">${name}</a>`;
+    return `<!doctype html><title>Stripe</title>${link('success_url', 'Pay')} ${link('cancel_url', 'Back')}`;
   }
 
   private listed(objects: readonly StripeObject[], url: string, fields: Fields): object {

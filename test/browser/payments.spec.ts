@@ -1,0 +1,158 @@
+import type { Browser } from 'playwright-core';
+import { expectFine, NARROW, startBrowser, WIDE, Window } from '../support/browser.js';
+import { mouse } from '../support/hands.js';
+import { operatorVisit } from '../support/operator-visit.js';
+import type { PageVisitor } from '../support/page-visitor.js';
+import { anEvent, completed, PaymentsWorld, WEBHOOK_SECRET } from '../support/payments-world.js';
+
+/** A folder for pictures of the pages, when somebody wants to look at them. */
+const SHOTS = process.env['SHOTS'];
+
+describe('a payment in a browser', () => {
+  let world: PaymentsWorld;
+  let browser: Browser;
+  let operator: PageVisitor;
+  let payer: PageVisitor;
+  let window: Window;
+
+  beforeAll(async () => {
+    [world, browser] = await Promise.all([PaymentsWorld.start({}), startBrowser()]);
+    operator = (await operatorVisit(world.relay)).browser;
+    payer = await world.browserOf(await world.relay.caller({ credit: '1' }));
+  });
+  afterAll(async () => {
+    await browser.close();
+    await world.close();
+  });
+  afterEach(() => window.close());
+
+  const open = async (who: PageVisitor, path: string, javaScriptEnabled = true): Promise<void> => {
+    const { url } = world.relay;
+    window = await Window.open(browser, url, { javaScriptEnabled });
+    await window.context.addCookies([...who.cookies].map(([name, value]) => ({ name, value, url })));
+    await window.page.goto(path);
+  };
+  const press = (role: 'button' | 'link', name: string): Promise<void> => mouse.press(window.page, role, name);
+  const heading = (): Promise<string> => window.page.getByRole('heading', { level: 1 }).innerText();
+  const main = (): Promise<string> => window.page.getByRole('main').innerText();
+  const fine = async (name: string): Promise<void> => {
+    await expectFine(window);
+    await window.page.emulateMedia({ colorScheme: 'light' });
+    for (const [size, viewport] of Object.entries({ NARROW, WIDE })) {
+      await window.page.setViewportSize(viewport);
+      if (SHOTS) await window.page.screenshot({ path: `${SHOTS}/payments-${name}-${size}.png`, fullPage: true });
+    }
+  };
+  /** From the wallet to the page of Stripe. */
+  const begin = async (): Promise<void> => {
+    await press('button', 'Continue to payment');
+    await press('link', 'Continue to payment');
+    expect(await window.page.title()).toBe('Stripe');
+  };
+
+  it('is offered once the operator has saved what it takes, and not before', async () => {
+    await open(payer, '/wallet');
+    expect(await window.page.getByRole('button', { name: 'Continue to payment' }).count()).toBe(0);
+    await window.close();
+    await open(operator, '/admin/settings');
+    const form = window.page.getByRole('region', { name: 'Payment', exact: true });
+    expect(await form.innerText()).toContain('Nobody can pay');
+    await form.getByLabel('Let users pay').check();
+    await form.getByLabel('Amounts in dollars').fill('20, lots');
+    await form.getByLabel('Secret key').fill('sk_test_of_a_test');
+    await press('button', 'Save payment');
+    expect(await window.page.locator('#amounts-error').innerText()).toContain('Enter dollars and cents');
+    expect(await form.getByLabel('Amounts in dollars').inputValue()).toBe('20, lots');
+    await fine('settings-refused');
+    await form.getByLabel('Amounts in dollars').fill('20, 40, 80');
+    await form.getByLabel('Secret key').fill('sk_test_of_a_test');
+    await form.getByLabel('Signing secret').fill(WEBHOOK_SECRET);
+    await press('button', 'Save payment');
+    expect(await main()).toContain('Payment settings saved');
+    expect(await form.innerText()).not.toContain('Nobody can pay');
+    expect(await window.page.content()).not.toMatch(/sk_test_of_a_test|whsec_of_a_test/);
+    await fine('settings');
+  });
+
+  it.each([
+    ['with script', true],
+    ['without script', false],
+  ])('is begun with an amount that is offered, and confirmed by what Stripe tells, %s', async (_, withScript) => {
+    await open(payer, '/wallet', withScript);
+    expect(await window.page.locator('input[name=amount]:checked').inputValue()).toBe('40');
+    await window.page.getByRole('radio', { name: '$20', exact: true }).check();
+    if (withScript) await fine('wallet');
+    await press('button', 'Continue to payment');
+    expect(await heading()).toBe('Pay $20.00');
+    if (withScript) await fine('order');
+    await press('link', 'Continue to payment');
+    await press('link', 'Pay');
+    expect(await heading()).toBe('$20.00 being confirmed');
+    expect(await window.page.getByRole('link', { name: 'Continue to payment' }).count()).toBe(0);
+    if (withScript) await fine('confirming');
+    const session = world.stripe.lastSession;
+    expect(await world.tell(completed(session, `pi_${session.id}`))).toBe(200);
+    await press('link', 'Look again');
+    expect(await heading()).toBe('$20.00 added');
+    if (withScript) await fine('paid');
+    await press('link', 'Back to the wallet');
+    const row = window.page.getByRole('row').nth(1);
+    expect(await row.innerText()).toMatch(/Payment[^]*\+\$20\.00[^]*Paid/);
+  });
+
+  it('of another amount is refused beside its field, and may be left without paying, and taken up again', async () => {
+    await open(payer, '/wallet');
+    await mouse.fill(window.page, /^Other amount/, '4');
+    await press('button', 'Continue to payment');
+    expect(await window.page.title()).toMatch(/^Error: /);
+    expect(await window.page.locator('#other-error').innerText()).toContain('from $5.00 to $500.00');
+    expect(await window.page.getByLabel(/^Other amount/).inputValue()).toBe('4');
+    await fine('refused');
+    await mouse.fill(window.page, /^Other amount/, '7.50');
+    await begin();
+    await press('link', 'Back');
+    expect(await heading()).toBe('$7.50 not paid');
+    expect(await main()).toContain('Nothing was taken');
+    await fine('cancelled');
+    await press('link', 'Continue to payment');
+    await press('link', 'Pay');
+    expect(await heading()).toBe('$7.50 being confirmed');
+  });
+
+  it('that fails says why, on its page and in the list of top-ups', async () => {
+    await open(payer, '/wallet');
+    await begin();
+    const session = world.stripe.lastSession;
+    const declined = { message: 'Your card was declined.' };
+    const payment = { id: 'pi_declined', metadata: session['metadata'], last_payment_error: declined };
+    await world.tell(anEvent('payment_intent.payment_failed', payment));
+    await press('link', 'Back');
+    await window.page.goto('/wallet');
+    expect(await window.page.getByRole('row').nth(1).innerText()).toContain(
+      'Your card was declined. You can try again.',
+    );
+    await window.page.getByRole('row').nth(1).getByRole('link', { name: 'Payment' }).click();
+    await window.page.waitForURL('**/wallet/payments/*');
+    expect(await main()).toContain('Your card was declined. You can try again.');
+    await world.tell(anEvent('checkout.session.expired', { ...session, status: 'expired' }));
+    await window.page.reload();
+    expect(await heading()).toBe('$40.00 not paid');
+    expect(await main()).toContain('Your card was declined. Nothing was taken.');
+    await fine('declined');
+    await press('link', 'Back to the wallet');
+    const row = window.page.getByRole('row').nth(1);
+    expect(await row.innerText()).toMatch(/\$40\.00[^]*Expired[^]*Your card was declined\. Nothing was taken\./);
+    await fine('list');
+  });
+
+  it('says when Stripe does not answer, and keeps the amount', async () => {
+    world.stripe.failure = { status: 500, message: 'Down.' };
+    await open(payer, '/wallet');
+    await mouse.fill(window.page, /^Other amount/, '33');
+    await press('button', 'Continue to payment');
+    world.stripe.failure = undefined;
+    expect(await window.page.locator('#amount-error').innerText()).toContain('Nothing was taken.');
+    expect(await window.page.getByLabel(/^Other amount/).inputValue()).toBe('33');
+    await fine('unavailable');
+  });
+});
