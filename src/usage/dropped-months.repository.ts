@@ -39,10 +39,13 @@ export class DroppedMonths {
     return row?.found ?? true;
   }
 
-  /** Brings the sums that the charts are made of to the end of the month. */
-  async sumUp(month: Month): Promise<void> {
-    while (!(await this.isSummedUp(month, this.dataSource.manager)))
+  /** Brings the sums that the charts are made of to the end of the month. Gives whether it did, before it was to stop. */
+  async sumUp(month: Month, stopped?: AbortSignal): Promise<boolean> {
+    while (!(await this.isSummedUp(month, this.dataSource.manager))) {
+      if (stopped?.aborted === true) return false;
       await this.dataSource.query('SELECT sum_up_usage()');
+    }
+    return true;
   }
 
   /**

@@ -68,12 +68,12 @@ export class CallRetention implements OnModuleDestroy {
         this.logger.warn(`${titleOf(month)} stay for now: one of them is not settled yet.`);
         return;
       }
+      if (!(await this.months.sumUp(month, stopped))) return;
       await this.drop(month);
     }
   }
 
   private async drop(month: Month): Promise<void> {
-    await this.months.sumUp(month);
     const calls = await actingAs(SYSTEM, () =>
       this.months.drop(month, (count, manager) =>
         this.audit.record(

@@ -133,6 +133,23 @@ describe('calls that are kept for two months', () => {
     expect(await get(CallRetention).missingFrom(first)).toBeUndefined();
   });
 
+  it('stay, and are not even summed up to the end, when the process stops meanwhile', async () => {
+    const DAYS_MS = 3 * 24 * 60 * 60 * 1000;
+    const ids = await settled(GONE, { at: GONE, cost: 1n }, { at: new Date(GONE.getTime() + DAYS_MS), cost: 1n });
+    const stopping = new AbortController();
+    const source = get(DataSource);
+    const ask = source.query.bind(source);
+    const asked = jest.spyOn(source, 'query').mockImplementation((text, ...rest) => {
+      if (text.includes('sum_up_usage')) stopping.abort();
+      return ask(text, ...rest);
+    });
+    await get(CallRetention).apply(stopping.signal);
+    asked.mockRestore();
+    expect(await callsLeft()).toEqual(ids);
+    const [row] = await query<{ calls: string }>(`SELECT sum(calls) AS calls FROM usage_slots WHERE account_id <> ''`);
+    expect(row?.calls).toBe('1');
+  });
+
   it('stay when they could not be dropped, which is told, and go with the next turn', async () => {
     const ids = await settled(GONE, { at: GONE, cost: 100n });
     const told = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
