@@ -88,6 +88,7 @@ describe('a payment in a browser', () => {
     await press('link', 'Continue to payment');
     await press('link', 'Pay');
     expect(await heading()).toBe('$20.00 being confirmed');
+    expect(await main()).not.toContain('Not paid yet');
     expect(await window.page.getByRole('link', { name: 'Continue to payment' }).count()).toBe(0);
     if (withScript) await fine('confirming');
     const session = world.stripe.lastSession;
@@ -107,6 +108,7 @@ describe('a payment in a browser', () => {
     expect(await window.page.title()).toMatch(/^Error: /);
     expect(await window.page.locator('#other-error').innerText()).toContain('from $5.00 to $500.00');
     expect(await window.page.getByLabel(/^Other amount/).inputValue()).toBe('4');
+    expect(await window.page.locator('input[name=amount]:checked').count()).toBe(0);
     await fine('refused');
     await mouse.fill(window.page, /^Other amount/, '7.50');
     await begin();

@@ -25,14 +25,16 @@ export function addFunds({ offer, code, payment }: AddFundsInput) {
 function payView({ amounts, smallest, largest }: PaymentOffer, form: Form<PaymentForm>) {
   const { amount, other } = form.values;
   const options = amounts.map((one) => ({ value: formatUsd(one), label: usd(one).replace(/\.00$/, '') }));
-  // In the middle is what most people take; whoever types another amount has chosen none.
-  const usual = other ? undefined : options[Math.floor(options.length / 2)]?.value;
+  // In the middle is what most people take.
+  const usual = options[Math.floor(options.length / 2)]?.value;
+  // Another amount wins over a choice, which the browser sends all the same.
+  const chosen = other ? undefined : (amount ?? usual);
   return {
     form,
     choices: options.map((option, index) => ({
       ...option,
       id: `amount-${index}`,
-      checked: option.value === (amount ?? usual),
+      checked: option.value === chosen,
     })),
     range: `${usd(smallest)} to ${usd(largest)}`,
   };

@@ -19,6 +19,9 @@ export const PAYMENT_BADGES: Readonly<Record<TopUpState, PaymentWords['badge']>>
   disputed: { tone: 'bad', label: 'Disputed' },
 };
 
+/** What people see who have just paid, of what the provider has not told yet. */
+const BEING_CONFIRMED: PaymentWords['badge'] = { tone: 'warn', label: 'Being confirmed' };
+
 /** Why nothing came of a payment, as a sentence; empty: nothing is wrong. */
 export function whyNotPaid({ state, reason }: Pick<TopUpOrder, 'state' | 'reason'>): string {
   if (state === 'failed' || state === 'expired') return `${reason ? `${sentence(reason)} ` : ''}Nothing was taken.`;
@@ -56,7 +59,7 @@ function wordsOf(order: TopUpOrder, from: unknown): PaymentWords {
   switch (order.state) {
     case 'created':
     case 'pending':
-      return { badge, ...openWords(order, amount, from) };
+      return openWords(order, amount, from);
     case 'paid':
       return { badge, title: `${amount} added`, text: 'It can be spent at once. Stripe has mailed the receipt.' };
     case 'failed':
@@ -71,15 +74,22 @@ function wordsOf(order: TopUpOrder, from: unknown): PaymentWords {
   }
 }
 
-function openWords(order: TopUpOrder, amount: string, from: unknown): Omit<PaymentWords, 'badge'> {
+function openWords(order: TopUpOrder, amount: string, from: unknown): PaymentWords {
+  const badge = PAYMENT_BADGES[order.state];
   if (from === 'paid')
     return {
+      badge: BEING_CONFIRMED,
       title: `${amount} being confirmed`,
       text: 'Stripe has not told us yet that it was paid, which usually takes a few seconds. It is added as soon as it does.',
     };
   if (from === 'cancelled')
-    return { title: `${amount} not paid`, text: 'Nothing was taken. You can still pay for an hour after you began.' };
+    return {
+      badge,
+      title: `${amount} not paid`,
+      text: 'Nothing was taken. You can still pay for an hour after you began.',
+    };
   return {
+    badge,
     title: `Pay ${amount}`,
     text: whyNotPaid(order) || 'You pay on a page of Stripe, and come back here. Your card stays with Stripe.',
   };
