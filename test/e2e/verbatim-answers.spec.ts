@@ -159,7 +159,7 @@ describe('an answer of an upstream of the same dialect', () => {
     };
     const KNOWN = new RegExp(
       '^(?:access-control-.*|connection|keep-alive|date|transfer-encoding|content-(?:type|length)|cache-control|x-accel-buffering|' +
-        'server-timing|x-request-id|request-id|x-should-retry)$',
+        'server-timing|x-content-type-options|x-request-id|request-id|x-should-retry)$',
     );
 
     it.each([
