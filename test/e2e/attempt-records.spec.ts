@@ -114,7 +114,7 @@ describe('each attempt is on record', () => {
     for (const words of ['Attempt 1', 'Attempt 2', 'Wait for the answer', 'Wait for its first byte'])
       expect(html).toContain(words);
     const [{ reason }] = (await relay.attempts(id)) as unknown as [Attempt];
-    expect(html).toContain(`<tr class="step-reason"><td colspan="5">${reason}</td></tr>`);
+    expect(html).toContain(`<td role="cell" colspan="5">${reason}</td>`);
     expect(html).not.toContain('first-responses');
     await relay.get(DataSource).query("UPDATE accounts SET role = 'admin' WHERE id = $1", [caller.accountId]);
     expect((await visitor.get(`/usage-logs/common/${id}`)).text).toContain('503, first-responses');
