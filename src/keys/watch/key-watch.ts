@@ -46,6 +46,7 @@ export class KeyWatch implements OnModuleDestroy {
     await this.networks.look();
     if (monotonicMs() - this.volumesMs < this.timings.volumesEveryMs) return;
     await this.volumes.look();
+    await this.networks.forgetOld();
     this.volumesMs = monotonicMs();
   }
 }

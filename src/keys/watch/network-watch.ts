@@ -31,9 +31,13 @@ export class NetworkWatch {
       const looked = await this.networks.looked(manager);
       const since = new Date(looked.until.getTime() - OVERLAP_MS);
       await this.learn(byNetwork(await this.networks.uses(since, looked, manager)), now, manager);
-      await this.networks.forgetOld(manager);
       await this.networks.lookedUntil(now, looked, manager);
     });
+  }
+
+  /** What was not used for very long is new when it is used again. Reads all networks: for now and then. */
+  forgetOld(): Promise<void> {
+    return this.networks.forgetOld(this.dataSource.manager);
   }
 
   private async learn(uses: readonly NetworkUse[], now: Date, manager: EntityManager): Promise<void> {
