@@ -26,7 +26,8 @@ export class SiteForm {
   readonly statusIsPublic: string = '';
 }
 
-export class SignUpForm {
+/** Whoever may lift it has administrators sign in with less. */
+export class SignUpForm extends ConfirmedForm {
   @Revision()
   readonly revision: string = '';
 

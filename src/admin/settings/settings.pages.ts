@@ -67,10 +67,10 @@ export class SettingsPages {
       ...(differences && { status: 409 }),
       data: {
         ...(form && { form }),
-        ids: limits ? idsOf(limits) : section?.name === 'payment' ? PAYMENT_IDS : undefined,
+        ids: limits ? idsOf(limits) : section && IDS[section.name],
         differences,
         site: await this.section('site', section),
-        signUp: await this.section('signUp', section, () => ({ modes: MODES })),
+        signUp: await this.section('signUp', section, () => ({ modes: MODES, confirm: this.recent.needed(visitor) })),
         mail: await this.section('mail', section, (value) => this.facts.mail(visitor, value)),
         payment: await this.section('payment', section, (value) => this.facts.payment(visitor, value)),
         retention: await this.section('retention', section, () => this.facts.retention()),
@@ -136,8 +136,11 @@ export class SettingsPages {
   }
 }
 
-/** Mail has the field of that name. */
-const PAYMENT_IDS = { password: 'payment-password' } as const;
+/** By section, what its fields are known by where another section has one of that name. */
+const IDS: Readonly<Partial<Record<SectionName, Readonly<Record<string, string>>>>> = {
+  signUp: { password: 'sign-up-password' },
+  payment: { password: 'payment-password' },
+};
 
 /** The controls of limits are there for each kind. */
 const idsOf = ({ kind, form }: FilledLimits): Readonly<Record<string, string>> =>
