@@ -32,7 +32,7 @@ export { SecondFactorChangedMeanwhile } from './second-factor/second-factor.erro
 export { SecondFactorRemoval } from './second-factor/second-factor-removal.js';
 export { type SecondFactor, SecondFactors } from './second-factor/second-factors.service.js';
 export { type Session, SessionNotFound, SessionService } from './sessions/session.service.js';
-export { durationOf, Throttle, TooManyTries } from './throttle/throttle.js';
+export { besideField, durationOf, Throttle, TooManyTries } from './throttle/throttle.js';
 export { TimeZones } from './time-zones.js';
 export { CodeRefused, LinkRefused, SentJustNow } from './verification/verification.errors.js';
 export { type ProofMail, ProofRequests } from './verification/proof-requests.js';

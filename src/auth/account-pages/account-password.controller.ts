@@ -17,6 +17,7 @@ import { SessionService } from '../sessions/session.service.js';
 import { BrowserSignIn } from '../sign-in/browser-sign-in.js';
 import { PasswordChange } from '../sign-in/password-change.js';
 import { SignIn } from '../sign-in/sign-in.service.js';
+import { besideField } from '../throttle/throttle.js';
 
 class PasswordForm {
   @IsString({ message: 'Enter the password that you sign in with now.' })
@@ -68,7 +69,7 @@ export class AccountPasswordController {
   /** Whether this browser was to stay signed in: it is then, under a new token. */
   private async changed({ accountId, sessionId }: Visitor, form: PasswordForm): Promise<boolean> {
     const kept = await this.sessions.isKept(accountId, sessionId);
-    await this.signIn.confirm(accountId, new Secret(form.currentPassword));
+    await this.signIn.confirm(accountId, new Secret(form.currentPassword)).catch(besideField('currentPassword'));
     await this.passwords.set(accountId, new Secret(form.password));
     return kept;
   }

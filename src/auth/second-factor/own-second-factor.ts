@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, Secret } from '../../shared/index.js';
+import { Secret } from '../../shared/index.js';
 import type { Visitor } from '../../web/index.js';
 import { RECOVERY_CODES_REPLACED, SECOND_FACTOR_OFF } from '../mails/second-factor-words.js';
 import { SignIn } from '../sign-in/sign-in.service.js';
-import { TooManyTries } from '../throttle/throttle.js';
+import { besideField } from '../throttle/throttle.js';
 import { SecondFactorCheck } from './second-factor-check.js';
 import { SecondFactorMails } from './second-factor-mails.js';
 import { SecondFactors } from './second-factors.service.js';
@@ -48,12 +48,3 @@ export class OwnSecondFactor {
     await this.check.confirm(accountId, code).catch(besideField('code'));
   }
 }
-
-/** Too many tries are told at the field that they were made with. */
-const besideField =
-  (param: keyof BothFactors) =>
-  (error: unknown): never => {
-    if (!(error instanceof TooManyTries)) throw error;
-    const { kind, message, retryAfterSeconds } = error;
-    throw new AppError(kind, message, { param, retryAfterSeconds });
-  };

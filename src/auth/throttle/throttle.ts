@@ -71,6 +71,15 @@ export class Throttle {
   }
 }
 
+/** For forms: too many tries are told beside the field that they were made with. @param param its name */
+export const besideField =
+  (param: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof TooManyTries)) throw error;
+    const { kind, message, retryAfterSeconds } = error;
+    throw new AppError(kind, message, { param, retryAfterSeconds });
+  };
+
 /** `40 seconds`, `1 minute`, `15 minutes`: never sooner than it is. */
 export function durationOf(seconds: number): string {
   const [amount, unit] = seconds < 60 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];

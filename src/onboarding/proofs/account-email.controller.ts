@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { IsEmail, IsNotEmpty, IsString } from 'class-validator';
-import { SignedIn, SignIn } from '../../auth/index.js';
+import { besideField, SignedIn, SignIn } from '../../auth/index.js';
 import { Clock, Secret } from '../../shared/index.js';
 import {
   CurrentVisit,
@@ -65,7 +65,7 @@ export class AccountEmailController {
   }
 
   private async requested(visitor: Visitor, { email, currentPassword }: EmailForm, visit: Visit): Promise<Redirect> {
-    await this.signIn.confirm(visitor.accountId, new Secret(currentPassword));
+    await this.signIn.confirm(visitor.accountId, new Secret(currentPassword)).catch(besideField('currentPassword'));
     return this.change.request(visitor, email, visit).then(() => HERE(SENT), tellSentJustNow('/account/email'));
   }
 
