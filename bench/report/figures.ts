@@ -54,7 +54,7 @@ const COLUMNS = {
   rows: { head: 'rows', digits: 0 },
   seconds: { head: 's', digits: 1 },
   mb: { head: 'MB', digits: 1 },
-  growth_mb: { head: 'RSS growth MB', digits: 1 },
+  growth_mb: { head: 'growth MB', digits: 1 },
   large_calls: { head: 'large calls', digits: 0 },
 } as const satisfies Record<string, Column>;
 

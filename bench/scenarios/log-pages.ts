@@ -12,6 +12,7 @@ import { lastDays } from '../seed/spans.ts';
 import { KEYS } from '../seed/world.ts';
 import type { Stage } from '../stage.ts';
 import { startRelay } from '../subjects/relay.ts';
+import { watched } from '../subjects/watched.ts';
 import { csvLines } from './log-csv.ts';
 import { accountPages, EVERYTHING, operatorPages, type PageOf } from './log-page-list.ts';
 import { known } from './segment.ts';
@@ -32,7 +33,7 @@ const OPERATOR = { email: 'operator@example.com', password: PASSWORD };
 export async function logPages(stage: Stage): Promise<ScenarioResult> {
   const { quick, rows = quick ? QUICK_ROWS : ROWS } = stage.options;
   const { cores } = stage.surroundings;
-  const relay = await startRelay({ ...stage.surroundings, cores: undefined });
+  const relay = await startRelay({ ...stage.surroundings, cores: undefined }, watched());
   const [user, operator] = [new Visitor(relay.target.origin), new Visitor(relay.target.origin)];
   try {
     const { keys, seconds } = await fill(stage, relay, [{ ...USER, keys: KEYS }], lastDays(DAYS, rows));
