@@ -65,7 +65,7 @@ export function stackedBars(input: StackedBarsInput): ChartWithTable {
   const { id, finding, caption, bucketName, buckets, unit } = input;
   const series = coloured(input);
   const total = summed(buckets, series);
-  const top = roundedMaximum(highest([{ values: total }]) / unit.size);
+  const top = roundedMaximum(highest([{ values: total }]) / unit.size, unit.whole);
   const chart: Chart = {
     ...EMPTY,
     id,

@@ -103,6 +103,17 @@ describe('axes', () => {
     expect(roundedMaximum(maximum)).toBeCloseTo(end, 9);
   });
 
+  it.each([
+    [0, 2],
+    [1, 2],
+    [3, 4],
+    [5, 6],
+    [11, 12],
+    [25, 30],
+  ])('that must hold %s of what is counted end at %s, whose half is counted too', (maximum, end) => {
+    expect(roundedMaximum(maximum, true)).toBe(end);
+  });
+
   it('name the first, the last and two buckets between', () => {
     expect(spread(Array.from({ length: 14 }, (_, index) => `${index + 7}`))).toEqual(['7', '11', '16', '20']);
     expect(spread(['1', '2'])).toEqual(['1', '2']);
