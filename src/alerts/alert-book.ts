@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { ADVISORY_LOCKS } from '../database/index.js';
+import { ADVISORY_LOCKS, soleTransaction } from '../database/index.js';
 import type { AlertKind, DueAlert } from './alert.js';
 import { thresholdsOf } from './alert-settings.repository.js';
 import { USUAL_ALERTS } from './alert-settings.js';
@@ -8,8 +8,6 @@ import { LOOK } from './crossings.js';
 
 /** Longer than any look takes: one that runs into a lock of somebody else's is given up. */
 const LOOK_LIMIT_MS = 30_000;
-
-const LOCK = 'SELECT pg_try_advisory_xact_lock($1) AS got';
 
 /** Nobody else takes up the same mail at the same time, nor for as long as $1 says. */
 const CLAIM = `
@@ -44,9 +42,7 @@ export class AlertBook {
 
   /** Finds what is crossed and what is not any more, unless another process is at it. */
   look(): Promise<void> {
-    return this.dataSource.transaction(async (manager) => {
-      const [lock] = await manager.query<{ got: boolean }[]>(LOCK, [ADVISORY_LOCKS.alerts]);
-      if (lock?.got !== true) return;
+    return soleTransaction(this.dataSource, ADVISORY_LOCKS.alerts, async (manager) => {
       await manager.query(`SET LOCAL statement_timeout = ${LOOK_LIMIT_MS}`);
       await manager.query(LOOK, [...thresholdsOf(USUAL_ALERTS)]);
     });

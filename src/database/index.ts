@@ -18,5 +18,6 @@ export { nanosColumn } from './nanos.column.js';
 export { Notifications, UNHEARD_CACHE_MS } from './notifications.js';
 export { DatabasePools } from './pools.js';
 export { processIdentity } from './process-identity.js';
+export { soleTransaction } from './sole-transaction.js';
 export { storableJson } from './storable-json.js';
 export { TOPICS } from './topics.js';

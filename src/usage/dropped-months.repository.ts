@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type EntityManager } from 'typeorm';
-import { ADVISORY_LOCKS } from '../database/index.js';
+import { ADVISORY_LOCKS, soleTransaction } from '../database/index.js';
 import { codeOf } from '../shared/index.js';
 import { type Month, startOf } from './month.js';
 import { CallsAreBusy } from './usage.errors.js';
@@ -55,8 +55,8 @@ export class DroppedMonths {
    * @throws CallsAreBusy when the tables are read for long, as by a backup, or a call of then has come in
    */
   drop(month: Month, record: (calls: number, manager: EntityManager) => Promise<void>): Promise<number | undefined> {
-    return this.dataSource.transaction(async (manager) => {
-      if (!(await isOurTurn(month, manager))) return undefined;
+    return soleTransaction(this.dataSource, ADVISORY_LOCKS.retention, async (manager) => {
+      if (!(await isThere(month, manager))) return undefined;
       // Nothing is added to the month from here on; it can be read.
       await manager.query(`LOCK TABLE calls_${month} IN SHARE MODE`);
       if ((await this.hasUnfinished(month, manager)) || !(await this.isSummedUp(month, manager)))
@@ -79,12 +79,12 @@ export class DroppedMonths {
   }
 }
 
-async function isOurTurn(month: Month, manager: EntityManager): Promise<boolean> {
-  const [row] = await manager.query<{ ours: boolean }[]>(
-    'SELECT pg_try_advisory_xact_lock($1) AND to_regclass($2) IS NOT NULL AS ours',
-    [ADVISORY_LOCKS.retention, `calls_${month}`],
-  );
-  return row?.ours ?? false;
+/** Whether nobody has dropped it before us. */
+async function isThere(month: Month, manager: EntityManager): Promise<boolean> {
+  const [row] = await manager.query<{ there: boolean }[]>('SELECT to_regclass($1) IS NOT NULL AS there', [
+    `calls_${month}`,
+  ]);
+  return row?.there ?? false;
 }
 
 /** What dropping a partition takes of its table. */

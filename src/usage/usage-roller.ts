@@ -1,15 +1,12 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import { ADVISORY_LOCKS } from '../database/index.js';
+import { DataSource, type EntityManager } from 'typeorm';
+import { ADVISORY_LOCKS, soleTransaction } from '../database/index.js';
 import { reasonOf, RecurringWork } from '../shared/index.js';
 
 /** How often calls are summed up. Tests take a shorter time. */
 export class RollerTimings {
   readonly everyMs: number = 60_000;
 }
-
-/** `more`: there are more to be summed up. False: another process is at it. */
-const STEP = 'SELECT CASE WHEN pg_try_advisory_xact_lock($1) THEN sum_up_usage() ELSE false END AS more';
 
 /**
  * Sums finished calls up by quarters of an hour (`usage_slots`), the oldest first, up to an hour ago: after an upgrade or
@@ -47,8 +44,13 @@ export class UsageRoller implements OnModuleDestroy {
     let more = true;
     while (more) {
       if (stopped?.aborted === true) return;
-      const [row] = await this.dataSource.query<{ more: boolean }[]>(STEP, [ADVISORY_LOCKS.rollup]);
-      more = row?.more ?? false;
+      more = (await soleTransaction(this.dataSource, ADVISORY_LOCKS.rollup, sumUp)) ?? false;
     }
   }
+}
+
+/** @returns whether there are more to be summed up */
+async function sumUp(manager: EntityManager): Promise<boolean> {
+  const [row] = await manager.query<{ more: boolean }[]>('SELECT sum_up_usage() AS more');
+  return row?.more ?? false;
 }

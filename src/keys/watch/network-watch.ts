@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { ADVISORY_LOCKS } from '../../database/index.js';
+import { ADVISORY_LOCKS, soleTransaction } from '../../database/index.js';
 import { Clock } from '../../shared/index.js';
 import { type AddressUse, KeyNetworks } from './key-networks.repository.js';
 import { KeyNotices } from './key-notices.js';
@@ -22,11 +22,7 @@ export class NetworkWatch {
 
   /** Looks at the calls since the last time, unless another process is at it. */
   look(): Promise<void> {
-    return this.dataSource.transaction(async (manager) => {
-      const [row] = await manager.query<{ ours: boolean }[]>('SELECT pg_try_advisory_xact_lock($1) AS ours', [
-        ADVISORY_LOCKS.keyWatch,
-      ]);
-      if (row?.ours !== true) return;
+    return soleTransaction(this.dataSource, ADVISORY_LOCKS.keyWatch, async (manager) => {
       const now = this.clock.date();
       const looked = await this.networks.looked(manager);
       const since = new Date(looked.until.getTime() - OVERLAP_MS);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { ADVISORY_LOCKS } from '../../database/index.js';
+import { ADVISORY_LOCKS, soleTransaction } from '../../database/index.js';
 import { Clock, nanos, type Nanos } from '../../shared/index.js';
 import { KeyUsesReader, type Query } from '../../usage/index.js';
 import { KeyNotices } from './key-notices.js';
@@ -37,11 +37,7 @@ export class VolumeWatch {
 
   /** Looks at the last hour, unless another process is at it. */
   look(): Promise<void> {
-    return this.dataSource.transaction(async (manager) => {
-      const [row] = await manager.query<{ ours: boolean }[]>('SELECT pg_try_advisory_xact_lock($1) AS ours', [
-        ADVISORY_LOCKS.keyWatch,
-      ]);
-      if (row?.ours !== true) return;
+    return soleTransaction(this.dataSource, ADVISORY_LOCKS.keyWatch, async (manager) => {
       const now = this.clock.date();
       const hourAgo = new Date(now.getTime() - HOUR_MS);
       const times = [hourAgo.toISOString(), now.toISOString()];

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { ADVISORY_LOCKS, soleTransaction } from '../../database/index.js';
 import { AppError, reasonOf, RecurringWork } from '../../shared/index.js';
 import { AllowanceCalendar } from './allowance-calendar.js';
 import { AllowanceRepository } from './allowance.repository.js';
@@ -64,11 +65,11 @@ export class AllowanceTurn implements OnModuleDestroy {
   /** @returns whether it was for us to do so */
   private async turn(id: string): Promise<boolean> {
     try {
-      return await this.dataSource.transaction(async (manager) => {
-        const ours = await this.allowances.isOurTurn(manager);
-        if (ours) await this.service.turn(id, manager);
-        return ours;
+      const turned = await soleTransaction(this.dataSource, ADVISORY_LOCKS.allowances, async (manager) => {
+        await this.service.turn(id, manager);
+        return true;
       });
+      return turned ?? false;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       this.logger.error(`The allowance of account ${id} could not be given: ${reasonOf(error)}`);

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull } from 'typeorm';
-import { ADVISORY_LOCKS } from '../../database/index.js';
 import { type Nanos, nanos, ZERO } from '../../shared/index.js';
 import { AllowanceEntity, AllowanceMonthEntity } from './allowance.entity.js';
 import type { AllowanceMonth } from './allowance-calendar.js';
@@ -110,13 +109,5 @@ export class AllowanceRepository {
     const left = after.balance < remaining ? after.balance : remaining;
     const key = { accountId, month: running.month };
     await manager.update(AllowanceMonthEntity, key, { remaining: left, spent, walletBalance: after.balance });
-  }
-
-  /** Whether this transaction is the one that turns allowances now. */
-  async isOurTurn(manager: EntityManager): Promise<boolean> {
-    const [row] = await manager.query<{ ours: boolean }[]>('SELECT pg_try_advisory_xact_lock($1) AS ours', [
-      ADVISORY_LOCKS.allowances,
-    ]);
-    return row?.ours ?? false;
   }
 }
