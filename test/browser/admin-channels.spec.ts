@@ -1,43 +1,24 @@
 import type { Browser } from 'playwright-core';
-import { accessibilityFaults, NARROW, sidewaysScroll, startBrowser, WIDE, Window } from '../support/browser.js';
+import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { operatorVisit } from '../support/operator-visit.js';
+import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
-
-const SHOTS = process.env['SHOTS'];
-const SIZES = { wide: WIDE, narrow: NARROW, least: { width: 360, height: 700 } };
 
 describe('the pages of channels in a browser', () => {
   let relay: RelayApp;
   let browser: Browser;
-  let token: string;
+  let operator: PageVisitor;
 
   beforeAll(async () => {
     [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
-    token = (await operatorVisit(relay)).browser.cookies.get('switchboard-visit') ?? '';
+    operator = (await operatorVisit(relay)).browser;
   });
   afterAll(async () => {
     await browser.close();
     await relay.close();
   });
 
-  const open = async (options = {}): Promise<Window> => {
-    const window = await Window.open(browser, relay.url, options);
-    await window.context.addCookies([{ name: 'switchboard-visit', value: token, url: relay.url }]);
-    return window;
-  };
-  const expectFine = async ({ page, complaints }: Window, name: string): Promise<void> => {
-    for (const [size, viewport] of Object.entries(SIZES))
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.setViewportSize(viewport);
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-        await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-        if (SHOTS && size !== 'least')
-          await page.screenshot({ path: `${SHOTS}/${name}-${size}-${colorScheme}.png`, fullPage: true });
-        expect({ name, size, faults: await accessibilityFaults(page) }).toEqual({ name, size, faults: [] });
-        expect({ name, size, sideways: await sidewaysScroll(page) }).toEqual({ name, size, sideways: 0 });
-      }
-    expect(complaints).toEqual([]);
-  };
+  const open = (options = {}): Promise<Window> => Window.as(browser, operator, options);
 
   it('are accessible and fit, also where a form was refused', async () => {
     const caller = await relay.caller();

@@ -1,43 +1,30 @@
 import type { Browser } from 'playwright-core';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
-import { RelayApp } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';
-
-const SHOTS = process.env['SHOTS'];
+import type { PageVisitor } from '../support/page-visitor.js';
+import { RelayApp } from '../support/relay-app.js';
 
 describe('the pages of models and groups in a browser', () => {
   let relay: RelayApp;
   let browser: Browser;
-  let token: string;
+  let operator: PageVisitor;
 
   beforeAll(async () => {
     [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
-    token = (await operatorVisit(relay)).browser.cookies.get('switchboard-visit') ?? '';
+    operator = (await operatorVisit(relay)).browser;
   });
   afterAll(async () => {
     await browser.close();
     await relay.close();
   });
 
-  const open = async (): Promise<Window> => {
-    const window = await Window.open(browser, relay.url);
-    await window.context.addCookies([{ name: 'switchboard-visit', value: token, url: relay.url }]);
-    return window;
-  };
-  const look = async (window: Window, name: string): Promise<void> => {
-    await expectFine(window);
-    for (const width of SHOTS ? [1280, 390] : []) {
-      await window.page.setViewportSize({ width, height: 900 });
-      await window.page.screenshot({ path: `${SHOTS}/${name}-${width}.png`, fullPage: true });
-    }
-    await window.page.setViewportSize({ width: 1280, height: 900 });
-  };
+  const open = (): Promise<Window> => Window.as(browser, operator);
 
   it('are accessible and fit, and a price is changed by what is typed', async () => {
     const window = await open();
     const { page } = window;
     await page.goto('/admin/models');
-    await look(window, 'models');
+    await expectFine(window, 'models');
     await page.getByRole('link', { name: 'm', exact: true }).click();
     await page.getByLabel('Output', { exact: true }).first().fill('12.50');
     await page.getByRole('button', { name: 'Recalculate' }).click();
@@ -46,20 +33,20 @@ describe('the pages of models and groups in a browser', () => {
     await page.getByLabel('Prompt of at least').fill('many');
     await page.getByRole('button', { name: 'Save model' }).click();
     await page.getByRole('alert').waitFor();
-    await look(window, 'model-refused');
+    await expectFine(window, 'model-refused');
     await page.getByRole('button', { name: 'Remove long-context price 1' }).click();
     await page.getByLabel('Reason').last().fill('The vendor is dearer now');
     await page.keyboard.press('Enter');
     await page.getByText('output $12.50, was $10.00').waitFor();
     expect(await page.getByText('In force', { exact: true }).count()).toBe(1);
-    await look(window, 'model');
+    await expectFine(window, 'model');
     await page.getByRole('link', { name: 'Compare version 2 with the one before' }).click();
     await page.getByText('Changed', { exact: true }).first().waitFor();
-    await look(window, 'compare');
+    await expectFine(window, 'compare');
     await page.goto('/admin/models/new');
-    await look(window, 'model-new');
+    await expectFine(window, 'model-new');
     await window.close();
-  });
+  }, 120_000);
 
   it('are accessible and fit, and a group is added, changed and refused', async () => {
     const window = await open();
@@ -69,15 +56,15 @@ describe('the pages of models and groups in a browser', () => {
     await page.getByLabel('Multiplier', { exact: true }).fill('much');
     await page.getByRole('button', { name: 'Add group' }).click();
     await page.getByRole('alert').waitFor();
-    await look(window, 'group-refused');
+    await expectFine(window, 'group-refused');
     await page.getByLabel('Multiplier', { exact: true }).fill('0.5');
     await page.getByLabel('Who may choose it').selectOption('assigned');
     await page.getByRole('button', { name: 'Add group' }).click();
     await page.getByText('Group team is saved').waitFor();
-    await look(window, 'group');
+    await expectFine(window, 'group');
     await page.goto('/admin/groups');
     expect(await page.getByRole('link', { name: 'team', exact: true }).count()).toBe(1);
-    await look(window, 'groups');
+    await expectFine(window, 'groups');
     await window.close();
-  });
+  }, 120_000);
 });

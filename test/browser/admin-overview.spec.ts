@@ -2,11 +2,12 @@ import type { Browser } from 'playwright-core';
 import { DataSource } from 'typeorm';
 import { actingAs, AuditLog, COMMAND_LINE } from '../../src/audit/index.js';
 import { newId } from '../../src/shared/index.js';
-import { expectFine, NARROW, startBrowser, WIDE, Window } from '../support/browser.js';
+import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { aCallRow } from '../support/call-rows.js';
 import { mouse } from '../support/hands.js';
-import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';
+import type { PageVisitor } from '../support/page-visitor.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
 
 const CALLS = '/admin/calls';
 /** As long as a name may be on a page without being cut, without a place to break it at. */
@@ -18,13 +19,9 @@ describe('the overview, the calls of all users and the audit log in a browser', 
   let ann: TestCaller;
   let real: string;
   let failed: string;
-  let cookies: { name: string; value: string; url: string }[];
+  let operator: PageVisitor;
 
-  const open = async (options: Parameters<typeof Window.open>[2] = {}): Promise<Window> => {
-    const window = await Window.open(browser, relay.url, options);
-    await window.context.addCookies(cookies);
-    return window;
-  };
+  const open = (options = {}): Promise<Window> => Window.as(browser, operator, options);
 
   beforeAll(async () => {
     [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
@@ -56,8 +53,7 @@ describe('the overview, the calls of all users and the audit log in a browser', 
     await actingAs(COMMAND_LINE, () =>
       sql.transaction((manager) => relay.get(AuditLog).record({ ...entry, reason: 'It was slow.' }, manager)),
     );
-    const visitor = (await operatorVisit(relay)).browser;
-    cookies = [...visitor.cookies].map(([name, value]) => ({ name, value, url: relay.url }));
+    operator = (await operatorVisit(relay)).browser;
   });
   afterAll(async () => {
     await browser.close();
@@ -110,29 +106,26 @@ describe('the overview, the calls of all users and the audit log in a browser', 
     await window.close();
   });
 
-  describe.each([
-    ['wide', WIDE, 'light'],
-    ['wide', WIDE, 'dark'],
-    ['narrow', NARROW, 'light'],
-    ['narrow', NARROW, 'dark'],
-  ] as const)('%s, %j, in %s', (_size, viewport, colorScheme) => {
-    it.each([
-      ['the overview', () => ['/admin', '/admin?range=30d']],
-      [
-        'the calls',
-        () => [CALLS, `${CALLS}?open=${failed}&by=channel`, `${CALLS}?user=nobody`, `${CALLS}?range=custom&from=x`],
-      ],
-      ['a call', () => [`${CALLS}/${real}`, `${CALLS}/${failed}`, `${CALLS}/nothing`]],
-      ['the audit log', () => ['/admin/audit', '/admin/audit?text=nothing-like-it', '/admin/audit?before=x&from=x']],
-    ])('%s: accessible, fits, and breaks no rule of its own', async (_, pathsOf) => {
-      const window = await open({ viewport, colorScheme });
+  it.each([
+    ['the overview', () => ['/admin', '/admin?range=30d']],
+    [
+      'the calls',
+      () => [CALLS, `${CALLS}?open=${failed}&by=channel`, `${CALLS}?user=nobody`, `${CALLS}?range=custom&from=x`],
+    ],
+    ['a call', () => [`${CALLS}/${real}`, `${CALLS}/${failed}`, `${CALLS}/nothing`]],
+    ['the audit log', () => ['/admin/audit', '/admin/audit?text=nothing-like-it', '/admin/audit?before=x&from=x']],
+  ])(
+    '%s: accessible, fits, and breaks no rule of its own',
+    async (_, pathsOf) => {
+      const window = await open();
       for (const path of pathsOf()) {
         await window.page.goto(path);
         await expectFine(window);
       }
       await window.close();
-    });
-  });
+    },
+    120_000,
+  );
 });
 
 /** The first one was refused, the second one answered. */

@@ -1,8 +1,9 @@
 import type { Browser } from 'playwright-core';
-import { expectFine, NARROW, startBrowser, WIDE, Window } from '../support/browser.js';
+import { expectFine, NARROW, startBrowser, Window } from '../support/browser.js';
 import { Mailbox } from '../support/mailbox.js';
-import { RelayApp } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';
+import type { PageVisitor } from '../support/page-visitor.js';
+import { RelayApp } from '../support/relay-app.js';
 
 const PAGE = '/admin/settings';
 
@@ -10,11 +11,11 @@ describe('the page of settings in a browser', () => {
   let relay: RelayApp;
   let mailbox: Mailbox;
   let browser: Browser;
-  let token: string;
+  let operator: PageVisitor;
 
   beforeAll(async () => {
     [relay, mailbox, browser] = await Promise.all([RelayApp.start(), Mailbox.open(), startBrowser()]);
-    token = (await operatorVisit(relay)).browser.cookies.get('switchboard-visit') ?? '';
+    operator = (await operatorVisit(relay)).browser;
   });
   afterAll(async () => {
     await browser.close();
@@ -23,8 +24,7 @@ describe('the page of settings in a browser', () => {
   });
 
   const open = async (): Promise<Window> => {
-    const window = await Window.open(browser, relay.url);
-    await window.context.addCookies([{ name: 'switchboard-visit', value: token, url: relay.url }]);
+    const window = await Window.as(browser, operator);
     await window.page.goto(PAGE);
     return window;
   };
@@ -75,7 +75,6 @@ describe('the page of settings in a browser', () => {
     }
     expect(await told(mine)).toMatch(/Months of calls: now 6, yours 12/);
     await expectFine(mine);
-    await mine.page.setViewportSize(WIDE);
     await mine.page.getByRole('button', { name: 'Save retention' }).click();
     expect(await told(mine)).toContain('months of calls 6 → 12');
     await mine.close();
@@ -91,7 +90,6 @@ describe('the page of settings in a browser', () => {
     await page.getByRole('link', { name: /^Enter a whole number/ }).click();
     expect(await page.evaluate('document.activeElement.id')).toBe('account-callsPerMinute');
     await expectFine(window);
-    await page.setViewportSize(WIDE);
     await limits.getByLabel('Calls a minute').fill('600');
     await limits.getByRole('button', { name: 'Save limits' }).click();
     expect(await told(window)).toContain('Usual limits saved');
@@ -115,8 +113,7 @@ describe('the page of settings in a browser', () => {
     await page.getByLabel('Send it to').fill('bob@example.com');
     await page.getByRole('button', { name: 'Send test mail' }).click();
     expect(await page.locator('#to-error').innerText()).toContain('554 not now');
-    await expectFine(window);
-    if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/settings.png`, fullPage: true });
+    await expectFine(window, 'settings');
     await window.close();
   });
 });

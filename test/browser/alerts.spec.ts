@@ -1,11 +1,9 @@
 import type { Browser } from 'playwright-core';
-import { expectFine, NARROW, startBrowser, WIDE, Window } from '../support/browser.js';
+import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { mouse } from '../support/hands.js';
 import { RelayApp } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
 
-/** A folder for pictures of the page, when somebody wants to look at it. */
-const SHOTS = process.env['SHOTS'];
 const THRESHOLD = /^Balance falls below/;
 
 describe('the page of alerts', () => {
@@ -21,29 +19,20 @@ describe('the page of alerts', () => {
     await relay.close();
   });
   const open = async (javaScriptEnabled: boolean): Promise<void> => {
-    window = await Window.open(browser, relay.url, { javaScriptEnabled });
     const visitor = await signedIn(relay, (await relay.caller()).accountId);
-    await window.context.addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url: relay.url })));
+    window = await Window.as(browser, visitor, { javaScriptEnabled });
     await window.page.goto('/account');
     await mouse.press(window.page, 'link', 'Choose alerts');
   };
   afterEach(() => window.close());
-  const picture = async (name: string): Promise<void> => {
-    for (const [size, viewport] of Object.entries({ WIDE, NARROW })) {
-      await window.page.setViewportSize(viewport);
-      if (SHOTS) await window.page.screenshot({ path: `${SHOTS}/alerts-${name}-${size}.png`, fullPage: true });
-    }
-  };
 
   it('is as good as the others: as it is, refused, and saved', async () => {
     await open(true);
-    await expectFine(window);
-    await picture('usual');
+    await expectFine(window, 'alerts-usual');
     await mouse.fill(window.page, THRESHOLD, 'much');
     await mouse.press(window.page, 'button', 'Save alerts');
     expect(await window.page.title()).toMatch(/^Error: /);
-    await expectFine(window);
-    await picture('refused');
+    await expectFine(window, 'alerts-refused');
     await mouse.fill(window.page, THRESHOLD, '25');
     await mouse.press(window.page, 'button', 'Save alerts');
     await window.page.getByText('Alerts saved').waitFor();

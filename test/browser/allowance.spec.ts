@@ -1,15 +1,11 @@
 import type { Browser } from 'playwright-core';
 import { parseUsd } from '../../src/shared/index.js';
 import { AllowanceService, WalletService } from '../../src/wallet/index.js';
-import { expectFine, NARROW, startBrowser, WIDE, Window } from '../support/browser.js';
+import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { mouse } from '../support/hands.js';
 import { operatorVisit } from '../support/operator-visit.js';
-import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
-
-/** A folder for pictures of the pages; none are taken when absent. */
-const SHOTS = process.env['SHOTS'];
 
 describe('a monthly allowance in a browser', () => {
   let relay: RelayApp;
@@ -27,31 +23,16 @@ describe('a monthly allowance in a browser', () => {
     ann = await relay.caller({ credit: '5' });
   });
 
-  const windowOf = async ({ cookies }: PageVisitor, javaScriptEnabled = true): Promise<Window> => {
-    const window = await Window.open(browser, relay.url, { javaScriptEnabled });
-    await window.context.addCookies([...cookies].map(([name, value]) => ({ name, value, url: relay.url })));
-    return window;
-  };
-  const take = async ({ page }: Window, name: string): Promise<void> => {
-    if (SHOTS === undefined) return;
-    for (const [size, viewport] of Object.entries({ wide: WIDE, narrow: NARROW }))
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.setViewportSize(viewport);
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-        await page.screenshot({ path: `${SHOTS}/${name}-${size}-${colorScheme}.png`, fullPage: true });
-      }
-  };
   const look = async (window: Window, path: string, name: string): Promise<void> => {
     await window.page.goto(path);
-    await take(window, name);
-    await expectFine(window);
+    await expectFine(window, name);
   };
   const mainText = ({ page }: Window): Promise<string> => page.getByRole('main').innerText();
 
   it.each([true, false])(
     'is set by an operator, and shown to whoever is given it, with script: %s',
-    async (script) => {
-      const operator = await windowOf((await operatorVisit(relay)).browser, script);
+    async (javaScriptEnabled) => {
+      const operator = await Window.as(browser, (await operatorVisit(relay)).browser, { javaScriptEnabled });
       const { page } = operator;
       await page.goto(`/admin/users/${ann.accountId}`);
       await mouse.press(page, 'link', 'Monthly allowance');
@@ -65,7 +46,7 @@ describe('a monthly allowance in a browser', () => {
       expect(new URL(page.url()).pathname).toBe(`/admin/users/${ann.accountId}`);
       expect(await mainText(operator)).toContain('$20.00 given each month');
 
-      const user = await windowOf(await signedIn(relay, ann.accountId), script);
+      const user = await Window.as(browser, await signedIn(relay, ann.accountId), { javaScriptEnabled });
       await user.page.goto('/wallet');
       expect(await mainText(user)).toMatch(
         /\$20\.00 a month, \$20\.00 left until \d+ \w+, 00:00 UTC; the unspent part expires then\./,
@@ -78,22 +59,21 @@ describe('a monthly allowance in a browser', () => {
   );
 
   it('is accessible and fits wherever it is shown: given, partly gone, raised, and refused', async () => {
-    const operator = await windowOf((await operatorVisit(relay)).browser);
-    const user = await windowOf(await signedIn(relay, ann.accountId));
+    const operator = await Window.as(browser, (await operatorVisit(relay)).browser);
+    const user = await Window.as(browser, await signedIn(relay, ann.accountId));
     const there = `/admin/users/${ann.accountId}`;
-    await look(operator, `${there}/allowance`, 'none');
+    await look(operator, `${there}/allowance`, 'allowance-none');
     await mouse.fill(operator.page, 'Amount a month', '-5');
     await mouse.press(operator.page, 'button', 'Set allowance');
-    await take(operator, 'refused');
-    await expectFine(operator);
+    await expectFine(operator, 'allowance-refused');
     await relay.get(AllowanceService).set(ann.accountId, parseUsd('123456.789'));
     await relay.get(WalletService).credit(ann.accountId, parseUsd('-100000.000000001'), 'Moved to another account');
     await relay.get(AllowanceService).set(ann.accountId, parseUsd('1000000'));
-    await look(operator, `${there}/allowance`, 'raised');
-    await look(operator, there, 'user');
-    await look(operator, '/admin/users', 'users');
-    await look(user, '/wallet', 'wallet');
-    await look(user, '/', 'dashboard');
+    await look(operator, `${there}/allowance`, 'allowance-raised');
+    await look(operator, there, 'allowance-user');
+    await look(operator, '/admin/users', 'allowance-users');
+    await look(user, '/wallet', 'allowance-wallet');
+    await look(user, '/', 'allowance-dashboard');
     await Promise.all([operator.close(), user.close()]);
   }, 240_000);
 });

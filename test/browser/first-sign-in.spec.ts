@@ -66,10 +66,7 @@ describe('the first sign-in of somebody whose account was made for them, in a br
 
   it('begins with a link in a mail where an operator invites them', async () => {
     const email = 'invited@example.com';
-    const operator = await operatorVisit(relay);
-    const value = operator.browser.cookies.get('switchboard-visit') ?? '';
-    const theirs = await Window.open(browser, relay.url);
-    await theirs.context.addCookies([{ name: 'switchboard-visit', value, url: relay.url }]);
+    const theirs = await Window.as(browser, (await operatorVisit(relay)).browser);
     await theirs.page.goto('/admin/users/new');
     await theirs.page.getByLabel('E-mail').fill(email);
     await theirs.page.getByLabel('First sign-in').selectOption('invite');

@@ -2,13 +2,12 @@ import type { Browser } from 'playwright-core';
 import { DataSource } from 'typeorm';
 import { ApiKeyService, KeyWatch } from '../../src/keys/index.js';
 import { newId, parseUsd } from '../../src/shared/index.js';
-import { accessibilityFaults, NARROW, sidewaysScroll, startBrowser, WIDE, Window } from '../support/browser.js';
+import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { aCallRow } from '../support/call-rows.js';
+import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
 
-const SHOTS = process.env['SHOTS'];
-const SIZES = { wide: WIDE, narrow: NARROW, least: { width: 360, height: 700 } };
 const HOUR_MS = 3_600_000;
 const HOME = '203.0.113.7';
 const AWAY = '2001:db8:aaaa:bbbb:cccc:dddd:eeee:1234';
@@ -17,7 +16,7 @@ describe('the page of a key in a browser', () => {
   let relay: RelayApp;
   let browser: Browser;
   let ann: TestCaller;
-  let token: string;
+  let visitor: PageVisitor;
   let keyId: string;
   const now = Date.now();
 
@@ -34,7 +33,7 @@ describe('the page of a key in a browser', () => {
   beforeAll(async () => {
     [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
     ann = await relay.caller({ credit: '10000' });
-    token = (await signedIn(relay, ann.accountId)).cookies.get('switchboard-visit') ?? '';
+    visitor = await signedIn(relay, ann.accountId);
     ({ id: keyId } = await relay.get(ApiKeyService).create({
       accountId: ann.accountId,
       name: 'W'.repeat(60),
@@ -55,29 +54,15 @@ describe('the page of a key in a browser', () => {
     await relay.close();
   });
 
-  const open = async (options = {}): Promise<Window> => {
-    const window = await Window.open(browser, relay.url, options);
-    await window.context.addCookies([{ name: 'switchboard-visit', value: token, url: relay.url }]);
-    return window;
-  };
+  const open = (options = {}): Promise<Window> => Window.as(browser, visitor, options);
 
   it('is accessible and fits in both themes, with notices, long names and large amounts', async () => {
     const window = await open();
-    const { page, complaints } = window;
     const pages = { 'key-use': `/keys/${keyId}?range=30d`, 'key-unused': `/keys/${ann.keyId}`, 'key-home': '/' };
     for (const [name, path] of Object.entries(pages)) {
-      await page.goto(path);
-      for (const [size, viewport] of Object.entries(SIZES))
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.setViewportSize(viewport);
-          await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-          if (SHOTS && size !== 'least')
-            await page.screenshot({ path: `${SHOTS}/${name}-${size}-${colorScheme}.png`, fullPage: true });
-          expect({ name, size, faults: await accessibilityFaults(page) }).toEqual({ name, size, faults: [] });
-          expect({ name, size, sideways: await sidewaysScroll(page) }).toEqual({ name, size, sideways: 0 });
-        }
+      await window.page.goto(path);
+      await expectFine(window, name);
     }
-    expect(complaints).toEqual([]);
     await window.close();
   }, 180_000);
 

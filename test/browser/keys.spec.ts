@@ -2,13 +2,12 @@ import type { Browser } from 'playwright-core';
 import { DataSource } from 'typeorm';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { parseUsd } from '../../src/shared/index.js';
-import { accessibilityFaults, NARROW, sidewaysScroll, startBrowser, WIDE, Window } from '../support/browser.js';
+import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { aCallRow } from '../support/call-rows.js';
+import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
 
-const SHOTS = process.env['SHOTS'];
-const SIZES = { wide: WIDE, narrow: NARROW, least: { width: 360, height: 700 } };
 const LONGEST_NAME = 'W'.repeat(60);
 
 /** A key with as much on it as there can be. */
@@ -27,37 +26,19 @@ describe('the pages of keys in a browser', () => {
   let relay: RelayApp;
   let browser: Browser;
   let ann: TestCaller;
-  let token: string;
+  let visitor: PageVisitor;
 
   beforeAll(async () => {
     [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
     ann = await relay.caller({ credit: '10000' });
-    token = (await signedIn(relay, ann.accountId)).cookies.get('switchboard-visit') ?? '';
+    visitor = await signedIn(relay, ann.accountId);
   });
   afterAll(async () => {
     await browser.close();
     await relay.close();
   });
 
-  const open = async (options = {}): Promise<Window> => {
-    const window = await Window.open(browser, relay.url, options);
-    await window.context.addCookies([{ name: 'switchboard-visit', value: token, url: relay.url }]);
-    return window;
-  };
-  /** Looks at the page as it stands, in every size and theme. */
-  const expectFine = async ({ page, complaints }: Window, name: string): Promise<void> => {
-    for (const [size, viewport] of Object.entries(SIZES))
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.setViewportSize(viewport);
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-        await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-        if (SHOTS && size !== 'least')
-          await page.screenshot({ path: `${SHOTS}/${name}-${size}-${colorScheme}.png`, fullPage: true });
-        expect({ name, size, faults: await accessibilityFaults(page) }).toEqual({ name, size, faults: [] });
-        expect({ name, size, sideways: await sidewaysScroll(page) }).toEqual({ name, size, sideways: 0 });
-      }
-    expect(complaints).toEqual([]);
-  };
+  const open = (options = {}): Promise<Window> => Window.as(browser, visitor, options);
 
   it('are accessible and fit, with the longest names and amounts that there are', async () => {
     const keys = relay.get(ApiKeyService);

@@ -26,9 +26,7 @@ describe('the pages of keys, wallet and log, with long names, large numbers and 
     ]);
     caller = await relay.caller({ credit: '10000', quota: '20' });
     await fill();
-    window = await Window.open(browser, relay.url);
-    const visitor = await signedIn(relay, caller.accountId);
-    await window.context.addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url: relay.url })));
+    window = await Window.as(browser, await signedIn(relay, caller.accountId));
   });
   afterAll(async () => {
     await browser.close();

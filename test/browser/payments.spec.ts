@@ -1,12 +1,9 @@
 import type { Browser } from 'playwright-core';
-import { expectFine, NARROW, startBrowser, WIDE, Window } from '../support/browser.js';
+import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { mouse } from '../support/hands.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { anEvent, completed, PaymentsWorld, WEBHOOK_SECRET } from '../support/payments-world.js';
-
-/** A folder for pictures of the pages, when somebody wants to look at them. */
-const SHOTS = process.env['SHOTS'];
 
 describe('a payment in a browser', () => {
   let world: PaymentsWorld;
@@ -27,22 +24,13 @@ describe('a payment in a browser', () => {
   afterEach(() => window.close());
 
   const open = async (who: PageVisitor, path: string, javaScriptEnabled = true): Promise<void> => {
-    const { url } = world.relay;
-    window = await Window.open(browser, url, { javaScriptEnabled });
-    await window.context.addCookies([...who.cookies].map(([name, value]) => ({ name, value, url })));
+    window = await Window.as(browser, who, { javaScriptEnabled });
     await window.page.goto(path);
   };
   const press = (role: 'button' | 'link', name: string): Promise<void> => mouse.press(window.page, role, name);
   const heading = (): Promise<string> => window.page.getByRole('heading', { level: 1 }).innerText();
   const main = (): Promise<string> => window.page.getByRole('main').innerText();
-  const fine = async (name: string): Promise<void> => {
-    await expectFine(window);
-    await window.page.emulateMedia({ colorScheme: 'light' });
-    for (const [size, viewport] of Object.entries({ NARROW, WIDE })) {
-      await window.page.setViewportSize(viewport);
-      if (SHOTS) await window.page.screenshot({ path: `${SHOTS}/payments-${name}-${size}.png`, fullPage: true });
-    }
-  };
+  const fine = (name: string): Promise<void> => expectFine(window, `payments-${name}`);
   /** From the wallet to the page of Stripe. */
   const begin = async (): Promise<void> => {
     await press('button', 'Continue to payment');

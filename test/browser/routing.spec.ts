@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
-import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';
+import type { PageVisitor } from '../support/page-visitor.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
 
-const SHOTS = process.env['SHOTS'];
 const LONGEST_NAME = 'w'.repeat(60);
 
 const channels = (baseUrl: string): string => `
@@ -21,13 +21,13 @@ describe('the dry run in a browser', () => {
   let relay: RelayApp;
   let browser: Browser;
   let ann: TestCaller;
-  let token: string;
+  let operator: PageVisitor;
 
   beforeAll(async () => {
     [relay, browser] = await Promise.all([RelayApp.start(), startBrowser()]);
     await relay.applyCatalog(channels(relay.upstream.url));
     ann = await relay.caller({ credit: '10000' });
-    token = (await operatorVisit(relay)).browser.cookies.get('switchboard-visit') ?? '';
+    operator = (await operatorVisit(relay)).browser;
   });
   afterAll(async () => {
     await browser.close();
@@ -35,17 +35,9 @@ describe('the dry run in a browser', () => {
   });
 
   const open = async (): Promise<Window> => {
-    const window = await Window.open(browser, relay.url);
-    await window.context.addCookies([{ name: 'switchboard-visit', value: token, url: relay.url }]);
+    const window = await Window.as(browser, operator);
     await window.page.goto('/admin/routing');
     return window;
-  };
-  const shoot = async ({ page }: Window, name: string): Promise<void> => {
-    if (SHOTS === undefined) return;
-    for (const width of [1280, 390]) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.screenshot({ path: `${SHOTS}/${name}-${width}.png`, fullPage: true });
-    }
   };
 
   it('says where a call of a user would go, with which of their keys, and why not elsewhere', async () => {
@@ -68,8 +60,7 @@ describe('the dry run in a browser', () => {
       rows.slice(1).map((text) => /75%|25%|Translated from Responses to Messages|It serves saver/.exec(text)?.[0]),
     ).toEqual(['75%', '25%', 'Translated from Responses to Messages', 'It serves saver']);
     expect(await answer.getByText('Prompts of 100,000 tokens and more').count()).toBe(1);
-    await shoot(window, 'routing');
-    await expectFine(window);
+    await expectFine(window, 'routing');
     await window.close();
   });
 
@@ -81,8 +72,7 @@ describe('the dry run in a browser', () => {
     const answer = page.getByRole('region', { name: 'What would happen' });
     expect(await answer.getByRole('note').innerText()).toContain('would be refused.');
     expect(await answer.getByRole('note').innerText()).toContain('your wallet has $0 left');
-    await shoot(window, 'routing-refused');
-    await expectFine(window);
+    await expectFine(window, 'routing-refused');
     await window.close();
   });
 

@@ -26,13 +26,8 @@ describe.each<[string, BrowserContextOptions]>([
   });
 
   /** A window of whoever owns the key. */
-  const windowOf = async ({ accountId }: TestCaller): Promise<Window> => {
-    const window = await Window.open(browser, relay.url, options);
-    const visitor = await signedIn(relay, accountId);
-    const cookies = [...visitor.cookies].map(([name, value]) => ({ name, value, url: relay.url }));
-    await window.context.addCookies(cookies);
-    return window;
-  };
+  const windowOf = async ({ accountId }: TestCaller): Promise<Window> =>
+    Window.as(browser, await signedIn(relay, accountId), options);
   /** A call that costs $0.02. */
   const call = async ({ key }: TestCaller): Promise<{ status: number; text: string }> => {
     const answer = await relay.post('/v1/chat/completions', key, {

@@ -5,7 +5,6 @@ import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { aCallRow } from '../support/call-rows.js';
 import { RelayApp } from '../support/relay-app.js';
 
-const SHOTS = process.env['SHOTS'];
 const HOUR_MS = 3_600_000;
 const LONGEST_NAME = 'w'.repeat(60);
 
@@ -65,14 +64,9 @@ channels:
     expect(await rowOf('fee').getByText('75%', { exact: true }).count()).toBe(1);
     expect(await rowOf(LONGEST_NAME).getByText('Most calls fail').count()).toBe(1);
     expect(await rowOf('m').getByRole('img').getAttribute('aria-label')).toContain('100% in the 20 with any');
-    if (SHOTS !== undefined)
-      for (const width of [1280, 390]) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.screenshot({ path: `${SHOTS}/status-${width}.png`, fullPage: true });
-      }
     await rowOf('fee').getByText('View as table').click();
     expect(await rowOf('fee').getByRole('table').getByRole('row').count()).toBe(25);
-    await expectFine(window);
+    await expectFine(window, 'status');
     await window.close();
   });
 

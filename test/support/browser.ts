@@ -2,10 +2,16 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { findChromium } from './chromium.js';
+import type { PageVisitor } from './page-visitor.js';
 
 /** The size of the windows that pages are looked at in. */
 export const WIDE = { width: 1280, height: 900 };
 export const NARROW = { width: 390, height: 844 };
+/** The narrowest that must do. */
+const LEAST = { width: 360, height: 740 };
+
+/** A folder for pictures of what is looked at under a name, when somebody wants to see it too. */
+const SHOTS = process.env['SHOTS'];
 
 /** A real Chromium. Close it when the tests are over. */
 export const startBrowser = (): Promise<Browser> =>
@@ -32,6 +38,17 @@ export class Window {
         window.complaints.push(`${page.url()}: ${message.text()}`);
     });
     page.on('pageerror', (error) => window.complaints.push(`${page.url()}: ${error.message}`));
+    return window;
+  }
+
+  /** The same of whoever this visitor is: with its cookies. */
+  static async as(
+    browser: Browser,
+    { url, cookies }: PageVisitor,
+    options: BrowserContextOptions = {},
+  ): Promise<Window> {
+    const window = await Window.open(browser, url, options);
+    await window.context.addCookies([...cookies].map(([name, value]) => ({ name, value, url })));
     return window;
   }
 
@@ -74,22 +91,31 @@ const coveredNames = (page: Page): Promise<string[]> =>
   }).map((row) => row.querySelector(':scope > th').textContent)`);
 
 /** From the narrowest window that must do to the widest that is usual. */
-const WIDTHS = [360, 390, 768, 1024, 1280, 1920];
+const WIDTHS = [LEAST.width, NARROW.width, 768, 1024, WIDE.width, 1920];
 
-/** Looks at the page as it stands: accessible at 1280 and 390 pixels in both themes, never wider than its window. */
-export async function expectFine({ page, complaints }: Window): Promise<void> {
-  for (const viewport of [WIDE, NARROW])
+/**
+ * Looks at the page as it stands: accessible in windows of three sizes and in both themes, in no window wider than that.
+ * The window has its size again afterwards.
+ * @param name of the pictures that are taken where SHOTS names a folder for them; without a name there are none
+ */
+export async function expectFine({ page, complaints }: Window, name?: string): Promise<void> {
+  const before = page.viewportSize() ?? WIDE;
+  for (const [size, viewport] of Object.entries({ wide: WIDE, narrow: NARROW, least: LEAST }))
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       // Until it has been painted so.
       await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-      expect(await accessibilityFaults(page)).toEqual([]);
+      if (SHOTS && name !== undefined)
+        await page.screenshot({ path: `${SHOTS}/${name}-${size}-${colorScheme}.png`, fullPage: true });
+      const look = { page: page.url(), size, colorScheme };
+      expect({ ...look, faults: await accessibilityFaults(page) }).toEqual({ ...look, faults: [] });
     }
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 800 });
     expect({ width, sideways: await sidewaysScroll(page) }).toEqual({ width, sideways: 0 });
     expect({ width, covered: await coveredNames(page) }).toEqual({ width, covered: [] });
   }
+  await page.setViewportSize(before);
   expect(complaints).toEqual([]);
 }

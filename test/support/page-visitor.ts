@@ -18,7 +18,7 @@ export class PageVisitor {
   csrf = '';
 
   constructor(
-    private readonly url: string,
+    readonly url: string,
     /** Sent with every request. */
     private readonly headers: Fields = {},
   ) {}
