@@ -31,7 +31,6 @@ describe('the usage log and the wallet in a browser', () => {
       id: failed,
       accountId: ann.accountId,
       keyId: ann.keyId,
-      createdAt: new Date(Date.now() - 60_000).toISOString(),
       model: LONGEST,
       group: 'a-group-of-sixty-characters-that-is-as-long-as-one-may-ever-be',
       cost: 0n,

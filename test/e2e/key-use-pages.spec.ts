@@ -29,7 +29,6 @@ describe('the page of a key', () => {
       id: newId('req', Date.now() - agoMs),
       accountId: ann.accountId,
       keyId: ann.keyId,
-      createdAt: new Date(Date.now() - agoMs).toISOString(),
       ip: '192.0.2.1',
       cost: 1_234_567_891n,
     });

@@ -1,10 +1,12 @@
 import type { DataSource } from 'typeorm';
 import type { WaitRecords } from '../../src/call/index.js';
+import { idTime } from '../../src/shared/index.js';
 
 interface CallRow {
   readonly id: string;
   readonly accountId: string;
   readonly keyId: string;
+  /** The time inside the id, by which the page of a call finds it; where there is none, now. */
   readonly createdAt: string;
   readonly model: string;
   readonly group: string;
@@ -35,7 +37,7 @@ export async function aCallRow(
   overrides: Partial<CallRow> & Pick<CallRow, 'id' | 'accountId' | 'keyId'>,
 ): Promise<void> {
   const row: CallRow = {
-    createdAt: new Date().toISOString(),
+    createdAt: new Date(idTime(overrides.id) ?? Date.now()).toISOString(),
     model: 'gpt-5.5',
     group: 'default',
     cost: 1_500_000n,
