@@ -20,9 +20,9 @@ export class SecurityLog {
     this.logger.warn({ account, ip, why }, WORDS[why]);
   }
 
-  /** Somebody who is signed in could not say their password again. */
-  notConfirmed(account: string): void {
-    this.logger.warn({ account }, 'A password that was asked for again was wrong.');
+  /** Somebody who is signed in could not say their password again, or a code of their second factor. */
+  notConfirmed(why: 'password' | 'code', account: string): void {
+    this.logger.warn({ account, why }, `A ${why} that was asked for again was wrong.`);
   }
 }
 

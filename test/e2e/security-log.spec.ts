@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
+import { turnOnSecondFactor } from '../support/authenticator.js';
 import { OPERATOR_PASSWORD, type OperatorVisit, operatorVisit } from '../support/operator-visit.js';
 import { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
@@ -47,6 +48,34 @@ describe('The log of the program tells', () => {
     ]);
     for (const typed of ['correct horse', 'nobody-here', operator.email])
       expect(JSON.stringify(lines)).not.toContain(typed);
+  });
+
+  it('whose code of a second factor was wrong, at the sign-in and where it is asked for again', async () => {
+    const { accountId, email, browser } = await operatorVisit(relay);
+    await turnOnSecondFactor(browser);
+    const visitor = new PageVisitor(relay.url);
+    await visitor.signIn(email, OPERATOR_PASSWORD);
+    await visitor.submit('/sign-in/code', { code: '000000' });
+    const given = { currentPassword: OPERATOR_PASSWORD, code: '000000' };
+    for (const page of ['/account/second-factor/off', '/account/second-factor/recovery-codes'])
+      expect((await browser.submit(page, given)).status).toBe(422);
+    const again = { facts: { account: accountId, why: 'code' }, text: 'A code that was asked for again was wrong.' };
+    expect(lines.filter(({ facts }) => facts['why'] === 'code')).toEqual([
+      expect.objectContaining({ facts: { account: accountId, ip: '127.0.0.1', why: 'code' } }),
+      again,
+      again,
+    ]);
+    expect(JSON.stringify(lines)).not.toContain('000000');
+  });
+
+  it('whose password was wrong where it is asked for again', async () => {
+    const { accountId, browser } = await operatorVisit(relay);
+    const fields = { currentPassword: 'correct horse battery', password: 'copper lantern meadow' };
+    expect((await browser.submit('/account/password', fields)).status).toBe(422);
+    expect(lines).toContainEqual({
+      facts: { account: accountId, why: 'password' },
+      text: 'A password that was asked for again was wrong.',
+    });
   });
 
   it('that a suspended account was not let in', async () => {

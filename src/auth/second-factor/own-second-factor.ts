@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Secret } from '../../shared/index.js';
 import type { Visitor } from '../../web/index.js';
 import { RECOVERY_CODES_REPLACED, SECOND_FACTOR_OFF } from '../mails/second-factor-words.js';
+import { SecurityLog } from '../security-log.js';
 import { SignIn } from '../sign-in/sign-in.service.js';
 import { besideField } from '../throttle/throttle.js';
+import { CodeNotAccepted } from './second-factor.errors.js';
 import { SecondFactorCheck } from './second-factor-check.js';
 import { SecondFactorMails } from './second-factor-mails.js';
 import { SecondFactors } from './second-factors.service.js';
@@ -22,6 +24,7 @@ export class OwnSecondFactor {
     private readonly check: SecondFactorCheck,
     private readonly signIn: SignIn,
     private readonly mails: SecondFactorMails,
+    private readonly log: SecurityLog,
   ) {}
 
   /**
@@ -45,6 +48,9 @@ export class OwnSecondFactor {
   /** The password first: a code is used up by being right. */
   private async confirm(accountId: string, { currentPassword, code }: BothFactors): Promise<void> {
     await this.signIn.confirm(accountId, new Secret(currentPassword)).catch(besideField('currentPassword'));
-    await this.check.confirm(accountId, code).catch(besideField('code'));
+    await this.check.confirm(accountId, code).catch((error: unknown) => {
+      if (error instanceof CodeNotAccepted) this.log.notConfirmed('code', accountId);
+      return besideField('code')(error);
+    });
   }
 }

@@ -78,7 +78,7 @@ export class SignIn {
     await this.throttle.spend('password-of-session', accountId);
     const row = await this.accounts.withPassword({ id: accountId });
     if (!row || !(await this.passwords.matches(password, row.passwordHash))) {
-      this.log.notConfirmed(accountId);
+      this.log.notConfirmed('password', accountId);
       throw new WrongPassword();
     }
     await this.throttle.forget('password-of-session', accountId);
