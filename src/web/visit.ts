@@ -16,6 +16,8 @@ export interface Visitor {
   readonly confirmedAt: Date;
   /** Somebody else has seen their password: nothing but choosing another one is open to them. */
   readonly passwordIsTemporary: boolean;
+  /** Whether they need a second factor. */
+  readonly secondFactorNeeded: boolean;
   /** They need a second factor and have none: nothing but setting one up is open to them. */
   readonly secondFactorMissing: boolean;
 }

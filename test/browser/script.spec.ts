@@ -36,6 +36,7 @@ describe('the script of pages', () => {
       sessionId: 'ses_1',
       confirmedAt: new Date(0),
       passwordIsTemporary: false,
+      secondFactorNeeded: false,
       secondFactorMissing: false,
     },
     csrf: 'x',

@@ -131,9 +131,15 @@ describe('operators and second factors', () => {
       expect((await other.get('/verify')).status).toBe(200);
     });
 
-    it('and turn theirs off only to set up another one', async () => {
+    it('and turn theirs off only to set up another one, of which the page tells them before', async () => {
       const { app, recoveryCodes } = await turnOnSecondFactor(operator.browser);
+      const said = 'Administrators of Switchboard need a second factor: once this one is off, nothing else opens';
+      expect((await operator.browser.get('/account/second-factor/off')).text).not.toContain(said);
       await need(true);
+      expect((await operator.browser.get('/account/second-factor/off')).text).toContain(said);
+      const ann = await signedIn(await account());
+      await turnOnSecondFactor(ann);
+      expect((await ann.get('/account/second-factor/off')).text).not.toContain(said);
       const given = { currentPassword: OPERATOR_PASSWORD, code: recoveryCodes[0] ?? '' };
       await operator.browser.submit('/account/second-factor/off', given);
       expect((await operator.browser.get('/admin')).location).toBe('/account/second-factor');

@@ -39,7 +39,11 @@ export const recoveryCodesPage = (visitor: Visitor, codes: readonly string[], ti
   });
 
 /** A form that takes the password and a code. */
-export const bothFactorsPage = (view: string, title: string, { email }: Visitor, form: Form<object>): Page =>
-  new Page(`account/${view}`, { title, width: 'narrow', data: { form, email, crumbs: crumbsTo(title) } });
+export const bothFactorsPage = (view: string, title: string, visitor: Visitor, form: Form<object>): Page =>
+  new Page(`account/${view}`, {
+    title,
+    width: 'narrow',
+    data: { form, email: visitor.email, required: visitor.secondFactorNeeded, crumbs: crumbsTo(title) },
+  });
 
 export const toAccount = (flash?: Flash): Redirect => new Redirect(ACCOUNT_CARD, flash);

@@ -141,16 +141,21 @@ export class SessionService {
 
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-const visitorOf = (row: SessionRow, administratorsNeedSecondFactor: boolean): Visitor => ({
-  accountId: row.accountId,
-  email: row.email,
-  name: row.name,
-  operator: row.role === 'admin',
-  verified: row.verifiedAt !== null,
-  groupName: row.groupName ?? undefined,
-  timeZone: row.timeZone,
-  sessionId: row.sessionId,
-  confirmedAt: row.confirmedAt,
-  passwordIsTemporary: row.passwordIsTemporary,
-  secondFactorMissing: administratorsNeedSecondFactor && row.role === 'admin' && !row.hasSecondFactor,
-});
+function visitorOf(row: SessionRow, administratorsNeedSecondFactor: boolean): Visitor {
+  const operator = row.role === 'admin';
+  const secondFactorNeeded = administratorsNeedSecondFactor && operator;
+  return {
+    accountId: row.accountId,
+    email: row.email,
+    name: row.name,
+    operator,
+    verified: row.verifiedAt !== null,
+    groupName: row.groupName ?? undefined,
+    timeZone: row.timeZone,
+    sessionId: row.sessionId,
+    confirmedAt: row.confirmedAt,
+    passwordIsTemporary: row.passwordIsTemporary,
+    secondFactorNeeded,
+    secondFactorMissing: secondFactorNeeded && !row.hasSecondFactor,
+  };
+}

@@ -30,6 +30,7 @@ const signedIn = (overrides: Partial<Visit> = {}): Visit =>
       sessionId: 'ses_1',
       confirmedAt: new Date(0),
       passwordIsTemporary: false,
+      secondFactorNeeded: false,
       secondFactorMissing: false,
     },
     ...overrides,
