@@ -28,7 +28,7 @@ export { BrowserSignIn } from './sign-in/browser-sign-in.js';
 export { PasswordChange } from './sign-in/password-change.js';
 export { ConfirmedForm, RecentSignIn } from './sign-in/recent-sign-in.js';
 export { SignIn, SignInRefused } from './sign-in/sign-in.service.js';
-export { SecondFactorChangedMeanwhile } from './second-factor/second-factor.errors.js';
+export { SecondFactorIsOff } from './second-factor/second-factor.errors.js';
 export { SecondFactorRemoval } from './second-factor/second-factor-removal.js';
 export { type SecondFactor, SecondFactors } from './second-factor/second-factors.service.js';
 export { type Session, SessionNotFound, SessionService } from './sessions/session.service.js';

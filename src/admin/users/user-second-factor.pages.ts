@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   ConfirmedForm,
   RecentSignIn,
-  SecondFactorChangedMeanwhile,
+  SecondFactorIsOff,
   SecondFactorRemoval,
   SecondFactors,
 } from '../../auth/index.js';
@@ -42,7 +42,7 @@ export class UserSecondFactorPages {
       });
       if (done === undefined) return await this.page(visitor, user, form);
     } catch (error) {
-      if (error instanceof SecondFactorChangedMeanwhile) return new Redirect(pathOf(id), GONE);
+      if (error instanceof SecondFactorIsOff) return new Redirect(pathOf(id), GONE);
       throw error;
     }
     const text = `${user.email} signs in with the password alone, and was told so by mail.`;

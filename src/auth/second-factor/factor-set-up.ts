@@ -42,7 +42,7 @@ export class FactorSetUp {
     return { sealed, text, address, qr: qrCode(address) };
   }
 
-  /** @returns the recovery codes @throws UnreadableSecret, CodeNotAccepted, SecondFactorChangedMeanwhile */
+  /** @returns the recovery codes @throws UnreadableSecret, CodeNotAccepted, SecondFactorIsOn */
   async finish(visitor: Visitor, sealed: string, code: string): Promise<readonly string[]> {
     const secret = this.secrets.openForSetUp(sealed, visitor);
     const codes = await this.factors.turnOn(visitor.accountId, secret, code);

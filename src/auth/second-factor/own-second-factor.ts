@@ -28,7 +28,7 @@ export class OwnSecondFactor {
   ) {}
 
   /**
-   * @throws WrongPassword, CodeNotAccepted, CodesUnreadable, SecondFactorChangedMeanwhile, and AppError with the parameter of
+   * @throws WrongPassword, CodeNotAccepted, CodesUnreadable, SecondFactorIsOff, and AppError with the parameter of
    * what was tried too often
    */
   async turnOff({ accountId }: Visitor, given: BothFactors): Promise<void> {

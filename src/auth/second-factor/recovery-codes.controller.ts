@@ -5,7 +5,7 @@ import { SecondFactorSetUp, SignedIn } from '../access.js';
 import { BothFactorsForm } from './both-factors.form.js';
 import { OwnSecondFactor } from './own-second-factor.js';
 import { recoveryCodeHash } from './recovery-codes.js';
-import { SecondFactorChangedMeanwhile } from './second-factor.errors.js';
+import { SecondFactorIsOff } from './second-factor.errors.js';
 import { bothFactorsPage, OFF_ALREADY, recoveryCodesPage, toAccount } from './second-factor.view.js';
 import { SecondFactors } from './second-factors.service.js';
 
@@ -32,7 +32,7 @@ export class RecoveryCodesController {
       const codes = await form.attempt((given) => this.own.renewCodes(visitor, given));
       return codes ? recoveryCodesPage(visitor, codes, 'Your new recovery codes') : this.page(visitor, form);
     } catch (error) {
-      if (error instanceof SecondFactorChangedMeanwhile) return toAccount(OFF_ALREADY);
+      if (error instanceof SecondFactorIsOff) return toAccount(OFF_ALREADY);
       throw error;
     }
   }

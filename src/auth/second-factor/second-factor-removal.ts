@@ -11,7 +11,7 @@ export class SecondFactorRemoval {
     private readonly mails: SecondFactorMails,
   ) {}
 
-  /** Recorded; the owner is told by mail. @throws AccountGone, SecondFactorChangedMeanwhile when there is none */
+  /** Recorded; the owner is told by mail. @throws AccountGone, SecondFactorIsOff */
   async remove(accountId: string): Promise<void> {
     await this.factors.turnOff(accountId);
     await this.mails.tell(accountId, SECOND_FACTOR_REMOVED);

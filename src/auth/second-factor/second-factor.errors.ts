@@ -20,9 +20,16 @@ export class CodesUnreadable extends AppError {
   }
 }
 
-/** It was turned on, or off, in another window meanwhile. */
-export class SecondFactorChangedMeanwhile extends AppError {
+/** To be turned on where it is on: in another window meanwhile, where it is done on a page. */
+export class SecondFactorIsOn extends AppError {
   constructor() {
-    super('conflict', 'The second factor of this account was changed in another window meanwhile.');
+    super('conflict', 'This account has a second factor already.');
+  }
+}
+
+/** To be changed or turned off where it is off: the same. */
+export class SecondFactorIsOff extends AppError {
+  constructor() {
+    super('conflict', 'This account has no second factor.');
   }
 }

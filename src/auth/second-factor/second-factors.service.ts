@@ -6,7 +6,7 @@ import { AccountGone } from '../account.errors.js';
 import { AccountRepository } from '../account.repository.js';
 import { accountObject } from '../account-words.js';
 import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.js';
-import { CodeNotAccepted, SecondFactorChangedMeanwhile } from './second-factor.errors.js';
+import { CodeNotAccepted, SecondFactorIsOff, SecondFactorIsOn } from './second-factor.errors.js';
 import { SecondFactorRepository } from './second-factor.repository.js';
 import { FactorSecrets } from './factor-secrets.js';
 import { totpStep } from './totp.js';
@@ -39,7 +39,7 @@ export class SecondFactors {
   /**
    * Turns it on for whoever shows, by a first code, that their app makes codes of this secret. The code is used up by it.
    * @returns the recovery codes, which are kept nowhere
-   * @throws CodeNotAccepted, SecondFactorChangedMeanwhile when it is on already
+   * @throws CodeNotAccepted, SecondFactorIsOn
    */
   async turnOn(accountId: string, secret: Secret, typed: string): Promise<readonly string[]> {
     const code = typedCode(typed);
@@ -48,25 +48,25 @@ export class SecondFactors {
     const sealedSecret = this.secrets.sealForAccount(secret, accountId);
     return this.factors.transaction(async (manager) => {
       const on = await this.factors.insert(accountId, { sealedSecret, step, now: this.clock.date() }, manager);
-      if (!on) throw new SecondFactorChangedMeanwhile();
+      if (!on) throw new SecondFactorIsOn();
       return this.newCodes(accountId, manager);
     });
   }
 
-  /** Others in the place of all recovery codes. @throws SecondFactorChangedMeanwhile when it is off by now */
+  /** Others in the place of all recovery codes. @throws SecondFactorIsOff */
   renewCodes(accountId: string): Promise<readonly string[]> {
     return this.factors.transaction((manager) => this.newCodes(accountId, manager));
   }
 
   /**
    * Turns it off, for owners and, recorded, for operators.
-   * @throws AccountGone, SecondFactorChangedMeanwhile when it was off
+   * @throws AccountGone, SecondFactorIsOff
    */
   turnOff(accountId: string): Promise<void> {
     return this.factors.transaction(async (manager) => {
       const account = await this.accounts.lock(accountId, manager);
       if (account === null) throw new AccountGone();
-      if (!(await this.factors.delete(accountId, manager))) throw new SecondFactorChangedMeanwhile();
+      if (!(await this.factors.delete(accountId, manager))) throw new SecondFactorIsOff();
       const lines = ['second factor on → removed'];
       await this.audit.record({ action: 'changed', object: accountObject(account), lines }, manager);
     });
@@ -75,7 +75,7 @@ export class SecondFactors {
   private async newCodes(accountId: string, manager: EntityManager): Promise<readonly string[]> {
     const codes = newRecoveryCodes();
     const hashes = codes.map(recoveryCodeHash).filter((hash) => hash !== undefined);
-    if (!(await this.factors.replaceCodes(accountId, hashes, manager))) throw new SecondFactorChangedMeanwhile();
+    if (!(await this.factors.replaceCodes(accountId, hashes, manager))) throw new SecondFactorIsOff();
     return codes;
   }
 }

@@ -5,7 +5,7 @@ import { CurrentVisitor, Form, type FormBody, Page, Redirect, type Visitor } fro
 import { SecondFactorSetUp } from '../access.js';
 import { ConfirmedForm, RecentSignIn } from '../sign-in/recent-sign-in.js';
 import { FactorSetUp } from './factor-set-up.js';
-import { SecondFactorChangedMeanwhile } from './second-factor.errors.js';
+import { SecondFactorIsOn } from './second-factor.errors.js';
 import { recoveryCodesPage, setUpPage, startPage, toAccount } from './second-factor.view.js';
 import { SecondFactors } from './second-factors.service.js';
 
@@ -65,7 +65,7 @@ export class SetUpController {
       if (codes !== undefined) return recoveryCodesPage(visitor, codes, 'Your second factor is on');
       return setUpPage(visitor, form, this.setUp.shown(visitor, String(form.values['sealed'])));
     } catch (error) {
-      if (error instanceof SecondFactorChangedMeanwhile) return toAccount(ON_ALREADY);
+      if (error instanceof SecondFactorIsOn) return toAccount(ON_ALREADY);
       if (error instanceof UnreadableSecret) return new Redirect('/account/second-factor', BEGIN_AGAIN);
       throw error;
     }

@@ -3,7 +3,7 @@ import { CurrentVisitor, Form, type FormBody, Page, Redirect, type Visitor } fro
 import { SignedIn } from '../access.js';
 import { BothFactorsForm } from './both-factors.form.js';
 import { OwnSecondFactor } from './own-second-factor.js';
-import { SecondFactorChangedMeanwhile } from './second-factor.errors.js';
+import { SecondFactorIsOff } from './second-factor.errors.js';
 import { bothFactorsPage, OFF_ALREADY, toAccount } from './second-factor.view.js';
 import { SecondFactors } from './second-factors.service.js';
 
@@ -34,7 +34,7 @@ export class TurnOffController {
       });
       return done ? toAccount(OFF) : this.page(visitor, form);
     } catch (error) {
-      if (error instanceof SecondFactorChangedMeanwhile) return toAccount(OFF_ALREADY);
+      if (error instanceof SecondFactorIsOff) return toAccount(OFF_ALREADY);
       throw error;
     }
   }
