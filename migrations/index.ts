@@ -40,6 +40,7 @@ import { SumUpKeyUses20261123140000 } from './20261123140000-sum-up-key-uses.js'
 import { WatchKeys20261123140010 } from './20261123140010-watch-keys.js';
 import { CreateSecondFactors20261123150000 } from './20261123150000-create-second-factors.js';
 import { KeepPaymentSettings20261123160000 } from './20261123160000-keep-payment-settings.js';
+import { LookAtAccountsInTurn20261123180000 } from './20261123180000-look-at-accounts-in-turn.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -83,4 +84,5 @@ export const migrations = [
   WatchKeys20261123140010,
   CreateSecondFactors20261123150000,
   KeepPaymentSettings20261123160000,
+  LookAtAccountsInTurn20261123180000,
 ];

@@ -1,13 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { ADVISORY_LOCKS, soleTransaction } from '../database/index.js';
 import type { AlertKind, DueAlert } from './alert.js';
-import { thresholdsOf } from './alert-settings.repository.js';
-import { USUAL_ALERTS } from './alert-settings.js';
-import { LOOK } from './crossings.js';
-
-/** Longer than any look takes: one that runs into a lock of somebody else's is given up. */
-const LOOK_LIMIT_MS = 30_000;
 
 /** Nobody else takes up the same mail at the same time, nor for as long as $1 says. */
 const CLAIM = `
@@ -39,14 +32,6 @@ const FORGET = ['DELETE FROM alerts WHERE account_id = $1', 'DELETE FROM alert_s
 @Injectable()
 export class AlertBook {
   constructor(private readonly dataSource: DataSource) {}
-
-  /** Finds what is crossed and what is not any more, unless another process is at it. */
-  look(): Promise<void> {
-    return soleTransaction(this.dataSource, ADVISORY_LOCKS.alerts, async (manager) => {
-      await manager.query(`SET LOCAL statement_timeout = ${LOOK_LIMIT_MS}`);
-      await manager.query(LOOK, [...thresholdsOf(USUAL_ALERTS)]);
-    });
-  }
 
   /** The mail that has waited longest, for this process alone for so long; undefined: none waits. */
   async claim(forMs: number): Promise<DueAlert | undefined> {

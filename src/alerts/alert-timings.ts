@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 /** How warnings come about, in milliseconds. The same in every process that shares a database. */
 @Injectable()
 export class AlertTimings {
-  /** So long passes between two looks at all thresholds. */
+  /** So long passes between two looks at thresholds at least, whichever process looks. */
   readonly lookEveryMs: number = 5_000;
   /**
    * Whoever takes up a mail has it so long for itself. Longer than handing it over can take: a mail that nobody has told

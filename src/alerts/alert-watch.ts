@@ -2,15 +2,14 @@ import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { isOutage } from '../database/index.js';
 import { RecurringWork, within } from '../shared/index.js';
 import { AlertPost } from './alert-post.js';
-import { AlertBook } from './alert-book.js';
 import { KeyNoticeMails } from './key-notice-mails.js';
-import { AlertTimings } from './alert-timings.js';
+import { ThresholdWatch } from './threshold-watch.js';
 
 /** How long a process that ends waits for a mail that is being handed over. */
 const FAREWELL_MS = 10_000;
 
 /**
- * Looks at all thresholds every few seconds, never on the path of a call, and mails what was found. What is crossed and
+ * Looks at thresholds every few seconds, never on the path of a call, and mails what was found. What is crossed and
  * mended again between two looks is not noticed.
  */
 @Injectable()
@@ -18,8 +17,10 @@ export class AlertWatch implements OnModuleDestroy {
   private readonly logger = new Logger('Alerts');
   private readonly work = new RecurringWork({
     turn: async (stopped) => {
-      await this.look(stopped);
-      return this.timings.lookEveryMs;
+      const waitMs = await this.thresholds.look();
+      await this.keyNotices.look();
+      await this.post.sendDue(stopped);
+      return waitMs;
     },
     afterFailureMs: 5_000,
     report: (error) =>
@@ -27,10 +28,9 @@ export class AlertWatch implements OnModuleDestroy {
   });
 
   constructor(
-    private readonly alerts: AlertBook,
+    private readonly thresholds: ThresholdWatch,
     private readonly keyNotices: KeyNoticeMails,
     private readonly post: AlertPost,
-    private readonly timings: AlertTimings,
   ) {}
 
   /** From now on, in a process that serves. */
@@ -40,11 +40,5 @@ export class AlertWatch implements OnModuleDestroy {
 
   async onModuleDestroy(): Promise<void> {
     await within(this.work.stop(), FAREWELL_MS);
-  }
-
-  private async look(stopped: AbortSignal): Promise<void> {
-    await this.alerts.look();
-    await this.keyNotices.look();
-    await this.post.sendDue(stopped);
   }
 }

@@ -13,6 +13,7 @@ import { AlertSettingsRepository } from './alert-settings.repository.js';
 import { AlertTimings } from './alert-timings.js';
 import { AlertWatch } from './alert-watch.js';
 import { KeyNoticeMails } from './key-notice-mails.js';
+import { ThresholdWatch } from './threshold-watch.js';
 import { AlertPages } from './pages/alert.pages.js';
 import { AlertsController } from './pages/alerts.controller.js';
 
@@ -24,12 +25,13 @@ import { AlertsController } from './pages/alerts.controller.js';
     AlertBook,
     AlertTimings,
     AlertMails,
+    ThresholdWatch,
     AlertPost,
     AlertWatch,
     AlertPages,
     AccountNotices,
     KeyNoticeMails,
   ],
-  exports: [AccountNotices, AlertWatch, AlertBook, KeyNoticeMails],
+  exports: [AccountNotices, AlertWatch, AlertBook, KeyNoticeMails, ThresholdWatch],
 })
 export class AlertsModule {}

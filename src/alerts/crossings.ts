@@ -1,5 +1,5 @@
 /**
- * One look at every threshold of every account, as a statement. $1 to $6: what holds for accounts that have saved nothing
+ * One look at every threshold of the accounts $7, as a statement. $1 to $6: what holds for accounts that have saved nothing
  * of their own. What is crossed now gets a row, which stays for as long as it is: so a mail goes out once. What is not
  * crossed any more loses its row, sent or not, and can be crossed again.
  *
@@ -14,13 +14,13 @@ export const LOOK = `
            coalesce(s.budget_percent, $4::integer) AS budget_percent, coalesce(s.budget_used_up, $5::boolean) AS budget_used_up,
            coalesce(s.expiry_days, $6::integer) AS expiry_days
       FROM accounts a LEFT JOIN alert_settings s ON s.account_id = a.id
-     WHERE a.state <> 'deleted'
+     WHERE a.id = ANY ($7::text[]) AND a.state <> 'deleted'
   ),
   -- A key that is switched off keeps what it has crossed, but crosses nothing new.
   keys AS (
     SELECT id, account_id, quota, used, daily_budget, weekly_budget, monthly_budget, expires_at,
            state = 'enabled' AND coalesce(expires_at > now(), true) AS usable
-      FROM api_keys WHERE state <> 'deleted'
+      FROM api_keys WHERE account_id = ANY ($7::text[]) AND state <> 'deleted'
   ),
   limits AS (
     SELECT account_id, id AS key_id, usable, 'quota' AS kind, NULL AS period, NULL::date AS period_start, quota AS top, used
@@ -70,13 +70,14 @@ export const LOOK = `
   -- Compared with all of "crossed" at once: one row after the other would take the square of how many there are.
   over AS (
     DELETE FROM alerts a
-     WHERE a.kind NOT IN ('new-network', 'unusual-volume')
+     WHERE a.account_id = ANY ($7::text[]) AND a.kind NOT IN ('new-network', 'unusual-volume')
        AND NOT EXISTS (SELECT FROM crossed c WHERE c.account_id = a.account_id AND c.key_id = a.key_id
                                                AND c.kind = a.kind AND c.occasion = a.occasion)
   ),
   pointless AS (
     DELETE FROM alerts a USING api_keys k
-     WHERE a.kind IN ('new-network', 'unusual-volume') AND k.id = a.key_id AND k.state = 'deleted'
+     WHERE a.account_id = ANY ($7::text[]) AND a.kind IN ('new-network', 'unusual-volume')
+       AND k.id = a.key_id AND k.state = 'deleted'
   )
   INSERT INTO alerts AS a (account_id, key_id, kind, occasion, facts, state)
   SELECT account_id, key_id, kind, occasion, facts, CASE WHEN outdone THEN 'unneeded' ELSE 'due' END FROM crossed WHERE tells

@@ -7,3 +7,4 @@ export { AlertBook } from './alert-book.js';
 export { AlertTimings } from './alert-timings.js';
 export { AlertWatch } from './alert-watch.js';
 export { KeyNoticeMails } from './key-notice-mails.js';
+export { ThresholdWatch } from './threshold-watch.js';

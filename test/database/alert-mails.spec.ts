@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { AlertBook, AlertWatch } from '../../src/alerts/index.js';
+import { AlertBook, AlertWatch, ThresholdWatch } from '../../src/alerts/index.js';
 import { ApiKeyService, KeyNotices } from '../../src/keys/index.js';
 import { Metrics } from '../../src/metrics/index.js';
 import { parseUsd } from '../../src/shared/index.js';
@@ -94,7 +94,7 @@ describe('mails of alerts', () => {
     await world.set({ walletBelow: parseUsd('20') });
     // As a process leaves it that dies in between: taken up, and nothing more.
     const dead = await world.process();
-    await world.get(AlertBook, dead).look();
+    await world.get(ThresholdWatch, dead).look();
     expect(await world.get(AlertBook, dead).claim(300)).toMatchObject({ kind: 'wallet', tries: 1 });
     await world.look();
     expect(world.subjects).toEqual([]);

@@ -1,6 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import { ThresholdWatch } from '../../src/alerts/index.js';
 import { AccountStanding } from '../../src/auth/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { parseUsd, ZERO } from '../../src/shared/index.js';
+import { WalletService } from '../../src/wallet/index.js';
 import { AlertsWorld } from '../support/alerts-world.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -191,6 +195,97 @@ describe('alerts', () => {
       expect(await told()).toEqual([]);
       await world.query(`UPDATE accounts SET verified_at = now()`);
       expect(await told()).toEqual(['Your balance is below $20.00']);
+    });
+  });
+
+  describe('among very many accounts', () => {
+    const LOW = 'Your balance is below $5.00';
+    /** More than have their turn at one look, all before Ann. */
+    beforeEach(async () => {
+      await world.set({ walletBelow: parseUsd('5') });
+      // As if what she had been given were of long ago.
+      await world.query('ALTER TABLE ledger_lines DISABLE TRIGGER USER');
+      await world.query('DELETE FROM ledger_lines');
+      await world.query(`
+        INSERT INTO accounts (id, email, password_hash)
+        SELECT 'acc_000' || n, n || '@example.com', '' FROM generate_series(1, 2500) n`);
+      await world.look();
+      await world.query(`UPDATE alert_looks SET looked_to = ''`);
+    });
+    const subjectsAfter = async (looks: number): Promise<readonly (string | undefined)[]> => {
+      for (let look = 0; look < looks; look += 1) await world.look();
+      return world.subjects;
+    };
+
+    it('come at the next look when money was moved', async () => {
+      await world.credit('-6');
+      expect(await subjectsAfter(1)).toEqual([LOW]);
+    });
+
+    it('come for money whose transaction ended after a look that it had begun before', async () => {
+      const session = world.get(DataSource).createQueryRunner();
+      await session.startTransaction();
+      await world.get(WalletService).credit(world.accountId, parseUsd('-6'), 'test', session.manager);
+      expect(await subjectsAfter(1)).toEqual([]);
+      await session.commitTransaction();
+      await session.release();
+      await world.query(`UPDATE alert_looks SET looked_to = ''`);
+      expect(await subjectsAfter(1)).toEqual([LOW]);
+    });
+
+    it('come at the next look when a threshold or a limit was changed, and again when it is crossed anew', async () => {
+      const key = await world.key({ quota: parseUsd('10') });
+      await world.use(key, '6');
+      expect(await subjectsAfter(1)).toEqual([]);
+      const setQuota = (usd: string) =>
+        world.query('UPDATE api_keys SET quota = $2 WHERE id = $1', [key, parseUsd(usd)]);
+      await setQuota('7');
+      expect(await subjectsAfter(1)).toEqual(['Key “ci” has used 85% of its quota']);
+      await setQuota('20');
+      expect(await subjectsAfter(1)).toHaveLength(1);
+      await setQuota('7.5');
+      expect(await subjectsAfter(1)).toHaveLength(2);
+      await world.set({ walletBelow: parseUsd('11') });
+      expect(await subjectsAfter(1)).toEqual([...world.subjects.slice(0, 2), 'Your balance is below $11.00']);
+    });
+
+    it('come when it is their turn where nothing tells that something is crossed', async () => {
+      await world.query('UPDATE wallets SET balance = 1 WHERE account_id = $1', [world.accountId]);
+      expect(await subjectsAfter(2)).toEqual([]);
+      expect(await subjectsAfter(1)).toEqual([LOW]);
+      await world.query('UPDATE wallets SET balance = 6000000000 WHERE account_id = $1', [world.accountId]);
+      await subjectsAfter(3);
+      await world.query('UPDATE wallets SET balance = 1 WHERE account_id = $1', [world.accountId]);
+      expect(await subjectsAfter(3)).toEqual([LOW, LOW]);
+    });
+  });
+
+  describe('leave the database alone', () => {
+    const lookAt = async (app = world.app): Promise<number> => world.get(ThresholdWatch, app).look();
+
+    it('between two looks, whichever process took the last one', async () => {
+      const other = await world.process();
+      await world.look();
+      await world.set({ walletBelow: parseUsd('20') });
+      for (const app of [world.app, other]) {
+        const waitMs = await lookAt(app);
+        expect(waitMs).toBeGreaterThan(1_000);
+        expect(waitMs).toBeLessThanOrEqual(5_000);
+      }
+      expect(await told()).toEqual(['Your balance is below $20.00']);
+    });
+
+    it('for ten times as long as a look took', async () => {
+      const app = await world.process({ lookEveryMs: 1 });
+      const session = world.get(DataSource).createQueryRunner();
+      await session.startTransaction();
+      await session.query('LOCK TABLE alerts');
+      const looked = lookAt(app);
+      await sleep(500);
+      await session.commitTransaction();
+      await session.release();
+      expect(await looked).toBeGreaterThan(4_000);
+      expect(await lookAt(app)).toBeGreaterThan(3_000);
     });
   });
 });

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { AccountNotices, AlertBook } from '../../src/alerts/index.js';
+import { AccountNotices, ThresholdWatch } from '../../src/alerts/index.js';
 import { AccountDeletion } from '../../src/onboarding/index.js';
 import { useAccountPages } from '../support/account-pages.js';
 import type { PageVisitor } from '../support/page-visitor.js';
@@ -84,7 +84,7 @@ describe('the page of alerts', () => {
     const sql = pages.relay.get(DataSource);
     const [row] = await sql.query<{ id: string }[]>('SELECT id FROM accounts WHERE email = $1', [email]);
     const accountId = row?.id ?? '';
-    await pages.relay.get(AlertBook).look();
+    await pages.relay.get(ThresholdWatch).look();
     await pages.relay.get(AccountNotices).raise({
       kind: 'new-network',
       accountId,

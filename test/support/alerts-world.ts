@@ -3,7 +3,7 @@
 import { Test, type TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { AlertPost } from '../../src/alerts/alert-post.js';
-import { AlertBook, AlertsModule, AlertTimings, KeyNoticeMails } from '../../src/alerts/index.js';
+import { AlertsModule, AlertTimings, KeyNoticeMails, ThresholdWatch } from '../../src/alerts/index.js';
 import { AlertSettingsRepository } from '../../src/alerts/alert-settings.repository.js';
 import { type AlertSettings, USUAL_ALERTS } from '../../src/alerts/alert-settings.js';
 import { AuditModule } from '../../src/audit/index.js';
@@ -79,9 +79,10 @@ export class AlertsWorld {
     return this.get(DataSource).query(text, values);
   }
 
-  /** What a process does every few seconds. */
+  /** What a process does every few seconds, as if they had passed. */
   async look(app = this.app): Promise<void> {
-    await this.get(AlertBook, app).look();
+    await this.query('UPDATE alert_looks SET next_at = now()');
+    await this.get(ThresholdWatch, app).look();
     await this.get(KeyNoticeMails, app).look();
     await this.get(AlertPost, app).sendDue(new AbortController().signal);
   }
