@@ -6,9 +6,6 @@ import { AlertMails } from './alert-mails.js';
 import { AlertBook } from './alert-book.js';
 import { AlertTimings } from './alert-timings.js';
 
-/** So many mails are sent before thresholds are looked at again. */
-const MOST_AT_ONCE = 100;
-
 /**
  * Sends what is due, one mail after another, each by one process alone: taken up, handed to the mail server, noted as
  * sent. What could not be handed over is tried again by whichever process lives.
@@ -38,7 +35,7 @@ export class AlertPost {
   async sendDue(stop: AbortSignal): Promise<void> {
     for (const [id, state] of this.unrecorded) await this.record(id, state);
     await this.dropStale();
-    for (let count = 0; count < MOST_AT_ONCE && !stop.aborted; count += 1) {
+    while (!stop.aborted) {
       const alert = await this.alerts.claim(this.timings.claimMs);
       if (alert === undefined || (await this.send(alert)) === 'away') return;
     }

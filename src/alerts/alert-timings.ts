@@ -5,6 +5,8 @@ import { Injectable } from '@nestjs/common';
 export class AlertTimings {
   /** So long passes between two looks at thresholds at least, whichever process looks. */
   readonly lookEveryMs: number = 5_000;
+  /** So long passes after all mails were sent that were due. */
+  readonly sendEveryMs: number = 2_000;
   /**
    * Whoever takes up a mail has it so long for itself. Longer than handing it over can take: a mail that nobody has told
    * of after that belongs to a process that died.

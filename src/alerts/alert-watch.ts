@@ -3,42 +3,47 @@ import { isOutage } from '../database/index.js';
 import { RecurringWork, within } from '../shared/index.js';
 import { AlertPost } from './alert-post.js';
 import { KeyNoticeMails } from './key-notice-mails.js';
+import { AlertTimings } from './alert-timings.js';
 import { ThresholdWatch } from './threshold-watch.js';
 
 /** How long a process that ends waits for a mail that is being handed over. */
 const FAREWELL_MS = 10_000;
 
 /**
- * Looks at thresholds every few seconds, never on the path of a call, and mails what was found. What is crossed and
- * mended again between two looks is not noticed.
+ * What goes on about alerts beside calls, never on their path: thresholds are looked at, what is unusual about keys is
+ * passed on, and what is due is mailed. None waits for another, nor fails with it. What is crossed and mended again
+ * between two looks is not noticed.
  */
 @Injectable()
 export class AlertWatch implements OnModuleDestroy {
   private readonly logger = new Logger('Alerts');
-  private readonly work = new RecurringWork({
-    turn: async (stopped) => {
-      const waitMs = await this.thresholds.look();
-      await this.keyNotices.look();
-      await this.post.sendDue(stopped);
-      return waitMs;
-    },
-    afterFailureMs: 5_000,
-    report: (error) =>
-      this.logger[isOutage(error) ? 'warn' : 'error']({ err: error }, 'Thresholds could not be looked at.'),
-  });
+  private readonly works: readonly RecurringWork[];
 
-  constructor(
-    private readonly thresholds: ThresholdWatch,
-    private readonly keyNotices: KeyNoticeMails,
-    private readonly post: AlertPost,
-  ) {}
+  constructor(thresholds: ThresholdWatch, keyNotices: KeyNoticeMails, post: AlertPost, timings: AlertTimings) {
+    this.works = [
+      this.workOf('Thresholds could not be looked at.', () => thresholds.look()),
+      this.workOf('What is unusual about keys could not be passed on.', async () => {
+        await keyNotices.look();
+        return timings.lookEveryMs;
+      }),
+      this.workOf('Mails of alerts could not be sent.', async (stopped) => {
+        await post.sendDue(stopped);
+        return timings.sendEveryMs;
+      }),
+    ];
+  }
 
   /** From now on, in a process that serves. */
   start(): void {
-    this.work.start();
+    for (const work of this.works) work.start();
   }
 
   async onModuleDestroy(): Promise<void> {
-    await within(this.work.stop(), FAREWELL_MS);
+    await within(Promise.all(this.works.map((work) => work.stop())), FAREWELL_MS);
+  }
+
+  private workOf(failure: string, turn: (stopped: AbortSignal) => Promise<number>): RecurringWork {
+    const report = (error: unknown) => this.logger[isOutage(error) ? 'warn' : 'error']({ err: error }, failure);
+    return new RecurringWork({ turn, afterFailureMs: 5_000, report });
   }
 }

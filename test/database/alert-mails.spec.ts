@@ -123,6 +123,30 @@ describe('mails of alerts', () => {
     await outage.close();
   });
 
+  describe('do not depend on looks at thresholds', () => {
+    const start = async (): Promise<void> => world.get(AlertWatch, await world.process({ lookEveryMs: 20 })).start();
+
+    it('and go out when these fail', async () => {
+      await world.set({ walletBelow: parseUsd('20') });
+      await world.get(ThresholdWatch).look();
+      await world.query('ALTER TABLE key_budgets RENAME TO gone');
+      await start();
+      await world.mailbox.latestTo('ann@example.com');
+      expect(world.subjects).toEqual([LOW]);
+    });
+
+    it('nor do these wait for a mail server that is slow', async () => {
+      let take = (): void => undefined;
+      world.mailbox.whileTaking = () => new Promise((taken) => void (take = taken));
+      await world.set({ walletBelow: parseUsd('20') });
+      await start();
+      await world.mailbox.latestTo('ann@example.com');
+      await world.use(await world.key({ quota: parseUsd('1') }), '0.9');
+      await eventually(async () => expect(await states()).toEqual(['due', 'due']), PATIENCE_MS);
+      take();
+    });
+  });
+
   describe('of what is unusual about a key', () => {
     const NEW_NETWORK = 'Key “ci” is used from a new network';
     let keyId: string;
