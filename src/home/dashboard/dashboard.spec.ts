@@ -126,8 +126,9 @@ describe('what needs attention', () => {
 
 describe('the dashboard', () => {
   it.each([
-    ['2026-11-20T03:59:00Z', 'Good evening'],
-    ['2026-11-20T04:00:00Z', 'Good morning'],
+    ['2026-11-20T02:59:00Z', 'Good evening'],
+    ['2026-11-20T03:00:00Z', 'Good morning'],
+    ['2026-11-20T03:30:00Z', 'Good morning'],
     ['2026-11-20T10:59:00Z', 'Good morning'],
     ['2026-11-20T11:00:00Z', 'Good afternoon'],
     ['2026-11-20T17:00:00Z', 'Good evening'],

@@ -46,7 +46,7 @@ export function dashboardView(input: DashboardInput) {
 /** By the reader's clock. */
 export function greeting(now: Date, timeZone: string): string {
   const hour = Number(clockTime(now, timeZone, 'minutes').slice(0, 2));
-  if (hour >= 5 && hour < 12) return 'Good morning';
+  if (hour >= 4 && hour < 12) return 'Good morning';
   return hour >= 12 && hour < 18 ? 'Good afternoon' : 'Good evening';
 }
 
