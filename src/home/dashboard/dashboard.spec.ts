@@ -105,6 +105,48 @@ describe('what needs attention', () => {
     ]);
   });
 
+  it.each([
+    [
+      { kind: 'new-network', address: '203.0.113.7', network: '203.0.113.0/24' },
+      'was used from 203.0.113.7 on 20 Nov 2026, 14:05, and never before from this network (203.0.113.0/24)',
+      'It was me',
+    ],
+    [
+      { kind: 'unusual-volume', spent: usd('12.34'), usual: usd('1.5') },
+      'was charged $12.34 in the hour up to 20 Nov 2026, 14:05, and at most $1.50 in an hour of the 14 days before',
+      'I know about it',
+    ],
+    [
+      { kind: 'unusual-volume', spent: usd('12.34'), usual: usd('0') },
+      'was charged $12.34 in the hour up to 20 Nov 2026, 14:05, and nothing in the 14 days before',
+      'I know about it',
+    ],
+  ] as const)(
+    'is what is unusual about a key, with its calls, and a button that says it is known: %j',
+    (facts, text, label) => {
+      const at = new Date('2026-11-20T13:05:00Z');
+      const about = {
+        id: 'ntc_1',
+        accountId: 'acc_1',
+        keyId: 'key_1',
+        keyName: 'ci',
+        timeZone: 'UTC',
+        occasion: '',
+        at,
+      };
+      expect(attention(conditions({ notices: [{ ...about, ...facts }] }))).toEqual([
+        {
+          tone: 'warn',
+          icon: 'warning',
+          name: 'ci',
+          text,
+          action: { href: expect.stringMatching(/^\/usage-logs\/common\?.*key=key_1/), label: 'Show calls' },
+          known: { action: '/keys/key_1/notices/ntc_1', label },
+        },
+      ]);
+    },
+  );
+
   it('is a model that fails again and again, with what its last call was told, at the time of the reader', () => {
     const troubles = [aTrouble(), aTrouble({ model: 'a/b', result: 'failed', message: '', reason: 'upstream_error' })];
     expect(told({ usage: { troubles } })).toEqual([
