@@ -69,7 +69,7 @@ function ofMoney({ unsettled, unmatched }: Conditions): Notice[] {
 const notMatched = (unmatched: number): Notice => ({
   tone: 'bad',
   title: `${count(unmatched)} payment${unmatched === 1 ? ' does' : 's do'} not match`,
-  text: 'What Stripe told differs from what was ordered, so no money was moved. “switchboard payments problems” lists what.',
+  text: 'What Stripe told differs from what was ordered, so no money was moved. “switchboard payments problems” lists what, and “switchboard payments resolve” notes that it was seen to.',
   action: { href: '/admin/audit?kind=payment', label: 'Open audit log' },
 });
 
