@@ -41,6 +41,7 @@ import { WatchKeys20261123140010 } from './20261123140010-watch-keys.js';
 import { CreateSecondFactors20261123150000 } from './20261123150000-create-second-factors.js';
 import { KeepPaymentSettings20261123160000 } from './20261123160000-keep-payment-settings.js';
 import { LookAtAccountsInTurn20261123180000 } from './20261123180000-look-at-accounts-in-turn.js';
+import { InlineLatencyHistograms20261123170000 } from './20261123170000-inline-latency-histograms.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -85,4 +86,5 @@ export const migrations = [
   CreateSecondFactors20261123150000,
   KeepPaymentSettings20261123160000,
   LookAtAccountsInTurn20261123180000,
+  InlineLatencyHistograms20261123170000,
 ];
