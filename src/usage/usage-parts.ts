@@ -49,11 +49,10 @@ const SUMS = {
 
 export type Figure = keyof typeof SUMS;
 
-/** Of a division by a dimension, or by what is made of it; `name` is its column. */
-export interface DividedBy {
+/** Of a division by a dimension; `name` is its column. */
+interface DividedBy {
   readonly dimension: Dimension;
   readonly name: string;
-  readonly sql?: string;
 }
 
 /** Which calls, by which bars of a chart, divided by what, and what of them. */
@@ -73,7 +72,7 @@ export interface PartsRequest {
 export function partsSql({ filter, bars, by, figures }: PartsRequest, parameters: Parameters): string {
   const [from, to] = [parameters.time(filter.from), parameters.time(filter.to)];
   const select = (moment: string, source: keyof Sum): string => {
-    const divided = by.map(({ dimension, name, sql }) => `${sql ?? COLUMNS[dimension]} AS ${name}`);
+    const divided = by.map(({ dimension, name }) => `${COLUMNS[dimension]} AS ${name}`);
     const bar = `${bars === undefined ? 'NULL::timestamptz' : barOf(bars.unit, moment, bars.zone)} AS bar`;
     return `SELECT ${[bar, ...divided, ...figures.map((name) => `${SUMS[name][source]} AS ${name}`)].join(', ')}`;
   };

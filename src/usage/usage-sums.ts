@@ -4,8 +4,7 @@ import { HISTOGRAMS, latencies, type Latencies, type HistogramRow } from './late
 import type { Query } from './time-limited-reads.js';
 import { barsBetween, type ChartScale } from './usage-chart.js';
 import { Parameters, type UsageFilter } from './usage-filter.js';
-import { COLUMNS } from './usage-levels.js';
-import { type DividedBy, type Figure, partsSql } from './usage-parts.js';
+import { type Figure, partsSql } from './usage-parts.js';
 
 /** What finished calls come to. */
 export interface UsageFigures {
@@ -43,6 +42,11 @@ export type Division = 'model' | 'key' | 'channel';
 /** What makes a series one of the largest. */
 type Largest = 'calls' | 'cost';
 
+interface Divided {
+  readonly dimension: Division;
+  readonly by: Largest;
+}
+
 /** So many series have a colour of their own. */
 const MOST_SERIES = 4;
 /** So many models, and groups, are offered. */
@@ -60,6 +64,8 @@ const NONE: UsageFigures = {
 type Row = Readonly<Record<(typeof COUNTS)[number], string | null>> & {
   readonly start: Date;
   readonly series: string | null;
+  /** Of the series, among the largest; null: it is the rest, or the chart is not divided. */
+  readonly place: number | null;
 };
 
 /**
@@ -76,18 +82,13 @@ export class UsageSumsReader {
     by: Largest = 'calls',
   ): Promise<UsageSums> {
     const filter = asked.result === 'open' ? { ...asked, to: asked.from } : asked;
-    const parameters = new Parameters();
     if (division === undefined) {
-      const rows = await query<Row & HistogramRow>(
-        sumsSql(filter, scale, [], [...COUNTS, ...HISTOGRAMS], parameters),
-        parameters.values,
-      );
-      return sumsOf(rows, [], latencies(rows));
+      const rows = await this.rows<Row & HistogramRow>(query, filter, scale, [...COUNTS, ...HISTOGRAMS]);
+      return sumsOf(rows, latencies(rows));
     }
-    const series = await firstNames(query, filter, division, by, MOST_SERIES);
-    const divided = [seriesOf(division, series, parameters)];
-    const rows = await query<Row>(sumsSql(filter, scale, divided, COUNTS, parameters), parameters.values);
-    return sumsOf(rows, series, await this.times(query, filter, scale));
+    const rows = await this.rows<Row>(query, filter, scale, COUNTS, { dimension: division, by });
+    // Series have no percentiles of their own: those of all are read from fewer rows.
+    return sumsOf(rows, latencies(await this.rows<HistogramRow>(query, filter, scale, HISTOGRAMS)));
   }
 
   /** What a filter can be narrowed to: the models and groups of its calls, the most calls first. */
@@ -95,65 +96,71 @@ export class UsageSumsReader {
     const { accountId, from, to, requestId } = filter;
     const open = { accountId, from, to, requestId };
     return {
-      models: await firstNames(query, open, 'model', 'calls', MOST_CHOICES),
-      groups: await firstNames(query, open, 'group', 'calls', MOST_CHOICES),
+      models: await firstNames(query, open, 'model'),
+      groups: await firstNames(query, open, 'group'),
     };
   }
 
-  /** Series have no percentiles of their own: those of all are read from fewer rows. */
-  private async times(query: Query, filter: UsageFilter, scale: ChartScale): Promise<Latencies> {
+  private rows<OfBar>(
+    query: Query,
+    filter: UsageFilter,
+    scale: ChartScale,
+    figures: readonly Figure[],
+    divided?: Divided,
+  ): Promise<OfBar[]> {
     const parameters = new Parameters();
-    return latencies(await query<HistogramRow>(sumsSql(filter, scale, [], HISTOGRAMS, parameters), parameters.values));
+    return query<OfBar>(sumsSql(filter, scale, figures, divided, parameters), parameters.values);
   }
 }
 
-/** The names that most calls, or most costs, are of. */
-async function firstNames(
-  query: Query,
-  filter: UsageFilter,
-  dimension: Division | 'group',
-  by: Largest,
-  most: number,
-): Promise<string[]> {
+/** The names that most calls are of. */
+async function firstNames(query: Query, filter: UsageFilter, dimension: 'model' | 'group'): Promise<string[]> {
   const parameters = new Parameters();
-  const request = { filter, by: [{ dimension, name: 'name' }], figures: [by] } as const;
+  const request = { filter, by: [{ dimension, name: 'name' }], figures: ['calls'] } as const;
   const rows = await query<{ name: string }>(
     `WITH ${partsSql(request, parameters)}
-     SELECT name FROM parts WHERE name <> '' GROUP BY 1 ORDER BY sum(${by}) DESC, 1 LIMIT ${most}`,
+     SELECT name FROM parts WHERE name <> '' GROUP BY 1 ORDER BY sum(calls) DESC, 1 LIMIT ${MOST_CHOICES}`,
     parameters.values,
   );
   return rows.map(({ name }) => name);
 }
 
-const seriesOf = (division: Division, largest: readonly string[], parameters: Parameters): DividedBy => ({
-  dimension: division,
-  name: 'series',
-  sql: `CASE WHEN ${COLUMNS[division]} = ANY (${parameters.add(largest, 'text[]')}) THEN ${COLUMNS[division]} ELSE '' END`,
-});
-
+/** The figures of each bar and series. Everything is read once: of the same rows it is told which series are the largest. */
 function sumsSql(
   filter: UsageFilter,
   scale: ChartScale,
-  divided: readonly DividedBy[],
   figures: readonly Figure[],
+  divided: Divided | undefined,
   parameters: Parameters,
 ): string {
   const zone = parameters.add(scale.timeZone);
-  const parts = partsSql({ filter, bars: { unit: scale.unit, zone }, by: divided, figures }, parameters);
+  const by = divided === undefined ? [] : [{ dimension: divided.dimension, name: 'name' }];
+  const parts = partsSql({ filter, bars: { unit: scale.unit, zone }, by, figures }, parameters);
   const bars = barsBetween(scale.unit, parameters.time(filter.from), parameters.time(filter.to), zone);
-  const series = divided.length === 0 ? `''` : 'series';
   return `
-    WITH ${parts}, sums AS (
-      SELECT bar, ${series} AS series, ${figures.map((name) => `sum(${name}) AS ${name}`).join(', ')}
-        FROM parts GROUP BY 1, 2
+    WITH ${parts}, placed AS (${divided === undefined ? 'SELECT *, NULL AS name, NULL AS place FROM parts' : placedBy(divided.by)}
+    ), sums AS (
+      SELECT bar, CASE WHEN place IS NULL THEN '' ELSE name END AS series, place,
+             ${figures.map((name) => `sum(${name}) AS ${name}`).join(', ')}
+        FROM placed GROUP BY 1, 2, 3
     )
-    SELECT bar AS start, series, ${figures.join(', ')} FROM sums FULL JOIN ${bars} USING (bar) ORDER BY bar, series`;
+    SELECT bar AS start, series, place, ${figures.join(', ')} FROM sums FULL JOIN ${bars} USING (bar) ORDER BY bar, place`;
 }
 
-function sumsOf(rows: readonly Row[], series: readonly string[], times: Latencies): UsageSums {
+const placedBy = (figure: Largest): string => `
+      SELECT * FROM parts LEFT JOIN (
+        SELECT name, (row_number() OVER (ORDER BY sum(${figure}) DESC, name))::integer AS place
+          FROM parts WHERE name <> '' GROUP BY 1 ORDER BY 2 LIMIT ${MOST_SERIES}) l USING (name)`;
+
+function sumsOf(rows: readonly Row[], times: Latencies): UsageSums {
   const bars = rows.filter(({ calls }) => calls !== null && calls !== '0').map(barFrom);
   const starts = [...new Set(rows.map(({ start }) => start.getTime()))].map((time) => new Date(time));
-  return { total: bars.reduce(plus, NONE), starts, bars, series, times };
+  return { total: bars.reduce(plus, NONE), starts, bars, series: largestOf(rows), times };
+}
+
+function largestOf(rows: readonly Row[]): readonly string[] {
+  const placed = rows.flatMap(({ series, place }) => (series === null || place === null ? [] : [{ series, place }]));
+  return [...new Set(placed.toSorted((one, other) => one.place - other.place).map(({ series }) => series))];
 }
 
 const barFrom = (row: Row): UsageBar => ({
