@@ -22,6 +22,7 @@ import { WalletPages } from './pages/wallet.pages.js';
 import { CheckoutService } from './payments/checkout.service.js';
 import { PaymentBook } from './payments/payment-book.js';
 import { PaymentProblems } from './payments/payment-problems.js';
+import { RefusedEvents } from './payments/refused-events.js';
 import { StripeApi } from './payments/stripe-api.js';
 import { Reconciliation } from './payments/reconciliation.js';
 import { StripeLists } from './payments/stripe-lists.js';
@@ -79,6 +80,7 @@ import { WalletService } from './wallet.service.js';
     TopUpRepository,
     ToldRepository,
     StripeEndpoint,
+    RefusedEvents,
     StripeApi,
     CheckoutService,
     PaymentProblems,

@@ -86,6 +86,12 @@ describe('a payment', () => {
     await expectNoMoney();
   });
 
+  it('is refused when its event is larger than any, even signed', async () => {
+    const event = completed(await begin(), 'pi_large', { padding: 'x'.repeat(256 * 1024) });
+    expect(await use.world.tell(event)).toBe(413);
+    await expectNoMoney();
+  });
+
   it.each([
     ['amount', { amount_total: 2501 }, 'it is of $25.01, and its order of $25'],
     ['amount, which is none', { amount_total: null }, 'it is of no amount, and its order of $25'],

@@ -4,6 +4,7 @@ import { EnvHttpProxyAgent, fetch as fetchThrough } from 'undici';
 import { Config } from '../../config/index.js';
 import { Settings } from '../../settings/index.js';
 import { AppError, reasonOf } from '../../shared/index.js';
+import { RefusedEvents } from './refused-events.js';
 import { StripeEndpoint } from './stripe-endpoint.js';
 
 /** What the program was written for; an account at Stripe may be on another one. */
@@ -28,6 +29,7 @@ export class StripeApi {
   constructor(
     private readonly settings: Settings,
     private readonly endpoint: StripeEndpoint,
+    private readonly refused: RefusedEvents,
     config: Config,
   ) {
     this.proxied = config.httpsProxy && fetchVia(config.httpsProxy.reveal(), config.noProxy.join(','));
@@ -64,7 +66,7 @@ export class StripeApi {
     try {
       return Stripe.webhooks.constructEvent(body, signature ?? '', secret, TOLERANCE_SECONDS, undefined, nowMs);
     } catch (error) {
-      this.logger.warn(`An event was refused that Stripe has not signed, or not now: ${firstLine(reasonOf(error))}`);
+      this.refused.note(firstLine(reasonOf(error)));
       throw new AppError('invalid_request', 'The signature is missing, wrong, or too old.');
     }
   }

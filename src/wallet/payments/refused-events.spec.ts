@@ -1,0 +1,47 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { RefusedEvents } from './refused-events.js';
+
+describe('events that Stripe has not signed', () => {
+  const lines: unknown[] = [];
+  let refused: RefusedEvents;
+  beforeEach(() => {
+    jest.useFakeTimers();
+    lines.length = 0;
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => void lines.push(line));
+    refused = new RefusedEvents();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+    jest.restoreAllMocks();
+  });
+
+  const note = (events: number): void => {
+    for (let count = 0; count < events; count += 1) refused.note('no signature');
+  };
+  const FIRST = 'An event was refused that Stripe has not signed, or not now: no signature';
+
+  it('have a line for the first of a spell, and of the others a number each minute', () => {
+    note(1000);
+    expect(lines).toEqual([FIRST]);
+    jest.advanceTimersByTime(60_000);
+    note(30);
+    jest.advanceTimersByTime(60_000);
+    expect(lines).toEqual([FIRST, { left_out: 999 }, { left_out: 30 }]);
+  });
+
+  it('begin another spell after a minute without any, and keep no timer until then', () => {
+    note(1);
+    jest.advanceTimersByTime(60_000);
+    expect(jest.getTimerCount()).toBe(0);
+    note(1);
+    expect(lines).toEqual([FIRST, FIRST]);
+  });
+
+  it('are counted to the end when the program stops', () => {
+    note(3);
+    refused.onApplicationShutdown();
+    expect(lines).toEqual([FIRST, { left_out: 2 }]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
