@@ -41,7 +41,8 @@ export function changedLines<Name extends SectionName>(
   return Object.entries(FACTS[name](after)).flatMap(([field, now]) => {
     const old = then[field] ?? '';
     if (old === now) return [];
-    return [UNSHOWN.has(field) ? `${field} changed` : `${field} ${shown(old)} → ${shown(now)}`];
+    if (UNSHOWN.has(field)) return [`${field} ${now === '' ? 'removed' : 'changed'}`];
+    return [`${field} ${shown(old)} → ${shown(now)}`];
   });
 }
 

@@ -1,7 +1,13 @@
 import type { Config } from '../config/index.js';
-import { type Nanos, parseUsd, type Secret } from '../shared/index.js';
-import type { PaymentSecrets } from './payment-secrets.js';
+import { type Nanos, parseUsd, type Secret, UnreadableSecret } from '../shared/index.js';
+import type { PaymentSecretName, PaymentSecrets } from './payment-secrets.js';
 import type { PaymentSection } from './sections/payment-section.js';
+
+/**
+ * Why people cannot pay. Without a signing secret nothing that the provider tells can be believed; switched off, what was
+ * begun before is still taken.
+ */
+export type PaymentsOff = 'not set up' | 'unreadable secret' | 'no secret key' | 'no signing secret' | 'switched off';
 
 /** How users pay, as it holds now. */
 export interface PaymentSettings {
@@ -9,8 +15,10 @@ export interface PaymentSettings {
   readonly secretKey: Secret | undefined;
   /** Undefined: nothing that the provider tells can be believed. Kept while payments are off: those before go on. */
   readonly webhookSecret: Secret | undefined;
-  /** Why people cannot pay, in a sentence; undefined: they can. */
-  readonly off: string | undefined;
+  /** Those that are stored and cannot be opened: SECRET_KEY is not the one they were stored under. */
+  readonly unreadable: readonly PaymentSecretName[];
+  /** Undefined: people can pay. */
+  readonly off: PaymentsOff | undefined;
   /** What people choose among. */
   readonly amounts: readonly Nanos[];
   /** Of another amount. */
@@ -19,30 +27,36 @@ export interface PaymentSettings {
 }
 
 export function paymentSettings(section: PaymentSection, config: Config, secrets: PaymentSecrets): PaymentSettings {
-  const offered = {
+  const unreadable: PaymentSecretName[] = [];
+  // Each for itself: the events of payments that were made are heard with a secret key that nobody can read any more.
+  const opened = (name: PaymentSecretName): Secret | undefined => {
+    try {
+      return secrets.open(name, section);
+    } catch (error) {
+      if (!(error instanceof UnreadableSecret)) throw error;
+      unreadable.push(name);
+      return undefined;
+    }
+  };
+  const secretKey = config.stripeSecretKey ?? opened('secretKey');
+  const webhookSecret = config.stripeWebhookSecret ?? opened('webhookSecret');
+  return {
+    secretKey,
+    webhookSecret,
+    unreadable,
+    off: unreadable.length > 0 ? 'unreadable secret' : whyOff(section, secretKey, webhookSecret),
     amounts: section.amounts.map(parseUsd),
     smallest: parseUsd(section.smallest),
     largest: parseUsd(section.largest),
   };
-  try {
-    const secretKey = config.stripeSecretKey ?? secrets.open('secretKey', section);
-    const webhookSecret = config.stripeWebhookSecret ?? secrets.open('webhookSecret', section);
-    return { secretKey, webhookSecret, off: whyOff(section, secretKey, webhookSecret), ...offered };
-  } catch {
-    return { secretKey: undefined, webhookSecret: undefined, off: UNREADABLE, ...offered };
-  }
 }
-
-const UNREADABLE =
-  'The secrets of Stripe cannot be opened: SECRET_KEY is not the one they were stored under. Enter them again.';
 
 function whyOff(
   { enabled }: PaymentSection,
   secretKey: Secret | undefined,
   webhookSecret: Secret | undefined,
-): string | undefined {
-  if (secretKey === undefined) return 'Stripe’s secret key is missing.';
-  if (webhookSecret === undefined)
-    return 'The signing secret is missing: without it nothing that Stripe tells can be believed, and its endpoint here is closed.';
-  return enabled ? undefined : 'Payments are switched off. What was begun before is still taken.';
+): PaymentsOff | undefined {
+  if (secretKey === undefined) return webhookSecret === undefined ? 'not set up' : 'no secret key';
+  if (webhookSecret === undefined) return 'no signing secret';
+  return enabled ? undefined : 'switched off';
 }

@@ -46,7 +46,8 @@ export class SettingsEditor {
    * Saves a section whole. Every process follows at once, this one before it returns; fields that the environment sets
    * stay as they are stored.
    * @param revision of the section, when its fields were shown
-   * @param typed by field, as it is stored or as people type it; of mail, the `serverPassword` too
+   * @param typed by field, as it is stored or as people type it; of mail, the `serverPassword` too; of payment, its secrets
+   *   and `removeKey` and `removeSigning`, `yes` to have none stored
    * @returns what has changed, a line for each field
    * @throws InvalidSettings, SettingsChangedMeanwhile
    */

@@ -27,9 +27,12 @@ const holdingUnder = (environment: Readonly<Record<string, string>>, sections: S
   return currentSettings(sections, config, openersFor(config));
 };
 
-const faultsOf = (name: SectionName, given: Readonly<Record<string, unknown>>): readonly string[] => {
+const faultsOf = (name: SectionName, given: Readonly<Record<string, unknown>>): readonly string[] =>
+  faultsIn(() => readSection(name, given));
+
+const faultsIn = (reading: () => unknown): readonly string[] => {
   try {
-    readSection(name, given);
+    reading();
     return [];
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error;
@@ -189,18 +192,19 @@ describe('payments', () => {
   };
 
   it('are off until both secrets are there, and as long as they are switched off, and it is said why', () => {
-    expect(heldWith({}, {})).toMatchObject({ off: 'Stripe’s secret key is missing.' });
+    expect(heldWith({}, {})).toMatchObject({ off: 'not set up' });
+    expect(heldWith({ STRIPE_WEBHOOK_SECRET: 'whsec_e' }, {})).toMatchObject({ off: 'no secret key' });
     expect(heldWith({ STRIPE_SECRET_KEY: 'sk_test_e', STRIPE_WEBHOOK_SECRET: '' }, {})).toMatchObject({
       key: 'sk_test_e',
       webhook: undefined,
-      off: expect.stringContaining('The signing secret is missing'),
+      off: 'no signing secret',
     });
     const both = { STRIPE_SECRET_KEY: 'sk_test_e', STRIPE_WEBHOOK_SECRET: 'whsec_e' };
     expect(heldWith(both, {})).toEqual({ key: 'sk_test_e', webhook: 'whsec_e', off: undefined });
     // What was begun before is still taken.
     expect(heldWith(both, { enabled: false })).toMatchObject({
       webhook: 'whsec_e',
-      off: expect.stringContaining('switched off'),
+      off: 'switched off',
     });
   });
 
@@ -211,9 +215,19 @@ describe('payments', () => {
     const swapped = { sealedSecretKey: section.sealedWebhookSecret, sealedWebhookSecret: section.sealedSecretKey };
     expect(heldWith({}, { ...section, ...swapped })).toMatchObject({
       webhook: undefined,
-      off: expect.stringContaining('cannot be opened'),
+      off: 'unreadable secret',
     });
     expect(heldWith({ SECRET_KEY: 'o'.repeat(32) }, { ...section })).toMatchObject({ key: undefined });
+  });
+
+  it('lose one secret that cannot be opened, and not the other with it', () => {
+    const section = read(TYPED);
+    const held = (given: Readonly<Record<string, unknown>>, environment = {}) =>
+      holdingUnder(environment, stored({ payment: { ...section, ...given } })).payment;
+    const { unreadable, webhookSecret, off } = held({ sealedSecretKey: section.sealedWebhookSecret });
+    expect([unreadable, webhookSecret?.reveal(), off]).toEqual([['secretKey'], 'whsec_1', 'unreadable secret']);
+    const other = held({}, { SECRET_KEY: 'o'.repeat(32), STRIPE_WEBHOOK_SECRET: 'whsec_e' });
+    expect([other.unreadable, other.webhookSecret?.reveal()]).toEqual([['secretKey'], 'whsec_e']);
   });
 
   it('keep a secret that is not typed again, and take none that is sealed outside', () => {
@@ -227,10 +241,23 @@ describe('payments', () => {
     });
   });
 
+  it('remove a secret that is stored when told to, which the record of changes names, and none that the environment sets', () => {
+    const section = read(TYPED);
+    const without = read({ enabled: 'yes', removeKey: 'yes' }, section);
+    expect(without).toMatchObject({ sealedSecretKey: '', sealedWebhookSecret: section.sealedWebhookSecret });
+    expect(changedLines('payment', section, without)).toEqual(['secret key removed']);
+    expect(read({ removeSigning: 'yes' }, section).sealedWebhookSecret).toBe('');
+    expect(read({ removeKey: 'yes' }, section, { STRIPE_SECRET_KEY: 'sk_test_e' })).toMatchObject({
+      sealedSecretKey: section.sealedSecretKey,
+    });
+  });
+
   it.each([
-    [{ secretKey: 'pk_test_1' }, 'secretKey'],
-    [{ webhookSecret: 'sk_test_1' }, 'webhookSecret'],
-  ])('refuse %j as a secret', (typed, field) => {
-    expect(() => read(typed)).toThrow(expect.objectContaining({ details: { param: field } }));
+    [{ secretKey: 'pk_test_1' }, ['secretKey']],
+    [{ webhookSecret: 'sk_test_1' }, ['webhookSecret']],
+    [{ secretKey: 'sk_test_1', removeKey: 'yes' }, ['secretKey']],
+    [{ secretKey: 'pk_test_1', webhookSecret: 'x', largest: '1' }, ['secretKey', 'webhookSecret', 'largest']],
+  ])('refuse %j with all that is wrong at once', (typed, fields) => {
+    expect(faultsIn(() => read(typed))).toEqual(fields);
   });
 });

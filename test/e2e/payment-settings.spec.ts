@@ -1,10 +1,13 @@
+import { DataSource } from 'typeorm';
 import { Settings } from '../../src/settings/index.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';
+import { anEvent, signatureOf } from '../support/payments-world.js';
 import { RelayApp } from '../support/relay-app.js';
 
 const PAGE = '/admin/settings';
 const SECRETS = { secretKey: 'sk_test_of_a_test', webhookSecret: 'whsec_of_a_test' } as const;
+const UNREADABLE = 'The one that is stored cannot be opened any more. Enter it again.';
 const TYPED = { enabled: 'yes', secretKey: '', webhookSecret: '', amounts: '10, 25', smallest: '5', largest: '500' };
 
 describe('the settings of payment', () => {
@@ -17,7 +20,7 @@ describe('the settings of payment', () => {
   });
   afterEach(() => relay.close());
 
-  const save = async (fields: Partial<typeof TYPED>): Promise<Visited> => {
+  const save = async (fields: Readonly<Record<string, string>>): Promise<Visited> => {
     const { text } = await operator.get(PAGE);
     const revision = /action="\/admin\/settings\/payment".*?name="revision" value="(\d+)"/s.exec(text)?.[1] ?? '';
     return operator.post(`${PAGE}/payment`, { revision, ...TYPED, ...fields });
@@ -39,9 +42,55 @@ describe('the settings of payment', () => {
     await save(SECRETS);
     await save({ enabled: '' });
     const { payment } = relay.get(Settings).current();
-    expect(payment.off).toBe('Payments are switched off. What was begun before is still taken.');
+    expect(payment.off).toBe('switched off');
+    expect((await operator.get(PAGE)).text).toContain('Payments are switched off');
     expect(payment.secretKey?.reveal()).toBe(SECRETS.secretKey);
     expect(payment.webhookSecret?.reveal()).toBe(SECRETS.webhookSecret);
+  });
+
+  it('tell a service that never had any how to begin, and are no trouble there', async () => {
+    const { text } = await operator.get(PAGE);
+    expect(text).toContain('Payments are not set up');
+    expect(text).toContain('<a href="#secretKey">Enter the secrets</a>');
+    expect(text).not.toContain('Nobody can pay');
+  });
+
+  it('remove a secret when told to, and leave the other', async () => {
+    await save(SECRETS);
+    expect((await save({ removeKey: 'yes' })).location).toBe(PAGE);
+    const { payment } = relay.get(Settings).current();
+    expect([payment.secretKey, payment.webhookSecret?.reveal()]).toEqual([undefined, SECRETS.webhookSecret]);
+    const { text } = await operator.get(PAGE);
+    expect(text).not.toContain('name="removeKey"');
+    expect(text).toContain('name="removeSigning"');
+  });
+
+  it('say beside its field which secret cannot be opened any more, and go on with the other', async () => {
+    await save(SECRETS);
+    // As good as sealed under another key: it was sealed for another place.
+    await relay
+      .get(DataSource)
+      .query(
+        `UPDATE settings SET value = value || jsonb_build_object('sealedSecretKey', value->'sealedWebhookSecret')`,
+      );
+    await relay.get(Settings).reload();
+    const { text } = await operator.get(PAGE);
+    expect(text).toContain(`<p class="hint" id="secretKey-hint">${UNREADABLE}</p>`);
+    expect(text.split(UNREADABLE)).toHaveLength(2);
+    const event = anEvent('customer.created', { id: 'cus_1' });
+    const answer = await fetch(`${relay.url}/webhooks/stripe`, {
+      method: 'POST',
+      body: event,
+      headers: { 'stripe-signature': signatureOf(event, SECRETS.webhookSecret) },
+    });
+    expect(answer.status).toBe(200);
+  });
+
+  it('say all that is wrong at once', async () => {
+    const { status, text } = await save({ secretKey: 'pk_1', webhookSecret: 'x', amounts: 'many', largest: '4' });
+    expect(status).toBe(422);
+    for (const field of ['secretKey', 'webhookSecret', 'amounts', 'largest'])
+      expect(text).toContain(`<a href="#${field}">`);
   });
 
   it.each([

@@ -4,6 +4,7 @@ import { type Sections, Settings } from '../../settings/index.js';
 import { CallRetention } from '../../usage/index.js';
 import { EVENT_TYPES, WEBHOOK_PATH } from '../../wallet/index.js';
 import { BaseAddress, calendarDate, type Visitor } from '../../web/index.js';
+import { PAYMENTS_OFF, secretHint } from './payment-words.js';
 
 /** What the page of settings says beside the fields of a section. */
 @Injectable()
@@ -21,12 +22,16 @@ export class SectionFacts {
   }
 
   payment(visitor: Visitor, { sealedSecretKey, sealedWebhookSecret }: Sections['payment']) {
+    const { off, unreadable } = this.settings.current().payment;
+    const [hasKey, hasSigning] = [sealedSecretKey !== '', sealedWebhookSecret !== ''];
     return {
-      hasSecretKey: sealedSecretKey !== '',
-      hasWebhookSecret: sealedWebhookSecret !== '',
+      hasKey,
+      keyHint: secretHint('secretKey', hasKey, unreadable),
+      hasSigning,
+      signingHint: secretHint('webhookSecret', hasSigning, unreadable),
       confirm: this.recent.needed(visitor),
       /** Why nobody can pay; undefined: people can. */
-      off: this.settings.current().payment.off,
+      off: off && PAYMENTS_OFF[off],
       endpoint: `${this.address.current()}${WEBHOOK_PATH}`,
       events: EVENT_TYPES,
     };

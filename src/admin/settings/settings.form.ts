@@ -75,6 +75,13 @@ export class PaymentForm extends ConfirmedForm {
   @Text()
   readonly webhookSecret: string = '';
 
+  /** `yes` to have none stored. */
+  @Text()
+  readonly removeKey: string = '';
+
+  @Text()
+  readonly removeSigning: string = '';
+
   /** Dollars, with commas. */
   @Text()
   readonly amounts: string = '';
