@@ -1,4 +1,6 @@
 import { DataSource } from 'typeorm';
+import { parseUsd } from '../../src/shared/index.js';
+import { CheckoutService } from '../../src/wallet/payments/checkout.service.js';
 import { anEvent, completed, signatureOf, usePayments } from '../support/payments-world.js';
 import type { TestCaller } from '../support/relay-app.js';
 import type { StripeObject } from '../support/scripted-stripe.js';
@@ -155,11 +157,25 @@ describe('a payment', () => {
        SELECT 'top_open_' || n, $1, 'stripe', 5000000000, 'usd', 'pending' FROM generate_series(1, 20) n`,
       [accountId],
     );
-    await expect(begin()).rejects.toThrow('Too many payments are open.');
+    await expect(begin()).rejects.toThrow('Too many payments were begun.');
     await use.world.relay
       .get(DataSource)
       .query(`UPDATE top_ups SET created_at = now() - interval '61 minutes' WHERE account_id = $1`, [accountId]);
     expect((await use.world.order(await begin())).state).toBe('pending');
+  });
+
+  it('is one of at most twenty that are begun at the same moment, those that Stripe does not open included', async () => {
+    const { stripe, relay } = use.world;
+    const payer = { accountId: ann.accountId, email: 'ann@example.com' };
+    const beginMany = (count: number) =>
+      Promise.allSettled(Array.from({ length: count }, () => relay.get(CheckoutService).begin(payer, parseUsd('25'))));
+    stripe.failure = { status: 500, message: 'Down.' };
+    await beginMany(5);
+    stripe.failure = undefined;
+    const opened = stripe.sessions.length;
+    const begun = await beginMany(25);
+    expect(stripe.sessions).toHaveLength(opened + 15);
+    expect(begun.filter(({ status }) => status === 'rejected')).toHaveLength(10);
   });
 
   it('brings its money also where it was thought to have come to nothing: late is not wrong', async () => {

@@ -22,7 +22,7 @@ export class MoneyPayments {
   async order(jobs: Jobs<'order'>): Promise<void> {
     await someAtOnce(jobs, async ({ world, step: { amount } }) => {
       const { id } = world.order(newId('top', Date.now()), amount);
-      await this.topUps.insert(id, world.accountId, nanos(amount), new Date());
+      await this.topUps.insert(id, world.accountId, nanos(amount), new Date(), this.bench.sql.manager);
     });
   }
 

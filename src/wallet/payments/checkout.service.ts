@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { AccountGone } from '../../auth/index.js';
 import { Settings } from '../../settings/index.js';
 import { AppError, Clock, type Nanos, newId, reasonOf } from '../../shared/index.js';
 import { BaseAddress, usd } from '../../web/index.js';
@@ -10,7 +11,7 @@ import { TopUpRepository } from './top-up.repository.js';
 /** So long people can pay an order. */
 const OPEN_MS = 60 * 60_000;
 /** Nobody needs more at a time. One that is too old to be paid does not count, though nobody may have told so. */
-const MOST_OPEN = 20;
+const MOST_UNPAID = 20;
 
 /** Who pays. */
 interface Payer {
@@ -41,19 +42,14 @@ export class CheckoutService {
   /**
    * Makes an order that can be paid.
    * @returns its id
-   * @throws AmountNotPayable, PaymentsUnavailable
+   * @throws AmountNotPayable, PaymentsUnavailable, AccountGone
    */
   async begin(payer: Payer, amount: Nanos): Promise<string> {
     const { off } = this.settings.current().payment;
     if (off !== undefined)
       throw new PaymentsUnavailable('Nobody can pay at the moment. Ask whoever runs this service.');
     this.demandPayable(amount);
-    const at = this.clock.date();
-    const open = await this.topUps.openOf(payer.accountId);
-    if (open.filter(({ createdAt }) => at.getTime() - createdAt.getTime() < OPEN_MS).length >= MOST_OPEN)
-      throw new AmountNotPayable('Too many payments are open. Finish one of them, or wait an hour.');
-    const id = newId('top', at.getTime());
-    await this.topUps.insert(id, payer.accountId, amount, at);
+    const id = await this.order(payer.accountId, amount);
     try {
       const { reference, address } = await this.open(id, payer, amount);
       await this.topUps.open(id, reference, address, this.clock.date());
@@ -78,6 +74,20 @@ export class CheckoutService {
         this.logger.warn(`The checkout of ${id} stays open at Stripe until it expires: ${reasonOf(error)}`);
       }
     }
+  }
+
+  /** Those of one account are made one after the other: so none is missed in counting. @throws AmountNotPayable, AccountGone */
+  private async order(accountId: string, amount: Nanos): Promise<string> {
+    const at = this.clock.date();
+    const id = newId('top', at.getTime());
+    await this.topUps.transaction(async (manager) => {
+      if (!(await this.topUps.lockAccount(accountId, manager))) throw new AccountGone();
+      const unpaid = await this.topUps.unpaidSince(accountId, new Date(at.getTime() - OPEN_MS), manager);
+      if (unpaid >= MOST_UNPAID)
+        throw new AmountNotPayable('Too many payments were begun. Pay one that is open, or wait an hour.');
+      await this.topUps.insert(id, accountId, amount, at, manager);
+    });
+    return id;
   }
 
   /** @throws AmountNotPayable */

@@ -14,6 +14,11 @@ const INSERT = `
   INSERT INTO top_ups (id, account_id, provider, amount, currency, created_at, changed_at)
   VALUES ($1, $2, '${PROVIDER}', $3, '${CURRENCY}', $4, $4)`;
 
+const LOCK_ACCOUNT = `SELECT 1 FROM accounts WHERE id = $1 AND state <> 'deleted' FOR NO KEY UPDATE`;
+
+const UNPAID = `
+  SELECT count(*)::integer AS orders FROM top_ups WHERE account_id = $1 AND created_at > $2 AND paid_at IS NULL`;
+
 const OPEN = `
   UPDATE top_ups SET state = 'pending', reference = $2, address = $3, changed_at = $4
    WHERE id = $1 AND state = 'created'`;
@@ -47,8 +52,22 @@ export class TopUpRepository {
     return this.dataSource.transaction(work);
   }
 
-  async insert(id: string, accountId: string, amount: Nanos, at: Date): Promise<void> {
-    await this.dataSource.query(INSERT, [id, accountId, amount, at]);
+  /**
+   * Has whoever else begins a payment of an account, or deletes it, wait until the transaction ends. Before its orders, as
+   * a deletion has it. @returns whether there is such an account
+   */
+  async lockAccount(accountId: string, manager: EntityManager): Promise<boolean> {
+    return (await manager.query<unknown[]>(LOCK_ACCOUNT, [accountId])).length > 0;
+  }
+
+  async insert(id: string, accountId: string, amount: Nanos, at: Date, manager: EntityManager): Promise<void> {
+    await manager.query(INSERT, [id, accountId, amount, at]);
+  }
+
+  /** How many an account has begun since a time and not paid. */
+  async unpaidSince(accountId: string, since: Date, manager: EntityManager): Promise<number> {
+    const [row] = await manager.query<{ orders: number }[]>(UNPAID, [accountId, since]);
+    return row?.orders ?? 0;
   }
 
   /** People can pay it now. @param reference of the provider's checkout @param address where they do */
