@@ -143,6 +143,15 @@ export class WalletService {
     await this.enter({ accountId, kind: 'debit', reason, movementOn }, manager);
   }
 
+  /**
+   * Has whoever else moves its money, or deletes its account, wait until the transaction ends: what is then read of the
+   * account holds for what is moved.
+   * @throws WalletNotFound
+   */
+  async lock(accountId: string, manager: EntityManager): Promise<void> {
+    if (!(await this.wallets.lock(accountId, manager))) throw new WalletNotFound(accountId);
+  }
+
   /** @throws WalletNotFound */
   async balanceOf(accountId: string): Promise<WalletBalance> {
     const [wallet] = await this.wallets.find([accountId]);

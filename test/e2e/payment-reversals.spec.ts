@@ -1,4 +1,3 @@
-import { AccountDeletion } from '../../src/onboarding/index.js';
 import { anEvent, completed, disputed, refunded, usePayments } from '../support/payments-world.js';
 import type { TestCaller } from '../support/relay-app.js';
 
@@ -115,15 +114,5 @@ describe('a payment that is taken back', () => {
     const statuses = await Promise.all([...events, ...events, ...events].map((event) => use.world.tell(event)));
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(await use.world.money(ann)).toEqual(['16', '0']);
-  });
-
-  it('is refused for an account that was deleted meanwhile, and operators are told', async () => {
-    const session = await use.world.begin(await use.world.browserOf(ann));
-    await use.world.relay.get(AccountDeletion).run(ann.accountId);
-    expect(use.world.stripe.requests.at(-1)!.path).toBe(`/v1/checkout/sessions/${session.id}/expire`);
-    await use.world.tell(completed(session, `pi_${session.id}`));
-    expect(await use.world.money(ann)).toEqual(['0', '0']);
-    expect((await use.world.order(session)).state).toBe('expired');
-    expect((await use.world.problems()).at(-1)!.problem).toContain('its account was deleted');
   });
 });

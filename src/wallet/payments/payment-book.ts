@@ -56,6 +56,7 @@ export class PaymentBook {
   /** Money that came is never refused for what the order was thought to be: late is not wrong. */
   private async enterPaid(fact: CheckoutFact, order: TopUpOrder, manager: EntityManager): Promise<void> {
     const { id, accountId, amount } = order;
+    await this.wallets.lock(accountId, manager);
     if (!(await this.topUps.hasAccount(accountId, manager)))
       return this.problems.note(fact, 'its account was deleted: give the money back at the provider', order, manager);
     const now = this.clock.date();
@@ -113,11 +114,13 @@ export class PaymentBook {
         ? `${isDispute ? 'Dispute' : 'Refund'} of payment ${id}`
         : `${isDispute ? 'Dispute settled' : 'Refund failed'}: payment ${id} given back`;
     // Nobody who owns the money has done this: it is on record who has.
-    const { entryId } = await actingAs(currentActor() ?? SYSTEM, () =>
-      taken > 0n
-        ? this.wallets.recordOwed(accountId, taken, reason, manager)
-        : this.wallets.pay(accountId, nanos(-taken), reason, manager),
-    );
-    return entryId;
+    return actingAs(currentActor() ?? SYSTEM, async () => {
+      if (taken > 0n) return (await this.wallets.recordOwed(accountId, taken, reason, manager)).entryId;
+      const { entryId } = await this.wallets.pay(accountId, nanos(-taken), reason, manager);
+      // What was left in a wallet went to the house with its account: so does what comes back to it later.
+      if (!(await this.topUps.hasAccount(accountId, manager)))
+        await this.wallets.empty(accountId, 'Account deleted', manager);
+      return entryId;
+    });
   }
 }

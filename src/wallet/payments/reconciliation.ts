@@ -63,14 +63,19 @@ export class Reconciliation {
     const mismatch = mismatchOf(fact, order);
     if (mismatch !== undefined || order === undefined)
       return { text: `The checkout ${fact.reference} does not match: ${mismatch}`, canApply: false };
-    if (fact.outcome === 'paid' && order.paidAt === null)
-      return { text: `${nameOf(order)} is paid at Stripe, and ${order.state} here`, canApply: true };
+    if (fact.outcome === 'paid' && order.paidAt === null) return this.unheard(order);
     if (fact.outcome !== 'paid' && order.paidAt !== null)
       return { text: `${nameOf(order)} is paid here, and not at Stripe`, canApply: false };
     const isOver = fact.outcome === 'expired' && (order.state === 'pending' || order.state === 'created');
     return isOver
       ? { text: `${nameOf(order)} has expired at Stripe, and is ${order.state} here`, canApply: true }
       : undefined;
+  }
+
+  private async unheard(order: TopUpOrder) {
+    return (await this.topUps.hasAccount(order.accountId))
+      ? { text: `${nameOf(order)} is paid at Stripe, and ${order.state} here`, canApply: true }
+      : { text: `${nameOf(order)} is paid at Stripe, and its account was deleted`, canApply: false };
   }
 
   /** Those of payments that are not ours are none of our business. */

@@ -159,7 +159,7 @@ export class TopUpRepository {
   }
 
   /** Whether there is somebody to have money. Reads `accounts`, which auth writes. */
-  async hasAccount(accountId: string, manager: EntityManager): Promise<boolean> {
+  async hasAccount(accountId: string, manager = this.dataSource.manager): Promise<boolean> {
     const found = await manager.query<unknown[]>(`SELECT 1 FROM accounts WHERE id = $1 AND state <> 'deleted'`, [
       accountId,
     ]);
