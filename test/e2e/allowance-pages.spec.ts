@@ -53,7 +53,9 @@ describe('pages and the monthly allowance', () => {
     expect((await operator.browser.get(there)).text).toContain('$20.00 given each month');
     const list = await operator.browser.get(`/admin/users?q=${ann.accountId}`);
     expect(list.text).toContain('$20.00 a month');
-    expect((await operator.browser.get(`${there}/allowance`)).text).toContain('value="20"');
+    const form = await operator.browser.get(`${there}/allowance`);
+    expect(form.text).toContain('<b>$20.00</b> is given each month.');
+    expect(form.text).toContain('value="20"');
   });
 
   it('refuse what is no amount and keep it as it was typed, and ask for a password after a while', async () => {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { RecentSignIn } from '../../auth/index.js';
 import { formatUsd, ZERO } from '../../shared/index.js';
-import { amountOf, exactUsd, Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
+import { amountOf, price, Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
 import { AllowanceService } from '../../wallet/index.js';
 import type { ListedUser } from './user-directory.js';
 import { AllowanceForm } from './user-forms.js';
@@ -30,7 +30,7 @@ export class UserAllowancePages {
       await this.recent.confirm(visitor, password);
       const amount = amountOf(typed) ?? ZERO;
       await this.allowances.set(id, amount);
-      return amount === 0n ? 'Nothing more is given.' : `It is ${exactUsd(amount)} a month.`;
+      return amount === 0n ? 'Nothing more is given.' : `It is ${price(amount)} a month.`;
     });
     if (done === undefined) return this.page(visitor, user, form);
     return new Redirect(`/admin/users/${id}`, { tone: 'ok', title: 'Monthly allowance set', text: done });
@@ -44,7 +44,7 @@ export class UserAllowancePages {
         form,
         user: { id: user.id, title: userTitle(user), suspended: user.state === 'disabled' },
         crumbs: userCrumbs(user, 'Monthly allowance'),
-        monthly: user.allowance > 0n ? exactUsd(user.allowance) : undefined,
+        monthly: user.allowance > 0n ? price(user.allowance) : undefined,
         passwordNeeded: this.recent.needed(visitor),
       },
     });
