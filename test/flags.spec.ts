@@ -11,7 +11,7 @@ const BY_NAME = /\bflags\['(\w+)'\]/g;
 const TAKEN_OUT = /\{([\w\s,=.()[\]']+)\}(?: = flags;|: UpstreamTarget\['flags'\])/g;
 
 const documented = (): string[] => {
-  const [, table = ''] = readFileSync(join(ROOT, 'README.md'), 'utf8').split('### Flags');
+  const [, table = ''] = readFileSync(join(ROOT, 'docs/catalog-file.md'), 'utf8').split('## Flags');
   return [...(table.split('\n## ')[0] ?? '').matchAll(ROW)].map(([, name = '']) => name);
 };
 
@@ -27,7 +27,7 @@ function read(): string[] {
 }
 
 describe('the flags of channels and models', () => {
-  it('are those that README has a table of', () => {
+  it('are those that docs/catalog-file.md has a table of', () => {
     expect(documented().toSorted()).toEqual([...new Set(read())].toSorted());
   });
 });

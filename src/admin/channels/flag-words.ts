@@ -1,4 +1,4 @@
-/** A flag of a channel as its page asks for it. What the flags do is the dialects' (`*.flags.ts`); README has the table. */
+/** A flag of a channel as its page asks for it. What the flags do is the dialects' (`*.flags.ts`); `docs/catalog-file.md` has the table. */
 export interface FlagWords {
   readonly name: string;
   /** Of which protocols. */
@@ -31,7 +31,7 @@ const flag = (
   text,
 });
 
-/** In the order of README's table. */
+/** In the order of that table. */
 export const FLAGS: readonly FlagWords[] = [
   flag('nativeOnly', [R, C, M], 'switch', 'Its own dialect only', 'Takes calls of its own dialect alone.'),
   flag('family', ALL, 'text', 'Family', 'Channels of one family read each other’s signed reasoning.'),

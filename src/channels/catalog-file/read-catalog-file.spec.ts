@@ -24,7 +24,7 @@ const channel = (fields: string): string => `channels:
 `;
 const priced = (tier: string): string => model(`prices: [${tier}]`);
 
-/** A file as README has it, smaller. */
+/** A file as `docs/catalog-file.md` has it, smaller. */
 const DOCUMENTED = `
 groups:
   - { name: default, multiplier: 1 }
