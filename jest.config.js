@@ -32,11 +32,11 @@ const onDatabase = {
 };
 
 /**
- * Specs in test/ that need neither network nor database: the imports, the links of documents, the variables, the flags, the guide, the scripts,
+ * Specs in test/ that need neither network nor database: the imports, what documents name, the variables, the flags, the guide, the scripts,
  * the dialects' adapters on plain values, and which tests keep which promise.
  */
 const pure =
-  '(architecture|document-links|environment|flags|guide|new-protocol|scripts|security-table|conformance/dialects|conformance/kit|reliability/promises)';
+  '(architecture|documents|environment|flags|guide|new-protocol|scripts|security-table|conformance/dialects|conformance/kit|reliability/promises)';
 const conformance = '<rootDir>/test/conformance/**/*.conformance.spec.ts';
 
 /**

@@ -1,11 +1,14 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const DOCUMENTS = ['*.md', 'docs/*.md', 'bench/*.md', 'test/**/README.md'];
 /** `[words](place)`, but not an address of the web. */
 const LINK = /\[[^\]]*\]\((?!https?:)([^)\s]+)\)/g;
 const CODE = /^```[\s\S]*?^```|`[^`\n]*`/gm;
+/** A path from the root, and the name of a file whose folder was said before it. */
+const PATH = /`((?:src|views|migrations|test|bench|docs|scripts)\/[^`\s]*)`/g;
+const NAME = /`([\w.-]+\.ts)`/g;
 
 const prose = (path: string): string => readFileSync(join(ROOT, path), 'utf8').replace(CODE, '');
 
@@ -39,5 +42,29 @@ describe('the links of the documents', () => {
   it('lead to files and headings that are there', () => {
     expect(links.length).toBeGreaterThan(50);
     expect(links.map(({ document, link }) => fault(document, link)).filter(Boolean)).toEqual([]);
+  });
+});
+
+describe('the map of the program', () => {
+  const map = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
+  const named = (what: RegExp): string[] => [...map.matchAll(what)].map(([, name = '']) => name);
+
+  it('names files and folders that are there', () => {
+    const missing = named(PATH).filter((path) => {
+      const pattern = path.replaceAll(/<\w+>/g, '*');
+      return globSync(pattern, { cwd: ROOT }).length === 0;
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('names no file that is nowhere', () => {
+    const sources = globSync('{src,test,migrations,bench,scripts}/**/*.ts', {
+      cwd: ROOT,
+      exclude: ['**/node_modules/**'],
+    });
+    const names = new Set(sources.map((path) => basename(path)));
+    const files = named(NAME);
+    expect(files.length).toBeGreaterThan(100);
+    expect(files.filter((name) => !names.has(name))).toEqual([]);
   });
 });
