@@ -3,6 +3,7 @@ import { CatalogExport, ChannelDirectory, DEFAULT_TIMEOUTS, type FallbackChannel
 import { Notifications } from '../../src/database/index.js';
 import { CATALOG, served, useCatalog } from '../support/catalog-world.js';
 import { eventually } from '../support/eventually.js';
+import { withoutNotifications } from '../support/without-notifications.js';
 
 const aFallbackModel: FallbackModel = {
   name: 'demo',
@@ -52,20 +53,11 @@ describe('the catalog', () => {
 
   it('is read again when notifications come back, and each second while they are away', async () => {
     const [here, there] = [await boot(), await boot()];
-    const cut = setInterval(
-      () =>
-        void world.sql.query(
-          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '% listen'",
-        ),
-      20,
-    );
-    try {
+    await withoutNotifications(world.sql, async () => {
       await eventually(() => expect(there.get(Notifications).connected).toBe(false));
       await apply(here, CATALOG);
       await eventually(() => expect(there.get(CatalogService).current().models.has('big')).toBe(true), 2500);
-    } finally {
-      clearInterval(cut);
-    }
+    });
   });
 
   it('is current for whoever awaited a reload, however many do at once', async () => {

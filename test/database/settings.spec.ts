@@ -7,6 +7,7 @@ import { parseUsd } from '../../src/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { startOn } from '../support/modules.js';
+import { withoutNotifications } from '../support/without-notifications.js';
 
 const OPERATOR: Actor = { kind: 'account', accountId: 'acc_1', name: 'Olga', ip: '192.0.2.1' };
 const SERVER = 'smtp://relay@mail.example.com:587';
@@ -54,21 +55,11 @@ describe('the settings', () => {
 
   it('are read each second while notifications are away', async () => {
     const [here, there] = [await boot(), await boot()];
-    const cut = setInterval(
-      () =>
-        void rows(
-          here,
-          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '% listen'",
-        ),
-      20,
-    );
-    try {
+    await withoutNotifications(here.get(DataSource), async () => {
       await eventually(() => expect(there.get(Notifications).connected).toBe(false));
       await here.get(SettingsEditor).change('site', 0, { name: 'Acme models' });
       await eventually(() => expect(there.get(Settings).current().site.name).toBe('Acme models'), 2500);
-    } finally {
-      clearInterval(cut);
-    }
+    });
   });
 
   it('are saved over the revision that was seen, and over no other', async () => {
