@@ -10,7 +10,7 @@ export { LedgerCheck, type LedgerReport } from './ledger-check.js';
 export { CodeNotRedeemable, CodesNotPossible } from './redemption.errors.js';
 export { CODE_STATES, type CodeFilter, type CodePosition, type CodeState } from './listed-code.js';
 export { type RedemptionCode, RedemptionService } from './redemption.service.js';
-export { AmountNotPossible, DebitTooLarge, WalletInUse, WalletNotFound } from './wallet.errors.js';
+export { AmountNotPossible, DebitTooLarge, WalletClosed, WalletInUse, WalletNotFound } from './wallet.errors.js';
 export { type Outlook, WalletOutlook } from './wallet-outlook.js';
 export { Reconciliation } from './payments/reconciliation.js';
 export { PaymentProblems } from './payments/payment-problems.js';

@@ -102,7 +102,7 @@ export class RedemptionService {
    * Puts what a code is worth into a wallet, and pays what the account owes first. Of all who try a code at once, one
    * gets it.
    * @param typed the code, however it was typed
-   * @throws CodeNotRedeemable, WalletNotFound, AmountNotPossible
+   * @throws CodeNotRedeemable, WalletNotFound, WalletClosed, AmountNotPossible
    */
   redeem(accountId: string, typed: string): Promise<Redemption> {
     const codeHash = hashCode(typed, CODE_LENGTH);

@@ -14,6 +14,13 @@ export class WalletInUse extends AppError {
   }
 }
 
+/** Money that would come into a wallet whose account was deleted, where nobody could spend it. */
+export class WalletClosed extends AppError {
+  constructor() {
+    super('conflict', 'The account was deleted: nothing can be put into its wallet any more.');
+  }
+}
+
 /** A debit that would take what is not there, what running calls may still use, or what pays a debt. */
 export class DebitTooLarge extends AppError {
   constructor(debit: Nanos, free: Nanos, { held, owed }: { readonly held: Nanos; readonly owed: Nanos }) {

@@ -52,6 +52,12 @@ export class WalletRepository {
     return row?.email ?? accountId;
   }
 
+  /** Whether the account has not been deleted. Under its wallet's lock that stays so: a deletion empties the wallet. */
+  async hasOwner(accountId: string, manager: EntityManager): Promise<boolean> {
+    const found = `SELECT 1 FROM accounts WHERE id = $1 AND state <> 'deleted'`;
+    return (await manager.query<unknown[]>(found, [accountId])).length > 0;
+  }
+
   hasEntries(accountId: string): Promise<boolean> {
     return this.dataSource.getRepository(LedgerLineEntity).existsBy({ ledgerAccount: `wallet:${accountId}` });
   }

@@ -4,7 +4,7 @@ import { AuditLog } from '../audit/index.js';
 import { Clock, formatUsd, MAX_AMOUNT, type Nanos, nanos, newId, ZERO } from '../shared/index.js';
 import { freeIn, type Movement, takeBack, topUp } from './movement.js';
 import type { WalletEntity } from './wallet.entity.js';
-import { AmountNotPossible, DebitTooLarge, WalletInUse, WalletNotFound } from './wallet.errors.js';
+import { AmountNotPossible, DebitTooLarge, WalletClosed, WalletInUse, WalletNotFound } from './wallet.errors.js';
 import { type MovementKind, WalletRepository } from './wallet.repository.js';
 
 /** What an account has. Nano-dollars; what is free to spend is `balance - held`. */
@@ -63,7 +63,7 @@ export class WalletService {
    * @param amount positive: a top-up, which pays what is owed first; negative: a debit of at most what is free
    * @param manager the transaction to do it in; one of its own when absent
    * @param at when it happened; now when absent
-   * @throws WalletNotFound, DebitTooLarge, AmountNotPossible
+   * @throws WalletNotFound, WalletClosed, DebitTooLarge, AmountNotPossible
    */
   async credit(
     accountId: string,
@@ -99,7 +99,7 @@ export class WalletService {
 
   /**
    * What a redeemed code is worth, in the transaction that marks it as redeemed. Pays what is owed first.
-   * @throws WalletNotFound, AmountNotPossible
+   * @throws WalletNotFound, WalletClosed, AmountNotPossible
    */
   redeem(accountId: string, amount: Nanos, reason: string, manager: EntityManager): Promise<Entered> {
     return this.enter(
@@ -178,6 +178,8 @@ export class WalletService {
     const { accountId, kind, reason, at: createdAt = this.clock.date(), movementOn } = order;
     const wallet = await this.wallets.lock(accountId, manager);
     if (!wallet) throw new WalletNotFound(accountId);
+    // Whoever waited for a deletion that held the wallet would fill it again.
+    if (GIFTS.has(kind) && !(await this.wallets.hasOwner(accountId, manager))) throw new WalletClosed();
     const movement = movementOn(wallet);
     if (wallet.balance + movement.wallet > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
     const entryId = newId('led', createdAt.getTime());
@@ -193,6 +195,9 @@ export class WalletService {
     await this.audit.record({ action: ACTIONS[kind], object, lines: [...linesOf(before, after)], reason }, manager);
   }
 }
+
+/** What nobody has a right to, and a deleted account is refused. What was paid, or taken back, is decided by who is told of it. */
+const GIFTS: ReadonlySet<OrderKind> = new Set(['credit', 'redemption']);
 
 const ACTIONS: Readonly<Record<OrderKind, string>> = {
   credit: 'credited',

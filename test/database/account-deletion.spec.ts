@@ -1,13 +1,25 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { actingAs, COMMAND_LINE } from '../../src/audit/index.js';
-import { AccountService, AuthModule, SessionService } from '../../src/auth/index.js';
+import { AccountService, AccountStanding, AuthModule, SessionService } from '../../src/auth/index.js';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
 import { AccountDeletion, Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
 import { parseUsd } from '../../src/shared/index.js';
-import { LedgerCheck, WalletInUse, WalletModule, WalletService } from '../../src/wallet/index.js';
+import {
+  LedgerCheck,
+  RedemptionService,
+  WalletClosed,
+  WalletEnd,
+  WalletInUse,
+  WalletModule,
+  WalletService,
+} from '../../src/wallet/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
 import { startOn } from '../support/modules.js';
+
+/** What waits for a lock that another transaction has. */
+const WAITING = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
 
 describe('the deletion of an account', () => {
   let database: TestDatabase;
@@ -52,6 +64,31 @@ describe('the deletion of an account', () => {
     await expect(refused).rejects.toThrow(WalletInUse);
     await expect(refused).rejects.toThrow('2 calls of this account are still running. Suspend the account');
     await expect(app.get(AccountService).byId(ann)).resolves.toMatchObject({ state: 'enabled', name: 'Ann' });
+  });
+
+  it('is final for the wallet too: nothing is put into it afterwards, and a code stays worth its amount', async () => {
+    const { codes } = await app.get(RedemptionService).create({ amount: parseUsd('5'), count: 1 });
+    await app.get(AccountDeletion).run(ann);
+    await expect(app.get(RedemptionService).redeem(ann, codes[0] ?? '')).rejects.toThrow(WalletClosed);
+    await expect(app.get(WalletService).credit(ann, parseUsd('1'), 'late')).rejects.toThrow(WalletClosed);
+    await expect(app.get(WalletService).balanceOf(ann)).resolves.toMatchObject({ balance: 0n });
+    await expect(app.get(DataSource).query('SELECT redeemed_at FROM redemption_codes')).resolves.toEqual([
+      { redeemed_at: null },
+    ]);
+  });
+
+  it('refuses what was to be put in while it held the wallet', async () => {
+    const { codes } = await app.get(RedemptionService).create({ amount: parseUsd('5'), count: 1 });
+    const late: Promise<unknown>[] = [];
+    await app.get(AccountStanding).delete(ann, async (manager) => {
+      await app.get(WalletEnd).close(ann, 'Account deleted', manager);
+      late.push(app.get(RedemptionService).redeem(ann, codes[0] ?? ''));
+      late.push(app.get(WalletService).credit(ann, parseUsd('1'), 'late'));
+      void Promise.allSettled(late);
+      await eventually(async () => expect(await app.get(DataSource).query(WAITING)).toHaveLength(2));
+    });
+    for (const refused of late) await expect(refused).rejects.toThrow(WalletClosed);
+    await expect(app.get(WalletService).balanceOf(ann)).resolves.toMatchObject({ balance: 0n });
   });
 
   it('is on record with what it did, under the address that the account had', async () => {
