@@ -6,6 +6,7 @@ export * from './error-text.js';
 export * from './ids.js';
 export * from './iso-time.js';
 export * from './json.js';
+export * from './limited-lines.js';
 export * from './nanos.js';
 export * from './network.js';
 export * from './readable-code.js';

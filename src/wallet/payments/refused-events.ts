@@ -1,47 +1,24 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { LimitedLines } from '../../shared/index.js';
 
-const MINUTE_MS = 60_000;
+/** Nothing tells one sender from another here: all are counted together. */
+const ALL = 'all';
 
-/**
- * Tells operators of events that Stripe has not signed. Strangers can send them without end, and a line is dearer than the
- * refusal that it tells of: of a spell the first has a line of its own, and each minute of the others only the number.
- */
+/** Tells operators of events that Stripe has not signed, of which the first in a minute has a line of its own. */
 @Injectable()
 export class RefusedEvents implements OnApplicationShutdown {
   private readonly logger = new Logger('Payments');
-  private leftOut = 0;
-  private minute: NodeJS.Timeout | undefined;
+  private readonly lines = new LimitedLines(1, ({ leftOut }) =>
+    this.logger.warn({ left_out: leftOut }, 'More events were refused that Stripe has not signed.'),
+  );
 
   /** @param reason why it was refused, on one line */
   note(reason: string): void {
-    if (this.minute !== undefined) {
-      this.leftOut += 1;
-      return;
-    }
-    this.logger.warn(`An event was refused that Stripe has not signed, or not now: ${reason}`);
-    this.beginMinute();
+    if (this.lines.admit(ALL))
+      this.logger.warn(`An event was refused that Stripe has not signed, or not now: ${reason}`);
   }
 
   onApplicationShutdown(): void {
-    this.tell();
-    clearTimeout(this.minute);
-    this.minute = undefined;
-  }
-
-  private beginMinute(): void {
-    this.minute = setTimeout(() => this.endMinute(), MINUTE_MS).unref();
-  }
-
-  /** A minute without any ends the spell. */
-  private endMinute(): void {
-    this.minute = undefined;
-    if (this.leftOut > 0) this.beginMinute();
-    this.tell();
-  }
-
-  private tell(): void {
-    if (this.leftOut > 0)
-      this.logger.warn({ left_out: this.leftOut }, 'More events were refused that Stripe has not signed.');
-    this.leftOut = 0;
+    this.lines.end();
   }
 }

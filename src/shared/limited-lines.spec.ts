@@ -1,0 +1,47 @@
+import { jest } from '@jest/globals';
+import { type LeftOut, LimitedLines } from './limited-lines.js';
+
+describe('LimitedLines', () => {
+  const told: LeftOut[] = [];
+  let lines: LimitedLines;
+  beforeEach(() => {
+    jest.useFakeTimers();
+    told.length = 0;
+    lines = new LimitedLines(20, (leftOut) => void told.push(leftOut));
+  });
+  afterEach(() => jest.useRealTimers());
+
+  const admitted = (key: string, times: number): number =>
+    Array.from({ length: times }, () => lines.admit(key)).filter(Boolean).length;
+
+  it('lets so many of a key have a line in a minute, and tells how many others there were', () => {
+    expect([admitted('a', 1000), admitted('b', 20), admitted('c', 15), admitted('c', 15)]).toEqual([20, 20, 15, 5]);
+    expect(told).toEqual([]);
+    jest.advanceTimersByTime(60_000);
+    expect(told).toEqual([
+      { key: 'a', count: 1000, leftOut: 980 },
+      { key: 'c', count: 30, leftOut: 10 },
+    ]);
+    expect(admitted('a', 1000)).toBe(20);
+    expect(told).toHaveLength(2);
+  });
+
+  it('keeps no timer while nothing comes, and nothing of a minute that is over', () => {
+    admitted('a', 30);
+    jest.advanceTimersByTime(60_000);
+    expect(jest.getTimerCount()).toBe(0);
+    lines.end();
+    expect(told).toHaveLength(1);
+  });
+
+  it('remembers no more keys than it may, and counts those beyond as one', () => {
+    for (let index = 0; index < 10_000; index++) lines.admit(`early-${index}`);
+    expect(Array.from({ length: 30 }, (_, index) => lines.admit(`late-${index}`)).filter(Boolean)).toHaveLength(20);
+    expect(admitted('early-5', 30)).toBe(19);
+    lines.end();
+    expect(told).toEqual([
+      { key: 'early-5', count: 31, leftOut: 11 },
+      { key: 'others', count: 30, leftOut: 10 },
+    ]);
+  });
+});
