@@ -5,16 +5,18 @@ const ROOT = resolve(import.meta.dirname, '..');
 const DOCUMENTS = ['*.md', 'docs/*.md', 'bench/*.md', 'test/**/README.md'];
 /** `[words](place)`, but not an address of the web. */
 const LINK = /\[[^\]]*\]\((?!https?:)([^)\s]+)\)/g;
-const CODE = /^```[\s\S]*?^```|`[^`\n]*`/gm;
+const BLOCK = /^```[\s\S]*?^```/gm;
+const INLINE = /`[^`\n]*`/g;
 /** A path from the root, and the name of a file whose folder was said before it. */
 const PATH = /`((?:src|views|migrations|test|bench|docs|scripts)\/[^`\s]*)`/g;
 const NAME = /`([\w.-]+\.ts)`/g;
 
-const prose = (path: string): string => readFileSync(join(ROOT, path), 'utf8').replace(CODE, '');
+const withoutBlocks = (path: string): string => readFileSync(join(ROOT, path), 'utf8').replace(BLOCK, '');
+const prose = (path: string): string => withoutBlocks(path).replace(INLINE, '');
 
 /** The names under which a page can be linked to at its headings, as GitHub makes them. */
 function anchors(path: string): Set<string> {
-  const headings = readFileSync(join(ROOT, path), 'utf8').matchAll(/^#+ (.+)$/gm);
+  const headings = withoutBlocks(path).matchAll(/^#+ (.+)$/gm);
   return new Set(
     [...headings].map(([, heading = '']) =>
       heading
