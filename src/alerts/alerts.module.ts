@@ -12,7 +12,9 @@ import { AlertBook } from './alert-book.js';
 import { AlertSettingsRepository } from './alert-settings.repository.js';
 import { AlertTimings } from './alert-timings.js';
 import { AlertWatch } from './alert-watch.js';
+import { Crossings } from './crossings.js';
 import { KeyNoticeMails } from './key-notice-mails.js';
+import { ThresholdLooks } from './threshold-looks.repository.js';
 import { ThresholdWatch } from './threshold-watch.js';
 import { AlertPages } from './pages/alert.pages.js';
 import { AlertsController } from './pages/alerts.controller.js';
@@ -25,6 +27,8 @@ import { AlertsController } from './pages/alerts.controller.js';
     AlertBook,
     AlertTimings,
     AlertMails,
+    ThresholdLooks,
+    Crossings,
     ThresholdWatch,
     AlertPost,
     AlertWatch,

@@ -1,12 +1,17 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { thresholdsOf } from './alert-settings.repository.js';
+import { USUAL_ALERTS } from './alert-settings.js';
+
 /**
- * One look at every threshold of the accounts $7, as a statement. $1 to $6: what holds for accounts that have saved nothing
+ * Every threshold of the accounts $7 against how things stand. $1 to $6: what holds for accounts that have saved nothing
  * of their own. What is crossed now gets a row, which stays for as long as it is: so a mail goes out once. What is not
  * crossed any more loses its row, sent or not, and can be crossed again.
  *
  * What running calls hold counts for nothing: it is no more than what they may cost, and comes back with their end. With
  * it every large call would cross a threshold, and the next one would do so again.
  */
-export const LOOK = `
+const NOTE = `
   WITH rules AS (
     SELECT a.id AS account_id, a.state = 'enabled' AND a.verified_at IS NOT NULL AS reachable,
            coalesce(s.wallet_below, $1::bigint) AS wallet_below,
@@ -84,3 +89,12 @@ export const LOOK = `
   -- What could not be sent yet says how things stand when it is.
   ON CONFLICT ON CONSTRAINT alert_is_raised_once DO UPDATE SET facts = excluded.facts, state = excluded.state
      WHERE a.state = 'due' AND (a.facts, a.state) IS DISTINCT FROM (excluded.facts, excluded.state)`;
+
+/** What is crossed. */
+@Injectable()
+export class Crossings {
+  /** Compares these accounts with their thresholds: what is crossed from now on is due, what is over leaves nothing. */
+  async note(accountIds: readonly string[], manager: EntityManager): Promise<void> {
+    await manager.query(NOTE, [...thresholdsOf(USUAL_ALERTS), accountIds]);
+  }
+}

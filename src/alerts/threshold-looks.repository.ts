@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { leastId } from '../shared/index.js';
+
+/** How far looks have come. */
+export interface LookProgress {
+  /** Everybody whose money was moved before was looked at. */
+  readonly movedUntil: Date;
+  /** The last account whose turn it was. */
+  readonly lookedTo: string;
+  /** So many ms it is too early for the next look. */
+  readonly earlyMs: number;
+}
+
+/** How long nobody looks after a look. */
+interface Rest {
+  /** At least. */
+  readonly ms: number;
+  /** For so many times as long as the look took. */
+  readonly times: number;
+}
+
+/** Longer than any statement takes: one that runs into a lock of somebody else's is given up. */
+const STATEMENT_LIMIT_MS = 30_000;
+
+const PROGRESS = `
+  SELECT moved_until AS "movedUntil", looked_to AS "lookedTo",
+         extract(epoch FROM next_at - clock_timestamp())::float8 * 1000 AS "earlyMs"
+    FROM alert_looks`;
+
+const MOVED = `
+  SELECT DISTINCT substr(ledger_account, length('wallet:') + 1) AS id FROM ledger_lines
+   WHERE entry_id >= $1 AND starts_with(ledger_account, 'wallet:')`;
+
+const TAKE_CHANGED = `
+  WITH taken AS (DELETE FROM alert_rechecks RETURNING account_id)
+  SELECT DISTINCT account_id AS id FROM taken`;
+
+const NEXT_IN_TURN = 'SELECT id FROM accounts WHERE id > $1 ORDER BY id LIMIT $2';
+
+/** now() is when the look began: what has moved since is looked at next time. */
+const ADVANCE = `
+  WITH advanced AS (
+    UPDATE alert_looks SET moved_until = now(), looked_to = $1,
+           next_at = clock_timestamp() + greatest($2 * interval '1 ms', $3 * (clock_timestamp() - now()))
+    RETURNING next_at
+  )
+  SELECT extract(epoch FROM next_at - clock_timestamp())::float8 * 1000 AS "waitMs" FROM advanced`;
+
+/** Whose thresholds are to be looked at, and how far looks have come. A look is one transaction. */
+@Injectable()
+export class ThresholdLooks {
+  async limitStatements(manager: EntityManager): Promise<void> {
+    await manager.query(`SET LOCAL statement_timeout = ${STATEMENT_LIMIT_MS}`);
+  }
+
+  async progress(manager: EntityManager): Promise<LookProgress | undefined> {
+    const [progress] = await manager.query<LookProgress[]>(PROGRESS);
+    return progress;
+  }
+
+  /** Whose money was moved since then. */
+  moved(since: Date, manager: EntityManager): Promise<readonly string[]> {
+    return ids(MOVED, [leastId('led', since.getTime())], manager);
+  }
+
+  /** Who has changed a threshold or a limit. Another look is not told of them. */
+  takeChanged(manager: EntityManager): Promise<readonly string[]> {
+    return ids(TAKE_CHANGED, [], manager);
+  }
+
+  /** Those that come after this account. */
+  nextInTurn(after: string, limit: number, manager: EntityManager): Promise<readonly string[]> {
+    return ids(NEXT_IN_TURN, [after, limit], manager);
+  }
+
+  /** Ends a look. @returns how many ms nobody looks now */
+  async advance(lookedTo: string, { ms, times }: Rest, manager: EntityManager): Promise<number> {
+    const [row] = await manager.query<{ waitMs: number }[]>(ADVANCE, [lookedTo, ms, times]);
+    return row?.waitMs ?? ms;
+  }
+}
+
+async function ids(sql: string, values: unknown[], manager: EntityManager): Promise<readonly string[]> {
+  const rows = await manager.query<{ id: string }[]>(sql, values);
+  return rows.map(({ id }) => id);
+}
