@@ -54,9 +54,8 @@ export class ThresholdLooks {
     await manager.query(`SET LOCAL statement_timeout = ${STATEMENT_LIMIT_MS}`);
   }
 
-  async progress(manager: EntityManager): Promise<LookProgress | undefined> {
-    const [progress] = await manager.query<LookProgress[]>(PROGRESS);
-    return progress;
+  async progress(manager: EntityManager): Promise<LookProgress> {
+    return only(await manager.query<LookProgress[]>(PROGRESS));
   }
 
   /** Whose money was moved since then. */
@@ -76,9 +75,13 @@ export class ThresholdLooks {
 
   /** Ends a look. @returns how many ms nobody looks now */
   async advance(lookedTo: string, { ms, times }: Rest, manager: EntityManager): Promise<number> {
-    const [row] = await manager.query<{ waitMs: number }[]>(ADVANCE, [lookedTo, ms, times]);
-    return row?.waitMs ?? ms;
+    return only(await manager.query<{ waitMs: number }[]>(ADVANCE, [lookedTo, ms, times])).waitMs;
   }
+}
+
+function only<Row>([row]: readonly Row[]): Row {
+  if (row === undefined) throw new Error('The table alert_looks must have one row.');
+  return row;
 }
 
 async function ids(sql: string, values: unknown[], manager: EntityManager): Promise<readonly string[]> {

@@ -32,7 +32,6 @@ export class ThresholdWatch {
   async look(): Promise<number> {
     const waitMs = await soleTransaction(this.dataSource, ADVISORY_LOCKS.alerts, async (manager) => {
       const progress = await this.looks.progress(manager);
-      if (progress === undefined) return undefined;
       return progress.earlyMs > 0 ? progress.earlyMs : this.lookFrom(progress, manager);
     });
     return waitMs ?? this.timings.lookEveryMs;

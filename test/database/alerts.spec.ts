@@ -260,6 +260,11 @@ describe('alerts', () => {
     });
   });
 
+  it('say that they cannot be looked at when it is lost how far looks have come', async () => {
+    await world.query('DELETE FROM alert_looks');
+    await expect(world.get(ThresholdWatch).look()).rejects.toThrow('The table alert_looks must have one row.');
+  });
+
   describe('leave the database alone', () => {
     const lookAt = async (app = world.app): Promise<number> => world.get(ThresholdWatch, app).look();
 
