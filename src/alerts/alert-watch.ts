@@ -21,7 +21,7 @@ export class AlertWatch implements OnModuleDestroy {
 
   constructor(thresholds: ThresholdWatch, keyNotices: KeyNoticeMails, post: AlertPost, timings: AlertTimings) {
     this.works = [
-      this.workOf('Thresholds could not be looked at.', () => thresholds.look()),
+      this.workOf('Thresholds could not be looked at.', (stopped) => thresholds.look(stopped)),
       this.workOf('What is unusual about keys could not be passed on.', async () => {
         await keyNotices.look();
         return timings.lookEveryMs;

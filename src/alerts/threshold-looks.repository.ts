@@ -47,11 +47,14 @@ const ADVANCE = `
   )
   SELECT extract(epoch FROM next_at - clock_timestamp())::float8 * 1000 AS "waitMs" FROM advanced`;
 
-/** Whose thresholds are to be looked at, and how far looks have come. A look is one transaction. */
+/** Whose thresholds are to be looked at, and how far looks have come. All of a look is asked in one transaction. */
 @Injectable()
 export class ThresholdLooks {
+  /** Until the transaction ends. Itself it may last: that of a look stands still while others compare. */
   async limitStatements(manager: EntityManager): Promise<void> {
-    await manager.query(`SET LOCAL statement_timeout = ${STATEMENT_LIMIT_MS}`);
+    await manager.query(
+      `SET LOCAL statement_timeout = ${STATEMENT_LIMIT_MS}; SET LOCAL idle_in_transaction_session_timeout = 0`,
+    );
   }
 
   async progress(manager: EntityManager): Promise<LookProgress> {

@@ -28,24 +28,37 @@ export class ThresholdWatch {
     private readonly timings: AlertTimings,
   ) {}
 
-  /** Looks, unless another process is at it or has just been. @returns how many ms later it may be time for the next look */
-  async look(): Promise<number> {
+  /**
+   * Looks, unless another process is at it or has just been. One that does not come to its end is begun anew by the next.
+   * @returns how many ms later it may be time for the next look
+   * @throws when it is stopped
+   */
+  async look(stopped?: AbortSignal): Promise<number> {
     const waitMs = await soleTransaction(this.dataSource, ADVISORY_LOCKS.alerts, async (manager) => {
       const progress = await this.looks.progress(manager);
-      return progress.earlyMs > 0 ? progress.earlyMs : this.lookFrom(progress, manager);
+      return progress.earlyMs > 0 ? progress.earlyMs : this.lookFrom(progress, manager, stopped);
     });
     return waitMs ?? this.timings.lookEveryMs;
   }
 
-  private async lookFrom({ movedUntil, lookedTo }: LookProgress, manager: EntityManager): Promise<number> {
+  private async lookFrom(progress: LookProgress, manager: EntityManager, stopped?: AbortSignal): Promise<number> {
     await this.looks.limitStatements(manager);
-    const moved = await this.looks.moved(new Date(movedUntil.getTime() - OVERLAP_MS), manager);
+    const moved = await this.looks.moved(new Date(progress.movedUntil.getTime() - OVERLAP_MS), manager);
     const changed = await this.looks.takeChanged(manager);
-    const inTurn = await this.looks.nextInTurn(lookedTo, TURNS, manager);
-    const accounts = [...new Set([...moved, ...changed, ...inTurn])];
-    for (let from = 0; from < accounts.length; from += BATCH)
-      await this.crossings.note(accounts.slice(from, from + BATCH), manager);
-    const last = inTurn.length < TURNS ? '' : inTurn.at(-1);
-    return this.looks.advance(last ?? '', { ms: this.timings.lookEveryMs, times: REST_TIMES }, manager);
+    const inTurn = await this.looks.nextInTurn(progress.lookedTo, TURNS, manager);
+    await this.compare([...new Set([...moved, ...changed, ...inTurn])], stopped);
+    const lookedTo = inTurn.length < TURNS ? '' : inTurn.at(-1);
+    return this.looks.advance(lookedTo ?? '', { ms: this.timings.lookEveryMs, times: REST_TIMES }, manager);
+  }
+
+  /** Each batch in a transaction of its own: whoever mails alerts waits for one at most, and has those that it has found. */
+  private async compare(accountIds: readonly string[], stopped?: AbortSignal): Promise<void> {
+    for (let from = 0; from < accountIds.length; from += BATCH) {
+      stopped?.throwIfAborted();
+      await this.dataSource.transaction(async (manager) => {
+        await this.looks.limitStatements(manager);
+        await this.crossings.note(accountIds.slice(from, from + BATCH), manager);
+      });
+    }
   }
 }
