@@ -85,10 +85,16 @@ const NOTE = `
        AND k.id = a.key_id AND k.state = 'deleted'
   )
   INSERT INTO alerts AS a (account_id, key_id, kind, occasion, facts, state)
-  SELECT account_id, key_id, kind, occasion, facts, CASE WHEN outdone THEN 'unneeded' ELSE 'due' END FROM crossed WHERE tells
+  SELECT c.account_id, c.key_id, c.kind, c.occasion, c.facts, s.state
+    FROM crossed c CROSS JOIN LATERAL (SELECT CASE WHEN c.outdone THEN 'unneeded' ELSE 'due' END AS state) s
+   WHERE c.tells
+     -- What stays as it is is left alone: a conflict alone would lock its row, and write that.
+     AND NOT EXISTS (SELECT FROM alerts o WHERE o.account_id = c.account_id AND o.key_id = c.key_id
+                        AND o.kind = c.kind AND o.occasion = c.occasion
+                        AND (o.state <> 'due' OR (o.facts, o.state) = (c.facts, s.state)))
   -- What could not be sent yet says how things stand when it is.
   ON CONFLICT ON CONSTRAINT alert_is_raised_once DO UPDATE SET facts = excluded.facts, state = excluded.state
-     WHERE a.state = 'due' AND (a.facts, a.state) IS DISTINCT FROM (excluded.facts, excluded.state)`;
+     WHERE a.state = 'due'`;
 
 /** What is crossed. */
 @Injectable()

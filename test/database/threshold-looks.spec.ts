@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { AlertPost } from '../../src/alerts/alert-post.js';
 import { ThresholdWatch } from '../../src/alerts/index.js';
@@ -79,6 +80,21 @@ describe('a look at the thresholds of more accounts than are compared at once', 
     expect(await world.query('SELECT FROM alert_rechecks')).toHaveLength(1);
     await world.look();
     expect(await warned()).toEqual([]);
+  });
+
+  it('waits for nobody who has an alert that stays as it is', async () => {
+    await world.set({ walletBelow: parseUsd('20') });
+    await world.get(ThresholdWatch).look();
+    await makeTime();
+    const session = world.get(DataSource).createQueryRunner();
+    await session.startTransaction();
+    await session.query('SELECT FROM alerts FOR UPDATE');
+    const looked = world.get(ThresholdWatch).look();
+    const first = await Promise.race([looked, sleep(3_000, 'waits')]);
+    await session.rollbackTransaction();
+    await session.release();
+    await looked;
+    expect(first).not.toBe('waits');
   });
 
   it('is at all whose money was moved, however many', async () => {
