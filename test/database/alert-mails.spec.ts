@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
+import { AlertPost } from '../../src/alerts/alert-post.js';
 import { AlertBook, AlertWatch, ThresholdWatch } from '../../src/alerts/index.js';
 import { ApiKeyService, KeyNotices } from '../../src/keys/index.js';
 import { Metrics } from '../../src/metrics/index.js';
@@ -71,6 +72,20 @@ describe('mails of alerts', () => {
     await world.look();
     await world.credit('15');
     await makeDue();
+    await world.look();
+    expect([world.subjects, await states()]).toEqual([[], []]);
+  });
+
+  it('are not sent of an expiry that has passed before they could be', async () => {
+    await world.key({ expiresAt: new Date(Date.now() + 60_000) });
+    world.mailbox.refusals.push(NOT_NOW);
+    await world.look();
+    expect([world.mailbox.refusals, await states()]).toEqual([[], ['due']]);
+    // Between two looks: the row is still there.
+    await world.query(`UPDATE api_keys SET expires_at = now() - interval '1 second'`);
+    await makeDue();
+    await world.get(AlertPost).sendDue(new AbortController().signal);
+    expect(world.subjects).toEqual([]);
     await world.look();
     expect([world.subjects, await states()]).toEqual([[], []]);
   });
