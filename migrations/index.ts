@@ -42,6 +42,7 @@ import { CreateSecondFactors20261123150000 } from './20261123150000-create-secon
 import { KeepPaymentSettings20261123160000 } from './20261123160000-keep-payment-settings.js';
 import { LookAtAccountsInTurn20261123180000 } from './20261123180000-look-at-accounts-in-turn.js';
 import { InlineLatencyHistograms20261123170000 } from './20261123170000-inline-latency-histograms.js';
+import { RecheckNewKeys20261124150000 } from './20261124150000-recheck-new-keys.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -87,4 +88,5 @@ export const migrations = [
   KeepPaymentSettings20261123160000,
   LookAtAccountsInTurn20261123180000,
   InlineLatencyHistograms20261123170000,
+  RecheckNewKeys20261124150000,
 ];

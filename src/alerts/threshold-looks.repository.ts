@@ -66,7 +66,7 @@ export class ThresholdLooks {
     return ids(MOVED, [leastId('led', since.getTime())], manager);
   }
 
-  /** Who has changed a threshold or a limit. Another look is not told of them. */
+  /** Who has changed a threshold or a limit, or made a key. Another look is not told of them. */
   takeChanged(manager: EntityManager): Promise<readonly string[]> {
     return ids(TAKE_CHANGED, [], manager);
   }

@@ -16,8 +16,8 @@ const REST_TIMES = 10;
 
 /**
  * Finds what is crossed and what is not any more: of those whose money was moved since the last look, of those who changed
- * a threshold or a limit, and of a thousand others, so that everybody has a turn within minutes. That is for what nothing
- * is heard of: an expiry that comes near, an account that is enabled again.
+ * a threshold or a limit or made a key, and of a thousand others, so that everybody has a turn within minutes. That is for
+ * what nothing is heard of: an expiry that comes near, an account that is enabled again.
  */
 @Injectable()
 export class ThresholdWatch {

@@ -249,6 +249,11 @@ describe('alerts', () => {
       expect(await subjectsAfter(1)).toEqual([...world.subjects.slice(0, 2), 'Your balance is below $11.00']);
     });
 
+    it('come at the next look when a key is made that expires soon', async () => {
+      await world.key({ expiresAt: inDays(2) });
+      expect(await subjectsAfter(1)).toEqual(['Key “ci” expires soon']);
+    });
+
     it('come when it is their turn where nothing tells that something is crossed', async () => {
       await world.query('UPDATE wallets SET balance = 1 WHERE account_id = $1', [world.accountId]);
       expect(await subjectsAfter(2)).toEqual([]);
