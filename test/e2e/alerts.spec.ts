@@ -12,7 +12,7 @@ import { Service } from '../support/service.js';
 
 const EMAIL = 'ann@example.com';
 const LOW = 'Your balance is below $0.05';
-/** Thresholds were looked at twice at least. */
+/** At least two looks at thresholds. */
 const TWO_LOOKS_MS = 11_000;
 
 describe('alerts of two processes on one database', () => {
