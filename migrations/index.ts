@@ -43,6 +43,7 @@ import { KeepPaymentSettings20261123160000 } from './20261123160000-keep-payment
 import { LookAtAccountsInTurn20261123180000 } from './20261123180000-look-at-accounts-in-turn.js';
 import { InlineLatencyHistograms20261123170000 } from './20261123170000-inline-latency-histograms.js';
 import { RecheckNewKeys20261124150000 } from './20261124150000-recheck-new-keys.js';
+import { StampLedgerEntries20261124160000 } from './20261124160000-stamp-ledger-entries.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -89,4 +90,5 @@ export const migrations = [
   LookAtAccountsInTurn20261123180000,
   InlineLatencyHistograms20261123170000,
   RecheckNewKeys20261124150000,
+  StampLedgerEntries20261124160000,
 ];

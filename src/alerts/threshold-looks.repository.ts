@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { leastId } from '../shared/index.js';
 
 /** How far looks have come. */
 export interface LookProgress {
@@ -28,9 +27,11 @@ const PROGRESS = `
          extract(epoch FROM next_at - clock_timestamp())::float8 * 1000 AS "earlyMs"
     FROM alert_looks`;
 
+/** By the time at which the database took entries in: that of their ids is of the clock of whoever made them. */
 const MOVED = `
-  SELECT DISTINCT substr(ledger_account, length('wallet:') + 1) AS id FROM ledger_lines
-   WHERE entry_id >= $1 AND starts_with(ledger_account, 'wallet:')`;
+  SELECT DISTINCT substr(l.ledger_account, length('wallet:') + 1) AS id
+    FROM ledger_entries e JOIN ledger_lines l ON l.entry_id = e.id
+   WHERE e.entered_at >= $1 AND starts_with(l.ledger_account, 'wallet:')`;
 
 const TAKE_CHANGED = `
   WITH taken AS (DELETE FROM alert_rechecks RETURNING account_id)
@@ -63,7 +64,7 @@ export class ThresholdLooks {
 
   /** Whose money was moved since then. */
   moved(since: Date, manager: EntityManager): Promise<readonly string[]> {
-    return ids(MOVED, [leastId('led', since.getTime())], manager);
+    return ids(MOVED, [since], manager);
   }
 
   /** Who has changed a threshold or a limit, or made a key. Another look is not told of them. */

@@ -9,7 +9,10 @@ import { type LookProgress, ThresholdLooks } from './threshold-looks.repository.
 const BATCH = 1_000;
 /** So many have their turn at each look. */
 const TURNS = 1_000;
-/** An entry of the ledger is there so long after its id was made at the latest, whatever the clocks of processes say. */
+/**
+ * An entry of the ledger is committed within this time after the database took it in: a settlement within 8 s. Where that
+ * takes longer, or a database server takes over whose clock is farther behind, the account has to wait for its turn.
+ */
 const OVERLAP_MS = 30_000;
 /** Nobody looks for so many times as long as a look took: it takes no more than an eleventh of one connection. */
 const REST_TIMES = 10;

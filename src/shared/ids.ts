@@ -43,10 +43,6 @@ export function newId(prefix: IdPrefix, epochMs: number): string {
   return `${prefix}_${v7({ msecs: epochMs, random }, uuid).toString('hex')}`;
 }
 
-/** No id of this millisecond, or of a later one, sorts before it. It is none itself. */
-export const leastId = (prefix: IdPrefix, epochMs: number): string =>
-  `${prefix}_${epochMs.toString(16).padStart(12, '0')}`;
-
 /** The millisecond since 1970 that an id was made in; undefined when the text is not one of our ids. */
 export function idTime(id: string): number | undefined {
   const match = /^[a-z]{3}_([0-9a-f]{12})7[0-9a-f]{19}$/.exec(id);

@@ -24,6 +24,10 @@ export class LedgerEntryEntity {
 
   @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
   readonly createdAt: Date;
+
+  /** When the database took it in, by its own clock. Entries of earlier releases have none. */
+  @Column('timestamptz', { name: 'entered_at', nullable: true, default: () => 'clock_timestamp()' })
+  readonly enteredAt: Date | null;
 }
 
 /** One side of an entry; the lines of an entry sum to zero. Never changed. */

@@ -3,12 +3,18 @@ import { DataSource } from 'typeorm';
 import { ThresholdWatch } from '../../src/alerts/index.js';
 import { AccountStanding } from '../../src/auth/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
-import { parseUsd, ZERO } from '../../src/shared/index.js';
+import { Clock, parseUsd, ZERO } from '../../src/shared/index.js';
 import { WalletService } from '../../src/wallet/index.js';
 import { AlertsWorld } from '../support/alerts-world.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const inDays = (days: number): Date => new Date(Date.now() + days * DAY_MS);
+
+class LateClock extends Clock {
+  override now(): number {
+    return super.now() - DAY_MS;
+  }
+}
 
 describe('alerts', () => {
   let world: AlertsWorld;
@@ -219,6 +225,12 @@ describe('alerts', () => {
 
     it('come at the next look when money was moved', async () => {
       await world.credit('-6');
+      expect(await subjectsAfter(1)).toEqual([LOW]);
+    });
+
+    it('come at the next look when money was moved by a process whose clock is far behind', async () => {
+      const other = await world.process({}, new LateClock());
+      await world.get(WalletService, other).credit(world.accountId, parseUsd('-6'), 'test');
       expect(await subjectsAfter(1)).toEqual([LOW]);
     });
 

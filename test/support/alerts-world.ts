@@ -11,7 +11,7 @@ import { Config, ConfigModule } from '../../src/config/index.js';
 import { DatabaseModule } from '../../src/database/index.js';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
 import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { Clock, parseUsd } from '../../src/shared/index.js';
 import { WalletModule, WalletService } from '../../src/wallet/index.js';
 import { freshDatabase, type TestDatabase } from './database.js';
 import { Mailbox } from './mailbox.js';
@@ -42,7 +42,7 @@ export class AlertsWorld {
   }
 
   /** One more process of the program. It looks when it is told to, or from `AlertWatch.start` on. */
-  async process(timings: Partial<AlertTimings> = {}): Promise<TestingModule> {
+  async process(timings: Partial<AlertTimings> = {}, clock = new Clock()): Promise<TestingModule> {
     const config = Config.fromEnvironment({
       DATABASE_URL: this.database.url,
       SECRET_KEY: 'a test has no secrets'.padEnd(32, '.'),
@@ -54,6 +54,8 @@ export class AlertsWorld {
     })
       .overrideProvider(Config)
       .useValue(config)
+      .overrideProvider(Clock)
+      .useValue(clock)
       .overrideProvider(AlertTimings)
       .useValue({ ...new AlertTimings(), ...timings })
       .compile();
