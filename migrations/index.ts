@@ -44,6 +44,7 @@ import { LookAtAccountsInTurn20261123180000 } from './20261123180000-look-at-acc
 import { InlineLatencyHistograms20261123170000 } from './20261123170000-inline-latency-histograms.js';
 import { RecheckNewKeys20261124150000 } from './20261124150000-recheck-new-keys.js';
 import { StampLedgerEntries20261124160000 } from './20261124160000-stamp-ledger-entries.js';
+import { IndexUsedNames20261124100000 } from './20261124100000-index-used-names.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -91,4 +92,5 @@ export const migrations = [
   InlineLatencyHistograms20261123170000,
   RecheckNewKeys20261124150000,
   StampLedgerEntries20261124160000,
+  IndexUsedNames20261124100000,
 ];

@@ -12,6 +12,16 @@ export const slotAfter = (moment: string): string =>
 /** SQL for the moment up to which calls are summed up. */
 export const SUMMED_UNTIL = '(SELECT summed_until FROM usage_watermark)';
 
+/**
+ * The CTE "slots": from where to where the quarters of an hour go that lie in a span as a whole and are summed up; none
+ * where both are the same. What of the span is before and behind them is read call by call.
+ */
+export const wholeSlots = (from: string, to: string): string => `
+    slots AS MATERIALIZED (
+      SELECT begin, greatest(begin, least(${slotAt(to)}, ${SUMMED_UNTIL})) AS "end"
+        FROM (SELECT ${slotAfter(from)} AS begin) s
+    )`;
+
 const FAILED = `IN ('refused', 'failed', 'timeout')`;
 const CALL_FAILED = `call_result(c.status, c.error_reason, c.billing_basis) ${FAILED}`;
 
@@ -86,11 +96,7 @@ export function partsSql({ filter, bars, by, figures }: PartsRequest, parameters
   );
   if (bars?.unit === 'minute' || slots === undefined)
     return `parts AS (${fromCalls(`c.created_at >= ${from} AND c.created_at < ${to}`)})`;
-  return `
-    slots AS MATERIALIZED (
-      SELECT begin, greatest(begin, least(${slotAt(to)}, ${SUMMED_UNTIL})) AS "end"
-        FROM (SELECT ${slotAfter(from)} AS begin) s
-    ), parts AS (
+  return `${wholeSlots(from, to)}, parts AS (
       ${select('c.slot', 'ofSlots')} FROM usage_slots c
        WHERE ${slots} AND c.slot >= (SELECT begin FROM slots) AND c.slot < (SELECT "end" FROM slots)
          ${conditions(filter, parameters, 'c.result')} ${grouped}

@@ -49,8 +49,6 @@ interface Divided {
 
 /** So many series have a colour of their own. */
 const MOST_SERIES = 4;
-/** So many models, and groups, are offered. */
-const MOST_CHOICES = 500;
 const COUNTS = ['calls', 'failed', 'cost', 'prompt', 'cached', 'completion'] as const;
 const NONE: UsageFigures = {
   calls: 0,
@@ -91,16 +89,6 @@ export class UsageSumsReader {
     return sumsOf(rows, latencies(await this.rows<HistogramRow>(query, filter, scale, HISTOGRAMS)));
   }
 
-  /** What a filter can be narrowed to: the models and groups of its calls, the most calls first. */
-  async choices(query: Query, filter: UsageFilter): Promise<{ readonly models: string[]; readonly groups: string[] }> {
-    const { accountId, from, to, requestId } = filter;
-    const open = { accountId, from, to, requestId };
-    return {
-      models: await firstNames(query, open, 'model'),
-      groups: await firstNames(query, open, 'group'),
-    };
-  }
-
   private rows<OfBar>(
     query: Query,
     filter: UsageFilter,
@@ -111,18 +99,6 @@ export class UsageSumsReader {
     const parameters = new Parameters();
     return query<OfBar>(sumsSql(filter, scale, figures, divided, parameters), parameters.values);
   }
-}
-
-/** The names that most calls are of. */
-async function firstNames(query: Query, filter: UsageFilter, dimension: 'model' | 'group'): Promise<string[]> {
-  const parameters = new Parameters();
-  const request = { filter, by: [{ dimension, name: 'name' }], figures: ['calls'] } as const;
-  const rows = await query<{ name: string }>(
-    `WITH ${partsSql(request, parameters)}
-     SELECT name FROM parts WHERE name <> '' GROUP BY 1 ORDER BY sum(calls) DESC, 1 LIMIT ${MOST_CHOICES}`,
-    parameters.values,
-  );
-  return rows.map(({ name }) => name);
 }
 
 /** The figures of each bar and series. Everything is read once: of the same rows it is told which series are the largest. */

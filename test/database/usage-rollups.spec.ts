@@ -8,6 +8,7 @@ import type { LogPosition, LogStart } from '../../src/usage/log-start.js';
 import { UsageLog } from '../../src/usage/usage-log.js';
 import { UsageRoller } from '../../src/usage/usage-roller.js';
 import { type Division, UsageSumsReader } from '../../src/usage/usage-sums.js';
+import { usedNames } from '../../src/usage/used-names.js';
 import { ACCOUNTS, anyCall, type AnyCall, GROUPS, KEYS, MODELS, writeCalls } from '../support/arbitrary-calls.js';
 import { UsageWorld } from '../support/usage-world.js';
 
@@ -200,7 +201,16 @@ describe('what is summed up of any calls, at any moment', () => {
     }
   };
 
-  it('is what its rows come to, for every filter, figure, bar and page', async () => {
+  const expectNames = async ({ accountId = 'acc_1', from, to }: UsageFilter): Promise<void> => {
+    const rows = await rowsOf({ accountId, from, to });
+    const sorted = (names: string[]): string[] => [...new Set(names)].filter((name) => name !== '').toSorted();
+    expect(await read((query) => usedNames(query, { accountId, from, to }))).toEqual({
+      models: sorted(rows.map(({ model }) => model)),
+      groups: sorted(rows.map(({ group }) => group)),
+    });
+  };
+
+  it('is what its rows come to, for every filter, figure, bar, page and name', async () => {
     const life = fc.record({
       steps: fc.array(step, { minLength: 2, maxLength: 8 }),
       questions: fc.array(question, { minLength: 3, maxLength: 3 }),
@@ -212,6 +222,7 @@ describe('what is summed up of any calls, at any moment', () => {
           await expectSums(asked);
           await expectPages(filterOf(asked));
           await expectTraffic(asked);
+          await expectNames(filterOf(asked));
         }
       }),
       { numRuns: RUNS, endOnFailure: true },

@@ -5,6 +5,7 @@ import type { UsageFilter } from '../../src/usage/usage-filter.js';
 import { type LoggedCall, UsageLog } from '../../src/usage/usage-log.js';
 import { UsageRoller } from '../../src/usage/usage-roller.js';
 import { type Division, type UsageSums, UsageSumsReader } from '../../src/usage/usage-sums.js';
+import { usedNames } from '../../src/usage/used-names.js';
 import { eventually } from '../support/eventually.js';
 import { type Owner, UsageWorld } from '../support/usage-world.js';
 
@@ -212,13 +213,18 @@ describe('the sums of calls', () => {
     expect((await sums({}, scale('day'), 'key')).series).toEqual([ann.keyId, ci.keyId]);
   });
 
-  it('offer the models and groups of the range, whatever else is filtered', async () => {
+  it('know the models and groups of the range in the order of the alphabet, those of calls that were taken back not', async () => {
     await fill(20);
-    const choices = await world
-      .get(TimeLimitedReads)
-      .read((query) => world.get(UsageSumsReader).choices(query, filterOf({ model: 'model 1', group: 'saver' })));
-    expect(choices.models.toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6].map((index) => `model ${index}`));
-    expect(choices.groups.toSorted()).toEqual(['default', 'saver']);
+    await world.call(ann, days(40), { model: 'before', group: 'before' });
+    const late = await world.call(ann, days(3), { model: 'taken back' });
+    const expected = { models: [0, 1, 2, 3, 4, 5, 6].map((index) => `model ${index}`), groups: ['default', 'saver'] };
+    const names = () =>
+      world.get(TimeLimitedReads).read((query) => usedNames(query, { ...filterOf({}), accountId: ann.accountId }));
+    expect(await names()).toEqual({ ...expected, models: [...expected.models, 'taken back'] });
+    await world.get(UsageRoller).roll();
+    expect(await names()).toEqual({ ...expected, models: [...expected.models, 'taken back'] });
+    await world.sql.query('DELETE FROM calls WHERE id = $1', [late]);
+    expect(await names()).toEqual(expected);
   });
 
   it('have the median and 95th percentile of streams that came to a first token, by bar and of all', async () => {

@@ -6,6 +6,7 @@ import type { UsageFilter } from '../usage-filter.js';
 import type { LogStart } from '../log-start.js';
 import { type LogPage, UsageLog } from '../usage-log.js';
 import { type Division, type UsageSums, UsageSumsReader } from '../usage-sums.js';
+import { usedNames } from '../used-names.js';
 
 interface LogRequest {
   readonly filter: UsageFilter & { readonly accountId: string };
@@ -50,11 +51,11 @@ export class LogReader {
     const scale: ChartScale = { unit: unitFor(filter.from, filter.to), timeZone };
     const page = await this.log.page(query, filter, start, size);
     const sums = await this.sums.read(query, filter, scale, division);
-    const choices = await this.sums.choices(query, filter);
+    const { models, groups } = await usedNames(query, filter);
     const keys = await query<{ id: string; name: string }>(KEYS, [filter.accountId]);
     const everUsed =
       page.calls.length > 0 || (await query<{ used: boolean }>(USED, [filter.accountId]))[0]?.used === true;
     const missing = await missingCalls(query, filter.from);
-    return { page, sums, scale, ...choices, keys, everUsed, missing };
+    return { page, sums, scale, models, groups, keys, everUsed, missing };
   }
 }
