@@ -45,6 +45,7 @@ import { InlineLatencyHistograms20261123170000 } from './20261123170000-inline-l
 import { RecheckNewKeys20261124150000 } from './20261124150000-recheck-new-keys.js';
 import { StampLedgerEntries20261124160000 } from './20261124160000-stamp-ledger-entries.js';
 import { IndexUsedNames20261124100000 } from './20261124100000-index-used-names.js';
+import { SumUpChannels20261124110000 } from './20261124110000-sum-up-channels.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -93,4 +94,5 @@ export const migrations = [
   RecheckNewKeys20261124150000,
   StampLedgerEntries20261124160000,
   IndexUsedNames20261124100000,
+  SumUpChannels20261124110000,
 ];

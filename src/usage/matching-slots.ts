@@ -17,9 +17,9 @@ export function matchingSlots(
   limit: number,
   parameters: Parameters,
 ): string | undefined {
-  const { model, keyId, group, result } = filter;
+  const { model, keyId, group, channel, result } = filter;
   const slots = slotsOf(filter, []);
-  if (slots === undefined || (model ?? keyId ?? group ?? result) === undefined) return undefined;
+  if (slots === undefined || (model ?? keyId ?? group ?? channel ?? result) === undefined) return undefined;
   const order = start !== undefined && 'after' in start ? 'ASC' : 'DESC';
   // The first one may have calls that are not of the page, and is not counted; the last one may be the page's in part.
   return `

@@ -1,4 +1,4 @@
-import { ofFinished, type UsageFilter } from './usage-filter.js';
+import type { UsageFilter } from './usage-filter.js';
 
 /** What calls can be divided by. */
 export type Dimension = 'model' | 'key' | 'group' | 'channel' | 'account';
@@ -12,7 +12,7 @@ export const COLUMNS: Readonly<Record<Dimension, string>> = {
   account: 'c.account_id',
 };
 
-/** SQL for the rows that tell of an account's calls when nothing is asked of models, keys and groups. */
+/** SQL for the rows that tell of an account's calls when nothing is asked of models, keys, groups and channels. */
 export const WITHOUT_DIMENSIONS = `c.level IN ('all', 'few')`;
 
 /**
@@ -20,21 +20,21 @@ export const WITHOUT_DIMENSIONS = `c.level IN ('all', 'few')`;
  * out. Undefined: the sums do not know what is asked for.
  */
 export function slotsOf(filter: UsageFilter, by: readonly Dimension[]): string | undefined {
-  if (filter.requestId !== undefined || ofFinished(filter) || by.includes('channel')) return undefined;
+  const { accountId, requestId, upstream, atALoss } = filter;
+  if (requestId !== undefined || upstream !== undefined || atALoss === true) return undefined;
   const asked = new Set<Dimension>(by.filter((dimension) => dimension !== 'account'));
   if (filter.model !== undefined) asked.add('model');
   if (filter.keyId !== undefined) asked.add('key');
   if (filter.group !== undefined) asked.add('group');
-  return `${levelOf([...asked])}${whose(filter, asked.has('key') || by.includes('account'))}`;
+  if (filter.channel !== undefined) asked.add('channel');
+  // Keys stand in the rows of accounts, channels in those of all accounts together, and nothing knows both.
+  const isOfAccounts = accountId !== undefined || asked.has('key') || by.includes('account');
+  if (isOfAccounts && asked.has('channel')) return undefined;
+  const whose = accountId !== undefined ? '' : ` AND c.account_id ${isOfAccounts ? '<>' : '='} ''`;
+  return `${levelOf([...asked])}${whose}`;
 }
 
 function levelOf([first, ...others]: readonly Dimension[]): string {
   if (first === undefined) return WITHOUT_DIMENSIONS;
   return `c.level IN ('${others.length === 0 ? first : 'each'}', 'few')`;
-}
-
-/** The calls of all accounts are summed up together, but not by their keys. */
-function whose({ accountId }: UsageFilter, isDivided: boolean): string {
-  if (accountId !== undefined) return '';
-  return ` AND c.account_id ${isDivided ? '<>' : '='} ''`;
 }

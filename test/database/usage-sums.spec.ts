@@ -213,6 +213,43 @@ describe('the sums of calls', () => {
     expect((await sums({}, scale('day'), 'key')).series).toEqual([ann.keyId, ci.keyId]);
   });
 
+  it('are divided by channels, and filtered by one, for all accounts together, whatever of them is summed up', async () => {
+    const CHANNELS = ['main', 'spare', ''];
+    for (let index = 0; index < 90; index += 1)
+      await world.call(index % 2 === 0 ? ann : ci, new Date(now - (index % 3) * 4 * DAY - index * 1000), {
+        channel: CHANNELS[index % 4] ?? 'main',
+        model: `model ${index % 9}`,
+        cost: BigInt(index),
+      });
+    const check = async (): Promise<void> => {
+      const found = await sums({ accountId: undefined }, scale('day'), 'channel');
+      expect(found.series).toEqual(['main', 'spare']);
+      const all = await rows({ accountId: undefined });
+      expect(found.total).toEqual(added(all));
+      for (const channel of CHANNELS) {
+        const cost = found.bars.filter(({ series }) => series === channel).reduce((sum, bar) => sum + bar.cost, 0n);
+        expect(cost).toBe(added(all.filter((row) => row.channel === channel)).cost);
+      }
+      for (const filter of [{ channel: 'spare' }, { channel: 'spare', model: 'model 1' }, { channel: '', group: 'default' }]) {
+        const asked = { ...filter, accountId: undefined };
+        const matching = await rows(asked);
+        expect(matching.length).toBeGreaterThan(0);
+        expect((await sums(asked)).total).toEqual(added(matching));
+        expect((await sums({ ...asked, accountId: ann.accountId })).total).toEqual(
+          added(await rows({ ...asked, accountId: ann.accountId })),
+        );
+      }
+    };
+    await check();
+    await world.get(UsageRoller).roll();
+    await check();
+    await world.call(ci, days(8), { channel: 'spare', cost: 99n });
+    await check();
+    await world.sql.query('UPDATE usage_slots SET cost = cost + 1');
+    const spare = { accountId: undefined, channel: 'spare' };
+    expect((await sums(spare)).total.cost).toBeGreaterThan(added(await rows(spare)).cost);
+  });
+
   it('know the models and groups of the range in the order of the alphabet, those of calls that were taken back not', async () => {
     await fill(20);
     await world.call(ann, days(40), { model: 'before', group: 'before' });
