@@ -11,6 +11,7 @@ export { KeyUseSums } from './key-use-sums.js';
 export { type KeyUses, KeyUsesReader, type UsedKey, type UseOfModel, type UsesOf } from './key-uses.js';
 export type { Latency } from './latencies.js';
 export type { Percentiles } from './latency-buckets.js';
+export { type MarginPart, readMargins } from './margins-reader.js';
 export { type AnswerCounts, type ModelAnswers, readModelAnswers } from './model-answers.js';
 export type { ModelTrouble } from './model-troubles.js';
 export { type UsageOverview, UsageOverviewReader } from './overview-reader.js';

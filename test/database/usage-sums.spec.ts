@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readMargins } from '../../src/usage/margins-reader.js';
 import { TimeLimitedReads } from '../../src/usage/time-limited-reads.js';
 import { type ChartScale, type ChartUnit, unitFor } from '../../src/usage/usage-chart.js';
 import type { UsageFilter } from '../../src/usage/usage-filter.js';
@@ -248,6 +249,33 @@ describe('the sums of calls', () => {
     await world.sql.query('UPDATE usage_slots SET cost = cost + 1');
     const spare = { accountId: undefined, channel: 'spare' };
     expect((await sums(spare)).total.cost).toBeGreaterThan(added(await rows(spare)).cost);
+  });
+
+  it('tell margins of models and channels by the calls that were sent to one, whatever of them is summed up', async () => {
+    for (let index = 0; index < 60; index += 1)
+      await world.call(index % 2 === 0 ? ann : ci, new Date(now - (index % 2) * DAY - index * 1000), {
+        channel: ['main', 'spare', ''][index % 3] ?? '',
+        model: `model ${index % 4}`,
+        cost: BigInt(index),
+        upstreamCost: index % 5 === 0 ? null : BigInt(2 * index),
+      });
+    const span = { from: days(1.5), to: new Date(now + 1000) };
+    const check = async (by: 'model' | 'channel', model?: string): Promise<void> => {
+      const parts = await world.get(TimeLimitedReads).read((query) => readMargins(query, span, by, model));
+      const expected = await world.sql.query(
+        `SELECT ${by} AS name, count(*)::integer AS calls, count(upstream_cost)::integer AS known, sum(upstream_cost) AS cost,
+                sum(cost) FILTER (WHERE upstream_cost IS NOT NULL) AS "chargedOfKnown"
+           FROM calls WHERE channel <> '' AND created_at >= $1 AND ($2::text IS NULL OR model = $2)
+          GROUP BY 1 ORDER BY sum(calls.cost) DESC, 1`,
+        [span.from.toISOString(), model ?? null],
+      );
+      expect(parts.map((part) => ({ ...part, cost: `${part.cost}`, chargedOfKnown: `${part.chargedOfKnown}` }))).toEqual(expected);
+    };
+    await check('model');
+    await check('channel', 'model 1');
+    await world.get(UsageRoller).roll();
+    await check('model');
+    await check('channel', 'model 1');
   });
 
   it('know the models and groups of the range in the order of the alphabet, those of calls that were taken back not', async () => {

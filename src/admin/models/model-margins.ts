@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { RangeTooLarge, TimeLimitedReads } from '../../usage/index.js';
+import { Clock } from '../../shared/index.js';
+import { type MarginPart, RangeTooLarge, readMargins, TimeLimitedReads } from '../../usage/index.js';
 import { type Margin, marginOf } from '../margin.js';
 
 /** What calls of the last seven days have brought, as far as their cost is known. */
@@ -12,45 +13,37 @@ export interface KnownMargin {
   readonly known: number;
 }
 
-interface Row {
-  readonly name: string;
-  readonly calls: number;
-  readonly known: number;
-  readonly charged: string | null;
-  readonly cost: string | null;
-}
-
-const DAYS = '7 days';
-const SUMS = `count(*)::integer AS calls, count(upstream_cost)::integer AS known,
-  sum(cost) FILTER (WHERE upstream_cost IS NOT NULL) AS charged, sum(upstream_cost) AS cost`;
-const RECENT = `FROM calls WHERE created_at > now() - interval '${DAYS}' AND channel <> ''`;
-
+const DAY_MS = 24 * 60 * 60 * 1000;
+const DAYS = 7;
 const LIMIT_MS = 3000;
 
 /** What is known of margins, by name; undefined: there are too many calls to add them up in time. */
 type Margins = ReadonlyMap<string, KnownMargin> | undefined;
 
-/** Margins of models and channels, read from the log of calls. Pages are of use without them. */
+/** Margins of models and channels. Pages are of use without them. */
 @Injectable()
 export class ModelMargins {
-  constructor(private readonly reads: TimeLimitedReads) {}
+  constructor(
+    private readonly reads: TimeLimitedReads,
+    private readonly clock: Clock,
+  ) {}
 
   /** By the name of each model that was called. */
   byModel(): Promise<Margins> {
-    return this.read(`SELECT model AS name, ${SUMS} ${RECENT} GROUP BY model`);
+    return this.read('model');
   }
 
   /** Of one model by the name of each channel that answered for it, the dearest first. */
   byChannel(model: string): Promise<Margins> {
-    return this.read(
-      `SELECT channel AS name, ${SUMS} ${RECENT} AND model = $1 GROUP BY channel ORDER BY sum(cost) DESC, channel`,
-      [model],
-    );
+    return this.read('channel', model);
   }
 
-  private async read(sql: string, values: readonly string[] = []): Promise<Margins> {
+  private async read(by: 'model' | 'channel', model?: string): Promise<Margins> {
+    const now = this.clock.now();
+    // Clocks of other processes may be ahead.
+    const span = { from: new Date(now - DAYS * DAY_MS), to: new Date(now + DAY_MS) };
     try {
-      return margins(await this.reads.read((query) => query<Row>(sql, values), LIMIT_MS));
+      return margins(await this.reads.read((query) => readMargins(query, span, by, model), LIMIT_MS));
     } catch (error) {
       if (error instanceof RangeTooLarge) return undefined;
       throw error;
@@ -58,17 +51,15 @@ export class ModelMargins {
   }
 }
 
-const margins = (rows: readonly Row[]): ReadonlyMap<string, KnownMargin> =>
+const margins = (parts: readonly MarginPart[]): ReadonlyMap<string, KnownMargin> =>
   new Map(
-    rows.map(({ name, calls, known, charged, cost }) => [
+    parts.map(({ name, calls, known, cost, chargedOfKnown }) => [
       name,
       {
-        margin: known === 0 ? undefined : marginOf(amount(charged), amount(cost)),
-        charged: amount(charged),
+        margin: known === 0 ? undefined : marginOf(chargedOfKnown, cost),
+        charged: chargedOfKnown,
         calls,
         known,
       },
     ]),
   );
-
-const amount = (text: string | null): bigint => BigInt(text ?? '0');
