@@ -1,18 +1,19 @@
 import fc from 'fast-check';
 import { boundsOf, bucketOf, type Percentiles } from '../../src/usage/latency-buckets.js';
+import { readMargins } from '../../src/usage/margins-reader.js';
 import { TimeLimitedReads } from '../../src/usage/time-limited-reads.js';
 import { readTraffic } from '../../src/usage/traffic-reader.js';
-import type { ChartUnit } from '../../src/usage/usage-chart.js';
 import type { UsageFilter } from '../../src/usage/usage-filter.js';
 import type { LogPosition, LogStart } from '../../src/usage/log-start.js';
+import type { UpstreamAnswer } from '../../src/usage/upstream-answer.js';
 import { UsageLog } from '../../src/usage/usage-log.js';
 import { UsageRoller } from '../../src/usage/usage-roller.js';
-import { type Division, UsageSumsReader } from '../../src/usage/usage-sums.js';
+import { UsageSumsReader } from '../../src/usage/usage-sums.js';
 import { usedNames } from '../../src/usage/used-names.js';
-import { ACCOUNTS, anyCall, type AnyCall, GROUPS, KEYS, MODELS, writeCalls } from '../support/arbitrary-calls.js';
+import { anyCall, type AnyCall, writeCalls } from '../support/arbitrary-calls.js';
+import { type Question, question } from '../support/arbitrary-questions.js';
 import { UsageWorld } from '../support/usage-world.js';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const RUNS = Number(process.env['ROLLUP_RUNS'] ?? 12);
 
 type Step =
@@ -26,22 +27,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('roll' as const), steps: fc.integer({ min: 1, max: 60 }) }),
 );
 
-const ago = fc.oneof(fc.nat({ max: 70 * DAY_MS }), fc.constantFrom(0, 3 * DAY_MS, 40 * DAY_MS, 70 * DAY_MS));
-const sometimes = <T>(values: readonly T[]): fc.Arbitrary<T | undefined> =>
-  fc.option(fc.constantFrom(...values), { nil: undefined, freq: 1 });
-const question = fc.record({
-  span: fc.tuple(ago, ago).map(([one, other]) => ({ from: Math.max(one, other), to: Math.min(one, other) })),
-  accountId: sometimes(ACCOUNTS),
-  model: sometimes(MODELS.slice(0, 2)),
-  keyId: sometimes(KEYS),
-  group: sometimes(GROUPS),
-  result: sometimes(['completed', 'cut', 'refused', 'failed', 'timeout'] as const),
-  division: sometimes<Division>(['model', 'key']),
-  unit: fc.constantFrom<ChartUnit>('hour', 'six hours', 'day', 'week'),
-  timeZone: fc.constantFrom('UTC', 'Asia/Kathmandu', 'America/St_Johns', 'Pacific/Chatham'),
-});
-type Question = typeof question extends fc.Arbitrary<infer Q> ? Q : never;
-
 /** A row of calls, as the database has it. */
 interface Row {
   readonly id: string;
@@ -50,8 +35,10 @@ interface Row {
   readonly keyId: string;
   readonly model: string;
   readonly group: string;
+  readonly channel: string;
   readonly result: string;
   readonly attempts: number;
+  readonly statuses: readonly (number | null)[];
   readonly cost: string;
   readonly upstreamCost: string | null;
   readonly prompt: string | null;
@@ -90,6 +77,34 @@ const latency = (rows: readonly Row[]) => ({
   duration: percentiles(rows.map(({ durationMs }) => durationMs)),
 });
 
+const isOf = (
+  row: Row,
+  { accountId, requestId: id, model, keyId, group, channel, result, ...filter }: UsageFilter,
+): boolean =>
+  Object.entries({ accountId, id, model, keyId, group, channel, result }).every(
+    ([name, value]) => value === undefined || row[name as keyof Row] === value,
+  ) &&
+  (filter.upstream === undefined || hasAnswer(row, filter.upstream)) &&
+  (filter.atALoss !== true || BigInt(row.upstreamCost ?? 0) > BigInt(row.cost));
+
+const hasAnswer = ({ statuses }: Row, answer: UpstreamAnswer): boolean =>
+  answer === 'none'
+    ? statuses.includes(null)
+    : statuses.some((status) => status !== null && status >= answer.from && status <= answer.to);
+
+/** The four names that most was spent on. */
+function largest(rows: readonly Row[], named: (row: Row) => string): string[] {
+  const costs = new Map<string, bigint>();
+  for (const row of rows) costs.set(named(row), (costs.get(named(row)) ?? 0n) + BigInt(row.cost));
+  const sorted = [...costs].toSorted(([one, cost], [other, more]) =>
+    cost === more ? Number(one > other) - Number(one < other) : Number(more - cost),
+  );
+  return sorted
+    .map(([name]) => name)
+    .filter((name) => name !== '')
+    .slice(0, 4);
+}
+
 describe('what is summed up of any calls, at any moment', () => {
   let world: UsageWorld;
   const now = Date.now();
@@ -101,7 +116,9 @@ describe('what is summed up of any calls, at any moment', () => {
   afterAll(() => world.close());
 
   const take = async (steps: readonly Step[]): Promise<void> => {
-    await world.sql.query(`TRUNCATE calls, usage_slots; UPDATE usage_watermark SET summed_until = '-infinity'`);
+    await world.sql.query(
+      `TRUNCATE calls, call_attempts, usage_slots; UPDATE usage_watermark SET summed_until = '-infinity'`,
+    );
     const ids: string[] = [];
     for (const taken of steps) {
       if (taken.kind === 'write') ids.push(...(await writeCalls(world.sql, now, taken.calls)));
@@ -115,47 +132,45 @@ describe('what is summed up of any calls, at any moment', () => {
     }
   };
 
-  const rowsOf = async ({ accountId, from, to, model, keyId, group, result }: UsageFilter): Promise<Row[]> => {
+  const rowsOf = async (filter: UsageFilter): Promise<Row[]> => {
     const rows: Row[] = await world.sql.query(
-      `SELECT id, created_at AS at, account_id AS "accountId", key_id AS "keyId", model, group_name AS "group",
+      `SELECT id, created_at AS at, account_id AS "accountId", key_id AS "keyId", model, group_name AS "group", channel,
               call_result(status, error_reason, billing_basis) AS result, attempts, cost, upstream_cost AS "upstreamCost",
               prompt_tokens AS prompt, cached_tokens AS cached, completion_tokens AS completion,
-              first_token_ms AS "firstTokenMs", duration_ms AS "durationMs"
+              first_token_ms AS "firstTokenMs", duration_ms AS "durationMs",
+              ARRAY(SELECT upstream_status FROM call_attempts WHERE call_id = id) AS statuses
          FROM calls WHERE created_at >= $1 AND created_at < $2 ORDER BY created_at DESC, id DESC`,
-      [from.toISOString(), to.toISOString()],
+      [filter.from.toISOString(), filter.to.toISOString()],
     );
-    const asked = { accountId, model, keyId, group, result };
-    return rows.filter((row) =>
-      Object.entries(asked).every(([name, value]) => value === undefined || row[name as keyof Row] === value),
-    );
+    return rows.filter((row) => isOf(row, filter));
   };
 
-  const filterOf = ({ span, accountId, model, keyId, group, result }: Question): UsageFilter => ({
-    accountId,
-    model,
-    keyId,
-    group,
-    result,
-    from: new Date(now - span.from),
-    to: new Date(now - span.to),
-  });
+  const filterOf = async ({ span, request, ...asked }: Question): Promise<UsageFilter> => {
+    const { accountId, model, keyId, group, result, channel, upstream, atALoss } = asked;
+    const bounds = { from: new Date(now - span.from), to: new Date(now - span.to) };
+    const calls = await rowsOf({ accountId: undefined, ...bounds });
+    const requestId = request === undefined ? undefined : (calls[request % calls.length]?.id ?? 'req_none');
+    return { ...bounds, requestId, accountId, model, keyId, group, result, channel, upstream, atALoss };
+  };
 
   const expectSums = async (asked: Question): Promise<void> => {
     const { division, unit, timeZone } = asked;
-    const filter = filterOf(asked);
+    const filter = await filterOf(asked);
     const rows = await rowsOf(filter);
     const sums = await read((query) =>
       world.get(UsageSumsReader).read(query, filter, { unit, timeZone }, division, 'cost'),
     );
+    const named = (row: Row): string => (division === undefined ? '' : row[division === 'key' ? 'keyId' : division]);
+    const seriesOf = (row: Row): string => (sums.series.includes(named(row)) ? named(row) : '');
     expect(sums.total).toEqual(figures(rows));
+    expect(sums.series).toEqual(largest(rows, named));
     expect(sums.times.total).toEqual(latency(rows));
     const ends = [...sums.starts.slice(1), filter.to];
     for (const [index, start] of sums.starts.entries()) {
       const ofBar = rows.filter(({ at }) => at >= start && at < (ends[index] ?? start));
       expect(sums.times.bars.get(start.getTime())).toEqual(latency(ofBar));
       for (const bar of sums.bars.filter((one) => one.start.getTime() === start.getTime())) {
-        const name = (row: Row): string => (division === undefined ? '' : row[division === 'key' ? 'keyId' : 'model']);
-        const ofSeries = ofBar.filter((row) => (sums.series.includes(name(row)) ? name(row) : '') === bar.series);
+        const ofSeries = ofBar.filter((row) => seriesOf(row) === bar.series);
         expect(bar).toMatchObject(figures(ofSeries));
       }
     }
@@ -182,7 +197,7 @@ describe('what is summed up of any calls, at any moment', () => {
   };
 
   const expectTraffic = async (asked: Question): Promise<void> => {
-    const { from, to } = filterOf(asked);
+    const { from, to } = await filterOf(asked);
     const rows = await rowsOf({ accountId: undefined, from, to });
     const { total, accounts } = await read((query) => readTraffic(query, { from, to }, asked));
     const known = rows.filter(({ upstreamCost }) => upstreamCost !== null);
@@ -195,6 +210,17 @@ describe('what is summed up of any calls, at any moment', () => {
       cost: added(known, ({ upstreamCost }) => upstreamCost),
       chargedOfKnown: added(known, ({ cost }) => cost),
     });
+    const margins = await read((query) => readMargins(query, { from, to }, 'channel', asked.model));
+    for (const { name, ...margin } of margins) {
+      const sent = rows.filter(({ channel, model }) => channel === name && model === (asked.model ?? model));
+      const told = sent.filter(({ upstreamCost }) => upstreamCost !== null);
+      expect(margin).toEqual({
+        calls: sent.length,
+        known: told.length,
+        cost: added(told, ({ upstreamCost }) => upstreamCost),
+        chargedOfKnown: added(told, ({ cost }) => cost),
+      });
+    }
     for (const { name, calls, charged } of accounts) {
       const own = rows.filter(({ accountId }) => accountId === name);
       expect({ calls, charged }).toEqual({ calls: own.length, charged: added(own, ({ cost }) => cost) });
@@ -213,16 +239,16 @@ describe('what is summed up of any calls, at any moment', () => {
   it('is what its rows come to, for every filter, figure, bar, page and name', async () => {
     const life = fc.record({
       steps: fc.array(step, { minLength: 2, maxLength: 8 }),
-      questions: fc.array(question, { minLength: 3, maxLength: 3 }),
+      questions: fc.array(question, { minLength: 6, maxLength: 6 }),
     });
     await fc.assert(
       fc.asyncProperty(life, async ({ steps, questions }) => {
         await take(steps);
         for (const asked of questions) {
           await expectSums(asked);
-          await expectPages(filterOf(asked));
+          await expectPages(await filterOf(asked));
           await expectTraffic(asked);
-          await expectNames(filterOf(asked));
+          await expectNames(await filterOf(asked));
         }
       }),
       { numRuns: RUNS, endOnFailure: true },

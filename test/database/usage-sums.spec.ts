@@ -231,7 +231,11 @@ describe('the sums of calls', () => {
         const cost = found.bars.filter(({ series }) => series === channel).reduce((sum, bar) => sum + bar.cost, 0n);
         expect(cost).toBe(added(all.filter((row) => row.channel === channel)).cost);
       }
-      for (const filter of [{ channel: 'spare' }, { channel: 'spare', model: 'model 1' }, { channel: '', group: 'default' }]) {
+      for (const filter of [
+        { channel: 'spare' },
+        { channel: 'spare', model: 'model 1' },
+        { channel: '', group: 'default' },
+      ]) {
         const asked = { ...filter, accountId: undefined };
         const matching = await rows(asked);
         expect(matching.length).toBeGreaterThan(0);
@@ -269,7 +273,9 @@ describe('the sums of calls', () => {
           GROUP BY 1 ORDER BY sum(calls.cost) DESC, 1`,
         [span.from.toISOString(), model ?? null],
       );
-      expect(parts.map((part) => ({ ...part, cost: `${part.cost}`, chargedOfKnown: `${part.chargedOfKnown}` }))).toEqual(expected);
+      expect(
+        parts.map((part) => ({ ...part, cost: `${part.cost}`, chargedOfKnown: `${part.chargedOfKnown}` })),
+      ).toEqual(expected);
     };
     await check('model');
     await check('channel', 'model 1');

@@ -18,7 +18,10 @@ export interface AnyCall {
   readonly tokens: number | null;
   readonly firstTokenMs: number | null;
   readonly durationMs: number;
-  readonly attempts: number;
+  /** Of the last attempt. */
+  readonly channel: string;
+  /** What the upstream answered each attempt with; null: nothing. */
+  readonly statuses: readonly (number | null)[];
 }
 
 const MINUTE_MS = 60_000;
@@ -33,6 +36,7 @@ export const ACCOUNTS = ['acc_1', 'acc_2'];
 export const KEYS = ['key_1', 'key_2', 'key_3'];
 export const MODELS = ['small', 'large', ''];
 export const GROUPS = ['default', 'saver'];
+export const CHANNELS = ['main', 'spare', ''];
 
 export const anyCall: fc.Arbitrary<AnyCall> = fc.record({
   agoMs: fc.oneof(
@@ -52,7 +56,8 @@ export const anyCall: fc.Arbitrary<AnyCall> = fc.record({
   tokens: maybe(10_000),
   firstTokenMs: fc.option(latency, { freq: 3 }),
   durationMs: latency,
-  attempts: fc.integer({ min: 1, max: 3 }),
+  channel: fc.constantFrom(...CHANNELS),
+  statuses: fc.array(fc.constantFrom(200, 429, 500, 503, null), { maxLength: 3 }),
 });
 
 /** Writes them as settlement leaves them, at once. Gives their ids. */
@@ -66,11 +71,19 @@ export async function writeCalls(sql: DataSource, now: number, calls: readonly A
     `INSERT INTO calls (id, created_at, account_id, key_id, model, group_name, protocol, upstream_protocol, channel, stream,
        effort, status, error_reason, error_message, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens,
        reasoning_tokens, cost, uncollected, upstream_cost, billing_basis, first_token_ms, duration_ms, attempts, ip)
-     SELECT id, at, account, key, model, "group", 'responses', 'responses', 'main', true, '', status, reason, '', tokens,
-            tokens / 2, 0, tokens / 3, 0, cost, 0, "upstreamCost", basis, "firstTokenMs", "durationMs", attempts, ''
+     SELECT id, at, account, key, model, "group", 'responses', 'responses', channel, true, '', status, reason, '', tokens,
+            tokens / 2, 0, tokens / 3, 0, cost, 0, "upstreamCost", basis, "firstTokenMs", "durationMs",
+            jsonb_array_length(statuses), ''
        FROM jsonb_to_recordset($1) AS r (id text, at timestamptz, account text, key text, model text, "group" text,
          status text, reason text, tokens bigint, cost bigint, "upstreamCost" bigint, basis text, "firstTokenMs" integer,
-         "durationMs" integer, attempts integer)`,
+         "durationMs" integer, channel text, statuses jsonb)`,
+    [JSON.stringify(rows)],
+  );
+  await sql.query(
+    `INSERT INTO call_attempts (call_id, ordinal, created_at, channel, protocol, upstream_model, upstream_status, outcome, duration_ms)
+     SELECT id, ordinal, at, channel, 'responses', model, status::integer, '', 1
+       FROM jsonb_to_recordset($1) AS r (id text, at timestamptz, model text, channel text, statuses jsonb),
+            jsonb_array_elements_text(statuses) WITH ORDINALITY AS s (status, ordinal)`,
     [JSON.stringify(rows)],
   );
   return rows.map(({ id }) => id);
