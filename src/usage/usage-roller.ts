@@ -3,7 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { ADVISORY_LOCKS, soleTransaction } from '../database/index.js';
 import { reasonOf, RecurringWork } from '../shared/index.js';
 
-/** How often calls are summed up. Tests take a shorter time. */
+/** How often calls are summed up, or tried to be. Tests take a shorter time. */
 export class RollerTimings {
   readonly everyMs: number = 60_000;
 }
@@ -16,19 +16,21 @@ export class RollerTimings {
 @Injectable()
 export class UsageRoller implements OnModuleDestroy {
   private readonly logger = new Logger('Usage');
-  private readonly work = new RecurringWork({
-    turn: async (stopped) => {
-      await this.roll(stopped);
-      return this.timings.everyMs;
-    },
-    afterFailureMs: 60_000,
-    report: (error) => this.logger.error(`Calls could not be summed up, and are tried again: ${reasonOf(error)}`),
-  });
+  private readonly work: RecurringWork;
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly timings: RollerTimings,
-  ) {}
+    { everyMs }: RollerTimings,
+  ) {
+    this.work = new RecurringWork({
+      turn: async (stopped) => {
+        await this.roll(stopped);
+        return everyMs;
+      },
+      afterFailureMs: everyMs,
+      report: (error) => this.logger.error(`Calls could not be summed up, and are tried again: ${reasonOf(error)}`),
+    });
+  }
 
   /** From now on, in a process that serves. Nobody waits for it: very many calls may take minutes to add up. */
   start(): void {
