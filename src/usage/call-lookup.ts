@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock, idTime, nanos, type Nanos } from '../shared/index.js';
+import { resultOf } from './call-result.js';
 import type { CostLine, RecordedCall } from './recorded-call.js';
 import { CallNotFound } from './usage.errors.js';
 
@@ -23,7 +24,7 @@ const FIND = `
          reasoning_tokens AS "reasoningTokens", cost, uncollected, 0::bigint AS held, billing_basis AS "billingBasis",
          lines, snapshot, first_token_ms AS "firstTokenMs", duration_ms AS "durationMs", attempts,
          key_id AS "keyId", channel, error_message AS "errorMessage", ip,
-         call_result(status, error_reason, billing_basis) AS result, hold_begun_ms AS "holdBegunMs", hold_ms AS "holdMs",
+         ${resultOf('calls')} AS result, hold_begun_ms AS "holdBegunMs", hold_ms AS "holdMs",
          settle_wait_ms AS "settleWaitMs", waits
     FROM calls
    -- The time inside the id, so that one partition is read.

@@ -22,3 +22,10 @@ export const RESULT_TONES: Readonly<Record<CallResult, 'ok' | 'warn' | 'bad' | '
   timeout: 'bad',
   open: '',
 };
+
+/** SQL for how a call went, of finished calls under this name. */
+export const resultOf = (calls: string): string =>
+  `call_result(${calls}.status, ${calls}.error_reason, ${calls}.billing_basis)`;
+
+/** SQL for whether that is refused, failed or timed out. */
+export const hasFailed = (result: string): string => `${result} IN ('refused', 'failed', 'timeout')`;

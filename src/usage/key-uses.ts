@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { nanos, type Nanos } from '../shared/index.js';
+import { hasFailed, resultOf } from './call-result.js';
 import type { Query } from './time-limited-reads.js';
 import type { Span } from './traffic-reader.js';
 import { Parameters } from './usage-filter.js';
@@ -110,10 +111,9 @@ export class KeyUsesReader {
 function usesSql(key: UsedKey, span: Span, parameters: Parameters): string {
   const [from, to] = [parameters.time(span.from), parameters.time(span.to)];
   const own = `(SELECT id FROM api_keys WHERE id = ${parameters.add(key.id)} AND account_id = ${parameters.add(key.accountId)})`;
-  const result = 'call_result(c.status, c.error_reason, c.billing_basis)';
   const fromCalls = (bounds: string): string => `
       SELECT ${hourOf('c.created_at')}, c.ip, c.model, count(*), count(*) FILTER (WHERE c.status = 'refused'),
-             count(*) FILTER (WHERE ${result} IN ('refused', 'failed', 'timeout')), sum(c.cost)::bigint,
+             count(*) FILTER (WHERE ${hasFailed(resultOf('c'))}), sum(c.cost)::bigint,
              sum(coalesce(c.prompt_tokens, 0) + coalesce(c.completion_tokens, 0))::bigint,
              min(c.created_at), max(c.created_at)
         FROM calls c WHERE c.key_id = ${own} AND ${bounds} GROUP BY 1, 2, 3`;

@@ -1,4 +1,4 @@
-import type { CallResult } from './call-result.js';
+import { type CallResult, hasFailed, resultOf } from './call-result.js';
 import type { Query } from './time-limited-reads.js';
 
 /** A model whose last calls have all failed, for one reason. */
@@ -23,7 +23,7 @@ const LOOKED_AT = 2000;
 const TROUBLES = `
   WITH recent AS MATERIALIZED (
     SELECT model, created_at, error_reason, error_message,
-           call_result(status, error_reason, billing_basis) AS result
+           ${resultOf('calls')} AS result
       FROM calls WHERE account_id = $1 AND created_at >= $2::timestamptz
      ORDER BY created_at DESC, id DESC LIMIT ${LOOKED_AT}
   ), answered AS (
@@ -34,7 +34,7 @@ const TROUBLES = `
          (array_agg(r.error_message ORDER BY r.created_at DESC))[1] AS message,
          (array_agg(r.result ORDER BY r.created_at DESC))[1] AS result
     FROM recent r LEFT JOIN answered a USING (model)
-   WHERE r.result IN ('refused', 'failed', 'timeout') AND r.model <> '' AND (a.at IS NULL OR r.created_at > a.at)
+   WHERE ${hasFailed('r.result')} AND r.model <> '' AND (a.at IS NULL OR r.created_at > a.at)
    GROUP BY 1, 2 HAVING count(*) >= ${LEAST}
    ORDER BY 3 DESC, 1, 2 LIMIT ${MOST}`;
 

@@ -1,4 +1,4 @@
-import type { CallResult } from './call-result.js';
+import { type CallResult, resultOf } from './call-result.js';
 import type { UpstreamAnswer } from './upstream-answer.js';
 
 /** Which calls: all with `from <= time < to`, and everything else that is said of them. */
@@ -33,11 +33,8 @@ export class Parameters {
   }
 }
 
-/** What a row of calls says of how it went. */
-const RESULT = 'call_result(c.status, c.error_reason, c.billing_basis)';
-
 /** The filter's conditions on rows `c` of calls or of their sums, the time left out; begins with AND, or is empty. */
-export function conditions(filter: UsageFilter, parameters: Parameters, result = RESULT): string {
+export function conditions(filter: UsageFilter, parameters: Parameters, result = resultOf('c')): string {
   const equal: readonly (readonly [column: string, value: string | undefined])[] = [
     ['c.account_id', filter.accountId],
     ['c.model', filter.model],

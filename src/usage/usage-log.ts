@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Nanos, nanos } from '../shared/index.js';
-import type { CallResult } from './call-result.js';
+import { type CallResult, resultOf } from './call-result.js';
 import type { LogPosition, LogStart } from './log-start.js';
 import { matchingSlots } from './matching-slots.js';
 import type { Query } from './time-limited-reads.js';
@@ -47,7 +47,7 @@ type Row = Omit<LoggedCall, Count | 'cost'> &
 
 const FINISHED = `
   SELECT c.id, c.created_at, c.model, c.group_name, c.key_id, c.protocol, c.channel, c.stream,
-         call_result(c.status, c.error_reason, c.billing_basis) AS result, c.error_reason, c.error_message,
+         ${resultOf('c')} AS result, c.error_reason, c.error_message,
          c.prompt_tokens, c.cached_tokens, c.completion_tokens, c.reasoning_tokens, c.cost, c.first_token_ms,
          c.duration_ms, c.attempts
     FROM calls c`;

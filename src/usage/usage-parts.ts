@@ -1,3 +1,4 @@
+import { hasFailed, resultOf } from './call-result.js';
 import { barOf, type ChartUnit } from './usage-chart.js';
 import { conditions, type Parameters, type UsageFilter } from './usage-filter.js';
 import { COLUMNS, type Dimension, slotsOf } from './usage-levels.js';
@@ -22,8 +23,7 @@ export const wholeSlots = (from: string, to: string): string => `
         FROM (SELECT ${slotAfter(from)} AS begin) s
     )`;
 
-const FAILED = `IN ('refused', 'failed', 'timeout')`;
-const CALL_FAILED = `call_result(c.status, c.error_reason, c.billing_basis) ${FAILED}`;
+const CALL_FAILED = hasFailed(resultOf('c'));
 
 interface Sum {
   readonly ofCalls: string;
@@ -40,7 +40,7 @@ const SUMS = {
   calls: { ofCalls: 'count(*)', ofSlots: 'sum(c.calls)::bigint' },
   failed: {
     ofCalls: `count(*) FILTER (WHERE ${CALL_FAILED})`,
-    ofSlots: `coalesce(sum(c.calls) FILTER (WHERE c.result ${FAILED}), 0)::bigint`,
+    ofSlots: `coalesce(sum(c.calls) FILTER (WHERE ${hasFailed('c.result')}), 0)::bigint`,
   },
   retried: {
     ofCalls: `count(*) FILTER (WHERE c.attempts > 1 AND ${CALL_FAILED})`,
