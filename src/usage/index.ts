@@ -1,20 +1,20 @@
 // The log of calls as people see it: finding one and explaining its cost, lists and sums with their pages, the export
 // as CSV, and the partitions that it is written to. Does not own the rows themselves: admission and settlement write
 // them. Reads accounts and keys for their names, and owns neither.
-export { type CallResult, RESULT_LABELS, RESULT_TONES } from './call-result.js';
-export type { CallBackground } from './call-backgrounds.js';
-export { type CallAttempt, type CallDetails, CallDetailsReader } from './call-details.js';
-export { CallLookup } from './call-lookup.js';
-export { type KeyReport, KeyReportReader } from './key-report.js';
-export { KeyUse, type RecentUse } from './key-use.js';
-export { KeyUseSums } from './key-use-sums.js';
-export { type KeyUses, KeyUsesReader, type UsedKey, type UseOfModel, type UsesOf } from './key-uses.js';
-export type { Latency } from './latencies.js';
-export type { Percentiles } from './latency-buckets.js';
-export { type MarginPart, readMargins } from './margins-reader.js';
-export { type AnswerCounts, type ModelAnswers, readModelAnswers } from './model-answers.js';
-export type { ModelTrouble } from './model-troubles.js';
-export { type UsageOverview, UsageOverviewReader } from './overview-reader.js';
+export { type CallResult, RESULT_LABELS, RESULT_TONES } from './calls/call-result.js';
+export type { CallBackground } from './calls/call-backgrounds.js';
+export { type CallAttempt, type CallDetails, CallDetailsReader } from './calls/call-details.js';
+export { CallLookup } from './calls/call-lookup.js';
+export { type KeyReport, KeyReportReader } from './keys/key-report.js';
+export { KeyUse, type RecentUse } from './keys/key-use.js';
+export { KeyUseSums } from './keys/key-use-sums.js';
+export { type KeyUses, KeyUsesReader, type UsedKey, type UseOfModel, type UsesOf } from './keys/key-uses.js';
+export type { Latency } from './sums/latencies.js';
+export type { Percentiles } from './sums/latency-buckets.js';
+export { type MarginPart, readMargins } from './sums/margins-reader.js';
+export { type AnswerCounts, type ModelAnswers, readModelAnswers } from './models/model-answers.js';
+export type { ModelTrouble } from './models/model-troubles.js';
+export { type UsageOverview, UsageOverviewReader } from './pages/overview-reader.js';
 export { type AllCallsPage, AllCallsReader } from './pages/all-calls-reader.js';
 export { callPage } from './pages/call.view.js';
 export { type CostFormula, costFormula } from './pages/cost-formula.js';
@@ -28,17 +28,17 @@ export {
   type UsageQuery,
   usageQuery,
 } from './pages/usage-query.js';
-export type { CostLine, RecordedCall } from './recorded-call.js';
+export type { CostLine, RecordedCall } from './calls/recorded-call.js';
 export { type Query, TimeLimitedReads } from './time-limited-reads.js';
-export { type UsageDay, UsageDays } from './usage-days.js';
-export { UsageExport, type UsageSelection } from './usage-export.js';
-export { ownShare } from './own-share.js';
-export { countCalls, readTraffic, type Span, type Traffic, type TrafficFigures } from './traffic-reader.js';
-export { type ChartScale, type ChartUnit, unitFor } from './usage-chart.js';
-export type { LoggedCall } from './usage-log.js';
-export { CallRetention } from './retention.js';
+export { type UsageDay, UsageDays } from './sums/usage-days.js';
+export { UsageExport, type UsageSelection } from './export/usage-export.js';
+export { ownShare } from './sums/own-share.js';
+export { countCalls, readTraffic, type Span, type Traffic, type TrafficFigures } from './sums/traffic-reader.js';
+export { type ChartScale, type ChartUnit, unitFor } from './sums/usage-chart.js';
+export type { LoggedCall } from './log/usage-log.js';
+export { CallRetention } from './retention/retention.js';
 export { CallNotFound, RangeTooLarge } from './usage.errors.js';
 export { UsageModule } from './usage.module.js';
-export { RollerTimings, UsageRoller } from './usage-roller.js';
-export { csvLines } from './usage.csv.js';
-export { type UsageFigures, type UsageSums, UsageSumsReader } from './usage-sums.js';
+export { RollerTimings, UsageRoller } from './sums/usage-roller.js';
+export { csvLines } from './export/usage.csv.js';
+export { type UsageFigures, type UsageSums, UsageSumsReader } from './sums/usage-sums.js';

@@ -120,7 +120,7 @@ describe('the usage export', () => {
   });
 
   it('lets two processes make the same partitions together', async () => {
-    const { CallPartitions } = await import('../../src/usage/partitions.js');
+    const { CallPartitions } = await import('../../src/usage/retention/partitions.js');
     for (const parent of ['calls', 'call_attempts'])
       for (const { name } of await sql.query<{ name: string }[]>(
         `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = '${parent}'::regclass`,

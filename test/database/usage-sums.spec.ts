@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readMargins } from '../../src/usage/margins-reader.js';
+import { readMargins } from '../../src/usage/sums/margins-reader.js';
 import { TimeLimitedReads } from '../../src/usage/time-limited-reads.js';
-import { type ChartScale, type ChartUnit, unitFor } from '../../src/usage/usage-chart.js';
-import type { UsageFilter } from '../../src/usage/usage-filter.js';
-import { type LoggedCall, UsageLog } from '../../src/usage/usage-log.js';
-import { UsageRoller } from '../../src/usage/usage-roller.js';
-import { type Division, type UsageSums, UsageSumsReader } from '../../src/usage/usage-sums.js';
-import { usedNames } from '../../src/usage/used-names.js';
+import { type ChartScale, type ChartUnit, unitFor } from '../../src/usage/sums/usage-chart.js';
+import type { UsageFilter } from '../../src/usage/log/usage-filter.js';
+import { type LoggedCall, UsageLog } from '../../src/usage/log/usage-log.js';
+import { UsageRoller } from '../../src/usage/sums/usage-roller.js';
+import { type Division, type UsageSums, UsageSumsReader } from '../../src/usage/sums/usage-sums.js';
+import { usedNames } from '../../src/usage/log/used-names.js';
 import { eventually } from '../support/eventually.js';
 import { type Owner, UsageWorld } from '../support/usage-world.js';
 

@@ -10,9 +10,9 @@ import {
   type UsageSums,
   UsageSumsReader,
 } from '../../src/usage/index.js';
-import { monthOf, startOf } from '../../src/usage/month.js';
-import type { UsageFilter } from '../../src/usage/usage-filter.js';
-import type { Division } from '../../src/usage/usage-sums.js';
+import { monthOf, startOf } from '../../src/usage/retention/month.js';
+import type { UsageFilter } from '../../src/usage/log/usage-filter.js';
+import type { Division } from '../../src/usage/sums/usage-sums.js';
 import { ACCOUNTS, anyCall, CHANNELS, MODELS, writeCalls } from '../support/arbitrary-calls.js';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';
 

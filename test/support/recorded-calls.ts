@@ -1,6 +1,6 @@
 import { nanos } from '../../src/shared/index.js';
 import type { CallAttempt } from '../../src/usage/index.js';
-import type { RecordedCall } from '../../src/usage/recorded-call.js';
+import type { RecordedCall } from '../../src/usage/calls/recorded-call.js';
 
 /** A streamed call of a second that has succeeded at once, as it is read. */
 export const aRecordedCall = (overrides: Partial<RecordedCall> = {}): RecordedCall => ({

@@ -1,7 +1,7 @@
 import type { WaitRecord, WaitRecords } from '../../call/index.js';
 import { count } from '../../web/index.js';
-import type { CallAttempt } from '../call-details.js';
-import type { RecordedCall } from '../recorded-call.js';
+import type { CallAttempt } from '../calls/call-details.js';
+import type { RecordedCall } from '../calls/recorded-call.js';
 import type { TimedStep } from './timed-step.js';
 
 interface Phase {

@@ -1,4 +1,4 @@
-import type { RecordedCall } from '../recorded-call.js';
+import type { RecordedCall } from '../calls/recorded-call.js';
 import { stillSteps } from './attempt-steps.js';
 import { choosing, gapStep, type TimedStep } from './timed-step.js';
 

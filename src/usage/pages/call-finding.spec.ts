@@ -1,6 +1,6 @@
 import { aCallAttempt, aRecordedCall } from '../../../test/support/recorded-calls.js';
-import type { CallAttempt } from '../call-details.js';
-import type { RecordedCall } from '../recorded-call.js';
+import type { CallAttempt } from '../calls/call-details.js';
+import type { RecordedCall } from '../calls/recorded-call.js';
 import { findingOf } from './call-finding.js';
 import { callSteps, endOf } from './call-steps.js';
 

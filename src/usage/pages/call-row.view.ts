@@ -1,6 +1,6 @@
 import { dialectNames } from '../../web/index.js';
-import { RESULT_LABELS, RESULT_TONES } from '../call-result.js';
-import type { LoggedCall } from '../usage-log.js';
+import { RESULT_LABELS, RESULT_TONES } from '../calls/call-result.js';
+import type { LoggedCall } from '../log/usage-log.js';
 import { messageWithoutReason } from './error-words.js';
 
 /** So much of an error's message stands in the list; all of it stands with the call. */

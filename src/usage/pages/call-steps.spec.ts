@@ -1,7 +1,7 @@
 import { aCallAttempt, aRecordedCall } from '../../../test/support/recorded-calls.js';
 import { nanos } from '../../shared/index.js';
-import type { CallAttempt } from '../call-details.js';
-import type { RecordedCall } from '../recorded-call.js';
+import type { CallAttempt } from '../calls/call-details.js';
+import type { RecordedCall } from '../calls/recorded-call.js';
 import { callSteps } from './call-steps.js';
 
 const REFUSED: Partial<RecordedCall> = { status: 'refused', cost: nanos(0n), attempts: 0, durationMs: 12 };

@@ -1,6 +1,6 @@
 import { exactUsd } from '../../web/index.js';
-import type { CallAttempt } from '../call-details.js';
-import type { RecordedCall } from '../recorded-call.js';
+import type { CallAttempt } from '../calls/call-details.js';
+import type { RecordedCall } from '../calls/recorded-call.js';
 import { attemptSteps } from './attempt-steps.js';
 import { beginning } from './call-beginning.js';
 import { choosing, gapStep, LEAST_GAP_MS, type TimedStep } from './timed-step.js';

@@ -1,7 +1,7 @@
 import { dialectNames, exactUsd, shareBar, waterfall } from '../../web/index.js';
-import type { CallAttempt, CallDetails } from '../call-details.js';
-import { RESULT_LABELS, RESULT_TONES } from '../call-result.js';
-import type { RecordedCall } from '../recorded-call.js';
+import type { CallAttempt, CallDetails } from '../calls/call-details.js';
+import { RESULT_LABELS, RESULT_TONES } from '../calls/call-result.js';
+import type { RecordedCall } from '../calls/recorded-call.js';
 import { findingOf } from './call-finding.js';
 import { callSteps, endOf } from './call-steps.js';
 import { costFormula, multiplierText } from './cost-formula.js';

@@ -1,6 +1,6 @@
 import { aRecordedCall } from '../../../test/support/recorded-calls.js';
 import { nanos, parseUsd } from '../../shared/index.js';
-import type { CostLine, RecordedCall } from '../recorded-call.js';
+import type { CostLine, RecordedCall } from '../calls/recorded-call.js';
 import { type CostFormula, costFormula, type ExactAmount } from './cost-formula.js';
 
 const DIGITS = 33;

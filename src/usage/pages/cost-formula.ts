@@ -1,6 +1,6 @@
 import { parseUsd } from '../../shared/index.js';
 import { times } from '../../web/index.js';
-import type { CostLine, RecordedCall } from '../recorded-call.js';
+import type { CostLine, RecordedCall } from '../calls/recorded-call.js';
 
 /** An amount with every digit that it has: `$0.03` and `3528`. */
 export interface ExactAmount {

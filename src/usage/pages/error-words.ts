@@ -1,4 +1,4 @@
-import type { RecordedCall } from '../recorded-call.js';
+import type { RecordedCall } from '../calls/recorded-call.js';
 
 /** What somebody can do about a call that ended with this reason; the reasons are those of the log. */
 const ADVICE: Readonly<Record<string, string>> = {

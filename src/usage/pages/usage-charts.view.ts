@@ -19,9 +19,9 @@ import {
   usd,
   type Values,
 } from '../../web/index.js';
-import type { Latency } from '../latencies.js';
-import type { ChartScale, ChartUnit } from '../usage-chart.js';
-import type { UsageBar, UsageSums } from '../usage-sums.js';
+import type { Latency } from '../sums/latencies.js';
+import type { ChartScale, ChartUnit } from '../sums/usage-chart.js';
+import type { UsageBar, UsageSums } from '../sums/usage-sums.js';
 
 interface ChartsInput {
   readonly sums: UsageSums;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../shared/index.js';
 import { StoredAnswers } from '../../stored-answers/index.js';
 import { Page, Redirect, type Visitor } from '../../web/index.js';
-import { type CallDetails, CallDetailsReader } from '../call-details.js';
+import { type CallDetails, CallDetailsReader } from '../calls/call-details.js';
 import { CallNotFound, RangeTooLarge } from '../usage.errors.js';
 import { entryOf, LogPlaces } from './log-places.js';
 import { LogReader } from './log-reader.js';

@@ -1,7 +1,7 @@
-import type { CallDetails } from '../call-details.js';
-import type { ChartScale } from '../usage-chart.js';
-import type { LoggedCall } from '../usage-log.js';
-import type { Division, UsageSums } from '../usage-sums.js';
+import type { CallDetails } from '../calls/call-details.js';
+import type { ChartScale } from '../sums/usage-chart.js';
+import type { LoggedCall } from '../log/usage-log.js';
+import type { Division, UsageSums } from '../sums/usage-sums.js';
 import { openedCall } from './call.view.js';
 import { callRow } from './call-row.view.js';
 import { chipsOf, CLEARED, filters, kept, type LogChoices } from './log-filters.view.js';

@@ -1,0 +1,66 @@
+import type { WaitRecords } from '../../call/index.js';
+import type { Nanos } from '../../shared/index.js';
+import type { CallResult } from './call-result.js';
+
+/** One term of what a call cost, as settlement wrote it: the price in US dollars as a decimal. */
+export interface CostLine {
+  readonly item: string;
+  readonly quantity: number;
+  readonly price: string;
+}
+
+/** Of the prices that a call was admitted under, what is shown beside the lines. Multipliers as decimals. */
+export interface ShownSnapshot {
+  readonly price_version?: string;
+  /** Ascending; the first begins at 0. */
+  readonly tiers?: readonly { readonly from_prompt_tokens: number }[];
+  readonly service_tier?: string;
+  readonly service_tier_multiplier?: string;
+  readonly effort_multiplier: string;
+  readonly group_multiplier: string;
+}
+
+/** A call, open or finished. Money in nano-dollars; null: unknown, or not yet. */
+export interface RecordedCall {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly model: string;
+  readonly group: string;
+  readonly protocol: string;
+  /** The dialect of the upstream that was asked last; empty: none was, or not yet. */
+  readonly upstreamProtocol: string;
+  readonly stream: boolean;
+  readonly effort: string;
+  /** `open` until it is settled. */
+  readonly status: string;
+  readonly errorReason: string;
+  readonly promptTokens: number | null;
+  readonly cachedTokens: number | null;
+  readonly cacheWriteTokens: number | null;
+  readonly completionTokens: number | null;
+  readonly reasoningTokens: number | null;
+  readonly cost: Nanos | null;
+  readonly uncollected: Nanos | null;
+  /** On hold for it while it is open. */
+  readonly held: Nanos;
+  readonly billingBasis: string | null;
+  /** None where nothing was priced. */
+  readonly lines: readonly CostLine[];
+  readonly snapshot: ShownSnapshot | null;
+  readonly firstTokenMs: number | null;
+  readonly durationMs: number | null;
+  readonly attempts: number | null;
+  readonly keyId: string;
+  /** Where the last attempt went: for operators alone. */
+  readonly channel: string;
+  readonly errorMessage: string;
+  readonly ip: string;
+  readonly result: CallResult;
+  /** Milliseconds from its arrival until a hold was asked for, and from there until that was answered; null: none was. */
+  readonly holdBegunMs: number | null;
+  readonly holdMs: number | null;
+  /** From its end until the statement that wrote it was sent; null: from before that was recorded, or not settled by its process. */
+  readonly settleWaitMs: number | null;
+  /** What its answer stood still for; null: nothing. */
+  readonly waits: WaitRecords | null;
+}

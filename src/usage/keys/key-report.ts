@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { type KeyUses, KeyUsesReader } from './key-uses.js';
+import { missingCalls } from '../retention/missing-calls.js';
+import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
+import { type ChartScale, unitFor } from '../sums/usage-chart.js';
+import type { UsageFilter } from '../log/usage-filter.js';
+import { type UsageBar, type UsageSums, UsageSumsReader } from '../sums/usage-sums.js';
+
+/** What a key was used for, all of one moment: what the log shows of the same filter comes to the same. */
+export interface KeyReport {
+  readonly scale: ChartScale;
+  /** By model. */
+  readonly sums: UsageSums;
+  /** Each hour with calls. */
+  readonly hours: readonly UsageBar[];
+  readonly addresses: KeyUses;
+  readonly models: KeyUses;
+  /** What is said of calls of the span that are not kept any more; undefined: all are. */
+  readonly missing: string | undefined;
+}
+
+/** The finished calls of one key of an account. */
+export type KeyFilter = Pick<UsageFilter, 'from' | 'to'> & { readonly accountId: string; readonly keyId: string };
+
+/** So many addresses, and models, have rows of their own. */
+const MOST_ROWS = 50;
+
+/** What the page of a key shows of its calls. */
+@Injectable()
+export class KeyReportReader {
+  constructor(
+    private readonly reads: TimeLimitedReads,
+    private readonly sums: UsageSumsReader,
+    private readonly uses: KeyUsesReader,
+  ) {}
+
+  /** @throws RangeTooLarge */
+  read(filter: KeyFilter, timeZone: string): Promise<KeyReport> {
+    return this.reads.read((query) => this.readAll(query, filter, timeZone));
+  }
+
+  private async readAll(query: Query, filter: KeyFilter, timeZone: string): Promise<KeyReport> {
+    const scale: ChartScale = { unit: unitFor(filter.from, filter.to), timeZone };
+    const key = { accountId: filter.accountId, id: filter.keyId };
+    const sums = await this.sums.read(query, filter, scale, 'model');
+    const { bars } = await this.sums.read(query, filter, { unit: 'hour', timeZone });
+    return {
+      scale,
+      sums,
+      hours: bars,
+      addresses: await this.uses.by(query, 'address', key, filter, MOST_ROWS),
+      models: await this.uses.by(query, 'model', key, filter, MOST_ROWS),
+      missing: await missingCalls(query, filter.from),
+    };
+  }
+}

@@ -1,0 +1,145 @@
+import { Injectable } from '@nestjs/common';
+import { type Nanos, nanos } from '../../shared/index.js';
+import { type CallResult, resultOf } from '../calls/call-result.js';
+import type { LogPosition, LogStart } from './log-start.js';
+import { matchingSlots } from './matching-slots.js';
+import type { Query } from '../time-limited-reads.js';
+import { conditions, ofFinished, Parameters, type UsageFilter } from './usage-filter.js';
+import { SUMMED_UNTIL } from '../sums/usage-parts.js';
+
+/** A call as a row of the log. Null: unknown, or not yet. */
+export interface LoggedCall {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly model: string;
+  readonly group: string;
+  readonly keyId: string;
+  /** Its name as it is now; empty when there is none. */
+  readonly key: string;
+  readonly protocol: string;
+  readonly channel: string;
+  readonly stream: boolean;
+  readonly result: CallResult;
+  readonly errorReason: string;
+  readonly errorMessage: string;
+  readonly promptTokens: number | null;
+  readonly cachedTokens: number | null;
+  readonly completionTokens: number | null;
+  readonly reasoningTokens: number | null;
+  /** Null while it runs. */
+  readonly cost: Nanos | null;
+  readonly firstTokenMs: number | null;
+  readonly durationMs: number | null;
+  readonly attempts: number;
+}
+
+export interface LogPage {
+  /** Newest first. */
+  readonly calls: readonly LoggedCall[];
+  /** What stands on the newer or older side of this page begins there; undefined: nothing does. */
+  readonly newer: LogPosition | undefined;
+  readonly older: LogPosition | undefined;
+}
+
+type Count = 'promptTokens' | 'cachedTokens' | 'completionTokens' | 'reasoningTokens';
+type Row = Omit<LoggedCall, Count | 'cost'> &
+  Readonly<Record<Count | 'cost', string | null>> & { readonly position: string };
+
+const FINISHED = `
+  SELECT c.id, c.created_at, c.model, c.group_name, c.key_id, c.protocol, c.channel, c.stream,
+         ${resultOf('c')} AS result, c.error_reason, c.error_message,
+         c.prompt_tokens, c.cached_tokens, c.completion_tokens, c.reasoning_tokens, c.cost, c.first_token_ms,
+         c.duration_ms, c.attempts
+    FROM calls c`;
+
+/** A settled call may have left an open row behind that is still to be released: it is finished all the same. */
+const OPEN = `
+  SELECT c.id, c.created_at, c.model, c.group_name, c.key_id, c.protocol, '' AS channel, c.stream,
+         'open' AS result, '' AS error_reason, '' AS error_message, NULL::bigint AS prompt_tokens,
+         NULL::bigint AS cached_tokens, NULL::bigint AS completion_tokens, NULL::bigint AS reasoning_tokens,
+         NULL::bigint AS cost, NULL::integer AS first_token_ms, NULL::integer AS duration_ms, 0 AS attempts
+    FROM open_calls c`;
+const STILL_OPEN = 'NOT EXISTS (SELECT FROM calls t WHERE t.id = c.id AND t.created_at = c.created_at)';
+
+/** The log of calls, finished and running, a page at a time. Knows no numbers of pages, and skips no rows to get to one. */
+@Injectable()
+export class UsageLog {
+  /** @param size at most so many calls */
+  async page(query: Query, filter: UsageFilter, start: LogStart, size: number): Promise<LogPage> {
+    // What runs has asked nobody yet that could be told.
+    if (filter.result === 'open' && ofFinished(filter)) return { calls: [], newer: undefined, older: undefined };
+    const backwards = start !== undefined && 'after' in start;
+    const parameters = new Parameters();
+    const sql = pageSql(filter, start, size + 1, parameters);
+    const rows = await query<Row>(sql, parameters.values);
+    const more = rows.length > size;
+    const shown = rows.slice(0, size);
+    if (backwards) shown.reverse();
+    const [first, last] = [shown.at(0), shown.at(-1)];
+    return {
+      calls: shown.map(loggedCall),
+      newer: first && (backwards ? more : start !== undefined) ? place(first) : undefined,
+      older: last && (backwards || more) ? place(last) : undefined,
+    };
+  }
+}
+
+function pageSql(filter: UsageFilter, start: LogStart, limit: number, parameters: Parameters): string {
+  const backwards = start !== undefined && 'after' in start;
+  const order = backwards ? 'ASC' : 'DESC';
+  const bounds = boundsOf(filter, start, parameters);
+  const cut = `ORDER BY created_at ${order}, id ${order} LIMIT ${parameters.add(limit, 'integer')}`;
+  const { result, ...alike } = filter;
+  const matching = result === 'open' ? undefined : matchingSlots(filter, start, limit, parameters);
+  const branches = [
+    ...(result === 'open'
+      ? []
+      : finishedBranches(`${FINISHED}${bounds}${conditions(filter, parameters)}`, cut, matching !== undefined)),
+    ...((result === undefined || result === 'open') && !ofFinished(filter)
+      ? [`(${OPEN}${bounds}${conditions(alike, parameters)} AND ${STILL_OPEN} ${cut})`]
+      : []),
+  ];
+  return `${matching === undefined ? '' : `WITH ${matching}`}
+    SELECT c.id, c.created_at AS "createdAt", c.model, c.group_name AS "group", c.key_id AS "keyId",
+           coalesce(k.name, '') AS key, c.protocol, c.channel, c.stream, c.result, c.error_reason AS "errorReason",
+           c.error_message AS "errorMessage", c.prompt_tokens AS "promptTokens", c.cached_tokens AS "cachedTokens",
+           c.completion_tokens AS "completionTokens", c.reasoning_tokens AS "reasoningTokens", c.cost,
+           c.first_token_ms AS "firstTokenMs", c.duration_ms AS "durationMs", c.attempts,
+           to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS position
+      FROM (SELECT * FROM (${branches.join(' UNION ALL ')}) u ${cut}) c
+      LEFT JOIN api_keys k ON k.id = c.key_id
+     ORDER BY c.created_at ${order}, c.id ${order}`;
+}
+
+/** Of a filter that the sums know, the calls of quarters of an hour that have some, and all that are not summed up. */
+const finishedBranches = (finished: string, cut: string, isMatched: boolean): string[] =>
+  isMatched
+    ? [
+        `(SELECT f.* FROM matching m CROSS JOIN LATERAL (
+            ${finished} AND c.created_at >= m.slot AND c.created_at < m.slot + interval '15 minutes' ${cut}) f ${cut})`,
+        `(${finished} AND c.created_at >= ${SUMMED_UNTIL} ${cut})`,
+      ]
+    : [`(${finished} ${cut})`];
+
+const boundsOf = ({ from, to }: UsageFilter, start: LogStart, parameters: Parameters): string =>
+  ` WHERE c.created_at >= ${parameters.time(from)} AND c.created_at < ${parameters.time(to)}${beyond(start, parameters)}`;
+
+/** A page begins behind the last row of the one before it, whatever was added meanwhile. */
+function beyond(start: LogStart, parameters: Parameters): string {
+  if (start === undefined) return '';
+  const [sign, [at, id]] = 'after' in start ? (['>', start.after] as const) : (['<', start.before] as const);
+  return ` AND (c.created_at, c.id) ${sign} (${parameters.time(at)}, ${parameters.add(id)})`;
+}
+
+const place = ({ position, id }: Row): LogPosition => [position, id];
+
+const loggedCall = (row: Row): LoggedCall => ({
+  ...row,
+  promptTokens: count(row.promptTokens),
+  cachedTokens: count(row.cachedTokens),
+  completionTokens: count(row.completionTokens),
+  reasoningTokens: count(row.reasoningTokens),
+  cost: row.cost === null ? null : nanos(BigInt(row.cost)),
+});
+
+const count = (text: string | null): number | null => (text === null ? null : Number(text));

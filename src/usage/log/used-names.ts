@@ -1,0 +1,60 @@
+import type { Query } from '../time-limited-reads.js';
+import type { Span } from '../sums/traffic-reader.js';
+import { Parameters } from './usage-filter.js';
+import { wholeSlots } from '../sums/usage-parts.js';
+
+/** What an account's finished calls of a span are of, in alphabetical order. */
+export interface UsedNames {
+  readonly models: readonly string[];
+  readonly groups: readonly string[];
+}
+
+/** So many of each are given. */
+const MOST_NAMES = 500;
+
+/** What `usage_slots_by_name` has: its own words, without which it is not used. */
+const NAMED = `s.account_id <> '' AND s.level IN ('model', 'group', 'few')`;
+
+/**
+ * Those of whole quarters of an hour are looked up name by name: from each the index leads to the next one, and tells
+ * whether it was used then. That takes as long as there are names, and not as there are quarters.
+ */
+export async function usedNames(query: Query, { accountId, from, to }: Span & OfAccount): Promise<UsedNames> {
+  const parameters = new Parameters();
+  const sql = namesSql(parameters.add(accountId), parameters.time(from), parameters.time(to));
+  const rows = await query<{ kind: keyof UsedNames; name: string }>(sql, parameters.values);
+  const named = (kind: keyof UsedNames): string[] => rows.filter((row) => row.kind === kind).map(({ name }) => name);
+  return { models: named('models'), groups: named('groups') };
+}
+
+interface OfAccount {
+  readonly accountId: string;
+}
+
+function namesSql(account: string, from: string, to: string): string {
+  const next = (behind: string): string => `
+        SELECT s.level, s.model, s.group_name FROM usage_slots s WHERE s.account_id = ${account} AND ${NAMED}${behind}
+         ORDER BY s.level, s.model, s.group_name LIMIT 1`;
+  const fromCalls = (bounds: string): string =>
+    `SELECT c.model, c.group_name FROM calls c WHERE c.account_id = ${account} AND ${bounds}`;
+  const list = (kind: keyof UsedNames, column: string): string =>
+    `(SELECT DISTINCT '${kind}' AS kind, ${column} AS name FROM used WHERE ${column} <> '' ORDER BY 2 LIMIT ${MOST_NAMES})`;
+  return `
+    WITH RECURSIVE ${wholeSlots(from, to)}, names AS (
+      (${next('')}
+      )
+       UNION ALL
+      SELECT n.* FROM names m CROSS JOIN LATERAL (
+        ${next(' AND (s.level, s.model, s.group_name) > (m.level, m.model, m.group_name)')}) n
+    ), used AS (
+      SELECT n.model, n.group_name FROM names n CROSS JOIN slots CROSS JOIN LATERAL (
+        -- A limit, so that this is asked of each name by itself.
+        SELECT FROM usage_slots s
+         WHERE s.account_id = ${account} AND ${NAMED}
+           AND s.level = n.level AND s.model = n.model AND s.group_name = n.group_name
+           AND s.slot >= slots.begin AND s.slot < slots."end" AND s.calls > 0 LIMIT 1) s
+       UNION ALL ${fromCalls(`c.created_at >= ${from} AND c.created_at < least(${to}, (SELECT begin FROM slots))`)}
+       UNION ALL ${fromCalls(`c.created_at >= (SELECT "end" FROM slots) AND c.created_at < ${to}`)}
+    )
+    ${list('models', 'model')} UNION ALL ${list('groups', 'group_name')} ORDER BY 1, 2`;
+}

@@ -1,0 +1,94 @@
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { actingAs, AuditLog, SYSTEM } from '../../audit/index.js';
+import { Settings } from '../../settings/index.js';
+import { Clock, reasonOf, RecurringWork } from '../../shared/index.js';
+import { calendarDate } from '../../web/index.js';
+import { DroppedMonths } from './dropped-months.repository.js';
+import { missingCalls } from './missing-calls.js';
+import { type Month, oldestKept, startOf } from './month.js';
+import { TimeLimitedReads } from '../time-limited-reads.js';
+
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+
+/**
+ * Drops the months of calls that are not kept any more, at the start and once a day, the oldest first. One process at a
+ * time does so. A month that waits for a settlement is looked at again the next day, one that could not be dropped within
+ * the hour; no later one is dropped before it.
+ */
+@Injectable()
+export class CallRetention implements OnModuleDestroy {
+  private readonly logger = new Logger('Retention');
+  private readonly work = new RecurringWork({
+    turn: async (stopped) => {
+      await this.apply(stopped);
+      return DAY_MS;
+    },
+    afterFailureMs: HOUR_MS,
+    report: (error) =>
+      this.logger.error(`Old calls could not be dropped, and are tried again in an hour: ${reasonOf(error)}`),
+  });
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly months: DroppedMonths,
+    private readonly reads: TimeLimitedReads,
+    private readonly audit: AuditLog,
+    private readonly clock: Clock,
+  ) {}
+
+  /** From now on, in a process that serves. Nobody waits for it: a month of calls may take long to add up. */
+  start(): void {
+    this.work.start();
+  }
+
+  onModuleDestroy(): Promise<void> {
+    return this.work.stop();
+  }
+
+  /** From when on calls are kept, as the settings are now; undefined: all are. */
+  keptFrom(): Date | undefined {
+    const { callsMonths } = this.settings.current().retention;
+    return callsMonths === undefined ? undefined : startOf(oldestKept(this.clock.date(), callsMonths));
+  }
+
+  /** What is said where calls from this time on are asked for and some of them are not kept; undefined: all are. */
+  missingFrom(time: Date): Promise<string | undefined> {
+    return this.reads.read((query) => missingCalls(query, time));
+  }
+
+  /** @throws when a month cannot be dropped; those before it are */
+  async apply(stopped?: AbortSignal): Promise<void> {
+    const { callsMonths } = this.settings.current().retention;
+    if (callsMonths === undefined) return;
+    const kept = oldestKept(this.clock.date(), callsMonths);
+    for (const month of (await this.months.months()).filter((each) => each < kept)) {
+      if (stopped?.aborted === true) return;
+      if (await this.months.hasUnfinished(month)) {
+        this.logger.warn(`${titleOf(month)} stay for now: one of them is not settled yet.`);
+        return;
+      }
+      if (!(await this.months.sumUp(month, stopped))) return;
+      await this.drop(month);
+    }
+  }
+
+  private async drop(month: Month): Promise<void> {
+    const calls = await actingAs(SYSTEM, () =>
+      this.months.drop(month, (count, manager) =>
+        this.audit.record(
+          {
+            action: 'dropped',
+            object: { kind: 'calls', id: month, name: titleOf(month) },
+            lines: [count === 1 ? '1 row' : `${count.toLocaleString('en')} rows`],
+          },
+          manager,
+        ),
+      ),
+    );
+    if (calls !== undefined) this.logger.log({ month, calls }, `${titleOf(month)} were dropped.`);
+  }
+}
+
+/** The oldest month that is left begins where this one ends. */
+const titleOf = (month: Month): string => `calls before ${calendarDate(startOf(month, 1), 'UTC')}`;

@@ -1,0 +1,119 @@
+import { type Nanos, nanos } from '../../shared/index.js';
+import type { Query } from '../time-limited-reads.js';
+import { barsBetween, type ChartScale } from './usage-chart.js';
+import { Parameters } from '../log/usage-filter.js';
+import { partsSql } from './usage-parts.js';
+
+/** What finished calls of all accounts came to. Money in nano-dollars. */
+export interface TrafficFigures {
+  readonly calls: number;
+  /** Refused, failed and timed out ones among them. */
+  readonly failed: number;
+  /** Those of the failed that had been tried more than once. */
+  readonly failedAfterRetry: number;
+  readonly charged: Nanos;
+  /** How many of the calls have a known cost, what these cost, and what was charged for these. */
+  readonly known: number;
+  readonly cost: Nanos;
+  readonly chargedOfKnown: Nanos;
+}
+
+export interface TrafficBar extends Pick<TrafficFigures, 'calls' | 'failed'> {
+  readonly start: Date;
+}
+
+/** What was charged for the calls of a model, by its name, or of an account, by its id. */
+export interface TrafficPart extends Pick<TrafficFigures, 'calls' | 'charged'> {
+  readonly name: string;
+}
+
+/** All calls of a span of time. */
+export interface Traffic {
+  readonly total: TrafficFigures;
+  /** Every one of the span, in order, those without calls too. */
+  readonly bars: readonly TrafficBar[];
+  /** That most was charged for in front. */
+  readonly models: readonly TrafficPart[];
+  /** The few that most was charged to. */
+  readonly accounts: readonly TrafficPart[];
+}
+
+/** A span of time: `from <= time < to`. */
+export interface Span {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+const FIGURES = ['calls', 'failed', 'retried', 'cost', 'known', 'upstream_cost', 'charged_of_known'] as const;
+
+type Row = Readonly<Record<(typeof FIGURES)[number], string | null>> & { readonly bar: Date };
+
+const MOST_ACCOUNTS = 5;
+const MOST_MODELS = 1000;
+
+/** From the sums of all accounts together, with the calls that are not summed up yet. */
+export async function readTraffic(query: Query, span: Span, scale: ChartScale): Promise<Traffic> {
+  const bars = await barsOf(query, span, scale);
+  const sumOf = (name: (typeof FIGURES)[number]): bigint => bars.reduce((sum, row) => sum + BigInt(row[name] ?? 0), 0n);
+  return {
+    total: {
+      calls: Number(sumOf('calls')),
+      failed: Number(sumOf('failed')),
+      failedAfterRetry: Number(sumOf('retried')),
+      charged: nanos(sumOf('cost')),
+      known: Number(sumOf('known')),
+      cost: nanos(sumOf('upstream_cost')),
+      chargedOfKnown: nanos(sumOf('charged_of_known')),
+    },
+    bars: bars.map(({ bar, calls, failed }) => ({
+      start: bar,
+      calls: Number(calls ?? 0),
+      failed: Number(failed ?? 0),
+    })),
+    models: await largest(query, span, 'model', MOST_MODELS),
+    accounts: await largest(query, span, 'account', MOST_ACCOUNTS),
+  };
+}
+
+/** How many finished calls began in a span. */
+export async function countCalls(query: Query, span: Span): Promise<number> {
+  const parameters = new Parameters();
+  const filter = { accountId: undefined, ...span };
+  const parts = partsSql({ filter, by: [], figures: ['calls'] }, parameters);
+  const [row] = await query<{ calls: string | null }>(
+    `WITH ${parts} SELECT sum(calls) AS calls FROM parts`,
+    parameters.values,
+  );
+  return Number(row?.calls ?? 0);
+}
+
+function barsOf(query: Query, span: Span, { unit, timeZone }: ChartScale): Promise<Row[]> {
+  const parameters = new Parameters();
+  const zone = parameters.add(timeZone);
+  const filter = { accountId: undefined, ...span };
+  const parts = partsSql({ filter, bars: { unit, zone }, by: [], figures: FIGURES }, parameters);
+  const all = barsBetween(unit, parameters.time(span.from), parameters.time(span.to), zone);
+  return query<Row>(
+    `WITH ${parts}, sums AS (
+       SELECT bar, ${FIGURES.map((name) => `sum(${name}) AS ${name}`).join(', ')}
+         FROM parts GROUP BY 1
+     )
+     SELECT bar, ${FIGURES.join(', ')} FROM sums FULL JOIN ${all} USING (bar) ORDER BY bar`,
+    parameters.values,
+  );
+}
+
+/** What most was charged for in front; of free calls, of which there are most. */
+async function largest(query: Query, span: Span, dimension: 'model' | 'account', most: number): Promise<TrafficPart[]> {
+  const parameters = new Parameters();
+  const filter = { accountId: undefined, ...span };
+  const by = [{ dimension, name: 'name' }];
+  const parts = partsSql({ filter, by, figures: ['calls', 'cost'] }, parameters);
+  const rows = await query<{ name: string; calls: string; charged: string }>(
+    `WITH ${parts}
+     SELECT name, sum(calls) AS calls, sum(cost) AS charged FROM parts
+      GROUP BY 1 HAVING sum(calls) > 0 ORDER BY sum(cost) DESC, sum(calls) DESC, 1 LIMIT ${most}`,
+    parameters.values,
+  );
+  return rows.map(({ name, calls, charged }) => ({ name, calls: Number(calls), charged: nanos(BigInt(charged)) }));
+}
