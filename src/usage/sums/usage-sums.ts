@@ -63,7 +63,7 @@ type Row = Readonly<Record<(typeof COUNTS)[number], string | null>> & {
   readonly start: Date;
   readonly series: string | null;
   /** Of the series, among the largest; null: it is the rest, or the chart is not divided. */
-  readonly place: number | null;
+  readonly rank: number | null;
 };
 
 /**
@@ -114,18 +114,18 @@ function sumsSql(
   const parts = partsSql({ filter, bars: { unit: scale.unit, zone }, by, figures }, parameters);
   const bars = barsBetween(scale.unit, parameters.time(filter.from), parameters.time(filter.to), zone);
   return `
-    WITH ${parts}, placed AS (${divided === undefined ? 'SELECT *, NULL AS name, NULL AS place FROM parts' : placedBy(divided.by)}
+    WITH ${parts}, ranked AS (${divided === undefined ? 'SELECT *, NULL AS name, NULL AS rank FROM parts' : rankedBy(divided.by)}
     ), sums AS (
-      SELECT bar, CASE WHEN place IS NULL THEN '' ELSE name END AS series, place,
+      SELECT bar, CASE WHEN rank IS NULL THEN '' ELSE name END AS series, rank,
              ${figures.map((name) => `sum(${name}) AS ${name}`).join(', ')}
-        FROM placed GROUP BY 1, 2, 3
+        FROM ranked GROUP BY 1, 2, 3
     )
-    SELECT bar AS start, series, place, ${figures.join(', ')} FROM sums FULL JOIN ${bars} USING (bar) ORDER BY bar, place`;
+    SELECT bar AS start, series, rank, ${figures.join(', ')} FROM sums FULL JOIN ${bars} USING (bar) ORDER BY bar, rank`;
 }
 
-const placedBy = (figure: Largest): string => `
+const rankedBy = (figure: Largest): string => `
       SELECT * FROM parts LEFT JOIN (
-        SELECT name, (row_number() OVER (ORDER BY sum(${figure}) DESC, name))::integer AS place
+        SELECT name, (row_number() OVER (ORDER BY sum(${figure}) DESC, name))::integer AS rank
           FROM parts WHERE name <> '' GROUP BY 1 ORDER BY 2 LIMIT ${MOST_SERIES}) l USING (name)`;
 
 function sumsOf(rows: readonly Row[], times: Latencies): UsageSums {
@@ -135,8 +135,8 @@ function sumsOf(rows: readonly Row[], times: Latencies): UsageSums {
 }
 
 function largestOf(rows: readonly Row[]): readonly string[] {
-  const placed = rows.flatMap(({ series, place }) => (series === null || place === null ? [] : [{ series, place }]));
-  return [...new Set(placed.toSorted((one, other) => one.place - other.place).map(({ series }) => series))];
+  const ranked = rows.flatMap(({ series, rank }) => (series === null || rank === null ? [] : [{ series, rank }]));
+  return [...new Set(ranked.toSorted((one, other) => one.rank - other.rank).map(({ series }) => series))];
 }
 
 const barFrom = (row: Row): UsageBar => ({
