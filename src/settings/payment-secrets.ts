@@ -16,13 +16,13 @@ type Fixed = Readonly<Record<string, string>>;
 const SECRETS = {
   secretKey: {
     stored: 'sealedSecretKey',
-    removal: 'removeKey',
+    removal: 'removeSecretKey',
     form: /^(sk|rk)_\w+$/,
     fault: 'Enter a secret or restricted key: it begins with sk_ or rk_.',
   },
   webhookSecret: {
     stored: 'sealedWebhookSecret',
-    removal: 'removeSigning',
+    removal: 'removeWebhookSecret',
     form: /^whsec_[\w+/=-]+$/,
     fault: 'Enter the signing secret of the endpoint: it begins with whsec_.',
   },

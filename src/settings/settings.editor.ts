@@ -47,7 +47,7 @@ export class SettingsEditor {
    * stay as they are stored.
    * @param revision of the section, when its fields were shown
    * @param typed by field, as it is stored or as people type it; of mail, the `serverPassword` too; of payment, its secrets
-   *   and `removeKey` and `removeSigning`, `yes` to have none stored
+   *   and `removeSecretKey` and `removeWebhookSecret`, `yes` to have none stored
    * @returns what has changed, a line for each field
    * @throws InvalidSettings, SettingsChangedMeanwhile
    */

@@ -243,11 +243,11 @@ describe('payments', () => {
 
   it('remove a secret that is stored when told to, which the record of changes names, and none that the environment sets', () => {
     const section = read(TYPED);
-    const without = read({ enabled: 'yes', removeKey: 'yes' }, section);
+    const without = read({ enabled: 'yes', removeSecretKey: 'yes' }, section);
     expect(without).toMatchObject({ sealedSecretKey: '', sealedWebhookSecret: section.sealedWebhookSecret });
     expect(changedLines('payment', section, without)).toEqual(['secret key removed']);
-    expect(read({ removeSigning: 'yes' }, section).sealedWebhookSecret).toBe('');
-    expect(read({ removeKey: 'yes' }, section, { STRIPE_SECRET_KEY: 'sk_test_e' })).toMatchObject({
+    expect(read({ removeWebhookSecret: 'yes' }, section).sealedWebhookSecret).toBe('');
+    expect(read({ removeSecretKey: 'yes' }, section, { STRIPE_SECRET_KEY: 'sk_test_e' })).toMatchObject({
       sealedSecretKey: section.sealedSecretKey,
     });
   });
@@ -255,7 +255,7 @@ describe('payments', () => {
   it.each([
     [{ secretKey: 'pk_test_1' }, ['secretKey']],
     [{ webhookSecret: 'sk_test_1' }, ['webhookSecret']],
-    [{ secretKey: 'sk_test_1', removeKey: 'yes' }, ['secretKey']],
+    [{ secretKey: 'sk_test_1', removeSecretKey: 'yes' }, ['secretKey']],
     [{ secretKey: 'pk_test_1', webhookSecret: 'x', largest: '1' }, ['secretKey', 'webhookSecret', 'largest']],
   ])('refuse %j with all that is wrong at once', (typed, fields) => {
     expect(faultsIn(() => read(typed))).toEqual(fields);

@@ -26,8 +26,8 @@ export class TypedSections {
   read<Name extends SectionName>(name: Name, typed: JsonObject, before: Sections[Name]): Sections[Name] {
     const fixed = this.fixed(name);
     const kept = Object.fromEntries(Object.entries(before).filter(([field]) => field in fixed));
-    const beside = name === 'payment' ? this.payment.faults(typed, fixed) : {};
-    const section = readSection(name, { ...typed, ...kept }, beside);
+    const otherFaults = name === 'payment' ? this.payment.faults(typed, fixed) : {};
+    const section = readSection(name, { ...typed, ...kept }, otherFaults);
     if (section instanceof PaymentSection && before instanceof PaymentSection)
       return { ...section, ...this.payment.sealed(typed, before, fixed) };
     if (!(section instanceof MailSection) || !(before instanceof MailSection) || 'server' in fixed) return section;

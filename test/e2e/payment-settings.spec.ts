@@ -57,12 +57,12 @@ describe('the settings of payment', () => {
 
   it('remove a secret when told to, and leave the other', async () => {
     await save(SECRETS);
-    expect((await save({ removeKey: 'yes' })).location).toBe(PAGE);
+    expect((await save({ removeSecretKey: 'yes' })).location).toBe(PAGE);
     const { payment } = relay.get(Settings).current();
     expect([payment.secretKey, payment.webhookSecret?.reveal()]).toEqual([undefined, SECRETS.webhookSecret]);
     const { text } = await operator.get(PAGE);
-    expect(text).not.toContain('name="removeKey"');
-    expect(text).toContain('name="removeSigning"');
+    expect(text).not.toContain('name="removeSecretKey"');
+    expect(text).toContain('name="removeWebhookSecret"');
   });
 
   it('say beside its field which secret cannot be opened any more, and go on with the other', async () => {

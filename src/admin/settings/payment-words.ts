@@ -2,10 +2,10 @@ import type { PaymentSecretName, PaymentsOff } from '../../settings/index.js';
 import type { Notice } from '../../web/index.js';
 
 /** Without a tone nothing is wrong. */
-type Told = Omit<Notice, 'tone'> & { readonly tone?: Notice['tone'] };
+type PaymentsOffNotice = Omit<Notice, 'tone'> & { readonly tone?: Notice['tone'] };
 
 /** Why nobody can pay, as the page of settings says it. */
-export const PAYMENTS_OFF: Readonly<Record<PaymentsOff, Told>> = {
+export const PAYMENTS_OFF: Readonly<Record<PaymentsOff, PaymentsOffNotice>> = {
   'not set up': {
     title: 'Payments are not set up',
     text: 'Users cannot pay yet. Add the endpoint below at Stripe, and enter here what it signs with and your secret key.',
@@ -14,7 +14,7 @@ export const PAYMENTS_OFF: Readonly<Record<PaymentsOff, Told>> = {
   'unreadable secret': {
     tone: 'bad',
     title: 'Nobody can pay',
-    text: 'A stored secret of Stripe cannot be opened: SECRET_KEY is not the one it was stored under. Enter again what says so below.',
+    text: 'A stored secret of Stripe cannot be opened: SECRET_KEY is not the one it was stored under. Enter again what is marked below.',
   },
   'no secret key': {
     tone: 'warn',

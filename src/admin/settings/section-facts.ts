@@ -23,12 +23,12 @@ export class SectionFacts {
 
   payment(visitor: Visitor, { sealedSecretKey, sealedWebhookSecret }: Sections['payment']) {
     const { off, unreadable } = this.settings.current().payment;
-    const [hasKey, hasSigning] = [sealedSecretKey !== '', sealedWebhookSecret !== ''];
+    const [hasSecretKey, hasWebhookSecret] = [sealedSecretKey !== '', sealedWebhookSecret !== ''];
     return {
-      hasKey,
-      keyHint: secretHint('secretKey', hasKey, unreadable),
-      hasSigning,
-      signingHint: secretHint('webhookSecret', hasSigning, unreadable),
+      hasSecretKey,
+      secretKeyHint: secretHint('secretKey', hasSecretKey, unreadable),
+      hasWebhookSecret,
+      webhookSecretHint: secretHint('webhookSecret', hasWebhookSecret, unreadable),
       confirm: this.recent.needed(visitor),
       /** Why nobody can pay; undefined: people can. */
       off: off && PAYMENTS_OFF[off],

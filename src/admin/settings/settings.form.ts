@@ -77,10 +77,10 @@ export class PaymentForm extends ConfirmedForm {
 
   /** `yes` to have none stored. */
   @Text()
-  readonly removeKey: string = '';
+  readonly removeSecretKey: string = '';
 
   @Text()
-  readonly removeSigning: string = '';
+  readonly removeWebhookSecret: string = '';
 
   /** Dollars, with commas. */
   @Text()

@@ -29,13 +29,13 @@ const CLASSES: { readonly [Name in SectionName]: new () => Sections[Name] } = {
 /**
  * A section of what is stored, or of what was typed. Fields that are not given are as at the beginning; those that a
  * later version has stored are left out.
- * @param beside by field, what is wrong with what is not kept in the section itself
+ * @param otherFaults by field, what is wrong with what is not kept in the section itself
  * @throws InvalidSettings naming each field that is wrong
  */
 export function readSection<Name extends SectionName>(
   name: Name,
   given: Readonly<Record<string, unknown>>,
-  beside: Readonly<Record<string, string>> = {},
+  otherFaults: Readonly<Record<string, string>> = {},
 ): Sections[Name] {
   const section = plainToInstance(CLASSES[name], given, { exposeDefaultValues: true });
   const errors = validateSync(section, { whitelist: true, stopAtFirstError: true });
@@ -43,7 +43,7 @@ export function readSection<Name extends SectionName>(
     property,
     Object.values(constraints ?? {})[0] ?? 'Enter something else here.',
   ]);
-  const all = { ...beside, ...Object.fromEntries(faults) };
+  const all = { ...otherFaults, ...Object.fromEntries(faults) };
   if (Object.keys(all).length > 0) throw new InvalidSettings(all);
   return section;
 }
