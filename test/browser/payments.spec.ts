@@ -142,7 +142,10 @@ describe('a payment in a browser', () => {
     await mouse.fill(window.page, /^Other amount/, '33');
     await press('button', 'Continue to payment');
     world.stripe.failure = undefined;
-    expect(await window.page.locator('#amount-error').innerText()).toContain('Nothing was taken.');
+    const summary = window.page.getByRole('alert');
+    expect(await summary.innerText()).toContain('Nothing was taken.');
+    expect(await summary.getByRole('link').count()).toBe(0);
+    expect(await summary.and(window.page.locator(':focus')).count()).toBe(1);
     expect(await window.page.getByLabel(/^Other amount/).inputValue()).toBe('33');
     await fine('unavailable');
   });

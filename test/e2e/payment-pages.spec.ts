@@ -47,19 +47,45 @@ describe('the pages on which people pay', () => {
     expect((await browser.get(path)).status).toBe(200);
   });
 
+  const OTHER = 'other: Enter dollars and cents, from $5.00 to $500.00.';
+  const NOT_OFFERED = 'amount: Choose one of the amounts, or enter another one.';
+  /** What stands beside each field. */
+  const faultsOn = (page: string): readonly string[] =>
+    [...page.matchAll(/id="(\w+)-error">[^]*?<span>([^<]+)</g)].map(([, field, words]) => `${field}: ${words}`);
+
   it.each([
-    ['an amount that is none', { amount: '25', other: 'much' }, 'Enter dollars and cents'],
-    ['a part of a cent', { amount: '', other: '7.505' }, 'Enter dollars and cents'],
-    ['more than may be paid at once', { amount: '', other: '1000000' }, 'Enter an amount from'],
-    ['a choice that was not offered', { amount: '0.01', other: '' }, 'Choose one of the amounts'],
-    ['nothing', { amount: '', other: '' }, 'Choose an amount, or enter another one.'],
-  ])('refuse %s beside its field, with what was typed, and order nothing', async (_, fields, words) => {
+    ['an amount that is none', { amount: '25', other: 'much' }, [OTHER]],
+    ['a part of a cent', { amount: '', other: '7.505' }, [OTHER]],
+    ['more than may be paid at once', { amount: '25', other: '1000000' }, [OTHER]],
+    ['a choice that was not offered', { amount: '0.01', other: '' }, [NOT_OFFERED]],
+    ['nothing', { amount: '', other: '' }, ['amount: Choose an amount, or enter another one.']],
+    ['both at once', { amount: '0.01', other: '4' }, [NOT_OFFERED, OTHER]],
+  ])('refuse %s beside its field, with what was typed, and order nothing', async (_, fields, faults) => {
     const before = use.world.stripe.requests.length;
     const refused = await browser.post('/wallet/payments', { ...fields, _once: await once() });
     expect(refused.status).toBe(422);
-    expect(refused.text).toContain(words);
+    expect(faultsOn(refused.text)).toEqual(faults);
     if (fields.other !== '') expect(refused.text).toContain(`value="${fields.other}"`);
     expect(use.world.stripe.requests).toHaveLength(before);
+  });
+
+  it('take another amount whatever was chosen beside it', async () => {
+    const begun = await browser.post('/wallet/payments', { amount: '0.01', other: '7.50', _once: await once() });
+    expect(begun.status).toBe(303);
+    expect(use.world.stripe.lastSession['amount_total']).toBe(750);
+  });
+
+  it('say that nothing was begun when no field is at fault, and lead to none', async () => {
+    const fields = { amount: '', other: '33', _once: await once() };
+    use.world.stripe.failure = { status: 500, message: 'Down.' };
+    const refused = await browser.post('/wallet/payments', fields);
+    use.world.stripe.failure = undefined;
+    expect(refused.status).toBe(503);
+    expect(refused.text).toContain('Stripe does not answer as it should. Try again in a moment. Nothing was taken.');
+    expect(refused.text).toContain('<title>Error: Wallet');
+    expect(refused.text).toContain('value="33"');
+    expect(refused.text).not.toMatch(/href="#(amount|other)|-error"/);
+    expect((await browser.post('/wallet/payments', fields)).status).toBe(303);
   });
 
   it('lead a form that is sent twice to one payment', async () => {

@@ -1,22 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../settings/index.js';
-import type { Nanos } from '../../shared/index.js';
-import {
-  amountOf,
-  Form,
-  type FormBody,
-  OnceForms,
-  type Page,
-  Redirect,
-  typedAmount,
-  type Visitor,
-} from '../../web/index.js';
-import { AmountNotPayable, CheckoutService } from '../payments/checkout.service.js';
+import { AppError } from '../../shared/index.js';
+import { Form, type FormBody, OnceForms, type Page, Redirect, type Visitor } from '../../web/index.js';
+import { CheckoutService, TooManyUnpaid } from '../payments/checkout.service.js';
+import { offerIn } from '../payments/payment-offer.js';
 import { PaymentsUnavailable } from '../payments/stripe-api.js';
-import { PaymentForm } from './payment.form.js';
+import { amountIn, faultsOf, PaymentForm } from './payment.form.js';
 import { WalletPages } from './wallet.pages.js';
 
 const UNAVAILABLE = 503;
+const TOO_MANY = 429;
 
 /** Begins the payment of a form, which leads to the page with the way to pay it; sent twice, to the same one. */
 @Injectable()
@@ -29,31 +22,34 @@ export class Paying {
   ) {}
 
   async pay(visitor: Visitor, body: FormBody): Promise<Page | Redirect> {
-    const payment = Form.read(PaymentForm, body);
+    const payment = this.read(body);
     try {
       const result = await this.once.run(
         visitor.accountId,
         body,
-        () => payment.attempt((form) => this.checkout.begin(visitor, this.amountIn(form))),
+        () => payment.attempt((form) => this.checkout.begin(visitor, amountIn(form))),
         (id) => `/wallet/payments/${id}`,
       );
       if (result === undefined) return await this.pages.show(visitor, {}, { payment });
       return new Redirect(result.location);
     } catch (error) {
-      if (!(error instanceof PaymentsUnavailable)) throw error;
-      payment.refuse('amount', `${error.message} Nothing was taken.`);
-      return this.pages.show(visitor, {}, { payment, status: UNAVAILABLE });
+      const status = statusOf(error);
+      if (!(error instanceof AppError) || status === undefined) throw error;
+      // No field is at fault: what was typed can be sent again as it is.
+      return this.pages.show(visitor, {}, { payment, notBegun: `${error.message} Nothing was taken.`, status });
     }
   }
 
-  /** @throws AmountNotPayable */
-  private amountIn({ amount, other }: PaymentForm): Nanos {
-    const typed = amountOf(other) ?? typedAmount(amount);
-    if (typed === undefined) throw new AmountNotPayable('Choose an amount, or enter another one.');
-    // A choice is one of those that were offered: anything else was not sent by our form.
-    const isOffered = this.settings.current().payment.amounts.includes(typed);
-    if (other.trim() === '' && !isOffered)
-      throw new AmountNotPayable('Choose one of the amounts, or enter another one.');
-    return typed;
+  private read(body: FormBody): Form<PaymentForm> {
+    const payment = Form.read(PaymentForm, body);
+    const offer = offerIn(this.settings.current().payment);
+    for (const [field, message] of offer ? faultsOf(payment.values, offer) : []) payment.refuse(field, message);
+    return payment;
   }
+}
+
+/** Of a refusal that no field is to blame for; undefined: it is something else. */
+function statusOf(error: unknown): number | undefined {
+  if (error instanceof TooManyUnpaid) return TOO_MANY;
+  return error instanceof PaymentsUnavailable ? UNAVAILABLE : undefined;
 }

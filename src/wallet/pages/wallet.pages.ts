@@ -21,6 +21,8 @@ export interface WalletEntry {
 interface ReturnedForms {
   readonly code?: Form<RedeemForm>;
   readonly payment?: Form<PaymentForm>;
+  /** Why no payment was begun though nothing is wrong with the form. */
+  readonly notBegun?: string;
   /** When it is not 422. */
   readonly status?: number;
 }
@@ -49,8 +51,10 @@ export class WalletPages {
       code: returned.code,
       payment: returned.payment,
     });
-    const { status } = returned;
-    return new Page('wallet/wallet', { title: 'Wallet', data, ...(status !== undefined && { status }) });
+    const { status, notBegun } = returned;
+    const title = notBegun === undefined ? 'Wallet' : 'Error: Wallet';
+    const shown = { ...data, notBegun };
+    return new Page('wallet/wallet', { title, data: shown, ...(status !== undefined && { status }) });
   }
 
   private open(list: string, sealed: unknown): Readonly<Record<string, string>> | 'lost' | undefined {

@@ -2,9 +2,10 @@ import { Injectable, Logger } from '@nestjs/common';
 import { AccountGone } from '../../auth/index.js';
 import { Settings } from '../../settings/index.js';
 import { AppError, Clock, type Nanos, newId, reasonOf } from '../../shared/index.js';
-import { BaseAddress, usd } from '../../web/index.js';
+import { BaseAddress } from '../../web/index.js';
+import { isPayable, offerIn, payableWords } from './payment-offer.js';
 import { PaymentsUnavailable, StripeApi } from './stripe-api.js';
-import { ACCOUNT_ID, centsOf, isWholeCents, TOP_UP_ID } from './stripe.wire.js';
+import { ACCOUNT_ID, centsOf, TOP_UP_ID } from './stripe.wire.js';
 import { CURRENCY, type TopUpOrder } from './top-up.js';
 import { TopUpRepository } from './top-up.repository.js';
 
@@ -26,6 +27,13 @@ export class AmountNotPayable extends AppError {
   }
 }
 
+/** An account has begun more payments than anybody pays. */
+export class TooManyUnpaid extends AppError {
+  constructor() {
+    super('rate_limit_exceeded', 'Too many payments were begun. Pay one that is open, or wait an hour.');
+  }
+}
+
 /** Begins payments: an order here, and a checkout at Stripe where people pay it. Nothing is paid by that. */
 @Injectable()
 export class CheckoutService {
@@ -42,13 +50,13 @@ export class CheckoutService {
   /**
    * Makes an order that can be paid.
    * @returns its id
-   * @throws AmountNotPayable, PaymentsUnavailable, AccountGone
+   * @throws AmountNotPayable, PaymentsUnavailable, TooManyUnpaid, AccountGone
    */
   async begin(payer: Payer, amount: Nanos): Promise<string> {
-    const { off } = this.settings.current().payment;
-    if (off !== undefined)
+    const offer = offerIn(this.settings.current().payment);
+    if (offer === undefined)
       throw new PaymentsUnavailable('Nobody can pay at the moment. Ask whoever runs this service.');
-    this.demandPayable(amount);
+    if (!isPayable(amount, offer)) throw new AmountNotPayable(payableWords(offer));
     const id = await this.order(payer.accountId, amount);
     try {
       const { reference, address } = await this.open(id, payer, amount);
@@ -76,26 +84,17 @@ export class CheckoutService {
     }
   }
 
-  /** Those of one account are made one after the other: so none is missed in counting. @throws AmountNotPayable, AccountGone */
+  /** Those of one account are made one after the other: so none is missed in counting. @throws TooManyUnpaid, AccountGone */
   private async order(accountId: string, amount: Nanos): Promise<string> {
     const at = this.clock.date();
     const id = newId('top', at.getTime());
     await this.topUps.transaction(async (manager) => {
       if (!(await this.topUps.lockAccount(accountId, manager))) throw new AccountGone();
       const unpaid = await this.topUps.unpaidSince(accountId, new Date(at.getTime() - OPEN_MS), manager);
-      if (unpaid >= MOST_UNPAID)
-        throw new AmountNotPayable('Too many payments were begun. Pay one that is open, or wait an hour.');
+      if (unpaid >= MOST_UNPAID) throw new TooManyUnpaid();
       await this.topUps.insert(id, accountId, amount, at, manager);
     });
     return id;
-  }
-
-  /** @throws AmountNotPayable */
-  private demandPayable(amount: Nanos): void {
-    const { amounts, smallest, largest } = this.settings.current().payment;
-    if (!isWholeCents(amount)) throw new AmountNotPayable('Enter dollars and cents, such as 20 or 7.50.');
-    if (amounts.includes(amount) || (amount >= smallest && amount <= largest)) return;
-    throw new AmountNotPayable(`Enter an amount from ${usd(smallest)} to ${usd(largest)}.`);
   }
 
   /** @throws PaymentsUnavailable */

@@ -1,12 +1,22 @@
 import type { PaymentSettings } from '../../settings/index.js';
 import type { Nanos } from '../../shared/index.js';
+import { usd } from '../../web/index.js';
+import { isWholeCents } from './stripe.wire.js';
 
 /** What people can pay; undefined where they cannot. */
 export interface PaymentOffer {
   readonly amounts: readonly Nanos[];
+  /** Of another amount. */
   readonly smallest: Nanos;
   readonly largest: Nanos;
 }
 
 export const offerIn = ({ off, amounts, smallest, largest }: PaymentSettings): PaymentOffer | undefined =>
   off === undefined ? { amounts, smallest, largest } : undefined;
+
+export const isPayable = (amount: Nanos, { amounts, smallest, largest }: PaymentOffer): boolean =>
+  amounts.includes(amount) || (isWholeCents(amount) && amount >= smallest && amount <= largest);
+
+/** What to enter instead of an amount that cannot be paid: all of it, whichever part is not met. */
+export const payableWords = ({ smallest, largest }: PaymentOffer): string =>
+  `Enter dollars and cents, from ${usd(smallest)} to ${usd(largest)}.`;
