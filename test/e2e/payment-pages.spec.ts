@@ -1,3 +1,4 @@
+import { DataSource } from 'typeorm';
 import { completed, usePayments } from '../support/payments-world.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import type { TestCaller } from '../support/relay-app.js';
@@ -37,6 +38,21 @@ describe('the pages on which people pay', () => {
     const back = await browser.get(`${await ordered()}?from=paid`);
     expect(back.text).toContain('$25.00 being confirmed');
     expect(await use.world.money(ann)).toEqual(['1', '0']);
+  });
+
+  it('say of one whose page was never opened that it was not begun, and lead nowhere', async () => {
+    await use.world.relay.get(DataSource).query(
+      `INSERT INTO top_ups (id, account_id, provider, amount, currency)
+       VALUES ('top_unopened', $1, 'stripe', 25000000000, 'usd')`,
+      [ann.accountId],
+    );
+    const [list, page] = [await browser.get('/wallet'), await browser.get('/wallet/payments/top_unopened')];
+    for (const { text } of [list, page]) {
+      expect(text).toContain('Not begun');
+      expect(text).toContain('Its payment page was not opened. Nothing was taken.');
+    }
+    expect(page.text).toContain('$25.00 not begun');
+    expect(page.text).not.toMatch(/Continue|Look again/);
   });
 
   it('are of nobody else’s payment', async () => {

@@ -1,3 +1,4 @@
+import { DataSource } from 'typeorm';
 import { Reconciliation } from '../../src/wallet/index.js';
 import { completed, usePayments } from '../support/payments-world.js';
 import type { TestCaller } from '../support/relay-app.js';
@@ -6,8 +7,10 @@ import type { StripeObject } from '../support/scripted-stripe.js';
 describe('the reconciliation of payments', () => {
   const use = usePayments();
   let ann: TestCaller;
+  let bob: TestCaller;
   beforeAll(async () => {
     ann = await use.world.relay.caller({ credit: '0' });
+    bob = await use.world.relay.caller({ credit: '0' });
   });
 
   const run = async (apply = false): Promise<readonly string[]> => {
@@ -54,6 +57,54 @@ describe('the reconciliation of payments', () => {
     expect(await use.world.money(ann)).toEqual(['90', '0']);
     expect(await run()).toEqual([]);
     expect(await use.world.ledgerDifferences()).toEqual([]);
+  });
+
+  /** One of Bob’s whose process ended before Stripe had answered. */
+  const unanswered = async (id: string, minutesAgo: number): Promise<void> => {
+    await use.world.relay.get(DataSource).query(
+      `INSERT INTO top_ups (id, account_id, provider, amount, currency, created_at)
+       VALUES ($1, $2, 'stripe', 25000000000, 'usd', now() - $3 * interval '1 minute')`,
+      [id, bob.accountId, minutesAgo],
+    );
+  };
+  /** Its checkout, which Stripe has opened all the same. */
+  const openedUnheard = (id: string, over: object = {}): StripeObject => {
+    const like = use.world.stripe.lastSession;
+    const metadata = { account_id: bob.accountId, top_up_id: id };
+    const unpaid = { status: 'open', payment_status: 'unpaid', payment_intent: null };
+    return { ...like, id: `cs_of_${id}`, client_reference_id: id, metadata, ...unpaid, ...over };
+  };
+  const standing = async (id: string): Promise<object> => {
+    const sql = 'SELECT state, reason FROM top_ups WHERE id = $1';
+    return (await use.world.relay.get(DataSource).query<object[]>(sql, [id]))[0]!;
+  };
+
+  it('closes what was never begun at Stripe once nobody can be about to, and credits it if it is paid nevertheless', async () => {
+    await unanswered('top_just_now', 1);
+    await unanswered('top_lost', 61);
+    const line = 'TOP of $25 was never begun at Stripe, and is created here';
+    expect(await run()).toEqual([line]);
+    expect(await run(true)).toEqual([`entered: ${line}`]);
+    expect(await run()).toEqual([]);
+    expect(await standing('top_lost')).toEqual({ state: 'failed', reason: 'The payment page could not be opened.' });
+    expect(await standing('top_just_now')).toEqual({ state: 'created', reason: '' });
+    expect(await use.world.tell(completed(openedUnheard('top_lost'), 'pi_of_lost'))).toBe(200);
+    expect(await use.world.money(bob)).toEqual(['25', '0']);
+    use.world.stripe.sessions.unshift(openedUnheard('top_lost', { status: 'complete', payment_status: 'paid' }));
+  });
+
+  it('leaves what Stripe has opened without being heard to what became of that', async () => {
+    for (const id of ['top_unheard_open', 'top_unheard_over']) await unanswered(id, 61);
+    use.world.stripe.sessions.unshift(
+      openedUnheard('top_unheard_open'),
+      openedUnheard('top_unheard_over', { status: 'expired' }),
+    );
+    expect(await run(true)).toEqual(['entered: TOP of $25 has expired at Stripe, and is created here']);
+    expect(await standing('top_unheard_open')).toMatchObject({ state: 'created' });
+    expect(await standing('top_unheard_over')).toMatchObject({ state: 'expired' });
+    expect(await run()).toEqual([]);
+    await use.world.tell(completed(openedUnheard('top_unheard_open'), 'pi_of_a_bank', { payment_status: 'unpaid' }));
+    expect(await standing('top_unheard_open')).toMatchObject({ state: 'pending' });
   });
 
   it('enters nothing that does not match its order', async () => {

@@ -9,7 +9,7 @@ interface PaymentWords {
 
 /** How the state of a payment reads in a list. */
 export const PAYMENT_BADGES: Readonly<Record<TopUpState, PaymentWords['badge']>> = {
-  created: { tone: 'warn', label: 'Being opened' },
+  created: { tone: '', label: 'Not begun' },
   pending: { tone: 'warn', label: 'Not paid yet' },
   paid: { tone: 'ok', label: 'Paid' },
   failed: { tone: 'bad', label: 'Failed' },
@@ -24,6 +24,7 @@ const BEING_CONFIRMED: PaymentWords['badge'] = { tone: 'warn', label: 'Being con
 
 /** Why nothing came of a payment, as a sentence; empty: nothing is wrong. */
 export function whyNotPaid({ state, reason }: Pick<TopUpOrder, 'state' | 'reason'>): string {
+  if (state === 'created') return 'Its payment page was not opened. Nothing was taken.';
   if (state === 'failed' || state === 'expired') return `${reason ? `${sentence(reason)} ` : ''}Nothing was taken.`;
   return state === 'pending' && reason !== '' ? `${sentence(reason)} You can try again.` : '';
 }
@@ -58,6 +59,7 @@ function wordsOf(order: TopUpOrder, from: unknown): PaymentWords {
   const amount = usd(order.amount);
   switch (order.state) {
     case 'created':
+      return { badge, title: `${amount} not begun`, text: `${whyNotPaid(order)} You can begin another one.` };
     case 'pending':
       return openWords(order, amount, from);
     case 'paid':

@@ -6,11 +6,9 @@ import { BaseAddress } from '../../web/index.js';
 import { isPayable, offerIn, payableWords } from './payment-offer.js';
 import { PaymentsUnavailable, StripeApi } from './stripe-api.js';
 import { ACCOUNT_ID, centsOf, TOP_UP_ID } from './stripe.wire.js';
-import { CURRENCY, type TopUpOrder } from './top-up.js';
+import { CURRENCY, NOT_OPENED, PAYABLE_MS, type TopUpOrder } from './top-up.js';
 import { TopUpRepository } from './top-up.repository.js';
 
-/** So long people can pay an order. */
-const OPEN_MS = 60 * 60_000;
 /** Nobody needs more at a time. One that is too old to be paid does not count, though nobody may have told so. */
 const MOST_UNPAID = 20;
 
@@ -62,7 +60,7 @@ export class CheckoutService {
       const { reference, address } = await this.open(id, payer, amount);
       await this.topUps.open(id, reference, address, this.clock.date());
     } catch (error) {
-      await this.topUps.close(id, 'failed', 'The payment page could not be opened.', this.clock.date());
+      await this.topUps.close(id, 'failed', NOT_OPENED, this.clock.date());
       throw error;
     }
     return id;
@@ -90,7 +88,7 @@ export class CheckoutService {
     const id = newId('top', at.getTime());
     await this.topUps.transaction(async (manager) => {
       if (!(await this.topUps.lockAccount(accountId, manager))) throw new AccountGone();
-      const unpaid = await this.topUps.unpaidSince(accountId, new Date(at.getTime() - OPEN_MS), manager);
+      const unpaid = await this.topUps.unpaidSince(accountId, new Date(at.getTime() - PAYABLE_MS), manager);
       if (unpaid >= MOST_UNPAID) throw new TooManyUnpaid();
       await this.topUps.insert(id, accountId, amount, at, manager);
     });
@@ -117,7 +115,7 @@ export class CheckoutService {
           customer_email: email,
           success_url: `${page}?from=paid`,
           cancel_url: `${page}?from=cancelled`,
-          expires_at: Math.floor((this.clock.now() + OPEN_MS) / 1000),
+          expires_at: Math.floor((this.clock.now() + PAYABLE_MS) / 1000),
         },
         { idempotencyKey: id },
       ),

@@ -5,7 +5,7 @@ import { PaymentBook } from './payment-book.js';
 import type { CheckoutFact, PaymentFact, ReversalFact } from './payment-facts.js';
 import { StripeLists } from './stripe-lists.js';
 import { ToldRepository } from './told.repository.js';
-import type { TopUpOrder } from './top-up.js';
+import { NOT_OPENED, PAYABLE_MS, type TopUpOrder } from './top-up.js';
 import { TopUpRepository } from './top-up.repository.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -38,13 +38,27 @@ export class Reconciliation {
     const from = new Date(this.clock.now() - days * DAY_MS);
     const listed = new Set<string>();
     for await (const fact of this.lists.checkouts(from)) {
-      listed.add(fact.reference);
+      listed.add(fact.reference).add(fact.topUpId);
       yield* this.compared(fact, await this.ofCheckout(fact), apply);
     }
     for await (const fact of this.lists.reversals(from)) yield* this.compared(fact, await this.ofReversal(fact), apply);
-    for (const order of await this.topUps.since(from))
+    for (const order of await this.topUps.since(from)) {
       if (order.paidAt !== null && (order.reference === null || !listed.has(order.reference)))
         yield { text: `${nameOf(order)} is paid here, and Stripe does not list it`, applied: false };
+      if (order.state === 'created' && !listed.has(order.id)) yield* this.notOpened(order, apply);
+    }
+  }
+
+  /**
+   * One whose process ended before Stripe had answered. Stripe may have opened its checkout all the same: then it lists
+   * that, by the order's name. Paid after all, it is credited: late is not wrong.
+   */
+  private async *notOpened(order: TopUpOrder, apply: boolean): AsyncGenerator<PaymentDifference> {
+    const now = this.clock.date();
+    // Somebody may be about to open it.
+    if (now.getTime() - order.createdAt.getTime() < PAYABLE_MS) return;
+    if (apply && !(await this.topUps.closeUnopened(order.id, NOT_OPENED, now))) return;
+    yield { text: `${nameOf(order)} was never begun at Stripe, and is created here`, applied: apply };
   }
 
   private async *compared(

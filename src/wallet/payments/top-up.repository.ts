@@ -28,6 +28,10 @@ const CLOSE = `
   UPDATE top_ups SET state = $2, reason = CASE WHEN $3 = '' THEN reason ELSE $3 END, address = NULL, changed_at = $4
    WHERE id = $1 AND state IN ('created', 'pending')`;
 
+/** Of an order that the provider has told of meanwhile it is known what becomes of it. */
+const CLOSE_UNOPENED = `
+  UPDATE top_ups SET state = 'failed', reason = $2, changed_at = $3 WHERE id = $1 AND state = 'created' RETURNING id`;
+
 const CLOSE_ALL = `
   UPDATE top_ups SET state = 'expired', reason = $2, address = NULL, changed_at = $3
    WHERE account_id = $1 AND state IN ('created', 'pending')`;
@@ -35,7 +39,8 @@ const CLOSE_ALL = `
 const NOTE_REASON = `UPDATE top_ups SET reason = $2, changed_at = $3 WHERE id = $1 AND state = 'pending'`;
 
 const BIND = `
-  UPDATE top_ups SET reference = coalesce(reference, $2), payment = coalesce($3, payment), changed_at = $4
+  UPDATE top_ups SET reference = coalesce(reference, $2), payment = coalesce($3, payment), changed_at = $4,
+         state = CASE state WHEN 'created' THEN 'pending' ELSE state END
    WHERE id = $1`;
 
 const MARK_PAID = `
@@ -132,6 +137,12 @@ export class TopUpRepository {
     await manager.query(CLOSE, [id, state, reason, at]);
   }
 
+  /** Nothing comes of an order whose checkout nobody has told of. @returns whether it is such a one still */
+  async closeUnopened(id: string, reason: string, at: Date): Promise<boolean> {
+    const [rows] = await this.dataSource.query<[unknown[], number]>(CLOSE_UNOPENED, [id, reason, at]);
+    return rows.length > 0;
+  }
+
   /** Nothing comes of all that an account could still pay. */
   async closeAll(accountId: string, reason: string, at: Date, manager: EntityManager): Promise<void> {
     await manager.query(CLOSE_ALL, [accountId, reason, at]);
@@ -141,7 +152,7 @@ export class TopUpRepository {
     await manager.query(NOTE_REASON, [id, reason, at]);
   }
 
-  /** What the provider calls it. */
+  /** What the provider calls it: it has told of it. */
   async bind(id: string, reference: string, payment: string | null, at: Date, manager: EntityManager): Promise<void> {
     await manager.query(BIND, [id, reference, payment, at]);
   }

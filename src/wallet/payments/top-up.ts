@@ -5,8 +5,13 @@ export const PROVIDER = 'stripe';
 /** As the provider writes it. */
 export const CURRENCY = 'usd';
 
+/** So long people can pay an order. */
+export const PAYABLE_MS = 60 * 60_000;
+/** Why nothing came of an order that nobody could pay. */
+export const NOT_OPENED = 'The payment page could not be opened.';
+
 /**
- * `created`: the provider was not told yet. `pending`: people can pay, or their bank has not said yet. `disputed`: whoever
+ * `created`: the provider has told of no checkout, and never will where the process ended before it did. `pending`: people can pay, or their bank has not said yet. `disputed`: whoever
  * paid has the money back for now, or for good.
  */
 export type TopUpState =
