@@ -1,17 +1,10 @@
 import { type Nanos, nanos } from '../shared/index.js';
 import type { Query } from '../usage/index.js';
 import type { LedgerEntryKind } from './ledger.entity.js';
-import type { TopUpState } from './payments/top-up.js';
+import type { TopUpOrder, TopUpState } from './payments/top-up.js';
 
 /** What a row has to do with an order that is paid through a provider. */
-export interface PaymentOfMovement {
-  readonly id: string;
-  readonly state: TopUpState;
-  /** Why nothing came of it, as far as anybody has said. */
-  readonly reason: string;
-  /** Of the provider's checkout. */
-  readonly reference: string | null;
-  readonly amount: Nanos;
+export interface PaymentOfMovement extends Omit<TopUpOrder, 'accountId' | 'takenBack' | 'paidAt'> {
   /** Whether the row is the order itself, paid or not; otherwise what was taken or given back of it. */
   readonly isOrder: boolean;
 }
@@ -38,8 +31,12 @@ export type TopUpPosition = readonly [at: string, id: string];
 
 type MovementRow = Omit<Movement, 'amount' | 'paidDebt' | 'payment'> &
   Record<'amount' | 'paidDebt', string> &
-  Record<'orderId' | 'orderReason' | 'orderReference' | 'orderAmount', string | null> & {
+  Record<
+    'orderId' | 'orderReason' | 'orderReference' | 'orderPayment' | 'orderAddress' | 'orderAmount',
+    string | null
+  > & {
     readonly orderState: TopUpState | null;
+    readonly orderCreatedAt: Date | null;
     readonly isOrder: boolean;
   };
 
@@ -58,7 +55,8 @@ const BOUNDS = (at: string, id: string): string => `
 /** The order that a row is of, if it is of one. Of the entry that it was paid by the reason is its name alone. */
 const ORDER = (isOrder: string): string => `
          t.id AS "orderId", t.state AS "orderState", t.reason AS "orderReason", t.reference AS "orderReference",
-         t.amount AS "orderAmount", ${isOrder} AS "isOrder"`;
+         t.payment AS "orderPayment", t.address AS "orderAddress", t.amount AS "orderAmount",
+         t.created_at AS "orderCreatedAt", ${isOrder} AS "isOrder"`;
 
 /**
  * From the list of what moved each wallet: few rows, beside the many lines of calls that lie between them. With them the
@@ -113,13 +111,16 @@ export async function movements(
 }
 
 const paymentIn = (row: MovementRow): PaymentOfMovement | undefined =>
-  row.orderId === null || row.orderState === null
+  row.orderId === null || row.orderState === null || row.orderCreatedAt === null
     ? undefined
     : {
         id: row.orderId,
         state: row.orderState,
         reason: row.orderReason ?? '',
         reference: row.orderReference,
+        payment: row.orderPayment,
+        address: row.orderAddress,
+        createdAt: row.orderCreatedAt,
         amount: nanos(BigInt(row.orderAmount ?? 0)),
         isOrder: row.isOrder,
       };

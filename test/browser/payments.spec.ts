@@ -105,7 +105,9 @@ describe('a payment in a browser', () => {
     expect(await heading()).toBe('$7.50 not paid');
     expect(await main()).toContain('Nothing was taken');
     await fine('cancelled');
-    await press('link', 'Continue to payment');
+    await press('link', 'Back to the wallet');
+    await fine('open');
+    await press('link', 'Continue to the payment of $7.50');
     await press('link', 'Pay');
     expect(await heading()).toBe('$7.50 being confirmed');
   });
@@ -122,7 +124,7 @@ describe('a payment in a browser', () => {
     expect(await window.page.getByRole('row').nth(1).innerText()).toContain(
       'Your card was declined. You can try again.',
     );
-    await window.page.getByRole('row').nth(1).getByRole('link', { name: 'Payment' }).click();
+    await window.page.getByRole('row').nth(1).getByRole('link', { name: 'Payment', exact: true }).click();
     await window.page.waitForURL('**/wallet/payments/*');
     expect(await main()).toContain('Your card was declined. You can try again.');
     await world.tell(anEvent('checkout.session.expired', { ...session, status: 'expired' }));

@@ -40,6 +40,17 @@ describe('the pages on which people pay', () => {
     expect(await use.world.money(ann)).toEqual(['1', '0']);
   });
 
+  it('lead on from the list of top-ups what can still be paid, and not what is on its way', async () => {
+    await ordered();
+    const { lastSession } = use.world.stripe;
+    const link = `<a href="${String(lastSession['url'])}"`;
+    expect((await browser.get('/wallet')).text).toContain(link);
+    await use.world.tell(completed(lastSession, 'pi_of_a_bank', { payment_status: 'unpaid' }));
+    const { text } = await browser.get('/wallet');
+    expect(text).toContain('Being confirmed');
+    expect(text).not.toContain(link);
+  });
+
   it('say of one whose page was never opened that it was not begun, and lead nowhere', async () => {
     await use.world.relay.get(DataSource).query(
       `INSERT INTO top_ups (id, account_id, provider, amount, currency)

@@ -1,5 +1,5 @@
 import { usd } from '../../web/index.js';
-import type { TopUpOrder, TopUpState } from '../payments/top-up.js';
+import { payableAt, type TopUpOrder, type TopUpState } from '../payments/top-up.js';
 
 interface PaymentWords {
   readonly badge: { readonly tone: string; readonly label: string };
@@ -7,8 +7,7 @@ interface PaymentWords {
   readonly text: string;
 }
 
-/** How the state of a payment reads in a list. */
-export const PAYMENT_BADGES: Readonly<Record<TopUpState, PaymentWords['badge']>> = {
+const BADGES: Readonly<Record<TopUpState, PaymentWords['badge']>> = {
   created: { tone: '', label: 'Not begun' },
   pending: { tone: 'warn', label: 'Not paid yet' },
   paid: { tone: 'ok', label: 'Paid' },
@@ -19,26 +18,31 @@ export const PAYMENT_BADGES: Readonly<Record<TopUpState, PaymentWords['badge']>>
   disputed: { tone: 'bad', label: 'Disputed' },
 };
 
-/** What people see who have just paid, of what the provider has not told yet. */
+/** Of what somebody has paid, and the provider or a bank has not told yet. */
 const BEING_CONFIRMED: PaymentWords['badge'] = { tone: 'warn', label: 'Being confirmed' };
 
+/** How a payment stands, in a list. */
+export const badgeOf = ({ state, payment }: Pick<TopUpOrder, 'state' | 'payment'>): PaymentWords['badge'] =>
+  state === 'pending' && payment !== null ? BEING_CONFIRMED : BADGES[state];
+
 /** Why nothing came of a payment, as a sentence; empty: nothing is wrong. */
-export function whyNotPaid({ state, reason }: Pick<TopUpOrder, 'state' | 'reason'>): string {
+export function whyNotPaid({ state, payment, reason }: Pick<TopUpOrder, 'state' | 'payment' | 'reason'>): string {
   if (state === 'created') return 'Its payment page was not opened. Nothing was taken.';
   if (state === 'failed' || state === 'expired') return `${reason ? `${sentence(reason)} ` : ''}Nothing was taken.`;
-  return state === 'pending' && reason !== '' ? `${sentence(reason)} You can try again.` : '';
+  return state === 'pending' && payment === null && reason !== '' ? `${sentence(reason)} You can try again.` : '';
 }
 
 /** How an order stands, on one line. */
-export const paymentWords = (order: Pick<TopUpOrder, 'state' | 'reason'>): string =>
-  [`${PAYMENT_BADGES[order.state].label}.`, whyNotPaid(order)].filter(Boolean).join(' ');
+export const paymentWords = (order: Pick<TopUpOrder, 'state' | 'payment' | 'reason'>): string =>
+  [`${badgeOf(order).label}.`, whyNotPaid(order)].filter(Boolean).join(' ');
 
 const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** What the page of a payment shows. @param from `paid` or `cancelled`: where Stripe sends the browser from */
-export function paymentPage(order: TopUpOrder, from: unknown) {
-  const { title, text, badge } = wordsOf(order, from);
-  const isOpen = order.state === 'pending' && from !== 'paid';
+export function paymentPage(order: TopUpOrder, from: unknown, now: Date) {
+  // Where somebody has just paid, nobody is sent to pay again.
+  const payAt = from === 'paid' ? null : payableAt(order, now);
+  const { title, text, badge } = wordsOf(order, from, payAt !== null);
   return {
     title,
     text,
@@ -47,21 +51,20 @@ export function paymentPage(order: TopUpOrder, from: unknown) {
     amount: order.amount,
     createdAt: order.createdAt,
     paidAt: order.paidAt,
-    // Where somebody has just paid, nobody is sent to pay again.
-    payAt: isOpen ? order.address : null,
+    payAt,
     lookAgain: order.state === 'pending' && from === 'paid' ? `/wallet/payments/${order.id}?from=paid` : '',
     takenBack: order.takenBack > 0n ? order.takenBack : undefined,
   };
 }
 
-function wordsOf(order: TopUpOrder, from: unknown): PaymentWords {
-  const badge = PAYMENT_BADGES[order.state];
+function wordsOf(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentWords {
+  const badge = badgeOf(order);
   const amount = usd(order.amount);
   switch (order.state) {
     case 'created':
       return { badge, title: `${amount} not begun`, text: `${whyNotPaid(order)} You can begin another one.` };
     case 'pending':
-      return openWords(order, amount, from);
+      return openWords(order, from, isPayable);
     case 'paid':
       return { badge, title: `${amount} added`, text: 'It can be spent at once. Stripe has mailed the receipt.' };
     case 'failed':
@@ -76,19 +79,28 @@ function wordsOf(order: TopUpOrder, from: unknown): PaymentWords {
   }
 }
 
-function openWords(order: TopUpOrder, amount: string, from: unknown): PaymentWords {
-  const badge = PAYMENT_BADGES[order.state];
+function openWords(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentWords {
+  const badge = badgeOf(order);
+  const amount = usd(order.amount);
+  if (order.payment !== null)
+    return {
+      badge,
+      title: `${amount} being confirmed`,
+      text: 'Your bank has not said yet that it was paid, which can take days. It is added as soon as Stripe tells us.',
+    };
   if (from === 'paid')
     return {
       badge: BEING_CONFIRMED,
       title: `${amount} being confirmed`,
       text: 'Stripe has not told us yet that it was paid, which usually takes a few seconds. It is added as soon as it does.',
     };
-  if (from === 'cancelled')
+  if (!isPayable || from === 'cancelled')
     return {
       badge,
       title: `${amount} not paid`,
-      text: 'Nothing was taken. You can still pay for an hour after you began.',
+      text: isPayable
+        ? 'Nothing was taken. You can still pay for an hour after you began.'
+        : 'It could be paid for an hour after you began. Begin another one if you still want to pay.',
     };
   return {
     badge,

@@ -1,9 +1,10 @@
 import type { Nanos } from '../../shared/index.js';
 import { exactUsd } from '../../web/index.js';
+import { payableAt } from '../payments/top-up.js';
 import type { PaymentOfMovement } from '../wallet-movements.js';
 import type { TopUp } from '../wallet-statement.js';
 import { exactAmount } from './exact-amount.js';
-import { PAYMENT_BADGES, whyNotPaid } from './payment.view.js';
+import { badgeOf, whyNotPaid } from './payment.view.js';
 
 /** How the page tells what moved a wallet. */
 export const MOVEMENT_WORDS: Readonly<
@@ -20,8 +21,8 @@ export const MOVEMENT_WORDS: Readonly<
 };
 
 /** What moved a wallet, or was to be paid into it, as a row of the list. */
-export function topUpRow(topUp: TopUp) {
-  if (topUp.payment?.isOrder) return orderRow(topUp, topUp.payment);
+export function topUpRow(topUp: TopUp, now: Date) {
+  if (topUp.payment?.isOrder) return orderRow(topUp, topUp.payment, now);
   return {
     id: topUp.id,
     at: topUp.at,
@@ -35,19 +36,20 @@ export function topUpRow(topUp: TopUp) {
 }
 
 /** Of a payment people know the order; as long as nothing came of it, what it is of and why. */
-function orderRow(topUp: TopUp, order: PaymentOfMovement) {
+function orderRow(topUp: TopUp, order: PaymentOfMovement, now: Date) {
   const moved = topUp.id !== order.id;
   return {
     id: order.id,
     at: topUp.at,
     href: `/wallet/payments/${order.id}`,
     source: MOVEMENT_WORDS.payment.source,
-    badge: PAYMENT_BADGES[order.state],
+    badge: badgeOf(order),
     amount: exactAmount(moved ? topUp.amount : order.amount, moved),
     unmoved: !moved,
     after: moved ? exactAmount(topUp.balanceAfter) : undefined,
     reason: '',
     why: whyNotPaid(order),
+    payAt: payableAt(order, now),
     debt: debtWords(topUp.paidDebt),
   };
 }

@@ -52,7 +52,7 @@ export function walletPage(input: WalletInput) {
     owed: wallet.owed > 0n ? exactUsd(wallet.owed) : undefined,
     ...runway(input),
     allowance: input.allowance && allowanceView(input.allowance),
-    topUps: topUps.map(topUpRow),
+    topUps: topUps.map((topUp) => topUpRow(topUp, now)),
     days: days.map((day, index) => ({
       name: shortDay(day.start, timeZone),
       soFar: dayNames[index] === today,

@@ -36,3 +36,12 @@ export interface TopUpOrder {
   readonly createdAt: Date;
   readonly paidAt: Date | null;
 }
+
+/** Where people can pay an order now; null: nowhere any more, or not again, since their money is on its way. */
+export function payableAt(
+  { state, payment, address, createdAt }: Pick<TopUpOrder, 'state' | 'payment' | 'address' | 'createdAt'>,
+  now: Date,
+): string | null {
+  const isOpen = state === 'pending' && payment === null && now.getTime() - createdAt.getTime() < PAYABLE_MS;
+  return isOpen ? address : null;
+}
