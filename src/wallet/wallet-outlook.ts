@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Settings } from '../settings/index.js';
 import type { Nanos } from '../shared/index.js';
 import { TimeLimitedReads } from '../usage/index.js';
 import { type AllowanceOutlook, allowanceOf } from './allowance/allowance-outlook.js';
@@ -13,6 +14,8 @@ export interface Outlook {
   readonly allowance: AllowanceOutlook | undefined;
   /** Whether anything ever came into it. */
   readonly everFunded: boolean;
+  /** Whether money can be paid into it. */
+  readonly payable: boolean;
 }
 
 @Injectable()
@@ -21,6 +24,7 @@ export class WalletOutlook {
     private readonly wallets: WalletService,
     private readonly statement: WalletStatement,
     private readonly reads: TimeLimitedReads,
+    private readonly settings: Settings,
   ) {}
 
   /** @throws WalletNotFound */
@@ -33,6 +37,7 @@ export class WalletOutlook {
       })),
       this.wallets.everFunded(accountId),
     ]);
-    return { wallet, pace, allowance, everFunded };
+    const payable = this.settings.current().payment.off === undefined;
+    return { wallet, pace, allowance, everFunded, payable };
   }
 }

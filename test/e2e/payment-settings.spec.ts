@@ -29,10 +29,12 @@ describe('the settings of payment', () => {
   it('open payments once both secrets are saved, and never show these again', async () => {
     const { browser } = await operatorVisit(relay);
     expect((await browser.get('/wallet')).text).not.toContain('action="/wallet/payments"');
+    expect((await browser.get('/')).text).toContain('Redeem a code, or give yourself credit under Users.');
     expect((await save({ ...SECRETS, amounts: '7.50, 30' })).location).toBe(PAGE);
     const shown = (await operator.get(PAGE)).text;
     for (const secret of Object.values(SECRETS)) expect(shown).not.toContain(secret);
     expect(shown).toContain('One is stored. Leave this empty to keep it.');
+    expect((await browser.get('/')).text).toContain('Pay with Stripe, redeem a code, or give yourself credit');
     const { text } = await browser.get('/wallet');
     expect(text).toContain('action="/wallet/payments"');
     for (const amount of ['$7.50', '$30']) expect(text).toContain(`<span>${amount}</span>`);

@@ -27,7 +27,7 @@ export class DashboardPages {
   async show(visitor: Visitor, days: unknown, now: Date): Promise<Page> {
     const { accountId, timeZone } = visitor;
     const shownDays = RANGES.find((range) => String(range) === days) ?? USUAL_DAYS;
-    const [{ wallet, pace, allowance, everFunded }, keys, notices, usage] = await Promise.all([
+    const [{ wallet, pace, allowance, everFunded, payable }, keys, notices, usage] = await Promise.all([
       this.wallets.of(accountId, now),
       this.keysOf(accountId),
       this.notices.open(accountId),
@@ -43,6 +43,8 @@ export class DashboardPages {
       notices,
       usage,
       begun: { funds: everFunded, key: keys.any, call: usage?.everUsed ?? true },
+      payable,
+      isOperator: visitor.operator,
       days: shownDays,
       base: this.address.current(),
       ...this.offered(visitor),

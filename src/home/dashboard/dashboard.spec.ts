@@ -73,6 +73,8 @@ const input = (overrides: Partial<DashboardInput> = {}): DashboardInput => ({
   group: { name: 'saver', multiplier: '× 0.80' },
   usage: usageOf(),
   begun: { funds: true, key: true, call: true },
+  payable: false,
+  isOperator: false,
   days: 14,
   models: [],
   base: 'https://relay.example',
@@ -230,6 +232,16 @@ describe('the dashboard', () => {
     ]);
     expect(stepsOf({ funds: true, key: true, call: false })?.map(([, done]) => done)).toEqual([true, true, false]);
     expect(stepsOf({ funds: true, key: true, call: true })).toBeUndefined();
+  });
+
+  it.each([
+    [false, false, 'Redeem a code, or ask the operator for credit.'],
+    [true, false, 'Pay with Stripe, redeem a code, or ask the operator for credit.'],
+    [false, true, 'Redeem a code, or give yourself credit under Users.'],
+    [true, true, 'Pay with Stripe, redeem a code, or give yourself credit under Users.'],
+  ])('names the ways to add funds that there are: payments %s, for the operator %s', (payable, isOperator, text) => {
+    const begun = { funds: false, key: false, call: false };
+    expect(dashboardView(input({ begun, payable, isOperator })).steps?.[0]).toMatchObject({ title: 'Add funds', text });
   });
 
   it.each([

@@ -11,6 +11,10 @@ export interface DashboardInput extends Conditions {
   readonly usage: UsageOverview | undefined;
   /** Whether the account has ever had money, a key, and a call. */
   readonly begun: { readonly funds: boolean; readonly key: boolean; readonly call: boolean };
+  /** Whether funds can be added by a payment. */
+  readonly payable: boolean;
+  /** Whether the reader runs the service, and gives credit. */
+  readonly isOperator: boolean;
   /** How many days of spending are shown. */
   readonly days: number;
   /** What can be called; what snippets name first in front. */
@@ -29,7 +33,7 @@ export function dashboardView(input: DashboardInput) {
     today: dayText(now, timeZone),
     group,
     stats: figures(input),
-    steps: begun.call ? undefined : steps(begun),
+    steps: begun.call ? undefined : steps(input),
     failed: begun.call && usage === undefined,
     spend: begun.call ? usage && spendView(usage, input) : undefined,
     // Before the first call an empty wallet is the first step, and nothing to be alarmed at.
@@ -100,11 +104,11 @@ const latestCall = (call: LoggedCall) => ({
 });
 
 /** What is to be done before the first call; of what is not done the first is the one thing to press. */
-function steps({ funds, key, call }: DashboardInput['begun']) {
+function steps({ begun: { funds, key, call }, ...reader }: DashboardInput) {
   const all = [
     {
       title: 'Add funds',
-      text: 'Redeem a code, or ask the operator for credit.',
+      text: fundsWords(reader),
       done: funds,
       action: { href: '/wallet', label: 'Add funds' },
     },
@@ -126,4 +130,10 @@ function steps({ funds, key, call }: DashboardInput['begun']) {
     ...step,
     ...(!step.done && { action: { ...action, ...(index === next && { kind: 'primary' }) } }),
   }));
+}
+
+/** The ways to add funds that there are for whoever reads it. */
+function fundsWords({ payable, isOperator }: Pick<DashboardInput, 'payable' | 'isOperator'>): string {
+  const credit = isOperator ? 'give yourself credit under Users' : 'ask the operator for credit';
+  return `${payable ? 'Pay with Stripe, redeem' : 'Redeem'} a code, or ${credit}.`;
 }
