@@ -60,22 +60,25 @@ export class AccountStanding {
    * Takes everything from it that says whose it was. Its address is free again; its row stays, for the calls and the
    * ledger that name it.
    * @param first what else must happen in the same transaction, on the locked account
+   * @returns what that leads to
    * @throws AccountGone, LastAdministrator, and what the first work throws
    */
-  delete(id: string, first: (manager: EntityManager) => Promise<void>): Promise<void> {
+  delete<T>(id: string, first: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.change(id, async (account, manager) => {
       await this.keepAnAdministrator(account, manager);
-      await first(manager);
+      const result = await first(manager);
       await this.ways.end(id, manager);
       await this.accounts.update(id, nobody(id), manager);
       await this.audit.record({ action: 'deleted', object: accountObject(account) }, manager);
+      return result;
     });
   }
 
-  private change(id: string, work: (account: AccountEntity, manager: EntityManager) => Promise<void>): Promise<void> {
+  private change<T>(id: string, work: (account: AccountEntity, manager: EntityManager) => Promise<T>): Promise<T> {
     return this.accounts.transaction(async (manager) => {
-      await work(await this.lock(id, manager), manager);
+      const result = await work(await this.lock(id, manager), manager);
       await this.notifications.publish(TOPICS.account, { id }, manager);
+      return result;
     });
   }
 

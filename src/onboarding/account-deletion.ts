@@ -22,13 +22,13 @@ export class AccountDeletion {
    * @throws WalletInUse while calls run, LastAdministrator, AccountGone
    */
   async run(id: string): Promise<void> {
-    const unpaid = await this.wallets.unpaidOf(id);
-    await this.standing.delete(id, async (manager) => {
+    const unpaid = await this.standing.delete(id, async (manager) => {
       // The wallet before the keys, as settlement locks them.
-      await this.wallets.close(id, 'Account deleted', manager);
+      const closed = await this.wallets.close(id, 'Account deleted', manager);
       await this.keys.deleteAllOf(id, manager);
       await this.notices.deleteAllOf(id, manager);
       await this.alerts.forget(id, manager);
+      return closed;
     });
     await this.wallets.abandon(unpaid);
   }

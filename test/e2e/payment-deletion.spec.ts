@@ -7,6 +7,8 @@ import type { TestCaller } from '../support/relay-app.js';
 import type { StripeObject } from '../support/scripted-stripe.js';
 
 const DELETED = 'its account was deleted: give the money back at the provider';
+/** Whoever waits for what another transaction has locked. */
+const WAITING = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
 
 describe('a payment of an account that is deleted', () => {
   const use = usePayments();
@@ -47,6 +49,23 @@ describe('a payment of an account that is deleted', () => {
     await expectRefused(session);
   });
 
+  it('is closed at Stripe too when it is begun while the deletion waits for whoever begins it', async () => {
+    const sql = use.world.relay.get(DataSource);
+    let removed: Promise<void> | undefined;
+    await sql.transaction(async (manager) => {
+      await manager.query('SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [ann.accountId]);
+      removed = remove();
+      await eventually(async () => expect(await sql.query(WAITING)).toHaveLength(1), 10_000);
+      await manager.query(
+        `INSERT INTO top_ups (id, account_id, provider, reference, address, amount, currency, state)
+         VALUES ('top_late', $1, 'stripe', 'cs_test_late', 'https://pay.example', 25000000000, 'usd', 'pending')`,
+        [ann.accountId],
+      );
+    });
+    await removed;
+    expect(use.world.stripe.requests.at(-1)!.path).toBe('/v1/checkout/sessions/cs_test_late/expire');
+  });
+
   it('is no difference that reconciliation could enter', async () => {
     const session = await begin();
     await remove();
@@ -69,13 +88,12 @@ describe('a payment of an account that is deleted', () => {
     // An order that has ended is not locked by the deletion.
     await use.world.tell(anEvent('checkout.session.expired', { ...session, status: 'expired' }));
     const sql = use.world.relay.get(DataSource);
-    const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
     const work: Promise<unknown>[] = [];
     await sql.transaction(async (manager) => {
       await manager.query('SELECT 1 FROM wallets WHERE account_id = $1 FOR UPDATE', [ann.accountId]);
       for (const start of [remove, () => use.world.tell(completed(session, `pi_${session.id}`))]) {
         work.push(start());
-        await eventually(async () => expect(await sql.query(waiting)).toHaveLength(work.length), 10_000);
+        await eventually(async () => expect(await sql.query(WAITING)).toHaveLength(work.length), 10_000);
       }
     });
     await Promise.all(work);

@@ -7,7 +7,7 @@ import { isPayable, offerIn, payableWords } from './payment-offer.js';
 import { PaymentsUnavailable, StripeApi } from './stripe-api.js';
 import { ACCOUNT_ID, centsOf, TOP_UP_ID } from './stripe.wire.js';
 import { CURRENCY, NOT_OPENED, PAYABLE_MS, type TopUpOrder } from './top-up.js';
-import { TopUpRepository } from './top-up.repository.js';
+import { type ClosedOrder, TopUpRepository } from './top-up.repository.js';
 
 /** Nobody needs more at a time. One that is too old to be paid does not count, though nobody may have told so. */
 const MOST_UNPAID = 20;
@@ -71,7 +71,7 @@ export class CheckoutService {
   }
 
   /** Has Stripe close orders that nobody is to pay any more; what is paid there nevertheless is told to operators. */
-  async abandon(orders: readonly TopUpOrder[]): Promise<void> {
+  async abandon(orders: readonly ClosedOrder[]): Promise<void> {
     for (const { id, reference } of orders) {
       if (reference === null) continue;
       try {

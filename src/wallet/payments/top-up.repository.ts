@@ -6,6 +6,9 @@ import { CURRENCY, PROVIDER, type TopUpOrder, type TopUpState } from './top-up.j
 
 type OrderRow = Omit<TopUpOrder, 'amount' | 'takenBack'> & Record<'amount' | 'takenBack', string>;
 
+/** What can be paid no more here, and could be at the provider. */
+export type ClosedOrder = Pick<TopUpOrder, 'id' | 'reference'>;
+
 const ORDERS = `
   SELECT id, account_id AS "accountId", reference, payment, address, amount, state, reason, taken_back AS "takenBack",
          created_at AS "createdAt", paid_at AS "paidAt" FROM top_ups`;
@@ -34,7 +37,7 @@ const CLOSE_UNOPENED = `
 
 const CLOSE_ALL = `
   UPDATE top_ups SET state = 'expired', reason = $2, address = NULL, changed_at = $3
-   WHERE account_id = $1 AND state IN ('created', 'pending')`;
+   WHERE account_id = $1 AND state IN ('created', 'pending') RETURNING id, reference`;
 
 const NOTE_REASON = `UPDATE top_ups SET reason = $2, changed_at = $3 WHERE id = $1 AND state = 'pending'`;
 
@@ -83,13 +86,6 @@ export class TopUpRepository {
   /** An order of this account; undefined: there is none of it. */
   async find(accountId: string, id: string): Promise<TopUpOrder | undefined> {
     return (await this.orders(this.dataSource.manager, 'WHERE account_id = $1 AND id = $2', [accountId, id]))[0];
-  }
-
-  /** Those that may still be paid. */
-  openOf(accountId: string): Promise<readonly TopUpOrder[]> {
-    return this.orders(this.dataSource.manager, `WHERE account_id = $1 AND state IN ('created', 'pending')`, [
-      accountId,
-    ]);
   }
 
   /** Those made from a time on. */
@@ -143,9 +139,9 @@ export class TopUpRepository {
     return rows.length > 0;
   }
 
-  /** Nothing comes of all that an account could still pay. */
-  async closeAll(accountId: string, reason: string, at: Date, manager: EntityManager): Promise<void> {
-    await manager.query(CLOSE_ALL, [accountId, reason, at]);
+  /** Nothing comes of all that an account could still pay. @returns those */
+  async closeAll(accountId: string, reason: string, at: Date, manager: EntityManager): Promise<readonly ClosedOrder[]> {
+    return (await manager.query<[ClosedOrder[], number]>(CLOSE_ALL, [accountId, reason, at]))[0];
   }
 
   async noteReason(id: string, reason: string, at: Date, manager: EntityManager): Promise<void> {
