@@ -6,6 +6,7 @@ import { CodePagesModule } from './codes/code-pages.module.js';
 import { GroupPagesModule } from './groups/group-pages.module.js';
 import { ModelPagesModule } from './models/model-pages.module.js';
 import { OverviewPagesModule } from './overview/overview-pages.module.js';
+import { PaymentPagesModule } from './payments/payment-pages.module.js';
 import { RoutingPagesModule } from './routing/routing-pages.module.js';
 import { SettingPagesModule } from './settings/setting-pages.module.js';
 import { UserPagesModule } from './users/user-pages.module.js';
@@ -20,6 +21,7 @@ import { UserPagesModule } from './users/user-pages.module.js';
     GroupPagesModule,
     ModelPagesModule,
     OverviewPagesModule,
+    PaymentPagesModule,
     RoutingPagesModule,
     SettingPagesModule,
     UserPagesModule,

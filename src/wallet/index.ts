@@ -13,6 +13,7 @@ export { type RedemptionCode, RedemptionService } from './redemption.service.js'
 export { AmountNotPossible, DebitTooLarge, WalletClosed, WalletInUse, WalletNotFound } from './wallet.errors.js';
 export { type Outlook, WalletOutlook } from './wallet-outlook.js';
 export { Reconciliation } from './payments/reconciliation.js';
+export type { PaymentProblem } from './payments/payment-problem.js';
 export { PaymentProblems } from './payments/payment-problems.js';
 export { WalletEnd } from './wallet-end.js';
 export { WalletModule } from './wallet.module.js';

@@ -21,6 +21,7 @@ import { WalletController } from './pages/wallet.controller.js';
 import { WalletPages } from './pages/wallet.pages.js';
 import { CheckoutService } from './payments/checkout.service.js';
 import { PaymentBook } from './payments/payment-book.js';
+import { PaymentProblemRepository } from './payments/payment-problem.repository.js';
 import { PaymentProblems } from './payments/payment-problems.js';
 import { RefusedEvents } from './payments/refused-events.js';
 import { StripeApi } from './payments/stripe-api.js';
@@ -83,6 +84,7 @@ import { WalletService } from './wallet.service.js';
     RefusedEvents,
     StripeApi,
     CheckoutService,
+    PaymentProblemRepository,
     PaymentProblems,
     PaymentBook,
     Webhook,

@@ -138,6 +138,31 @@ describe('a payment in a browser', () => {
     await fine('list');
   });
 
+  it.each([
+    ['with script', true],
+    ['without script', false],
+  ])('that does not match its order is shown to operators until they say what was done, %s', async (_, withScript) => {
+    await open(payer, '/wallet', withScript);
+    await begin();
+    const session = world.stripe.lastSession;
+    await world.tell(completed(session, `pi_${session.id}`, { amount_total: 4100 }));
+    await window.close();
+    await open(operator, '/admin', withScript);
+    await press('link', 'Open payment problems');
+    expect(await main()).toContain('It is of $41, and its order of $40');
+    if (withScript) await fine('problems');
+    await press('link', `Resolve ${session.id}`);
+    await press('button', 'Resolve problem');
+    expect(await window.page.title()).toMatch(/^Error: /);
+    expect(await window.page.locator('#reason-error').innerText()).toContain('Enter what was done');
+    if (withScript) await fine('problem');
+    await mouse.fill(window.page, /^What was done/, 'Given back at Stripe.');
+    await press('button', 'Resolve problem');
+    expect(await main()).toContain('The problem is resolved');
+    expect(await main()).toContain('All payments match');
+    if (withScript) await fine('problems-none');
+  });
+
   it('says when Stripe does not answer, and keeps the amount', async () => {
     world.stripe.failure = { status: 500, message: 'Down.' };
     await open(payer, '/wallet');

@@ -69,8 +69,8 @@ function ofMoney({ unsettled, unmatched }: Conditions): Notice[] {
 const notMatched = (unmatched: number): Notice => ({
   tone: 'bad',
   title: `${count(unmatched)} payment${unmatched === 1 ? ' does' : 's do'} not match`,
-  text: 'What Stripe told differs from what was ordered, so no money was moved. “switchboard payments problems” lists what, and “switchboard payments resolve” notes that it was seen to.',
-  action: { href: '/admin/audit?kind=payment', label: 'Open audit log' },
+  text: 'What Stripe told differs from what was ordered, so no money was moved.',
+  action: { href: '/admin/payments', label: 'Open payment problems' },
 });
 
 const notSettled = (unsettled: number): Notice => ({

@@ -3,7 +3,8 @@ import type { EntityManager } from 'typeorm';
 import { actingAs, AuditLog, currentActor, SYSTEM } from '../../audit/index.js';
 import { Clock, newId } from '../../shared/index.js';
 import type { CheckoutFact, ReversalFact } from './payment-facts.js';
-import { type PaymentProblem, ToldRepository } from './told.repository.js';
+import type { PaymentProblem, ProblemPosition } from './payment-problem.js';
+import { PaymentProblemRepository } from './payment-problem.repository.js';
 import type { TopUpOrder } from './top-up.js';
 
 /** What the provider says that does not match an order: noted once, logged, and shown to operators until they resolve it. */
@@ -12,7 +13,7 @@ export class PaymentProblems {
   private readonly logger = new Logger('Payments');
 
   constructor(
-    private readonly told: ToldRepository,
+    private readonly problems: PaymentProblemRepository,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
   ) {}
@@ -27,7 +28,7 @@ export class PaymentProblems {
     const reference = fact.kind === 'checkout' ? fact.reference : fact.reversal.id;
     const topUpId = order?.id ?? (fact.kind === 'checkout' ? fact.topUpId : '');
     const id = newId('prb', this.clock.now());
-    if (!(await this.told.addProblem({ id, reference, topUpId, problem }, manager))) return;
+    if (!(await this.problems.add({ id, reference, topUpId, problem }, manager))) return;
     this.logger.error(`The payment ${reference} moved no money: ${problem}.`);
     const object = { kind: 'payment', id, name: reference, ...(order && { owner: order.accountId }) } as const;
     await actingAs(currentActor() ?? SYSTEM, () =>
@@ -37,16 +38,27 @@ export class PaymentProblems {
 
   /** Those that nobody has resolved, oldest first. */
   unresolved(): Promise<readonly PaymentProblem[]> {
-    return this.told.problems();
+    return this.problems.unresolved();
   }
 
-  /** An operator has seen to it. @returns whether there was such a problem */
+  /** The same page by page, newest first. */
+  page(position: ProblemPosition, size: number): Promise<readonly PaymentProblem[]> {
+    return this.problems.page(position, size);
+  }
+
+  /** Undefined: there is no such problem, or somebody has resolved it. */
+  find(id: string): Promise<PaymentProblem | undefined> {
+    return this.problems.find(id);
+  }
+
+  /** An operator has seen to it. @param reason what was done @returns whether there was such a problem */
   resolve(id: string, reason: string): Promise<boolean> {
-    return this.told.transaction(async (manager) => {
-      const resolved = await this.told.resolve(id, this.clock.date(), manager);
+    return this.problems.transaction(async (manager) => {
+      const resolved = await this.problems.resolve(id, this.clock.date(), manager);
       if (resolved === undefined) return false;
-      const object = { kind: 'payment', id, name: resolved.reference } as const;
-      await this.audit.record({ action: 'resolved', object, lines: [resolved.problem], reason }, manager);
+      const { reference, problem, owner } = resolved;
+      const object = { kind: 'payment', id, name: reference, ...(owner !== null && { owner }) } as const;
+      await this.audit.record({ action: 'resolved', object, lines: [problem], reason }, manager);
       return true;
     });
   }

@@ -5,17 +5,6 @@ import type { ReversalFact } from './payment-facts.js';
 import type { Reversal } from './reversals.js';
 import { PROVIDER } from './top-up.js';
 
-/** What the provider said that does not match its order. */
-export interface PaymentProblem {
-  readonly id: string;
-  /** Of the provider's object. */
-  readonly reference: string;
-  /** As the provider says it, which may be of no order of ours. */
-  readonly topUpId: string;
-  readonly problem: string;
-  readonly foundAt: Date;
-}
-
 const CLAIM = `
   INSERT INTO payment_events (provider, id, type) VALUES ('${PROVIDER}', $1, $2)
   ON CONFLICT ON CONSTRAINT payment_event_key DO NOTHING RETURNING id`;
@@ -34,18 +23,7 @@ const REVERSALS = `
   SELECT id, kind, amount, counts, began_at AS "beganAt", as_of AS "asOf" FROM payment_reversals
    WHERE provider = '${PROVIDER}' AND payment = $1 ORDER BY id`;
 
-const PROBLEM = `
-  INSERT INTO payment_problems (id, provider, reference, top_up_id, problem) VALUES ($1, '${PROVIDER}', $2, $3, $4)
-  ON CONFLICT ON CONSTRAINT payment_problem_is_told_once DO NOTHING RETURNING id`;
-
-const UNRESOLVED = `
-  SELECT id, reference, top_up_id AS "topUpId", problem, found_at AS "foundAt" FROM payment_problems
-   WHERE resolved_at IS NULL ORDER BY found_at, id`;
-
-const RESOLVE = `
-  UPDATE payment_problems SET resolved_at = $2 WHERE id = $1 AND resolved_at IS NULL RETURNING reference, problem`;
-
-/** What the provider has told: which events, what takes payments back, and what does not match. */
+/** What the provider has told: which events, and what takes payments back. */
 @Injectable()
 export class ToldRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -70,28 +48,5 @@ export class ToldRepository {
   async reversalsOf(payment: string, manager: EntityManager = this.dataSource.manager): Promise<readonly Reversal[]> {
     const rows = await manager.query<(Omit<Reversal, 'amount'> & { readonly amount: string })[]>(REVERSALS, [payment]);
     return rows.map((row) => ({ ...row, amount: nanos(BigInt(row.amount)) }));
-  }
-
-  /** Whether nobody had said so of this object before. */
-  async addProblem(
-    { id, reference, topUpId, problem }: Omit<PaymentProblem, 'foundAt'>,
-    manager: EntityManager,
-  ): Promise<boolean> {
-    return (await manager.query<unknown[]>(PROBLEM, [id, reference, topUpId, problem])).length === 1;
-  }
-
-  /** Oldest first. */
-  problems(): Promise<readonly PaymentProblem[]> {
-    return this.dataSource.query(UNRESOLVED);
-  }
-
-  /** What was resolved; undefined: there is no such problem any more. */
-  async resolve(
-    id: string,
-    at: Date,
-    manager: EntityManager,
-  ): Promise<Pick<PaymentProblem, 'reference' | 'problem'> | undefined> {
-    const [rows] = await manager.query<[Pick<PaymentProblem, 'reference' | 'problem'>[], number]>(RESOLVE, [id, at]);
-    return rows[0];
   }
 }

@@ -1,0 +1,8 @@
+import { Matches } from 'class-validator';
+import { Trimmed } from '../../web/index.js';
+
+export class ResolveForm {
+  @Trimmed()
+  @Matches(/^[^\p{Cc}]{1,200}$/u, { message: 'Enter what was done, in 1 to 200 characters.' })
+  readonly reason: string = '';
+}

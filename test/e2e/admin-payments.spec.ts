@@ -1,0 +1,121 @@
+import { DataSource } from 'typeorm';
+import { operatorVisit, type OperatorVisit } from '../support/operator-visit.js';
+import { completed, usePayments } from '../support/payments-world.js';
+import type { TestCaller } from '../support/relay-app.js';
+import type { StripeObject } from '../support/scripted-stripe.js';
+
+const LIST = '/admin/payments';
+
+describe('operators and payments that match no order', () => {
+  const use = usePayments();
+  let operator: OperatorVisit;
+  let ann: TestCaller;
+  beforeAll(async () => {
+    operator = await operatorVisit(use.world.relay);
+    ann = await use.world.relay.caller({ credit: '0' });
+  });
+  beforeEach(async () => {
+    await use.world.relay.get(DataSource).query('DELETE FROM payment_problems');
+  });
+
+  /** Of an order of $10 that $11 came of. */
+  const mismatched = async (): Promise<{ session: StripeObject; path: string }> => {
+    const session = await use.world.begin(await use.world.browserOf(ann), '10');
+    await use.world.tell(completed(session, `pi_${session.id}`, { amount_total: 1100 }));
+    const [row] = await use.world.relay
+      .get(DataSource)
+      .query<{ id: string }[]>('SELECT id FROM payment_problems WHERE reference = $1', [session.id]);
+    return { session, path: `${LIST}/${row!.id}` };
+  };
+  const audited = (path: string): Promise<unknown[]> =>
+    use.world.relay
+      .get(DataSource)
+      .query(
+        'SELECT action, actor_name, object_owner, lines, reason FROM audit_entries WHERE object_id = $1 ORDER BY id DESC LIMIT 1',
+        [path.slice(LIST.length + 1)],
+      );
+
+  it('see on the overview that there are some, and each with its order and user', async () => {
+    const { session, path } = await mismatched();
+    expect((await operator.browser.get('/admin')).text).toContain(`<a href="${LIST}">`);
+    const order = await use.world.order(session);
+    for (const at of [LIST, path]) {
+      const { text } = await operator.browser.get(at);
+      for (const told of [session.id, 'It is of $11, and its order of $10', order.id, ann.email])
+        expect(text).toContain(told);
+    }
+  });
+
+  it('say what was done about one, which takes it off and stands on record, and moves no money', async () => {
+    const { session, path } = await mismatched();
+    const done = await operator.browser.post(path, { reason: ' Given back at Stripe. ' });
+    expect(done).toMatchObject({ status: 303, location: LIST });
+    const list = await operator.browser.follow(done);
+    expect(list.text).toContain('The problem is resolved');
+    expect(list.text).toContain('All payments match');
+    expect(list.text).not.toContain(session.id);
+    expect((await operator.browser.get('/admin')).text).not.toContain(`<a href="${LIST}">`);
+    expect(await audited(path)).toEqual([
+      {
+        action: 'resolved',
+        actor_name: operator.email,
+        object_owner: ann.accountId,
+        lines: ['it is of $11, and its order of $10'],
+        reason: 'Given back at Stripe.',
+      },
+    ]);
+    expect(await use.world.money(ann)).toEqual(['0', '0']);
+  });
+
+  it.each(['', '   ', 'x'.repeat(201)])(
+    'are told to say what was done when they enter %j, and nothing is',
+    async (reason) => {
+      const { path } = await mismatched();
+      const refused = await operator.browser.post(path, { reason });
+      expect(refused.status).toBe(422);
+      expect(refused.text).toContain('Enter what was done, in 1 to 200 characters.');
+      expect(await audited(path)).toMatchObject([{ action: 'refused' }]);
+      expect((await operator.browser.get(path)).status).toBe(200);
+    },
+  );
+
+  it('are told that somebody else has resolved it meanwhile, and of what is none', async () => {
+    const { path } = await mismatched();
+    await operator.browser.post(path, { reason: 'First.' });
+    const second = await operator.browser.follow(await operator.browser.post(path, { reason: 'Second.' }));
+    expect(second.text).toContain('Nothing was resolved');
+    expect(await audited(path)).toMatchObject([{ reason: 'First.' }]);
+    for (const gone of [path, `${LIST}/prb_none`]) expect((await operator.browser.get(gone)).status).toBe(404);
+  });
+
+  it('resolve nothing that cannot be put on record', async () => {
+    const { path } = await mismatched();
+    const sql = use.world.relay.get(DataSource);
+    await sql.query(`ALTER TABLE audit_entries ADD CONSTRAINT no_record CHECK (action <> 'resolved') NOT VALID`);
+    expect((await operator.browser.post(path, { reason: 'Done.' })).status).toBe(500);
+    await sql.query('ALTER TABLE audit_entries DROP CONSTRAINT no_record');
+    expect((await operator.browser.get(path)).status).toBe(200);
+  });
+
+  it('find all of them, page by page', async () => {
+    await use.world.relay.get(DataSource).query(
+      `INSERT INTO payment_problems (id, provider, reference, top_up_id, problem)
+       SELECT 'prb_' || lpad(n::text, 3, '0'), 'stripe', 'cs_' || n, '', 'it names no order' FROM generate_series(1, 51) n`,
+    );
+    const first = await operator.browser.get(LIST);
+    expect(first.text.match(/aria-label="Resolve cs_/g)).toHaveLength(50);
+    expect(first.text).not.toContain('aria-label="Resolve cs_1"');
+    const [, older = ''] = /<a class="btn btn--sm" href="([^"]+)" rel="next">/.exec(first.text) ?? [];
+    const last = await operator.browser.get(older.replaceAll('&#x3D;', '='));
+    expect(last.text.match(/aria-label="Resolve cs_\d+"/g)).toEqual(['aria-label="Resolve cs_1"']);
+  });
+
+  it('alone have them: to others there is nothing there', async () => {
+    const { path } = await mismatched();
+    const browser = await use.world.browserOf(ann);
+    await browser.get('/wallet');
+    for (const at of [LIST, path]) expect((await browser.get(at)).status).toBe(404);
+    expect((await browser.post(path, { reason: 'Mine.' })).status).toBe(404);
+    expect((await operator.browser.get(path)).status).toBe(200);
+  });
+});
