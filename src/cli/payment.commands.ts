@@ -33,9 +33,9 @@ export function paymentCommands(program: Command, withApp: WithApp): void {
 async function reconcile({ days, apply = false }: ReconcileOptions, withApp: WithApp): Promise<void> {
   const left = await withApp(async (app) => {
     let differences = 0;
-    for await (const { text, applied } of app.get(Reconciliation).run(days, apply)) {
-      printLine(applied ? `${text}: entered` : text);
-      if (!applied) differences += 1;
+    for await (const { text, outcome } of app.get(Reconciliation).run(days, apply)) {
+      printLine(outcome === 'left' ? text : `${text}: ${outcome}`);
+      if (outcome === 'left') differences += 1;
     }
     return differences;
   });

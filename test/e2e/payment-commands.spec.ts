@@ -78,6 +78,10 @@ describe('the commands about payments', () => {
     expect(listed.stdout).toContain(problem);
     expect(await payments('resolve', id, '--reason', 'Refunded by hand.')).toEqual({ code: 0, stdout: '', stderr: '' });
     expect(await payments('problems')).toEqual({ code: 0, stdout: '', stderr: '' });
+    const { sessions } = use.world.stripe;
+    sessions.splice(0, 1, { ...session, status: 'complete', payment_status: 'paid', amount_total: 1100 });
+    const line = `The checkout ${session.id} does not match: ${problem}`;
+    expect(await payments('reconcile')).toEqual({ code: 0, stdout: `${line}: resolved\npayments agree\n`, stderr: '' });
     const again = await payments('resolve', id, '--reason', 'Refunded by hand.');
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toContain(`There is no unresolved problem ${id}`);

@@ -79,7 +79,8 @@ describe('a payment of an account that is deleted', () => {
     for await (const difference of use.world.relay.get(Reconciliation).run(30, true)) found.push(difference);
     const { id } = await use.world.order(session);
     const text = `${id} of $25 is paid at Stripe, and its account was deleted`;
-    expect(found).toEqual([{ text, applied: false }]);
+    expect(found).toEqual([{ text, outcome: 'left' }]);
+    await expectRefused(session);
     use.world.stripe.sessions.shift();
   });
 

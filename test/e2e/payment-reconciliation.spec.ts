@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { Reconciliation } from '../../src/wallet/index.js';
+import { PaymentProblems, Reconciliation } from '../../src/wallet/index.js';
 import { completed, usePayments } from '../support/payments-world.js';
 import type { TestCaller } from '../support/relay-app.js';
 import type { StripeObject } from '../support/scripted-stripe.js';
@@ -15,8 +15,8 @@ describe('the reconciliation of payments', () => {
 
   const run = async (apply = false): Promise<readonly string[]> => {
     const lines: string[] = [];
-    for await (const { text, applied } of use.world.relay.get(Reconciliation).run(30, apply))
-      lines.push(`${applied ? 'entered: ' : ''}${text.replaceAll(/top_\w+/g, 'TOP')}`);
+    for await (const { text, outcome } of use.world.relay.get(Reconciliation).run(30, apply))
+      lines.push(`${outcome === 'left' ? '' : `${outcome}: `}${text.replaceAll(/top_\w+/g, 'TOP')}`);
     return lines;
   };
   const change = (session: StripeObject, over: object): void => {
@@ -84,7 +84,7 @@ describe('the reconciliation of payments', () => {
     await unanswered('top_lost', 61);
     const line = 'TOP of $25 was never begun at Stripe, and is created here';
     expect(await run()).toEqual([line]);
-    expect(await run(true)).toEqual([`entered: ${line}`]);
+    expect(await run(true)).toEqual([`closed: ${line}`]);
     expect(await run()).toEqual([]);
     expect(await standing('top_lost')).toEqual({ state: 'failed', reason: 'The payment page could not be opened.' });
     expect(await standing('top_just_now')).toEqual({ state: 'created', reason: '' });
@@ -107,12 +107,44 @@ describe('the reconciliation of payments', () => {
     expect(await standing('top_unheard_open')).toMatchObject({ state: 'pending' });
   });
 
-  it('enters nothing that does not match its order', async () => {
+  it('enters nothing that does not match its order, and notes it for operators until they have seen to it', async () => {
     const session = await begin();
     change(session, { status: 'complete', payment_status: 'paid', payment_intent: 'pi_more', amount_total: 2600 });
-    const line = `The checkout ${session.id} does not match: it is of $26, and its order of $25`;
+    const problem = 'it is of $26, and its order of $25';
+    const line = `The checkout ${session.id} does not match: ${problem}`;
+    expect(await run()).toEqual([line]);
+    expect(await use.world.problems()).toEqual([]);
     expect([await run(true), await run(true)]).toEqual([[line], [line]]);
     expect(await use.world.money(ann)).toEqual(['90', '0']);
+    expect(await use.world.problems()).toEqual([{ reference: session.id, problem }]);
+    const problems = use.world.relay.get(PaymentProblems);
+    const [noted] = await problems.unresolved();
+    await problems.resolve(noted!.id, 'Given back.');
+    expect([await run(), await run(true)]).toEqual([[`resolved: ${line}`], [`resolved: ${line}`]]);
+    expect(await problems.unresolved()).toEqual([]);
+    use.world.stripe.sessions.shift();
+  });
+
+  it('enters no refund in another currency', async () => {
+    const { payment } = await use.world.paid(ann);
+    change(use.world.stripe.lastSession, { status: 'complete', payment_status: 'paid', payment_intent: payment });
+    const created = Math.floor(Date.now() / 1000);
+    const refund = { id: 're_euro', amount: 1000, currency: 'eur', status: 'succeeded', created };
+    use.world.stripe.refunds.push({ ...refund, payment_intent: payment });
+    const line = 'The refund re_euro of TOP of $25 does not match: it is in the currency “eur”, not in US dollars';
+    expect(await run(true)).toEqual([line]);
+    use.world.stripe.refunds.pop();
+  });
+
+  it('does not say that it enters a payment that another order was paid by', async () => {
+    const [first, second] = [await begin(), await begin()];
+    await use.world.tell(completed(first, 'pi_of_two'));
+    for (const session of [first, second])
+      change(session, { status: 'complete', payment_status: 'paid', payment_intent: 'pi_of_two' });
+    const line = `The checkout ${second.id} does not match: its payment was made for the order TOP`;
+    expect(await run(true)).toEqual([line]);
+    expect((await use.world.order(second)).state).toBe('pending');
+    use.world.stripe.sessions.shift();
   });
 
   it('says that Stripe does not answer', async () => {

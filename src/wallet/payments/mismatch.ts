@@ -19,3 +19,10 @@ function ofCheckout(fact: CheckoutFact, order: TopUpOrder | undefined): string |
   const said = fact.amount === undefined ? 'no amount' : `$${formatUsd(fact.amount)}`;
   return `it is of ${said}, and its order of $${formatUsd(order.amount)}`;
 }
+
+/** One payment pays one order. @param other the order that its payment is known of; undefined: none */
+export const paidElsewhere = ({ topUpId }: CheckoutFact, other: TopUpOrder | undefined): string | undefined =>
+  other === undefined || other.id === topUpId ? undefined : `its payment was made for the order ${other.id}`;
+
+/** Of what matches, and came too late. */
+export const ACCOUNT_DELETED = 'its account was deleted: give the money back at the provider';

@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { actingAs, currentActor, SYSTEM } from '../../audit/index.js';
 import { Clock, type Nanos, nanos } from '../../shared/index.js';
 import { WalletService } from '../wallet.service.js';
-import { mismatchOf } from './mismatch.js';
+import { ACCOUNT_DELETED, mismatchOf, paidElsewhere } from './mismatch.js';
 import type { CheckoutFact, PaymentFact, ReversalFact } from './payment-facts.js';
 import { PaymentProblems } from './payment-problems.js';
 import { type Reversal, stateAfter, takenBack } from './reversals.js';
@@ -40,10 +40,15 @@ export class PaymentBook {
     }
   }
 
+  /** Whether an operator has seen to what is wrong with a fact. */
+  wasResolved(fact: CheckoutFact | ReversalFact, problem: string): Promise<boolean> {
+    return this.problems.wasResolved(fact, problem);
+  }
+
   private async enterCheckout(fact: CheckoutFact, manager: EntityManager): Promise<void> {
     if (fact.payment !== null) await this.topUps.lockPayment(fact.payment, manager);
     const order = await this.topUps.lock(fact.topUpId, manager);
-    const mismatch = mismatchOf(fact, order) ?? (await this.paidElsewhere(fact, manager));
+    const mismatch = mismatchOf(fact, order) ?? paidElsewhere(fact, await this.orderPaidBy(fact, manager));
     if (order === undefined || mismatch !== undefined)
       return this.problems.note(fact, mismatch ?? 'it names no order', order, manager);
     if (order.paidAt !== null) return;
@@ -58,7 +63,7 @@ export class PaymentBook {
     const { id, accountId, amount } = order;
     await this.wallets.lock(accountId, manager);
     if (!(await this.topUps.hasAccount(accountId, manager)))
-      return this.problems.note(fact, 'its account was deleted: give the money back at the provider', order, manager);
+      return this.problems.note(fact, ACCOUNT_DELETED, order, manager);
     const now = this.clock.date();
     await this.topUps.bind(id, fact.reference, fact.payment, now, manager);
     const { entryId } = await this.wallets.pay(accountId, amount, `Payment ${id}`, manager);
@@ -67,11 +72,8 @@ export class PaymentBook {
     if (fact.payment !== null) await this.adjust({ ...order, payment: fact.payment, paidAt: now }, undefined, manager);
   }
 
-  /** One payment pays one order. */
-  private async paidElsewhere({ payment, topUpId }: CheckoutFact, manager: EntityManager): Promise<string | undefined> {
-    if (payment === null) return undefined;
-    const other = await this.topUps.lockByPayment(payment, manager);
-    return other === undefined || other.id === topUpId ? undefined : `its payment was made for the order ${other.id}`;
+  private async orderPaidBy({ payment }: CheckoutFact, manager: EntityManager): Promise<TopUpOrder | undefined> {
+    return payment === null ? undefined : this.topUps.lockByPayment(payment, manager);
   }
 
   private async enterReversal(fact: ReversalFact, manager: EntityManager): Promise<void> {

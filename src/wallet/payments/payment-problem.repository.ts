@@ -30,6 +30,10 @@ const PAGE = (side: string, order: string): string => `
 const OLDER = PAGE('<', 'DESC');
 const NEWER = PAGE('>', 'ASC');
 
+const WAS_RESOLVED = `
+  SELECT 1 FROM payment_problems
+   WHERE provider = '${PROVIDER}' AND reference = $1 AND problem = $2 AND resolved_at IS NOT NULL`;
+
 const RESOLVE = `
   UPDATE payment_problems p SET resolved_at = $2 WHERE p.id = $1 AND p.resolved_at IS NULL
   RETURNING p.reference, p.problem, (SELECT account_id FROM top_ups t WHERE t.id = p.top_up_id) AS owner`;
@@ -63,6 +67,10 @@ export class PaymentProblemRepository {
   /** Undefined: there is no such problem any more. */
   async find(id: string): Promise<PaymentProblem | undefined> {
     return problemsIn(await this.dataSource.query<ProblemRow[]>(ONE, [id]))[0];
+  }
+
+  async wasResolved(reference: string, problem: string): Promise<boolean> {
+    return (await this.dataSource.query<unknown[]>(WAS_RESOLVED, [reference, problem])).length > 0;
   }
 
   /** What was resolved; undefined: there is no such problem any more. */

@@ -25,7 +25,7 @@ export class PaymentProblems {
     order: TopUpOrder | undefined,
     manager: EntityManager,
   ): Promise<void> {
-    const reference = fact.kind === 'checkout' ? fact.reference : fact.reversal.id;
+    const reference = referenceOf(fact);
     const topUpId = order?.id ?? (fact.kind === 'checkout' ? fact.topUpId : '');
     const id = newId('prb', this.clock.now());
     if (!(await this.problems.add({ id, reference, topUpId, problem }, manager))) return;
@@ -34,6 +34,11 @@ export class PaymentProblems {
     await actingAs(currentActor() ?? SYSTEM, () =>
       this.audit.record({ action: 'refused', object, lines: [problem] }, manager),
     );
+  }
+
+  /** Whether this was noted, and an operator has seen to it. */
+  wasResolved(fact: CheckoutFact | ReversalFact, problem: string): Promise<boolean> {
+    return this.problems.wasResolved(referenceOf(fact), problem);
   }
 
   /** Those that nobody has resolved, oldest first. */
@@ -63,3 +68,7 @@ export class PaymentProblems {
     });
   }
 }
+
+/** What the provider calls what it told of. */
+const referenceOf = (fact: CheckoutFact | ReversalFact): string =>
+  fact.kind === 'checkout' ? fact.reference : fact.reversal.id;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, formatUsd } from '../../shared/index.js';
-import { mismatchOf } from './mismatch.js';
+import { ACCOUNT_DELETED, mismatchOf, paidElsewhere } from './mismatch.js';
 import { PaymentBook } from './payment-book.js';
-import type { CheckoutFact, PaymentFact, ReversalFact } from './payment-facts.js';
+import type { CheckoutFact, ReversalFact } from './payment-facts.js';
 import { StripeLists } from './stripe-lists.js';
 import { ToldRepository } from './told.repository.js';
 import { NOT_OPENED, PAYABLE_MS, type TopUpOrder } from './top-up.js';
@@ -14,8 +14,20 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export interface PaymentDifference {
   /** In a sentence. */
   readonly text: string;
-  /** Whether what the provider says was done here now. */
-  readonly applied: boolean;
+  /**
+   * `entered`: what the provider says was done here now. `closed`: nothing comes of an order any more. `resolved`: it cannot
+   * be entered, and an operator has seen to it.
+   */
+  readonly outcome: 'left' | 'entered' | 'closed' | 'resolved';
+}
+
+/** What a fact says that is not so here. */
+interface Finding {
+  readonly text: string;
+  /** Whether it can be entered. */
+  readonly canApply: boolean;
+  /** Why it cannot be, where that is noted for operators. */
+  readonly problem?: string;
 }
 
 /** Compares orders with what the provider lists, for events that never came; what it says can be done as if it had told. */
@@ -44,7 +56,7 @@ export class Reconciliation {
     for await (const fact of this.lists.reversals(from)) yield* this.compared(fact, await this.ofReversal(fact), apply);
     for (const order of await this.topUps.since(from)) {
       if (order.paidAt !== null && (order.reference === null || !listed.has(order.reference)))
-        yield { text: `${nameOf(order)} is paid here, and Stripe does not list it`, applied: false };
+        yield { text: `${nameOf(order)} is paid here, and Stripe does not list it`, outcome: 'left' };
       if (order.state === 'created' && !listed.has(order.id)) yield* this.notOpened(order, apply);
     }
   }
@@ -58,25 +70,36 @@ export class Reconciliation {
     // Somebody may be about to open it.
     if (now.getTime() - order.createdAt.getTime() < PAYABLE_MS) return;
     if (apply && !(await this.topUps.closeUnopened(order.id, NOT_OPENED, now))) return;
-    yield { text: `${nameOf(order)} was never begun at Stripe, and is created here`, applied: apply };
+    yield {
+      text: `${nameOf(order)} was never begun at Stripe, and is created here`,
+      outcome: apply ? 'closed' : 'left',
+    };
   }
 
   private async *compared(
-    fact: PaymentFact,
-    difference: { readonly text: string; readonly canApply: boolean } | undefined,
+    fact: CheckoutFact | ReversalFact,
+    finding: Finding | undefined,
     apply: boolean,
   ): AsyncGenerator<PaymentDifference> {
-    if (difference === undefined) return;
-    const applied = apply && difference.canApply;
-    if (applied) await this.told.transaction((manager) => this.book.enter(fact, manager));
-    yield { text: difference.text, applied };
+    if (finding === undefined) return;
+    const { text, canApply, problem } = finding;
+    if (problem !== undefined && (await this.book.wasResolved(fact, problem))) {
+      yield { text, outcome: 'resolved' };
+      return;
+    }
+    // What does not match is noted by that, as if it had been told.
+    if (apply && (canApply || problem !== undefined))
+      await this.told.transaction((manager) => this.book.enter(fact, manager));
+    yield { text, outcome: apply && canApply ? 'entered' : 'left' };
   }
 
-  private async ofCheckout(fact: CheckoutFact) {
+  private async ofCheckout(fact: CheckoutFact): Promise<Finding | undefined> {
     const order = await this.topUps.byId(fact.topUpId);
-    const mismatch = mismatchOf(fact, order);
-    if (mismatch !== undefined || order === undefined)
-      return { text: `The checkout ${fact.reference} does not match: ${mismatch}`, canApply: false };
+    const paid = fact.payment === null ? undefined : await this.topUps.byPayment(fact.payment);
+    const problem = mismatchOf(fact, order) ?? paidElsewhere(fact, paid);
+    if (problem !== undefined)
+      return { text: `The checkout ${fact.reference} does not match: ${problem}`, canApply: false, problem };
+    if (order === undefined) return undefined;
     if (fact.outcome === 'paid' && order.paidAt === null) return this.unheard(order);
     if (fact.outcome !== 'paid' && order.paidAt !== null)
       return { text: `${nameOf(order)} is paid here, and not at Stripe`, canApply: false };
@@ -86,17 +109,24 @@ export class Reconciliation {
       : undefined;
   }
 
-  private async unheard(order: TopUpOrder) {
+  private async unheard(order: TopUpOrder): Promise<Finding> {
     return (await this.topUps.hasAccount(order.accountId))
       ? { text: `${nameOf(order)} is paid at Stripe, and ${order.state} here`, canApply: true }
-      : { text: `${nameOf(order)} is paid at Stripe, and its account was deleted`, canApply: false };
+      : {
+          text: `${nameOf(order)} is paid at Stripe, and its account was deleted`,
+          canApply: false,
+          problem: ACCOUNT_DELETED,
+        };
   }
 
   /** Those of payments that are not ours are none of our business. */
-  private async ofReversal(fact: ReversalFact) {
+  private async ofReversal(fact: ReversalFact): Promise<Finding | undefined> {
     const order = await this.topUps.byPayment(fact.payment);
     if (order === undefined) return undefined;
     const { id, kind, amount, counts } = fact.reversal;
+    const problem = mismatchOf(fact, order);
+    if (problem !== undefined)
+      return { text: `The ${kind} ${id} of ${nameOf(order)} does not match: ${problem}`, canApply: false, problem };
     const known = (await this.told.reversalsOf(fact.payment)).find((one) => one.id === id);
     if (known?.amount === amount && known.counts === counts) return undefined;
     // What came to nothing before anybody heard of it makes no difference.
