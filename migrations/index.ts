@@ -46,6 +46,7 @@ import { RecheckNewKeys20261124150000 } from './20261124150000-recheck-new-keys.
 import { StampLedgerEntries20261124160000 } from './20261124160000-stamp-ledger-entries.js';
 import { IndexUsedNames20261124100000 } from './20261124100000-index-used-names.js';
 import { SumUpChannels20261124110000 } from './20261124110000-sum-up-channels.js';
+import { ForgetReversalsOfStrangers20261124120000 } from './20261124120000-forget-reversals-of-strangers.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -95,4 +96,5 @@ export const migrations = [
   StampLedgerEntries20261124160000,
   IndexUsedNames20261124100000,
   SumUpChannels20261124110000,
+  ForgetReversalsOfStrangers20261124120000,
 ];

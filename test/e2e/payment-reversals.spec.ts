@@ -1,3 +1,4 @@
+import { DataSource } from 'typeorm';
 import { anEvent, completed, disputed, refunded, usePayments } from '../support/payments-world.js';
 import type { TestCaller } from '../support/relay-app.js';
 
@@ -92,6 +93,34 @@ describe('a payment that is taken back', () => {
     const refund = { id: 're_shop', amount: 900, currency: 'eur', payment_intent: 'pi_shop', status: 'succeeded' };
     expect(await use.world.tell(anEvent('refund.created', { ...refund, created: later(0) }))).toBe(200);
     expect(await use.world.problems()).toEqual(before);
+  });
+
+  it('is kept for 90 days when nobody here was paid by it, and for ever when somebody was', async () => {
+    const sql = use.world.relay.get(DataSource);
+    const age = (id: string, days: number): Promise<unknown> =>
+      sql.query(`UPDATE payment_reversals SET told_at = now() - $2 * interval '1 day' WHERE id = $1`, [id, days]);
+    const kept = async (): Promise<readonly string[]> =>
+      (await sql.query<{ id: string }[]>(`SELECT id FROM payment_reversals WHERE id LIKE 're_kept_%' ORDER BY id`)).map(
+        ({ id }) => id.slice('re_kept_'.length),
+      );
+    const { payment } = await use.world.paid(ann);
+    await use.world.tell(refunded('re_kept_ours', payment, 500));
+    for (const id of ['late', 'old', 'older']) await use.world.tell(refunded(`re_kept_${id}`, `pi_shop_${id}`, 500));
+    await age('re_kept_ours', 400);
+    await age('re_kept_late', 89);
+    await age('re_kept_old', 91);
+    await age('re_kept_older', 91);
+    await sql.transaction(async (manager) => {
+      await manager.query(`SELECT 1 FROM payment_reversals WHERE id = 're_kept_older' FOR SHARE`);
+      // Nobody waits for whoever looks at one.
+      await use.world.tell(refunded('re_of_ours', payment, 100));
+      expect(await kept()).toEqual(['late', 'old', 'older', 'ours']);
+      await use.world.tell(refunded('re_shop_1', 'pi_shop', 500));
+      expect(await kept()).toEqual(['late', 'older', 'ours']);
+    });
+    await use.world.tell(refunded('re_shop_2', 'pi_shop', 500));
+    expect(await kept()).toEqual(['late', 'ours']);
+    expect(await use.world.money(ann)).toEqual(['19', '0']);
   });
 
   it('takes nothing when it is in another currency than its payment, and operators are told', async () => {

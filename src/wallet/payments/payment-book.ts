@@ -85,9 +85,10 @@ export class PaymentBook {
       if (order !== undefined) await this.problems.note(fact, mismatch, order, manager);
       return;
     }
-    // Of a payment that is not known yet it is kept: that may be told later.
+    // Of a payment that is not known yet it is kept for a while: that may be told later.
     await this.told.put(fact, manager);
-    if (order !== undefined && order.paidAt !== null) await this.adjust(order, fact.reversal.kind, manager);
+    if (order === undefined) return this.told.forgetStrangers(manager);
+    if (order.paidAt !== null) await this.adjust(order, fact.reversal.kind, manager);
   }
 
   /** Has the wallet give up, or given back, what the payer has of a payment now. @param cause undefined: what was told before */

@@ -15,13 +15,25 @@ const PUT = `
   VALUES ('${PROVIDER}', $1, $2, $3, $4, $5, $6, $7, $8)
   ON CONFLICT ON CONSTRAINT payment_reversal_key DO UPDATE
     SET amount = excluded.amount, counts = excluded.counts, began_at = excluded.began_at, as_of = excluded.as_of,
-        rank = excluded.rank
+        rank = excluded.rank, told_at = excluded.told_at
   WHERE (r.as_of, r.rank) < (excluded.as_of, excluded.rank)
      OR (r.kind = 'refunds' AND r.as_of = excluded.as_of AND r.amount < excluded.amount)`;
 
+/**
+ * Nobody waits for another who does the same: some at a time are enough, since each that is told of no order takes some of
+ * them along.
+ */
+const FORGET_STRANGERS = `
+  DELETE FROM payment_reversals WHERE (provider, id) IN (
+    SELECT r.provider, r.id FROM payment_reversals r
+     WHERE r.told_at < now() - interval '90 days'
+       AND NOT EXISTS (SELECT 1 FROM top_ups t WHERE t.provider = r.provider AND t.payment = r.payment)
+     ORDER BY r.told_at LIMIT 100 FOR UPDATE OF r SKIP LOCKED)`;
+
+/** Locked, so that nothing is forgotten of a payment that is being booked. */
 const REVERSALS = `
   SELECT id, kind, amount, counts, began_at AS "beganAt", as_of AS "asOf" FROM payment_reversals
-   WHERE provider = '${PROVIDER}' AND payment = $1 ORDER BY id`;
+   WHERE provider = '${PROVIDER}' AND payment = $1 ORDER BY id FOR SHARE`;
 
 /** What the provider has told: which events, and what takes payments back. */
 @Injectable()
@@ -43,6 +55,11 @@ export class ToldRepository {
   async put({ payment, reversal, rank }: ReversalFact, manager: EntityManager): Promise<void> {
     const { id, kind, amount, counts, beganAt, asOf } = reversal;
     await manager.query(PUT, [id, payment, kind, amount, counts, beganAt, asOf, rank]);
+  }
+
+  /** Deletes what is of payments that no order here was paid by, long after it was told. */
+  async forgetStrangers(manager: EntityManager): Promise<void> {
+    await manager.query(FORGET_STRANGERS);
   }
 
   async reversalsOf(payment: string, manager: EntityManager = this.dataSource.manager): Promise<readonly Reversal[]> {
