@@ -30,6 +30,40 @@ export const anEvent = (type: string, object: object, over: { id?: string; creat
 export const signatureOf = (payload: string, secret = WEBHOOK_SECRET, timestamp = nowSeconds()): string =>
   Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
 
+/** Of a checkout that was paid. */
+export const completed = (session: StripeObject, payment: string, over: object = {}): string =>
+  anEvent('checkout.session.completed', {
+    ...session,
+    status: 'complete',
+    payment_status: 'paid',
+    payment_intent: payment,
+    ...over,
+  });
+
+/** What an event says beside its object's amount. */
+interface Told {
+  /** Of the event. */
+  readonly type: string;
+  /** Of the object. */
+  readonly status: string;
+  /** In seconds; now when absent. */
+  readonly toldAt?: number;
+}
+
+const reversed =
+  (object: 'refund' | 'dispute', usual: Told) =>
+  (id: string, payment: string, cents: number, told: Partial<Told> = {}): string => {
+    const { type, status, toldAt = nowSeconds() } = { ...usual, ...told };
+    const of = { id, object, payment_intent: payment, status, created: nowSeconds() };
+    return anEvent(type, { ...of, amount: cents, currency: 'usd' }, { created: toldAt });
+  };
+
+/** Of a refund of a payment. */
+export const refunded = reversed('refund', { type: 'refund.created', status: 'succeeded' });
+
+/** Of a dispute of a payment. */
+export const disputed = reversed('dispute', { type: 'charge.dispute.created', status: 'needs_response' });
+
 /** An order as it is stored; amounts as dollars. */
 export interface StoredOrder {
   readonly id: string;
@@ -108,54 +142,6 @@ export class PaymentsWorld {
     return (await this.relay.get(LedgerCheck).run()).differences;
   }
 }
-
-export const completed = (session: StripeObject, payment: string, over: object = {}): string =>
-  anEvent('checkout.session.completed', {
-    ...session,
-    status: 'complete',
-    payment_status: 'paid',
-    payment_intent: payment,
-    ...over,
-  });
-
-interface Told {
-  readonly type?: string;
-  readonly status?: string;
-  readonly created?: number;
-  readonly toldAt?: number;
-}
-
-/** A refund of a payment, in cents. */
-export const refunded = (id: string, payment: string, cents: number, told: Told = {}): string =>
-  anEvent(
-    told.type ?? 'refund.created',
-    {
-      id,
-      object: 'refund',
-      amount: cents,
-      currency: 'usd',
-      payment_intent: payment,
-      status: told.status ?? 'succeeded',
-      created: told.created ?? nowSeconds(),
-    },
-    { created: told.toldAt ?? nowSeconds() },
-  );
-
-/** A dispute of a payment, in cents. */
-export const disputed = (id: string, payment: string, cents: number, told: Told = {}): string =>
-  anEvent(
-    told.type ?? 'charge.dispute.created',
-    {
-      id,
-      object: 'dispute',
-      amount: cents,
-      currency: 'usd',
-      payment_intent: payment,
-      status: told.status ?? 'needs_response',
-      created: told.created ?? nowSeconds(),
-    },
-    { created: told.toldAt ?? nowSeconds() },
-  );
 
 /** For a spec file: one, closed at its end. */
 export function usePayments(environment?: Readonly<Record<string, string>>): { readonly world: PaymentsWorld } {
