@@ -52,8 +52,8 @@ export class WalletRepository {
     return row?.email ?? accountId;
   }
 
-  /** Whether the account has not been deleted. Under its wallet's lock that stays so: a deletion empties the wallet. */
-  async hasOwner(accountId: string, manager: EntityManager): Promise<boolean> {
+  /** Whether the account is not deleted. Reads `accounts`, which auth writes. */
+  async hasOwner(accountId: string, manager = this.dataSource.manager): Promise<boolean> {
     const found = `SELECT 1 FROM accounts WHERE id = $1 AND state <> 'deleted'`;
     return (await manager.query<unknown[]>(found, [accountId])).length > 0;
   }

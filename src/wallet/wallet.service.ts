@@ -152,6 +152,14 @@ export class WalletService {
     if (!(await this.wallets.lock(accountId, manager))) throw new WalletNotFound(accountId);
   }
 
+  /**
+   * Whether there is somebody to have money. Under the wallet's lock that stays so, since a deletion empties the wallet.
+   * @param manager a transaction that has the lock
+   */
+  hasOwner(accountId: string, manager?: EntityManager): Promise<boolean> {
+    return this.wallets.hasOwner(accountId, manager);
+  }
+
   /** @throws WalletNotFound */
   async balanceOf(accountId: string): Promise<WalletBalance> {
     const [wallet] = await this.wallets.find([accountId]);
@@ -179,7 +187,7 @@ export class WalletService {
     const wallet = await this.wallets.lock(accountId, manager);
     if (!wallet) throw new WalletNotFound(accountId);
     // Whoever waited for a deletion that held the wallet would fill it again.
-    if (GIFTS.has(kind) && !(await this.wallets.hasOwner(accountId, manager))) throw new WalletClosed();
+    if (GIFTS.has(kind) && !(await this.hasOwner(accountId, manager))) throw new WalletClosed();
     const movement = movementOn(wallet);
     if (wallet.balance + movement.wallet > MAX_AMOUNT) throw AmountNotPossible.balanceOutOfRange();
     const entryId = newId('led', createdAt.getTime());

@@ -62,7 +62,7 @@ export class PaymentBook {
   private async enterPaid(fact: CheckoutFact, order: TopUpOrder, manager: EntityManager): Promise<void> {
     const { id, accountId, amount } = order;
     await this.wallets.lock(accountId, manager);
-    if (!(await this.topUps.hasAccount(accountId, manager)))
+    if (!(await this.wallets.hasOwner(accountId, manager)))
       return this.problems.note(fact, ACCOUNT_DELETED, order, manager);
     const now = this.clock.date();
     await this.topUps.bind(id, fact.reference, fact.payment, now, manager);
@@ -121,7 +121,7 @@ export class PaymentBook {
       if (taken > 0n) return (await this.wallets.recordOwed(accountId, taken, reason, manager)).entryId;
       const { entryId } = await this.wallets.pay(accountId, nanos(-taken), reason, manager);
       // What was left in a wallet went to the house with its account: so does what comes back to it later.
-      if (!(await this.topUps.hasAccount(accountId, manager)))
+      if (!(await this.wallets.hasOwner(accountId, manager)))
         await this.wallets.empty(accountId, 'Account deleted', manager);
       return entryId;
     });

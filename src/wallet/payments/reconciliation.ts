@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, formatUsd } from '../../shared/index.js';
+import { WalletService } from '../wallet.service.js';
 import { ACCOUNT_DELETED, mismatchOf, paidElsewhere } from './mismatch.js';
 import { PaymentBook } from './payment-book.js';
 import type { CheckoutFact, ReversalFact } from './payment-facts.js';
@@ -38,6 +39,7 @@ export class Reconciliation {
     private readonly topUps: TopUpRepository,
     private readonly told: ToldRepository,
     private readonly book: PaymentBook,
+    private readonly wallets: WalletService,
     private readonly clock: Clock,
   ) {}
 
@@ -110,7 +112,7 @@ export class Reconciliation {
   }
 
   private async unheard(order: TopUpOrder): Promise<Finding> {
-    return (await this.topUps.hasAccount(order.accountId))
+    return (await this.wallets.hasOwner(order.accountId))
       ? { text: `${nameOf(order)} is paid at Stripe, and ${order.state} here`, canApply: true }
       : {
           text: `${nameOf(order)} is paid at Stripe, and its account was deleted`,

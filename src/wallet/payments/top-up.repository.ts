@@ -62,7 +62,7 @@ export class TopUpRepository {
 
   /**
    * Has whoever else begins a payment of an account, or deletes it, wait until the transaction ends. Before its orders, as
-   * a deletion has it. @returns whether there is such an account
+   * a deletion has it. Locks a row of `accounts`, which auth writes. @returns whether there is such an account
    */
   async lockAccount(accountId: string, manager: EntityManager): Promise<boolean> {
     return (await manager.query<unknown[]>(LOCK_ACCOUNT, [accountId])).length > 0;
@@ -163,14 +163,6 @@ export class TopUpRepository {
 
   async noteEntry(id: string, entryId: string, manager: EntityManager): Promise<void> {
     await manager.query('INSERT INTO top_up_entries (entry_id, top_up_id) VALUES ($1, $2)', [entryId, id]);
-  }
-
-  /** Whether there is somebody to have money. Reads `accounts`, which auth writes. */
-  async hasAccount(accountId: string, manager = this.dataSource.manager): Promise<boolean> {
-    const found = await manager.query<unknown[]>(`SELECT 1 FROM accounts WHERE id = $1 AND state <> 'deleted'`, [
-      accountId,
-    ]);
-    return found.length > 0;
   }
 
   private async orders(
