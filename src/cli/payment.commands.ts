@@ -21,7 +21,7 @@ export function paymentCommands(program: Command, withApp: WithApp): void {
     .action((options: ReconcileOptions) => reconcile(options, withApp));
   payments
     .command('problems')
-    .description('what Stripe told that matched no order, and moved no money')
+    .description('what Stripe told that could not be entered, and moved no money')
     .action(() => problems(withApp));
   payments
     .command('resolve <id>')

@@ -157,7 +157,7 @@ describe('a payment', () => {
        SELECT 'top_open_' || n, $1, 'stripe', 5000000000, 'usd', 'pending' FROM generate_series(1, 20) n`,
       [accountId],
     );
-    await expect(begin()).rejects.toThrow('Too many payments were begun.');
+    await expect(begin()).rejects.toThrow('Too many payments were begun within an hour.');
     await use.world.relay
       .get(DataSource)
       .query(`UPDATE top_ups SET created_at = now() - interval '61 minutes' WHERE account_id = $1`, [accountId]);

@@ -76,11 +76,11 @@ describe('what the overview says to be wrong', () => {
     expect(told[0]).toBe('bad: 1 call could not be settled');
   });
 
-  it('is payments that do not match, with the way to their list', () => {
+  it('is payments that could not be entered, with the way to their list', () => {
     const [notice] = notices({ ...ALL_WELL, unmatched: 2 });
     expect(notice).toMatchObject({
       tone: 'bad',
-      title: '2 payments do not match',
+      title: '2 payments could not be entered',
       action: { href: '/admin/payments' },
     });
   });

@@ -37,7 +37,7 @@ export interface Conditions {
   readonly lostMails: number;
   /** Calls whose settlement the database has refused. */
   readonly unsettled: number;
-  /** What the payment provider told that matched no order. */
+  /** What the payment provider told that could not be entered. */
   readonly unmatched: number;
 }
 
@@ -68,8 +68,8 @@ function ofMoney({ unsettled, unmatched }: Conditions): Notice[] {
 
 const notMatched = (unmatched: number): Notice => ({
   tone: 'bad',
-  title: `${count(unmatched)} payment${unmatched === 1 ? ' does' : 's do'} not match`,
-  text: 'What Stripe told differs from what was ordered, so no money was moved.',
+  title: `${count(unmatched)} payment${unmatched === 1 ? '' : 's'} could not be entered`,
+  text: 'No money was moved: what Stripe told does not match its order, or the account is gone. Each says why.',
   action: { href: '/admin/payments', label: 'Open payment problems' },
 });
 

@@ -7,7 +7,7 @@ import { ResolveForm } from './resolve.form.js';
 
 const LIST = '/admin/payments';
 
-/** `/admin/payments/:id`: one payment that matched no order, and what was done about it. */
+/** `/admin/payments/:id`: one payment that could not be entered, and what was done about it. */
 @Injectable()
 export class PaymentProblemPages {
   constructor(private readonly problems: PaymentProblems) {}

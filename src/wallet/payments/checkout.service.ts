@@ -28,7 +28,10 @@ export class AmountNotPayable extends AppError {
 /** An account has begun more payments than anybody pays. */
 export class TooManyUnpaid extends AppError {
   constructor() {
-    super('rate_limit_exceeded', 'Too many payments were begun. Pay one that is open, or wait an hour.');
+    super(
+      'rate_limit_exceeded',
+      'Too many payments were begun within an hour. Pay one that is open, or try again later.',
+    );
   }
 }
 
