@@ -31,6 +31,7 @@ export { SignIn, SignInRefused } from './sign-in/sign-in.service.js';
 export { SecondFactorIsOff } from './second-factor/second-factor.errors.js';
 export { SecondFactorRemoval } from './second-factor/second-factor-removal.js';
 export { type SecondFactor, SecondFactors } from './second-factor/second-factors.service.js';
+export { idleTime } from './sessions/idle-time.js';
 export { type Session, SessionNotFound, SessionService } from './sessions/session.service.js';
 export { besideField, durationOf, Throttle, TooManyTries } from './throttle/throttle.js';
 export { TimeZones } from './time-zones.js';

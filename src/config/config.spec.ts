@@ -70,6 +70,8 @@ describe('the configuration', () => {
     ['PUBLIC_URL', 'relay.example.com'],
     ['MAX_BODY_BYTES', '-1'],
     ['SHUTDOWN_GRACE_MS', 'soon'],
+    ['SESSION_IDLE_HOURS', '0'],
+    ['SESSION_IDLE_HOURS', '721'],
     ['CALLS_RETENTION_MONTHS', '0'],
     ['CALLS_RETENTION_MONTHS', '1.5'],
   ])('refuses %s=%s', (name, value) => {

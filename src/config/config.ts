@@ -35,6 +35,8 @@ export class Config {
   readonly signUpDomains: readonly string[];
   /** What a new account is given once its address is verified. */
   readonly startingCredit: Nanos;
+  /** After how long without a visit a browser is signed out; undefined: nothing in the environment says so. */
+  readonly sessionIdleHours: number | undefined;
   /** Undefined: mail goes to the outbox folder. Has the password, if there is one. */
   readonly smtpUrl: Secret | undefined;
   readonly mailFrom: string;
@@ -88,6 +90,7 @@ export class Config {
     this.signUp = environment.SIGN_UP;
     this.signUpDomains = environment.SIGN_UP_DOMAINS.map((domain) => domain.toLowerCase());
     this.startingCredit = parseUsd(environment.STARTING_CREDIT);
+    this.sessionIdleHours = environment.SESSION_IDLE_HOURS;
     this.smtpUrl = secretOf(environment.SMTP_URL);
     this.mailFrom = environment.MAIL_FROM;
     this.supportContact = environment.SUPPORT_CONTACT;

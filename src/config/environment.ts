@@ -92,6 +92,13 @@ export class Environment {
   readonly STARTING_CREDIT: string = '0';
 
   @IsOptional()
+  @whole()
+  @IsInt()
+  @Min(1)
+  @Max(720)
+  readonly SESSION_IDLE_HOURS?: number;
+
+  @IsOptional()
   @Matches(/^smtps?:\/\//, { message: 'SMTP_URL must start with smtp:// or smtps://' })
   readonly SMTP_URL?: string;
 

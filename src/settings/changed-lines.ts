@@ -10,11 +10,12 @@ const FACTS: { readonly [Name in SectionName]: (section: Sections[Name]) => Fact
     terms,
     'status page': statusIsPublic ? 'for everybody' : 'for whoever is signed in',
   }),
-  signUp: ({ mode, domains, startingCredit, administratorsNeedSecondFactor }) => ({
+  signUp: ({ mode, domains, startingCredit, administratorsNeedSecondFactor, sessionIdleHours }) => ({
     'who may register': mode,
     domains: domains.join(', '),
     'starting credit': `$${startingCredit}`,
     'second factor of administrators': administratorsNeedSecondFactor ? 'needed' : 'as they like',
+    'hours without a visit': String(sessionIdleHours),
   }),
   mail: ({ server, sealedPassword, from }) => ({ server, password: sealedPassword, sender: from }),
   payment: ({ enabled, sealedSecretKey, sealedWebhookSecret, amounts, smallest, largest }) => ({

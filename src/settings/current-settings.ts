@@ -28,6 +28,8 @@ export interface CurrentSettings {
   readonly signIn: {
     /** Whether nothing but setting one up is open to those that have none. */
     readonly administratorsNeedSecondFactor: boolean;
+    /** After how long without a visit a browser is signed out. */
+    readonly sessionIdleHours: number;
   };
   readonly mail: {
     /** Undefined: mail goes to the outbox folder. Has the password, if there is one. */
@@ -56,7 +58,7 @@ export const currentSettings = (
 ): CurrentSettings => ({
   site: siteSettings(sections, config),
   signUp: signUpSettings(sections, config),
-  signIn: { administratorsNeedSecondFactor: sections.signUp.administratorsNeedSecondFactor },
+  signIn: signInSettings(sections, config),
   mail: mailSettings(sections, config, password),
   payment: paymentSettings(sections.payment, config, payment),
   retention: { callsMonths: config.callsRetentionMonths ?? sections.retention.callsMonths ?? undefined },
@@ -78,6 +80,13 @@ function signUpSettings({ signUp }: Sections, config: Config): CurrentSettings['
     mode: 'mode' in fixed ? config.signUp : signUp.mode,
     domains: 'domains' in fixed ? config.signUpDomains : signUp.domains,
     startingCredit: 'startingCredit' in fixed ? config.startingCredit : parseUsd(signUp.startingCredit),
+  };
+}
+
+function signInSettings({ signUp }: Sections, config: Config): CurrentSettings['signIn'] {
+  return {
+    administratorsNeedSecondFactor: signUp.administratorsNeedSecondFactor,
+    sessionIdleHours: config.sessionIdleHours ?? signUp.sessionIdleHours,
   };
 }
 

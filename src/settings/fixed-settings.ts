@@ -4,7 +4,12 @@ import type { SectionName } from './sections/sections.js';
 /** By section and field, the variable of the environment that wins over what is stored. */
 const VARIABLES: Readonly<Record<SectionName, Readonly<Record<string, string>>>> = {
   site: { supportContact: 'SUPPORT_CONTACT' },
-  signUp: { mode: 'SIGN_UP', domains: 'SIGN_UP_DOMAINS', startingCredit: 'STARTING_CREDIT' },
+  signUp: {
+    mode: 'SIGN_UP',
+    domains: 'SIGN_UP_DOMAINS',
+    startingCredit: 'STARTING_CREDIT',
+    sessionIdleHours: 'SESSION_IDLE_HOURS',
+  },
   mail: { server: 'SMTP_URL', serverPassword: 'SMTP_URL', sealedPassword: 'SMTP_URL', from: 'MAIL_FROM' },
   payment: {
     secretKey: 'STRIPE_SECRET_KEY',

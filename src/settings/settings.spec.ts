@@ -43,15 +43,16 @@ const faultsIn = (reading: () => unknown): readonly string[] => {
 describe('what holds', () => {
   const SAVED = stored({
     site: { name: 'Acme', supportContact: 'help@acme.example' },
-    signUp: { mode: 'closed', domains: ['acme.example'], startingCredit: '3' },
+    signUp: { mode: 'closed', domains: ['acme.example'], startingCredit: '3', sessionIdleHours: 24 },
     mail: { server: 'smtp://mail.acme.example', from: 'relay@acme.example' },
     retention: { callsMonths: 6 },
   });
 
   it('is what was saved where the environment says nothing', () => {
-    const { site, signUp, mail, retention } = holdingUnder({}, SAVED);
+    const { site, signUp, signIn, mail, retention } = holdingUnder({}, SAVED);
     expect(site).toMatchObject({ name: 'Acme', supportContact: 'help@acme.example' });
     expect(signUp).toEqual({ mode: 'closed', domains: ['acme.example'], startingCredit: parseUsd('3') });
+    expect(signIn.sessionIdleHours).toBe(24);
     expect([mail.smtpUrl?.reveal(), mail.from]).toEqual(['smtp://mail.acme.example', 'relay@acme.example']);
     expect(retention.callsMonths).toBe(6);
   });
@@ -61,12 +62,14 @@ describe('what holds', () => {
       SIGN_UP: 'open',
       SIGN_UP_DOMAINS: 'other.example',
       STARTING_CREDIT: '0',
+      SESSION_IDLE_HOURS: '336',
       SUPPORT_CONTACT: 'https://help.example',
       SMTP_URL: 'smtp://other.example',
       MAIL_FROM: 'Other <other@other.example>',
       CALLS_RETENTION_MONTHS: '24',
     };
-    const { site, signUp, mail, retention } = holdingUnder(environment, SAVED);
+    const { site, signUp, signIn, mail, retention } = holdingUnder(environment, SAVED);
+    expect(signIn.sessionIdleHours).toBe(336);
     expect(retention.callsMonths).toBe(24);
     expect(site.supportContact).toBe('https://help.example');
     expect(signUp).toEqual({ mode: 'open', domains: ['other.example'], startingCredit: 0n });
@@ -94,6 +97,7 @@ describe('a section', () => {
       domains: ['example.com', 'acme.example'],
       startingCredit: '0.50',
       administratorsNeedSecondFactor: false,
+      sessionIdleHours: 336,
     });
     expect(readSection('site', { name: ' Acme ', terms: 'One.\r\n\r\nTwo.', statusIsPublic: 'yes' })).toEqual({
       name: 'Acme',
@@ -101,6 +105,7 @@ describe('a section', () => {
       terms: 'One.\n\nTwo.',
       statusIsPublic: true,
     });
+    expect(readSection('signUp', { sessionIdleHours: ' 24 ' }).sessionIdleHours).toBe(24);
     expect(readSection('retention', { callsMonths: ' 12 ' }).callsMonths).toBe(12);
     expect(readSection('retention', { callsMonths: '' }).callsMonths).toBeNull();
   });
@@ -113,6 +118,13 @@ describe('a section', () => {
     ['signUp', { domains: 'example.com, not a domain' }, ['domains']],
     ['signUp', { domains: 5, startingCredit: '-1' }, ['domains', 'startingCredit']],
     ['signUp', { startingCredit: '1.0000000001' }, ['startingCredit']],
+    ...['', '0', '721', '1.5', 'a week'].map(
+      (typed): [SectionName, Readonly<Record<string, unknown>>, readonly string[]] => [
+        'signUp',
+        { sessionIdleHours: typed },
+        ['sessionIdleHours'],
+      ],
+    ),
     ['mail', { server: 'mail.example.com' }, ['server']],
     ['mail', { server: 'smtp://relay:secret@mail.example.com' }, ['server']],
     ['mail', { server: 'smtp://mail.example.com/path' }, ['server']],

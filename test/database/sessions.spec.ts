@@ -2,14 +2,17 @@ import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { AccountStanding, SessionNotFound, SessionService } from '../../src/auth/index.js';
 import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
+import { SettingsEditor } from '../../src/settings/index.js';
 import { Clock } from '../../src/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startOn } from '../support/modules.js';
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const FROM = { ip: '192.0.2.7', userAgent: 'Firefox/130' };
 const TOKEN = 'a'.repeat(43);
 const OTHER = 'b'.repeat(43);
+const LATER = 'c'.repeat(43);
 
 class SetClock extends Clock {
   at = Date.now();
@@ -66,8 +69,33 @@ describe('sessions', () => {
     clock.at += 12 * HOUR_MS + 1;
     await expect(sessions.find(TOKEN, FROM)).resolves.toBeUndefined();
     await expect(sessions.find(OTHER, FROM)).resolves.toMatchObject({ accountId: bob });
-    clock.at += 30 * 24 * HOUR_MS;
+    for (let days = 10; days <= 20; days += 10) {
+      clock.at += 10 * DAY_MS;
+      await expect(sessions.find(OTHER, FROM)).resolves.toBeDefined();
+    }
+    clock.at += 10 * DAY_MS;
     await expect(sessions.find(OTHER, FROM)).resolves.toBeUndefined();
+  });
+
+  it('end after 14 days without a visit', async () => {
+    await sessions.start(ann, TOKEN, true, FROM);
+    await sessions.start(ann, OTHER, true, FROM);
+    clock.at += 13 * DAY_MS;
+    const visited = await sessions.find(TOKEN, FROM);
+    clock.at += DAY_MS;
+    await expect(sessions.find(OTHER, FROM)).resolves.toBeUndefined();
+    expect((await sessions.list(ann)).map(({ id }) => id)).toEqual([visited?.sessionId]);
+    clock.at += 13 * DAY_MS - 1;
+    await expect(sessions.find(TOKEN, FROM)).resolves.toBeDefined();
+  });
+
+  it('end after as many hours without a visit as are set, also those that began before', async () => {
+    await sessions.start(ann, TOKEN, false, FROM);
+    await app.get(SettingsEditor, { strict: false }).change('signUp', 0, { sessionIdleHours: 2 });
+    clock.at += 2 * HOUR_MS - 1;
+    await expect(sessions.find(TOKEN, FROM)).resolves.toBeDefined();
+    clock.at += 2 * HOUR_MS;
+    await expect(sessions.find(TOKEN, FROM)).resolves.toBeUndefined();
   });
 
   it('end when their account is suspended, also for when it is enabled again', async () => {
@@ -111,5 +139,10 @@ describe('sessions', () => {
     clock.at += 13 * HOUR_MS;
     await sessions.start(bob, OTHER, false, FROM);
     expect(await app.get(DataSource).query('SELECT account_id FROM sessions')).toEqual([{ account_id: bob }]);
+    await sessions.start(ann, TOKEN, true, FROM);
+    clock.at += 14 * DAY_MS;
+    await sessions.start(ann, LATER, true, FROM);
+    const seen = await app.get(DataSource).query<{ at: Date }[]>('SELECT last_seen_at AS at FROM sessions');
+    expect(seen).toEqual([{ at: new Date(clock.at) }]);
   });
 });

@@ -29,6 +29,13 @@ describe('the page of settings', () => {
     return operator.post(`${PAGE}/${section}`, { revision, ...fields });
   };
   const site = (changes: Record<string, string>) => ({ name: 'Acme', supportContact: '', terms: '', ...changes });
+  const signUp = (changes: Record<string, string>) => ({
+    mode: 'open',
+    domains: '',
+    startingCredit: '0',
+    sessionIdleHours: '336',
+    ...changes,
+  });
 
   it('names the service everywhere, at once', async () => {
     await start();
@@ -60,11 +67,17 @@ describe('the page of settings', () => {
 
   it('shows what was typed again, with what is wrong beside it, and saves nothing', async () => {
     await start();
-    const { status, text } = await save('sign-up', { mode: 'invite', domains: 'not a domain', startingCredit: 'five' });
+    const { status, text } = await save('sign-up', {
+      mode: 'invite',
+      domains: 'not a domain',
+      startingCredit: 'five',
+      sessionIdleHours: 'many',
+    });
     expect(status).toBe(422);
     expect(text).toContain('<title>Error: Settings');
     expect(text).toMatch(/id="domains-error">.*?Enter domain names/s);
     expect(text).toMatch(/id="startingCredit-error">.*?Enter dollars/s);
+    expect(text).toMatch(/id="sessionIdleHours-error">.*?Enter a whole number of hours/s);
     expect(text).toContain('value="five"');
     expect(text).toContain('>not a domain</textarea>');
     expect(text).toContain('<option value="invite" selected>');
@@ -98,11 +111,22 @@ describe('the page of settings', () => {
         password: 'violet kettle umbrella',
         invitation: '',
       });
-    await save('sign-up', { mode: 'open', domains: 'acme.example', startingCredit: '0' });
+    await save('sign-up', signUp({ domains: 'acme.example' }));
     expect((await register()).text).toContain('Enter an address that ends in @acme.example.');
-    await save('sign-up', { mode: 'closed', domains: '', startingCredit: '0' });
+    await save('sign-up', signUp({ mode: 'closed' }));
     expect((await stranger.get('/register')).text).not.toContain('action="/register"');
     expect((await stranger.post('/register', {})).location).toBe('');
+  });
+
+  it('decides after how long without a visit browsers are signed out, and says so where people sign in', async () => {
+    await start();
+    const { text } = await new PageVisitor(relay.url).get('/sign-in');
+    expect(text).toContain('otherwise for 12 hours. It ends sooner after 14 days without a visit.');
+    await save('sign-up', signUp({ sessionIdleHours: '5' }));
+    expect((await operator.get(PAGE)).text).toContain('hours without a visit 336 → 5');
+    expect((await operator.get('/account')).text).toContain('One is signed out after 5 hours without a visit.');
+    await relay.get(DataSource).query(`UPDATE sessions SET last_seen_at = now() - interval '5 hours'`);
+    expect((await operator.get(PAGE)).location).toContain('/sign-in');
   });
 
   it('says from when on calls are kept, and that money stays', async () => {
@@ -120,6 +144,7 @@ describe('the page of settings', () => {
   it('shows what the environment sets, and by which variable, and lets nobody change it', async () => {
     await start({
       SIGN_UP: 'invite',
+      SESSION_IDLE_HOURS: '48',
       SMTP_URL: 'smtp://relay:hunter2-secret@mail.example.com:587',
       SUPPORT_CONTACT: 'help@acme.example',
     });
@@ -127,9 +152,10 @@ describe('the page of settings', () => {
     expect(text).toMatch(/id="mode" value="Whoever has an invitation" readonly/);
     expect(text).toContain('Set by SIGN_UP in the server’s environment.');
     expect(text).toMatch(/id="server" value="smtp:\/\/relay@mail.example.com:587" readonly/);
+    expect(text).toMatch(/id="sessionIdleHours" value="2 days without a visit" readonly/);
     expect(text).not.toContain('name="serverPassword"');
     expect(text).not.toContain('hunter2-secret');
-    await save('sign-up', { mode: 'open', domains: '', startingCredit: '1' });
+    await save('sign-up', signUp({ startingCredit: '1' }));
     expect(relay.get(Settings).current().signUp).toMatchObject({ mode: 'invite', startingCredit: 1_000_000_000n });
   });
 

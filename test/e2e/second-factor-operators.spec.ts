@@ -25,7 +25,7 @@ describe('operators and second factors', () => {
     const { text } = await operator.browser.get('/admin/settings');
     const form = /<form[^>]*action="\/admin\/settings\/sign-up".*?<\/form>/s.exec(text)?.[0] ?? '';
     const [, revision = ''] = /name="revision" value="(\d+)"/.exec(form) ?? [];
-    const fields = { revision, mode: 'open', domains: '' };
+    const fields = { revision, mode: 'open', domains: '', sessionIdleHours: '336' };
     const ticked = needed ? { administratorsNeedSecondFactor: 'yes' } : {};
     const saved = await operator.browser.post('/admin/settings/sign-up', { ...fields, ...ticked });
     expect(saved.location).toBe('/admin/settings');

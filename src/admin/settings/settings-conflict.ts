@@ -16,6 +16,7 @@ const LABELS: Readonly<Record<SectionName, Readonly<Record<string, string>>>> = 
     domains: 'Domains',
     startingCredit: 'Starting credit',
     administratorsNeedSecondFactor: 'Administrators need a second factor',
+    sessionIdleHours: 'Hours without a visit',
   },
   mail: { server: 'Server', from: 'Sender' },
   payment: {

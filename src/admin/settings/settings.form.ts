@@ -44,6 +44,9 @@ export class SignUpForm extends ConfirmedForm {
 
   @Text()
   readonly administratorsNeedSecondFactor: string = '';
+
+  @Text()
+  readonly sessionIdleHours: string = '';
 }
 
 /** Whoever may change the server may read everybody's links for new passwords. */

@@ -1,3 +1,4 @@
+import { idleTime } from '../../auth/index.js';
 import type { CurrentSettings, SectionName, Sections } from '../../settings/index.js';
 import { formatUsd } from '../../shared/index.js';
 import type { FormBody } from '../../web/index.js';
@@ -9,11 +10,12 @@ const VALUES: { readonly [Name in SectionName]: (section: Sections[Name]) => For
     terms,
     statusIsPublic: statusIsPublic ? 'yes' : '',
   }),
-  signUp: ({ mode, domains, startingCredit, administratorsNeedSecondFactor }) => ({
+  signUp: ({ mode, domains, startingCredit, administratorsNeedSecondFactor, sessionIdleHours }) => ({
     mode,
     domains: domains.join('\n'),
     startingCredit,
     administratorsNeedSecondFactor: administratorsNeedSecondFactor ? 'yes' : '',
+    sessionIdleHours: String(sessionIdleHours),
   }),
   mail: ({ server, from }) => ({ server, from }),
   payment: ({ enabled, amounts, smallest, largest }) => ({
@@ -55,6 +57,7 @@ export function fixedFields(
 const shownSettings = ({
   site,
   signUp,
+  signIn,
   mail,
   payment,
   retention,
@@ -63,6 +66,7 @@ const shownSettings = ({
   mode: MODES.find(({ value }) => value === signUp.mode)?.label ?? signUp.mode,
   domains: signUp.domains.join(', '),
   startingCredit: formatUsd(signUp.startingCredit),
+  sessionIdleHours: `${idleTime(signIn.sessionIdleHours)} without a visit`,
   server: mail.smtpUrl === undefined ? '' : withoutPassword(mail.smtpUrl.reveal()).server,
   from: mail.from,
   secretKey: payment.secretKey === undefined ? '' : 'A key that is not shown',

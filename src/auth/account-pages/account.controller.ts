@@ -1,5 +1,6 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { IsNotEmpty, IsTimeZone, MaxLength } from 'class-validator';
+import { Settings } from '../../settings/index.js';
 import {
   CurrentVisit,
   CurrentVisitor,
@@ -14,6 +15,7 @@ import {
 import { SignedIn } from '../access.js';
 import { AccountService } from '../account.service.js';
 import { SecondFactors } from '../second-factor/second-factors.service.js';
+import { idleTime } from '../sessions/idle-time.js';
 import { SessionService } from '../sessions/session.service.js';
 import { TimeZones } from '../time-zones.js';
 import { sessionViews, themeOptions, timeZoneOptions } from './account.view.js';
@@ -37,6 +39,7 @@ export class AccountController {
     private readonly sessions: SessionService,
     private readonly timeZones: TimeZones,
     private readonly factors: SecondFactors,
+    private readonly settings: Settings,
   ) {}
 
   @Get()
@@ -71,6 +74,7 @@ export class AccountController {
       secondFactor: await this.factors.of(visitor.accountId),
       sessions,
       others: sessions.length > 1,
+      idle: idleTime(this.settings.current().signIn.sessionIdleHours),
       timeZones: timeZoneOptions(await this.timeZones.list()),
       themes: themeOptions(theme),
     };

@@ -19,6 +19,12 @@ export interface SessionRow {
   readonly hasSecondFactor: boolean;
 }
 
+/** What tells the sessions that can be used: they end later than `now`, and were seen later than `idleSince`. */
+export interface Moment {
+  readonly now: Date;
+  readonly idleSince: Date;
+}
+
 /** Of an account that is not enabled no session is found. */
 const FIND = `
   SELECT s.id AS "sessionId", s.last_seen_at AS "lastSeenAt", a.id AS "accountId", a.email, a.name, a.role,
@@ -27,7 +33,7 @@ const FIND = `
          EXISTS (SELECT FROM second_factors f WHERE f.account_id = a.id) AS "hasSecondFactor"
     FROM sessions s
     JOIN accounts a ON a.id = s.account_id
-   WHERE s.token_hash = $1 AND s.expires_at > $2 AND a.state = 'enabled'`;
+   WHERE s.token_hash = $1 AND s.expires_at > $2 AND s.last_seen_at > $3 AND a.state = 'enabled'`;
 
 /** A session that there was, with the address of its account. */
 export interface EndedSession {
@@ -45,12 +51,12 @@ const ENDED = 'RETURNING a.email, s.user_agent AS "userAgent"';
 export class SessionRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  async insert(session: Omit<SessionEntity, 'createdAt' | 'lastSeenAt'>, manager?: EntityManager): Promise<void> {
+  async insert(session: Omit<SessionEntity, 'createdAt'>, manager?: EntityManager): Promise<void> {
     await (manager ?? this.dataSource.manager).insert(SessionEntity, session);
   }
 
-  async find(tokenHash: Buffer, now: Date): Promise<SessionRow | undefined> {
-    const [row] = await this.dataSource.query<SessionRow[]>(FIND, [tokenHash, now]);
+  async find(tokenHash: Buffer, { now, idleSince }: Moment): Promise<SessionRow | undefined> {
+    const [row] = await this.dataSource.query<SessionRow[]>(FIND, [tokenHash, now, idleSince]);
     return row;
   }
 
@@ -63,9 +69,9 @@ export class SessionRepository {
   }
 
   /** Of those that can still be used, the last seen first. */
-  listOf(accountId: string, now: Date): Promise<readonly SessionEntity[]> {
+  listOf(accountId: string, { now, idleSince }: Moment): Promise<readonly SessionEntity[]> {
     return this.dataSource.getRepository(SessionEntity).find({
-      where: { accountId, expiresAt: MoreThan(now) },
+      where: { accountId, expiresAt: MoreThan(now), lastSeenAt: MoreThan(idleSince) },
       order: { lastSeenAt: 'DESC', id: 'DESC' },
     });
   }
@@ -96,7 +102,9 @@ export class SessionRepository {
     return ended;
   }
 
-  async deleteExpired(now: Date): Promise<void> {
-    await this.dataSource.query('DELETE FROM sessions WHERE expires_at <= $1', [now]);
+  /** Those of everybody that have ended, and the idle ones of one account: the others go when their time is over. */
+  async deleteOver(accountId: string, { now, idleSince }: Moment): Promise<void> {
+    const sql = 'DELETE FROM sessions WHERE expires_at <= $1 OR (account_id = $2 AND last_seen_at <= $3)';
+    await this.dataSource.query(sql, [now, accountId, idleSince]);
   }
 }

@@ -7,7 +7,7 @@ import { AppError, Clock, newId } from '../../shared/index.js';
 import type { Visitor } from '../../web/index.js';
 import { browserName } from '../account-pages/browser-name.js';
 import { accountObject } from '../account-words.js';
-import { type EndedSession, SessionRepository, type SessionRow } from './session.repository.js';
+import { type EndedSession, type Moment, SessionRepository, type SessionRow } from './session.repository.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -62,7 +62,7 @@ export class SessionService {
     manager?: EntityManager,
   ): Promise<number | undefined> {
     const now = this.clock.now();
-    await this.sessions.deleteExpired(new Date(now));
+    await this.sessions.deleteOver(accountId, this.moment());
     const lifetimeMs = kept ? KEPT_MS : USUAL_MS;
     await this.sessions.insert(
       {
@@ -71,6 +71,7 @@ export class SessionService {
         accountId,
         ip: from.ip,
         userAgent: from.userAgent.slice(0, MAX_USER_AGENT),
+        lastSeenAt: new Date(now),
         confirmedAt: new Date(now),
         expiresAt: new Date(now + lifetimeMs),
       },
@@ -81,21 +82,21 @@ export class SessionService {
 
   /** Who is behind a token, and notes that they were seen. */
   async find(token: string, from: Whereabouts): Promise<Visitor | undefined> {
-    const now = this.clock.date();
-    const row = await this.sessions.find(hashOf(token), now);
+    const moment = this.moment();
+    const row = await this.sessions.find(hashOf(token), moment);
     if (row === undefined) return undefined;
-    if (now.getTime() - row.lastSeenAt.getTime() > SEEN_EVERY_MS)
+    if (moment.now.getTime() - row.lastSeenAt.getTime() > SEEN_EVERY_MS)
       await this.sessions.touch(row.sessionId, {
-        lastSeenAt: now,
+        lastSeenAt: moment.now,
         ip: from.ip,
         userAgent: from.userAgent.slice(0, MAX_USER_AGENT),
       });
     return visitorOf(row, this.settings.current().signIn.administratorsNeedSecondFactor);
   }
 
-  /** The last seen first. */
+  /** Those that can still be used, the last seen first. */
   list(accountId: string): Promise<readonly Session[]> {
-    return this.sessions.listOf(accountId, this.clock.date());
+    return this.sessions.listOf(accountId, this.moment());
   }
 
   /** @throws SessionNotFound also when it is another account's */
@@ -128,6 +129,12 @@ export class SessionService {
     const end = async (within: EntityManager): Promise<void> =>
       this.record(accountId, await this.sessions.deleteAllOf(accountId, exceptId, within), within);
     await (manager ? end(manager) : this.sessions.transaction(end));
+  }
+
+  private moment(): Moment {
+    const now = this.clock.now();
+    const idleMs = this.settings.current().signIn.sessionIdleHours * HOUR_MS;
+    return { now: new Date(now), idleSince: new Date(now - idleMs) };
   }
 
   /** The browsers that were signed out, by what they say of themselves. */

@@ -1,10 +1,12 @@
 import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
 import { IsNotEmpty, IsOptional, IsString } from 'class-validator';
 import type { FastifyReply } from 'fastify';
+import { Settings } from '../../settings/index.js';
 import { Secret } from '../../shared/index.js';
 import { CurrentVisit, Form, type FormBody, localPath, Page, Redirect, type Visit } from '../../web/index.js';
 import { Public } from '../access.js';
 import { SignInSteps } from '../second-factor/sign-in-steps.js';
+import { idleTime } from '../sessions/idle-time.js';
 import { TooManyTries } from '../throttle/throttle.js';
 import { BrowserSignIn } from './browser-sign-in.js';
 import { SignIn } from './sign-in.service.js';
@@ -32,12 +34,13 @@ export class SignInController {
     private readonly signIn: SignIn,
     private readonly browser: BrowserSignIn,
     private readonly steps: SignInSteps,
+    private readonly settings: Settings,
   ) {}
 
   @Get('sign-in')
   show(@Query('next') next: unknown, @CurrentVisit() { visitor }: Visit): Page | Redirect {
     if (visitor !== undefined) return new Redirect(nextIn(next));
-    return pageOf(Form.empty<SignInForm>(), next);
+    return this.page(Form.empty<SignInForm>(), next);
   }
 
   @Post('sign-in')
@@ -48,8 +51,8 @@ export class SignInController {
   ): Promise<Page | Redirect> {
     const form = Form.read(SignInForm, body);
     const account = await this.attempt(form, visit);
-    if (account instanceof TooManyTries) return throttled(form, body['next'], account, reply);
-    if (account === undefined) return pageOf(form, body['next']);
+    if (account instanceof TooManyTries) return this.throttled(form, body['next'], account, reply);
+    if (account === undefined) return this.page(form, body['next']);
     const signIn = { accountId: account.id, kept: body['remember'] !== undefined, next: nextIn(body['next']) };
     return new Redirect(await this.steps.afterPassword(signIn, visit, reply));
   }
@@ -68,19 +71,25 @@ export class SignInController {
         throw error;
       });
   }
+
+  private page(form: Form<SignInForm>, next: unknown, status?: number): Page {
+    const idle = idleTime(this.settings.current().signIn.sessionIdleHours);
+    const data = { form, next: nextIn(next), idle, forgot: { href: '/forgot', label: 'Forgot password?' } };
+    return new Page('auth/sign-in', {
+      title: 'Sign in',
+      layout: 'auth',
+      data,
+      ...(status !== undefined && { status }),
+    });
+  }
+
+  /** The same page, which says when to come again. */
+  private throttled(form: Form<SignInForm>, next: unknown, error: TooManyTries, reply: FastifyReply): Page {
+    form.refuse('password', error.message);
+    void reply.header('retry-after', error.retryAfterSeconds);
+    return this.page(form, next, 429);
+  }
 }
 
 /** Where somebody wanted to go, as long as it is here. */
 const nextIn = (next: unknown): string => localPath(typeof next === 'string' ? next : undefined);
-
-function pageOf(form: Form<SignInForm>, next: unknown, status?: number): Page {
-  const data = { form, next: nextIn(next), forgot: { href: '/forgot', label: 'Forgot password?' } };
-  return new Page('auth/sign-in', { title: 'Sign in', layout: 'auth', data, ...(status !== undefined && { status }) });
-}
-
-/** The same page, which says when to come again. */
-function throttled(form: Form<SignInForm>, next: unknown, error: TooManyTries, reply: FastifyReply): Page {
-  form.refuse('password', error.message);
-  void reply.header('retry-after', error.retryAfterSeconds);
-  return pageOf(form, next, 429);
-}

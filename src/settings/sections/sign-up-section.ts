@@ -1,7 +1,9 @@
-import { ArrayMaxSize, IsArray, IsBoolean, IsFQDN, IsIn, Matches } from 'class-validator';
-import { Names, Text, Ticked } from './typed.js';
+import { ArrayMaxSize, IsArray, IsBoolean, IsFQDN, IsIn, IsInt, Matches, Max, Min } from 'class-validator';
+import { Names, Text, Ticked, Whole } from './typed.js';
 
-/** Who may make an account, what it starts with, and what administrators sign in with. */
+const HOURS = 'Enter a whole number of hours from 1 to 720.';
+
+/** Who may make an account, what it starts with, what administrators sign in with, and for how long one is signed in. */
 export class SignUpSection {
   @IsIn(['open', 'invite', 'closed'], { message: 'Choose who may create an account.' })
   readonly mode: 'open' | 'invite' | 'closed' = 'open';
@@ -22,4 +24,11 @@ export class SignUpSection {
   @Ticked()
   @IsBoolean({ message: 'Tick the box or leave it empty.' })
   readonly administratorsNeedSecondFactor: boolean = false;
+
+  /** After how long without a visit a browser is signed out. None is signed in for more than 720, visits or not. */
+  @Whole()
+  @IsInt({ message: HOURS })
+  @Min(1, { message: HOURS })
+  @Max(720, { message: HOURS })
+  readonly sessionIdleHours: number = 336;
 }
