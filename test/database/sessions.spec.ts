@@ -1,6 +1,6 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { AccountStanding, SessionNotFound, SessionService } from '../../src/auth/index.js';
+import { AccountStanding, BrowserSignIn, SessionNotFound, SessionService } from '../../src/auth/index.js';
 import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
 import { SettingsEditor } from '../../src/settings/index.js';
 import { Clock } from '../../src/shared/index.js';
@@ -123,6 +123,20 @@ describe('sessions', () => {
     await expect(sessions.find(TOKEN, FROM)).resolves.toBeDefined();
     await sessions.end(ann, session!.id);
     await expect(sessions.find(TOKEN, FROM)).resolves.toBeUndefined();
+  });
+
+  it('are over for their browser when they were ended elsewhere meanwhile, and not when the database fails', async () => {
+    await sessions.start(ann, TOKEN, false, FROM);
+    const visitor = await sessions.find(TOKEN, FROM);
+    const visit = { ...FROM, visitor, csrf: '', theme: undefined, requestId: '', url: '/sign-out' };
+    const browser = app.get(BrowserSignIn, { strict: false });
+    const query = (sql: string) => app.get(DataSource).query(sql);
+    await query('ALTER TABLE accounts RENAME TO away');
+    await expect(browser.end(visit)).rejects.toThrow('accounts');
+    await query('ALTER TABLE away RENAME TO accounts');
+    await expect(sessions.find(TOKEN, FROM)).resolves.toBeDefined();
+    await sessions.end(ann, visitor!.sessionId);
+    await expect(browser.end(visit)).resolves.toBeUndefined();
   });
 
   it('can be ended all but one', async () => {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { type Visit, VisitCookies } from '../../web/index.js';
-import { SessionService } from '../sessions/session.service.js';
+import { SessionNotFound, SessionService } from '../sessions/session.service.js';
 
 /** Signs the browser that asks in and out. */
 @Injectable()
@@ -19,9 +19,13 @@ export class BrowserSignIn {
     this.cookies.setToken(reply, token, maxAgeSeconds);
   }
 
-  /** Ends the session; with a reply, the browser also forgets its token. */
+  /** Ends the session, unless it was ended elsewhere meanwhile; with a reply, the browser also forgets its token. */
   async end({ visitor }: Visit, reply?: FastifyReply): Promise<void> {
-    if (visitor !== undefined) await this.sessions.end(visitor.accountId, visitor.sessionId).catch(() => undefined);
+    if (visitor !== undefined) await this.sessions.end(visitor.accountId, visitor.sessionId).catch(unlessGone);
     if (reply !== undefined) this.cookies.clearToken(reply);
   }
+}
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof SessionNotFound)) throw error;
 }
