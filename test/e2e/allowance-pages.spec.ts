@@ -1,7 +1,8 @@
 import { DataSource } from 'typeorm';
+import { AccountService } from '../../src/auth/index.js';
 import { parseUsd } from '../../src/shared/index.js';
 import { AllowanceService, AllowanceTurn, LedgerCheck, WalletService } from '../../src/wallet/index.js';
-import { forgetSignIn, OPERATOR_PASSWORD, operatorVisit, type OperatorVisit } from '../support/operator-visit.js';
+import { forgetSignIn, onceOf, OPERATOR_PASSWORD, operatorVisit, type OperatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
@@ -28,7 +29,16 @@ describe('pages and the monthly allowance', () => {
     await operator.browser.get(`${there}/allowance`);
     return operator.browser.post(`${there}/allowance`, { amount, ...(password !== undefined && { password }) });
   };
-  const balance = async (): Promise<bigint> => (await relay.get(WalletService).balanceOf(ann.accountId)).balance;
+  const make = async (fields: Readonly<Record<string, string>>): Promise<Visited> => {
+    const { text } = await operator.browser.get('/admin/users/new');
+    return operator.browser.post('/admin/users/new', { _once: onceOf(text), ...fields });
+  };
+  const balanceOf = async (id: string): Promise<bigint> => (await relay.get(WalletService).balanceOf(id)).balance;
+  const balance = (): Promise<bigint> => balanceOf(ann.accountId);
+  const lastChange = async (id: string): Promise<unknown> => {
+    const sql = 'SELECT action, lines FROM audit_entries WHERE object_id = $1 ORDER BY id DESC LIMIT 1';
+    return (await relay.get(DataSource).query<unknown[]>(sql, [id]))[0];
+  };
   const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, '').replaceAll(/\s+/g, ' ');
   const nextMonth = (): string => {
     const now = new Date();
@@ -46,16 +56,27 @@ describe('pages and the monthly allowance', () => {
     expect((await operator.browser.get(`${there}/allowance`)).text).toContain('Nothing is given each month.');
     expect(await set('20')).toMatchObject({ status: 303, location: there });
     expect(await balance()).toBe(parseUsd('25'));
-    const [change] = await relay
-      .get(DataSource)
-      .query('SELECT action, lines FROM audit_entries WHERE object_id = $1 ORDER BY id DESC LIMIT 1', [ann.accountId]);
-    expect(change).toEqual({ action: 'changed', lines: ['monthly allowance none → $20'] });
+    const change = { action: 'changed', lines: ['monthly allowance none → $20'] };
+    expect(await lastChange(ann.accountId)).toEqual(change);
     expect((await operator.browser.get(there)).text).toContain('$20.00 given each month');
     const list = await operator.browser.get(`/admin/users?q=${ann.accountId}`);
     expect(list.text).toContain('$20.00 a month');
     const form = await operator.browser.get(`${there}/allowance`);
     expect(form.text).toContain('<b>$20.00</b> is given each month.');
     expect(form.text).toContain('value="20"');
+  });
+
+  it.each(['password', 'invite'])('let an operator give one to a new user who starts with a %s', async (way) => {
+    const email = `new-${way}@example.com`;
+    const refused = await make({ email, way, allowance: 'much' });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toMatch(/id="allowance-error">.*?Enter dollars, such as 25 or 1,000.50, or leave it empty/s);
+    expect(refused.text).toContain('value="much"');
+    await make({ email, way, credit: '2', allowance: '1,000.50' });
+    const { id } = await relay.get(AccountService).get(email);
+    expect(await balanceOf(id)).toBe(parseUsd('1002.5'));
+    expect(await lastChange(id)).toEqual({ action: 'changed', lines: ['monthly allowance none → $1000.5'] });
+    expect((await operator.browser.get(`/admin/users/${id}`)).text).toContain('$1,000.50 given each month');
   });
 
   it('refuse what is no amount and keep it as it was typed, and ask for a password after a while', async () => {

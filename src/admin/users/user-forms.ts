@@ -90,6 +90,10 @@ export class NewUserForm extends ConfirmedForm {
   @IsAmount({ message: 'Enter dollars, such as 25 or 1,000.50, or leave it empty for none.', mayBeEmpty: true })
   readonly credit: string = '';
 
+  /** A month. */
+  @IsAmount({ message: 'Enter dollars, such as 25 or 1,000.50, or leave it empty for none.', mayBeEmpty: true })
+  readonly allowance: string = '';
+
   @IsIn(['password', 'invite'], { message: 'Choose how they sign in for the first time.' })
   readonly way: string = 'password';
 }

@@ -70,6 +70,7 @@ export class UserNewPages {
     const { id, email, generatedPassword } = await this.onboarding.createAccount(
       invites ? { ...account, passwordHash: null } : { ...account, verified: true },
       credit,
+      amountOf(form.allowance),
     );
     const [failed] = invites ? await this.invitations.invite([{ id, email }]) : [];
     return { id, email, password: generatedPassword?.reveal(), notInvited: failed?.reason };
