@@ -40,12 +40,14 @@ describe('a second factor', () => {
       await browser.get('/account/second-factor');
       const shown = await browser.post('/account/second-factor');
       expect(shown.text).toMatch(/<svg class="qr"/);
+      expect(shown.headers.get('cache-control')).toBe('no-store');
       const app = Authenticator.reading(shown);
       const sealed = sealedIn(shown);
 
       const wrong = await browser.post('/account/second-factor/on', { sealed, code: '12345' });
       expect(wrong.status).toBe(422);
       expect(wrong.text).toContain('This code is not valid.');
+      expect(wrong.headers.get('cache-control')).toBe('no-store');
       expect(Authenticator.reading(wrong).at(0)).toBe(app.at(0));
 
       const on = await browser.post('/account/second-factor/on', { sealed, code: app.next() });
