@@ -54,6 +54,11 @@ describe('a second factor, in a browser', () => {
       const codes = (await listed.innerText()).trim().split('\n');
       expect(codes).toHaveLength(10);
       await look();
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Download as text' }).click(),
+      ]);
+      expect(file.suggestedFilename()).toBe('recovery-codes.txt');
       await page.getByRole('link', { name: 'I have stored them' }).click();
       await page.getByText('10 recovery codes left.').waitFor();
       await look();

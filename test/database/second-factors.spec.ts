@@ -1,6 +1,7 @@
 import { AuthModule, AccountService, SecondFactors } from '../../src/auth/index.js';
+import { FactorSecrets } from '../../src/auth/second-factor/factor-secrets.js';
 import { SecondFactorCheck } from '../../src/auth/second-factor/second-factor-check.js';
-import { newTotpSecret } from '../../src/auth/second-factor/totp.js';
+import { newTotpSecret, totpStep } from '../../src/auth/second-factor/totp.js';
 import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
 import { Authenticator } from '../support/authenticator.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
@@ -28,7 +29,9 @@ describe('codes of a second factor, in two processes', () => {
     const { id } = await one.get(AccountService).get('ann@example.com');
     const secret = newTotpSecret();
     const phone = new Authenticator(secret.reveal());
-    const [recovery = ''] = await one.get(SecondFactors).turnOn(id, secret, phone.next());
+    const sealedSecret = one.get(FactorSecrets, { strict: false }).sealForAccount(secret, id);
+    const step = totpStep(secret, phone.next(), Date.now())!;
+    const [recovery = ''] = await one.get(SecondFactors).turnOn(id, { sealedSecret, step }, 'ses_1');
     for (const code of [phone.next(), recovery]) {
       const tries = [0, 1, 2, 3].map((index) =>
         apps[index % 2]!.get(SecondFactorCheck, { strict: false }).signIn(id, code, `10.0.0.${index}`),
@@ -42,7 +45,9 @@ describe('codes of a second factor, in two processes', () => {
   it('are of one set, however many windows ask for others', async () => {
     const [one, other] = apps;
     const { id } = await one.get(AccountService).get('ann@example.com');
-    const sets = await Promise.all([one, other, one, other].map((app) => app.get(SecondFactors).renewCodes(id)));
+    const sets = await Promise.all(
+      [one, other, one, other].map((app) => app.get(SecondFactors).renewCodes(id, 'ses_1')),
+    );
     await expect(one.get(SecondFactors).of(id)).resolves.toMatchObject({ codesLeft: 10 });
     expect(new Set(sets.flat()).size).toBe(40);
   });

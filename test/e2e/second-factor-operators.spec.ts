@@ -3,7 +3,7 @@ import { AccountService, SecondFactors } from '../../src/auth/index.js';
 import { AccountDeletion, Onboarding } from '../../src/onboarding/index.js';
 import { Secret } from '../../src/shared/index.js';
 import { OTHER_PASSWORD, PASSWORD, useAccountPages } from '../support/account-pages.js';
-import { type SetUp, turnOnSecondFactor } from '../support/authenticator.js';
+import { turnOnSecondFactor } from '../support/authenticator.js';
 import { forgetSignIn, operatorVisit, type OperatorVisit, OPERATOR_PASSWORD } from '../support/operator-visit.js';
 
 describe('operators and second factors', () => {
@@ -15,11 +15,12 @@ describe('operators and second factors', () => {
     operator = await operatorVisit(pages.relay);
   });
 
-  const owner = async (): Promise<SetUp & { readonly email: string; readonly id: string }> => {
+  const owner = async () => {
     const email = await account();
-    const setUp = await turnOnSecondFactor(await signedIn(email));
+    const browser = await signedIn(email);
+    const setUp = await turnOnSecondFactor(browser);
     const { id } = await pages.relay.get(AccountService).get(email);
-    return { ...setUp, email, id };
+    return { ...setUp, email, id, browser };
   };
   const need = async (needed: boolean): Promise<void> => {
     const { text } = await operator.browser.get('/admin/settings');
@@ -32,8 +33,8 @@ describe('operators and second factors', () => {
   };
 
   describe('remove one', () => {
-    it('of somebody who has lost everything, on record, and the owner is told by mail', async () => {
-      const { email, id } = await owner();
+    it('of somebody who has lost everything, on record: they are signed out everywhere, and told by mail', async () => {
+      const { email, id, browser } = await owner();
       const waiting = visitor();
       await waiting.signIn(email, PASSWORD);
       const there = `/admin/users/${id}/second-factor`;
@@ -47,14 +48,18 @@ describe('operators and second factors', () => {
 
       const removed = await operator.browser.submit(there, { password: OPERATOR_PASSWORD });
       expect(removed.location).toBe(`/admin/users/${id}`);
+      await expect(pages.isSignedIn(browser)).resolves.toBe(false);
       expect((await visitor().signIn(email, PASSWORD)).location).toBe('/');
       const mail = await pages.mailbox.latestTo(email, 2);
       expect(mail.message.text).toContain('Whoever runs Switchboard removed it.');
       const changes = await pages.relay
         .get(DataSource)
-        .query('SELECT action, actor_name, lines FROM audit_entries WHERE object_id = $1', [id]);
+        .query('SELECT action, actor_name, lines FROM audit_entries WHERE object_id = $1 ORDER BY id DESC LIMIT 2', [
+          id,
+        ]);
       expect(changes).toEqual([
         { action: 'changed', actor_name: operator.email, lines: ['second factor on → removed'] },
+        { action: 'signed out', actor_name: operator.email, lines: ['Another program'] },
       ]);
       expect((await operator.browser.get(there)).location).toBe(`/admin/users/${id}`);
     });

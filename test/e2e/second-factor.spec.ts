@@ -92,6 +92,14 @@ describe('a second factor', () => {
       expect((await browser.get('/account')).text).toContain('href="/account/second-factor">Turn on');
     });
 
+    it('and signs out all other browsers', async () => {
+      const email = await account();
+      const [browser, other] = [await signedIn(email), await signedIn(email)];
+      await turnOnSecondFactor(browser);
+      await expect(isSignedIn(other)).resolves.toBe(false);
+      await expect(isSignedIn(browser)).resolves.toBe(true);
+    });
+
     it('and nothing of it is in the database in clear', async () => {
       const { email, app, recoveryCodes } = await owner();
       const rows = await sql<object>(
@@ -248,6 +256,16 @@ describe('a second factor', () => {
       );
       const { id } = await pages.relay.get(AccountService).get(email);
       await expect(sql('SELECT FROM recovery_codes WHERE account_id = $1', id)).resolves.toEqual([]);
+    });
+
+    it.each(['recovery-codes', 'off'])('and %s signs out all other browsers', async (page) => {
+      const { email, browser, recoveryCodes, app } = await owner();
+      const other = await halfIn(email);
+      await enter(other, app.next());
+      const given = { currentPassword: PASSWORD, code: recoveryCodes[0] ?? '' };
+      await browser.submit(`/account/second-factor/${page}`, given);
+      await expect(isSignedIn(other)).resolves.toBe(false);
+      await expect(isSignedIn(browser)).resolves.toBe(true);
     });
 
     it('not by whoever tries too often, who is told so beside the field', async () => {

@@ -45,7 +45,7 @@ export class UserSecondFactorPages {
       if (error instanceof SecondFactorIsOff) return new Redirect(pathOf(id), GONE);
       throw error;
     }
-    const text = `${user.email} signs in with the password alone, and was told so by mail.`;
+    const text = `${user.email} is signed out, signs in with the password alone, and was told so by mail.`;
     return new Redirect(pathOf(id), { tone: 'ok', title: 'Second factor removed', text });
   }
 

@@ -7,6 +7,7 @@ export const SECOND_FACTOR_ON: Wording = (product) => ({
   heading: 'Your second factor is on',
   paragraphs: [
     'Signing in takes a code of your app from now on, beside your password. Keep the recovery codes for when you cannot use the app.',
+    'All other browsers were signed out.',
   ],
   action: 'Choose another password',
   foot: NOT_YOU,
@@ -15,7 +16,9 @@ export const SECOND_FACTOR_ON: Wording = (product) => ({
 export const SECOND_FACTOR_OFF: Wording = (product) => ({
   subject: `Your ${product} account has no second factor any more`,
   heading: 'Your second factor is off',
-  paragraphs: ['Signing in takes your password alone from now on. Your recovery codes are void.'],
+  paragraphs: [
+    'Signing in takes your password alone from now on. Your recovery codes are void, and all other browsers were signed out.',
+  ],
   action: 'Choose another password',
   foot: NOT_YOU,
 });
@@ -25,7 +28,7 @@ export const SECOND_FACTOR_REMOVED: Wording = (product) => ({
   subject: `Your ${product} account has no second factor any more`,
   heading: 'Your second factor was removed',
   paragraphs: [
-    `Whoever runs ${product} removed it. Signing in takes your password alone from now on, and your recovery codes are void.`,
+    `Whoever runs ${product} removed it. Signing in takes your password alone from now on, your recovery codes are void, and all browsers were signed out.`,
     'You can turn it on again on the page of your account.',
   ],
   action: 'Choose another password',
@@ -35,7 +38,7 @@ export const SECOND_FACTOR_REMOVED: Wording = (product) => ({
 export const RECOVERY_CODES_REPLACED: Wording = (product) => ({
   subject: `Your ${product} account has new recovery codes`,
   heading: 'Your recovery codes were replaced',
-  paragraphs: ['The ones from before are void.'],
+  paragraphs: ['The ones from before are void, and all other browsers were signed out.'],
   action: 'Choose another password',
   foot: NOT_YOU,
 });

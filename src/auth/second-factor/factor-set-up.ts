@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../settings/index.js';
+import { Clock } from '../../shared/index.js';
 import type { Visitor } from '../../web/index.js';
 import { SECOND_FACTOR_ON } from '../mails/second-factor-words.js';
+import { typedCode } from '../verification/verification.js';
 import { FactorSecrets } from './factor-secrets.js';
 import { type QrCode, qrCode } from './qr-code.js';
+import { CodeNotAccepted } from './second-factor.errors.js';
 import { SecondFactorMails } from './second-factor-mails.js';
 import { SecondFactors } from './second-factors.service.js';
-import { newTotpSecret, totpAddress } from './totp.js';
+import { newTotpSecret, totpAddress, totpStep } from './totp.js';
 
 /** What a page shows for an app to be told what to make codes from. */
 export interface ShownSecret {
@@ -27,6 +30,7 @@ export class FactorSetUp {
     private readonly secrets: FactorSecrets,
     private readonly mails: SecondFactorMails,
     private readonly settings: Settings,
+    private readonly clock: Clock,
   ) {}
 
   /** Another secret, sealed for the page that shows it. Nothing is stored before its first code. */
@@ -42,11 +46,20 @@ export class FactorSetUp {
     return { sealed, text, address, qr: qrCode(address) };
   }
 
-  /** @returns the recovery codes @throws UnreadableSecret, CodeNotAccepted, SecondFactorIsOn */
-  async finish(visitor: Visitor, sealed: string, code: string): Promise<readonly string[]> {
+  /**
+   * Turns it on for whoever shows, by a first code, that their app makes codes of the secret.
+   * @returns the recovery codes
+   * @throws UnreadableSecret, CodeNotAccepted, SecondFactorIsOn
+   */
+  async finish(visitor: Visitor, sealed: string, typed: string): Promise<readonly string[]> {
+    const { accountId, sessionId } = visitor;
     const secret = this.secrets.openForSetUp(sealed, visitor);
-    const codes = await this.factors.turnOn(visitor.accountId, secret, code);
-    await this.mails.tell(visitor.accountId, SECOND_FACTOR_ON);
+    const code = typedCode(typed);
+    const step = code === undefined ? undefined : totpStep(secret, code, this.clock.now());
+    if (step === undefined) throw new CodeNotAccepted();
+    const sealedSecret = this.secrets.sealForAccount(secret, accountId);
+    const codes = await this.factors.turnOn(accountId, { sealedSecret, step }, sessionId);
+    await this.mails.tell(accountId, SECOND_FACTOR_ON);
     return codes;
   }
 }

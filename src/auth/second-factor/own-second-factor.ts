@@ -31,16 +31,16 @@ export class OwnSecondFactor {
    * @throws WrongPassword, CodeNotAccepted, CodesUnreadable, SecondFactorIsOff, and AppError with the parameter of
    * what was tried too often
    */
-  async turnOff({ accountId }: Visitor, given: BothFactors): Promise<void> {
+  async turnOff({ accountId, sessionId }: Visitor, given: BothFactors): Promise<void> {
     await this.confirm(accountId, given);
-    await this.factors.turnOff(accountId);
+    await this.factors.turnOff(accountId, sessionId);
     await this.mails.tell(accountId, SECOND_FACTOR_OFF);
   }
 
   /** @returns recovery codes in the place of those before @throws as `turnOff` */
-  async renewCodes({ accountId }: Visitor, given: BothFactors): Promise<readonly string[]> {
+  async renewCodes({ accountId, sessionId }: Visitor, given: BothFactors): Promise<readonly string[]> {
     await this.confirm(accountId, given);
-    const codes = await this.factors.renewCodes(accountId);
+    const codes = await this.factors.renewCodes(accountId, sessionId);
     await this.mails.tell(accountId, RECOVERY_CODES_REPLACED);
     return codes;
   }

@@ -7,7 +7,7 @@ import { SecondFactorIsOff } from './second-factor.errors.js';
 import { bothFactorsPage, OFF_ALREADY, toAccount } from './second-factor.view.js';
 import { SecondFactors } from './second-factors.service.js';
 
-const OFF = { tone: 'ok', title: 'Second factor turned off', text: 'Your recovery codes are void.' } as const;
+const OFF = { tone: 'ok', title: 'Second factor turned off', text: 'All other browsers are signed out.' } as const;
 
 /** Back to the password alone. */
 @Controller('account/second-factor/off')
