@@ -8,6 +8,8 @@ export interface Flash {
   readonly tone: 'ok' | 'warn' | 'bad';
   readonly title: string;
   readonly text?: string;
+  /** Where there is something to do about it. */
+  readonly action?: { readonly href: string; readonly label: string };
 }
 
 export interface PageOptions {

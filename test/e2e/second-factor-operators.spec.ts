@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { AccountService, SecondFactors } from '../../src/auth/index.js';
 import { AccountDeletion, Onboarding } from '../../src/onboarding/index.js';
 import { Secret } from '../../src/shared/index.js';
-import { OTHER_PASSWORD, PASSWORD, useAccountPages } from '../support/account-pages.js';
+import { OTHER_PASSWORD, PASSWORD, PUBLIC_URL, useAccountPages } from '../support/account-pages.js';
 import { turnOnSecondFactor } from '../support/authenticator.js';
 import { forgetSignIn, operatorVisit, type OperatorVisit, OPERATOR_PASSWORD } from '../support/operator-visit.js';
 
@@ -52,6 +52,7 @@ describe('operators and second factors', () => {
       expect((await visitor().signIn(email, PASSWORD)).location).toBe('/');
       const mail = await pages.mailbox.latestTo(email, 2);
       expect(mail.message.text).toContain('Whoever runs Switchboard removed it.');
+      expect(mail.message.text).toContain(`Turn it on again: ${PUBLIC_URL}/account/second-factor`);
       const changes = await pages.relay
         .get(DataSource)
         .query('SELECT action, actor_name, lines FROM audit_entries WHERE object_id = $1 ORDER BY id DESC LIMIT 2', [

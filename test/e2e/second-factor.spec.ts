@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { AccountService } from '../../src/auth/index.js';
-import { OTHER_PASSWORD, PASSWORD, path, useAccountPages } from '../support/account-pages.js';
+import { OTHER_PASSWORD, PASSWORD, path, PUBLIC_URL, useAccountPages } from '../support/account-pages.js';
 import { Authenticator, recoveryCodesIn, sealedIn, type SetUp, turnOnSecondFactor } from '../support/authenticator.js';
 import { linkIn } from '../support/mailbox.js';
 import type { PageVisitor } from '../support/page-visitor.js';
@@ -177,10 +177,16 @@ describe('a second factor', () => {
       expect((await browser.get('/sign-in/code')).text).toContain('href="/sign-in/code?with=recovery"');
       expect((await browser.get('/sign-in/code?with=recovery')).text).toContain('Recovery code</label>');
       expect((await enter(browser, recovery.toLowerCase().replaceAll('-', ' '))).location).toBe('/');
-      expect((await browser.get('/')).text).toContain('9 of your recovery codes are left.');
+      const told = (await browser.get('/')).text;
+      expect(told).toContain('9 of your recovery codes are left.');
+      expect(told).toContain('<a href="/account/second-factor/recovery-codes">Make new recovery codes</a>');
       const mail = await pages.mailbox.latestTo(email, 2);
       expect(mail.message.subject).toBe('A recovery code of your Switchboard account was used');
       expect(mail.message.text).toContain('9 of your recovery codes are left.');
+      expect(mail.message.text).toContain(
+        `Make new recovery codes: ${PUBLIC_URL}/account/second-factor/recovery-codes`,
+      );
+      expect(mail.message.html).toContain(`href="${PUBLIC_URL}/account/second-factor/recovery-codes"`);
       expect(mail.message.text).not.toContain(recovery);
       expect((await enter(await halfIn(email), recovery)).status).toBe(422);
     });

@@ -13,7 +13,7 @@ export interface MailWords {
   readonly lifetime?: string;
   /** Below the mail: for whoever did not expect it. */
   readonly foot: string;
-  /** Below that: where such mails are changed or switched off, as a path below our address. */
+  /** Below that: where one sees to what it is about, or to such mails themselves, as a path below our address. */
   readonly manage?: { readonly label: string; readonly path: string };
 }
 

@@ -29,10 +29,11 @@ export const SECOND_FACTOR_REMOVED: Wording = (product) => ({
   heading: 'Your second factor was removed',
   paragraphs: [
     `Whoever runs ${product} removed it. Signing in takes your password alone from now on, your recovery codes are void, and all browsers were signed out.`,
-    'You can turn it on again on the page of your account.',
+    'You can turn it on again.',
   ],
   action: 'Choose another password',
   foot: 'Did not ask for it? Choose another password at once, and tell whoever runs this service.',
+  manage: { label: 'Turn it on again', path: '/account/second-factor' },
 });
 
 export const RECOVERY_CODES_REPLACED: Wording = (product) => ({
@@ -51,10 +52,11 @@ export const RECOVERY_CODE_USED =
     heading: 'A recovery code was used',
     paragraphs: [
       `It took the place of a code of your app, and is void now. ${codesLeft(left)}`,
-      'If it was you, make new ones on the page of your account before you run out.',
+      'If it was you, make new ones before you run out.',
     ],
     action: 'Choose another password',
     foot: NOT_YOU,
+    manage: { label: 'Make new recovery codes', path: '/account/second-factor/recovery-codes' },
   });
 
 /** `7 of your recovery codes are left.` */

@@ -84,5 +84,6 @@ const toldOf = ({ codesLeft }: AcceptedCode): Flash | undefined =>
     : {
         tone: 'warn',
         title: 'Signed in with a recovery code',
-        text: `${leftInWords(codesLeft)} Make new ones on the page of your account.`,
+        text: leftInWords(codesLeft),
+        action: { href: '/account/second-factor/recovery-codes', label: 'Make new recovery codes' },
       };
