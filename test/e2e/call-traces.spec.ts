@@ -125,7 +125,7 @@ describe('where the time of a call went', () => {
       expect(wait).toBeLessThanOrEqual(tookMs);
       expect(duration).toBeLessThan(tookMs);
       const html = await pageOf(id);
-      expect(html).toContain('Wait to be recorded');
+      expect(html).toMatch(new RegExp(`Settled</th>.*?${wait!.toLocaleString('en-US')} ms</td>`, 's'));
       expect(html).toMatch(/Most of the time, \d+%, was spent waiting to be recorded\./);
     } finally {
       await outage.end();

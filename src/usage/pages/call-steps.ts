@@ -50,18 +50,15 @@ function ending(call: RecordedCall, attemptedMs: number | undefined): TimedStep[
   const { status, cost, settleWaitMs } = call;
   const total = call.durationMs ?? 0;
   if (status === 'refused' && attemptedMs === undefined) return [];
-  const waitMs = settleWaitMs ?? 0;
-  const sent = { outcome: 'until the database was sent it', spent: 'waiting to be recorded' };
   return [
     ...(attemptedMs === undefined || settleWaitMs === null ? [] : finishing(call, attemptedMs, total)),
-    ...(waitMs > 0
-      ? [{ name: 'Wait to be recorded', atMs: total, tookMs: waitMs, tone: 'ours', ...sent } as const]
-      : []),
     {
       name: 'Settled',
-      atMs: total + waitMs,
-      tookMs: null,
+      atMs: total,
+      // Until the database was sent it.
+      tookMs: settleWaitMs,
       tone: 'ours',
+      spent: 'waiting to be recorded',
       outcome: cost === null || cost === 0n ? 'not charged' : `charged ${exactUsd(cost)}`,
     },
   ];
