@@ -21,7 +21,7 @@ export interface MadeAccount {
 }
 
 /** Before the first call of the seed. */
-const OPENED_DAYS_AGO = 31;
+export const OPENED_DAYS_AGO = 31;
 
 /** Makes the accounts of the seed with their money and keys, and switches off those that end switched off. */
 @Injectable()

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { type Caller, KeyDirectory } from '../keys/index.js';
 import { CallPlayer } from './call-player.js';
-import { type CallScript, drawAddress, drawCall, drawTime } from './call-script.js';
-import type { MadeAccount, MadeKey } from './seed.accounts.js';
+import { type CallScript, DAY_MS, drawAddress, drawCall, drawTime } from './call-script.js';
+import { type MadeAccount, type MadeKey, OPENED_DAYS_AGO } from './seed.accounts.js';
 import { type Offer, SeedCatalog } from './seed.catalog.js';
 import { REFUSED_DAYS } from './seed.people.js';
 import type { SeededRandom } from './seeded-random.js';
@@ -29,6 +29,13 @@ export class SeedCalls {
   /** Partitions for the months that have passed; the service itself makes those of this month and later ones. */
   async makeRoom(): Promise<void> {
     await this.dataSource.query("SELECT create_call_partitions(now() - interval '2 months', 5)");
+  }
+
+  /** Makes accounts and their keys as old as what they were opened with. What was recorded of making them is of now. */
+  async makeOlder(accounts: readonly MadeAccount[], now: number): Promise<void> {
+    const [opened, ids] = [new Date(now - OPENED_DAYS_AGO * DAY_MS), accounts.map(({ id }) => id)];
+    await this.dataSource.query('UPDATE accounts SET created_at = $1 WHERE id = ANY ($2)', [opened, ids]);
+    await this.dataSource.query('UPDATE api_keys SET created_at = $1 WHERE account_id = ANY ($2)', [opened, ids]);
   }
 
   /**

@@ -41,6 +41,7 @@ export class Seed {
     await this.calls.makeRoom();
     const now = this.clock.now();
     const accounts = await this.people.make(now);
+    await this.calls.makeOlder(accounts, now);
     const months = accounts.map((account, index) => this.month(account, new SeededRandom(index + 1), now));
     return { state: 'made', calls: (await Promise.all(months)).reduce((sum, calls) => sum + calls, 0) };
   }

@@ -56,7 +56,7 @@ describe('the seed for development', () => {
     await expect(app.get(LedgerCheck).run()).resolves.toEqual({ exact: true, differences: [] });
   });
 
-  it('has calls of every kind over thirty days, none in the future and none still open', async () => {
+  it('has calls of every kind over thirty days, none in the future, none still open, none older than its key', async () => {
     await expect(values('status')).resolves.toEqual(['cancelled', 'failed', 'interrupted', 'refused', 'succeeded']);
     await expect(values('billing_basis')).resolves.toEqual(['estimated', 'free', 'partial', 'reported']);
     await expect(values('protocol')).resolves.toEqual(['chat-completions', 'messages', 'responses']);
@@ -71,6 +71,9 @@ describe('the seed for development', () => {
               count(DISTINCT date_trunc('day', created_at)) >= 28 AS spread FROM calls`,
     );
     expect(span).toEqual({ past: true, recent: true, spread: true });
+    const before = `SELECT c.id FROM calls c JOIN api_keys k ON k.id = c.key_id JOIN accounts a ON a.id = k.account_id
+                     WHERE c.created_at < k.created_at OR k.created_at < a.created_at`;
+    await expect(rows(before)).resolves.toEqual([]);
   });
 
   it('charges for what was used, and nothing where nothing is due', async () => {
