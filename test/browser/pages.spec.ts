@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { expectFine, startBrowser, Window } from '../support/browser.js';
+import { answerOf, expectFine, startBrowser, Window } from '../support/browser.js';
 import { RelayApp } from '../support/relay-app.js';
 
 /** Pages that anybody may visit. */
@@ -21,6 +21,14 @@ describe('pages that anybody may visit', () => {
     const window = await Window.open(browser, relay.url);
     await window.page.goto(path);
     await expectFine(window);
+    await window.close();
+  });
+
+  it('are named when they do not answer those who look at them', async () => {
+    const window = await Window.open(browser, relay.url);
+    await window.page.goto('/pricing');
+    const waiting = answerOf(window.page, 'new Promise(() => {})', 100);
+    await expect(waiting).rejects.toThrow(`${relay.url}/pricing has not answered within 100 ms: new Promise`);
     await window.close();
   });
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { within } from '../../src/shared/index.js';
 import { findChromium } from './chromium.js';
 import type { PageVisitor } from './page-visitor.js';
 
@@ -57,6 +58,18 @@ export class Window {
   }
 }
 
+/** What takes longer does not come any more: Playwright itself would wait for it until the whole test is given up. */
+const ANSWER_MS = 30_000;
+
+/** What a page makes of an expression. @throws Error that names the page, when it has nothing to say in time */
+export async function answerOf<T>(page: Page, expression: string, limitMs = ANSWER_MS): Promise<T> {
+  const answer = page.evaluate<T>(expression).then((value) => ({ value }));
+  const given = await within(answer, limitMs);
+  if (given === undefined)
+    throw new Error(`${page.url()} has not answered within ${limitMs} ms: ${expression.slice(0, 80)}`);
+  return given.value;
+}
+
 /** What a test reads of axe's findings. */
 interface AxeViolation {
   readonly id: string;
@@ -69,8 +82,8 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 /** What axe has found, a line each: the rule and the elements. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   // Not as a script of the page: its own policy forbids that.
-  await page.evaluate(axeSource);
-  const violations = await page.evaluate<AxeViolation[]>('axe.run().then(({ violations }) => violations)');
+  await answerOf(page, axeSource);
+  const violations = await answerOf<AxeViolation[]>(page, 'axe.run().then(({ violations }) => violations)');
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary = '' }) => `${id} (${help}): ${html.slice(0, 200)} ${failureSummary}`),
   );
@@ -78,17 +91,20 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
 
 /** How many pixels of a page lie to the right of its window. */
 export const sidewaysScroll = (page: Page): Promise<number> =>
-  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  answerOf(page, 'document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
 /** Names that run under the badge of their row. */
 const coveredNames = (page: Page): Promise<string[]> =>
-  page.evaluate(`[...document.querySelectorAll('tr:has(> th):has(> .badge-cell > .badge)')].filter((row) => {
+  answerOf(
+    page,
+    `[...document.querySelectorAll('tr:has(> th):has(> .badge-cell > .badge)')].filter((row) => {
     const name = document.createRange();
     name.selectNodeContents(row.querySelector(':scope > th'));
     const badge = row.querySelector(':scope > .badge-cell > .badge').getBoundingClientRect();
     return [...name.getClientRects()].some(({ left, right, top, bottom }) =>
       left < badge.right && right > badge.left && top < badge.bottom && bottom > badge.top);
-  }).map((row) => row.querySelector(':scope > th').textContent)`);
+  }).map((row) => row.querySelector(':scope > th').textContent)`,
+  );
 
 /** From the narrowest window that must do to the widest that is usual. */
 const WIDTHS = [LEAST.width, NARROW.width, 768, 1024, WIDE.width, 1920];
@@ -105,7 +121,7 @@ export async function expectFine({ page, complaints }: Window, name?: string): P
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       // Until it has been painted so.
-      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+      await answerOf(page, 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
       if (SHOTS && name !== undefined)
         await page.screenshot({ path: `${SHOTS}/${name}-${size}-${colorScheme}.png`, fullPage: true });
       const look = { page: page.url(), size, colorScheme };
