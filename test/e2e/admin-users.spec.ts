@@ -2,36 +2,21 @@ import { DataSource } from 'typeorm';
 import { AccountService } from '../../src/auth/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { parseUsd } from '../../src/shared/index.js';
-import { LedgerCheck, WalletService } from '../../src/wallet/index.js';
+import { LedgerCheck } from '../../src/wallet/index.js';
 import { eventually, PATIENCE_MS } from '../support/eventually.js';
-import {
-  operatorVisit,
-  forgetSignIn,
-  onceOf,
-  OPERATOR_PASSWORD,
-  type OperatorVisit,
-} from '../support/operator-visit.js';
+import { type OperatedUser, useOperatedUser } from '../support/operated-user.js';
+import { forgetSignIn, onceOf, OPERATOR_PASSWORD } from '../support/operator-visit.js';
 import type { Visited } from '../support/page-visitor.js';
-import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
 
 describe('operators and users', () => {
-  let relay: RelayApp;
-  let operator: OperatorVisit;
-  let ann: TestCaller;
-  let there: string;
-
-  beforeAll(async () => {
-    relay = await RelayApp.start();
-  });
-  afterAll(() => relay.close());
-  beforeEach(async () => {
-    operator = await operatorVisit(relay);
-    ann = await relay.caller({ credit: '5' });
-    there = `/admin/users/${ann.accountId}`;
+  const world = useOperatedUser();
+  const { balance } = world;
+  let { relay, operator, ann, there } = {} as OperatedUser;
+  beforeEach(() => {
+    ({ relay, operator, ann, there } = world);
   });
 
-  const balance = async (): Promise<bigint> => (await relay.get(WalletService).balanceOf(ann.accountId)).balance;
   const adjust = async (fields: Readonly<Record<string, string>>): Promise<Visited> => {
     const page = await operator.browser.get(`${there}/balance`);
     return operator.browser.post(`${there}/balance`, { _once: onceOf(page.text), ...fields });

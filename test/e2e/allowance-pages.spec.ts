@@ -2,27 +2,19 @@ import { DataSource } from 'typeorm';
 import { AccountService } from '../../src/auth/index.js';
 import { parseUsd } from '../../src/shared/index.js';
 import { AllowanceService, AllowanceTurn, LedgerCheck, WalletService } from '../../src/wallet/index.js';
-import { forgetSignIn, onceOf, OPERATOR_PASSWORD, operatorVisit, type OperatorVisit } from '../support/operator-visit.js';
+import { type OperatedUser, useOperatedUser } from '../support/operated-user.js';
+import { forgetSignIn, onceOf, OPERATOR_PASSWORD } from '../support/operator-visit.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';
-import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';
 
 describe('pages and the monthly allowance', () => {
-  let relay: RelayApp;
-  let operator: OperatorVisit;
-  let ann: TestCaller;
+  const world = useOperatedUser();
+  const { balance } = world;
+  let { relay, operator, ann, there } = {} as OperatedUser;
   let browser: PageVisitor;
-  let there: string;
-
-  beforeAll(async () => {
-    relay = await RelayApp.start();
-  });
-  afterAll(() => relay.close());
   beforeEach(async () => {
-    operator = await operatorVisit(relay);
-    ann = await relay.caller({ credit: '5' });
+    ({ relay, operator, ann, there } = world);
     browser = await signedIn(relay, ann.accountId);
-    there = `/admin/users/${ann.accountId}`;
   });
 
   const set = async (amount: string, password?: string): Promise<Visited> => {
@@ -33,8 +25,6 @@ describe('pages and the monthly allowance', () => {
     const { text } = await operator.browser.get('/admin/users/new');
     return operator.browser.post('/admin/users/new', { _once: onceOf(text), ...fields });
   };
-  const balanceOf = async (id: string): Promise<bigint> => (await relay.get(WalletService).balanceOf(id)).balance;
-  const balance = (): Promise<bigint> => balanceOf(ann.accountId);
   const lastChange = async (id: string): Promise<unknown> => {
     const sql = 'SELECT action, lines FROM audit_entries WHERE object_id = $1 ORDER BY id DESC LIMIT 1';
     return (await relay.get(DataSource).query<unknown[]>(sql, [id]))[0];
@@ -74,7 +64,7 @@ describe('pages and the monthly allowance', () => {
     expect(refused.text).toContain('value="much"');
     await make({ email, way, credit: '2', allowance: '1,000.50' });
     const { id } = await relay.get(AccountService).get(email);
-    expect(await balanceOf(id)).toBe(parseUsd('1002.5'));
+    expect(await balance(id)).toBe(parseUsd('1002.5'));
     expect(await lastChange(id)).toEqual({ action: 'changed', lines: ['monthly allowance none → $1000.5'] });
     expect((await operator.browser.get(`/admin/users/${id}`)).text).toContain('$1,000.50 given each month');
   });
