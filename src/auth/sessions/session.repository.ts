@@ -51,8 +51,8 @@ const ENDED = 'RETURNING a.email, s.user_agent AS "userAgent"';
 export class SessionRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  async insert(session: Omit<SessionEntity, 'createdAt'>, manager?: EntityManager): Promise<void> {
-    await (manager ?? this.dataSource.manager).insert(SessionEntity, session);
+  async insert(session: Omit<SessionEntity, 'createdAt'>): Promise<void> {
+    await this.dataSource.manager.insert(SessionEntity, session);
   }
 
   async find(tokenHash: Buffer, { now, idleSince }: Moment): Promise<SessionRow | undefined> {

@@ -54,29 +54,20 @@ export class SessionService {
    * @param kept for 30 days instead of 12 hours
    * @returns how long the browser is to keep its token, in seconds; undefined: until it is closed
    */
-  async start(
-    accountId: string,
-    token: string,
-    kept: boolean,
-    from: Whereabouts,
-    manager?: EntityManager,
-  ): Promise<number | undefined> {
+  async start(accountId: string, token: string, kept: boolean, from: Whereabouts): Promise<number | undefined> {
     const now = this.clock.now();
     await this.sessions.deleteOver(accountId, this.moment());
     const lifetimeMs = kept ? KEPT_MS : USUAL_MS;
-    await this.sessions.insert(
-      {
-        id: newId('ses', now),
-        tokenHash: hashOf(token),
-        accountId,
-        ip: from.ip,
-        userAgent: from.userAgent.slice(0, MAX_USER_AGENT),
-        lastSeenAt: new Date(now),
-        confirmedAt: new Date(now),
-        expiresAt: new Date(now + lifetimeMs),
-      },
-      manager,
-    );
+    await this.sessions.insert({
+      id: newId('ses', now),
+      tokenHash: hashOf(token),
+      accountId,
+      ip: from.ip,
+      userAgent: from.userAgent.slice(0, MAX_USER_AGENT),
+      lastSeenAt: new Date(now),
+      confirmedAt: new Date(now),
+      expiresAt: new Date(now + lifetimeMs),
+    });
     return kept ? lifetimeMs / 1000 : undefined;
   }
 
