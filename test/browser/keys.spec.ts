@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { DataSource } from 'typeorm';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { parseUsd } from '../../src/shared/index.js';
-import { expectFine, startBrowser, Window } from '../support/browser.js';
+import { expectFine, NARROW, startBrowser, Window } from '../support/browser.js';
 import { aCallRow } from '../support/call-rows.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
@@ -89,6 +89,17 @@ describe('the pages of keys in a browser', () => {
     await expectFine(window, 'key-deleted');
     await window.close();
   }, 180_000);
+
+  it('give a name all the room that its badge leaves in a narrow window', async () => {
+    const name = 'M'.repeat(64);
+    await relay.get(ApiKeyService).create({ accountId: ann.accountId, name });
+    const window = await open({ viewport: NARROW });
+    await window.page.goto('/keys');
+    // Six lines of it, and not one of three letters below the other.
+    const { height } = (await window.page.getByRole('link', { name, exact: true }).boundingBox())!;
+    expect(height).toBeLessThan(200);
+    await window.close();
+  });
 
   it('copy exactly the key that is shown, and never show it again: not by going back, nor by reloading', async () => {
     const window = await open();
