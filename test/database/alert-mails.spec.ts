@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { AlertPost } from '../../src/alerts/alert-post.js';
@@ -142,23 +144,34 @@ describe('mails of alerts', () => {
     const start = async (): Promise<void> => world.get(AlertWatch, await world.process({ lookEveryMs: 20 })).start();
 
     it('and go out when these fail', async () => {
+      const told = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
       await world.set({ walletBelow: parseUsd('20') });
       await world.get(ThresholdWatch).look();
+      await world.query('UPDATE alert_looks SET next_at = now()');
       await world.query('ALTER TABLE key_budgets RENAME TO gone');
       await start();
       await world.mailbox.latestTo('ann@example.com');
       expect(world.subjects).toEqual([LOW]);
+      await eventually(() =>
+        expect(told).toHaveBeenCalledWith(expect.anything(), 'Thresholds could not be looked at.'),
+      );
+      told.mockRestore();
     });
 
     it('nor do these wait for a mail server that is slow', async () => {
       let take = (): void => undefined;
-      world.mailbox.whileTaking = () => new Promise((taken) => void (take = taken));
+      const taking = new Promise<void>((taken) => (take = taken));
+      world.mailbox.whileTaking = () => taking;
       await world.set({ walletBelow: parseUsd('20') });
       await start();
       await world.mailbox.latestTo('ann@example.com');
       await world.use(await world.key({ quota: parseUsd('1') }), '0.9');
       await eventually(async () => expect(await states()).toEqual(['due', 'due']), PATIENCE_MS);
+      // The first one is still being handed over: had it been given up, it would be tried again sooner.
+      const inHand = `SELECT kind FROM alerts WHERE next_try_at > now() + interval '1 minute'`;
+      expect(await world.query(inHand)).toEqual([{ kind: 'wallet' }]);
       take();
+      await eventually(async () => expect(await states()).toEqual(['sent', 'sent']), PATIENCE_MS);
     });
   });
 
