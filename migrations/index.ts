@@ -1,4 +1,3 @@
-// Every migration in the order they are applied. Forward only; one that has been merged is never edited.
 import { CreateSchema20261120120000 } from './20261120120000-create-schema.js';
 import { CreateCalls20261120120100 } from './20261120120100-create-calls.js';
 import { CreateBillingFunctions20261120120200 } from './20261120120200-create-billing-functions.js';
@@ -40,13 +39,13 @@ import { SumUpKeyUses20261123140000 } from './20261123140000-sum-up-key-uses.js'
 import { WatchKeys20261123140010 } from './20261123140010-watch-keys.js';
 import { CreateSecondFactors20261123150000 } from './20261123150000-create-second-factors.js';
 import { KeepPaymentSettings20261123160000 } from './20261123160000-keep-payment-settings.js';
-import { LookAtAccountsInTurn20261123180000 } from './20261123180000-look-at-accounts-in-turn.js';
 import { InlineLatencyHistograms20261123170000 } from './20261123170000-inline-latency-histograms.js';
-import { RecheckNewKeys20261124150000 } from './20261124150000-recheck-new-keys.js';
-import { StampLedgerEntries20261124160000 } from './20261124160000-stamp-ledger-entries.js';
+import { LookAtAccountsInTurn20261123180000 } from './20261123180000-look-at-accounts-in-turn.js';
 import { IndexUsedNames20261124100000 } from './20261124100000-index-used-names.js';
 import { SumUpChannels20261124110000 } from './20261124110000-sum-up-channels.js';
 import { ForgetReversalsOfStrangers20261124120000 } from './20261124120000-forget-reversals-of-strangers.js';
+import { RecheckNewKeys20261124150000 } from './20261124150000-recheck-new-keys.js';
+import { StampLedgerEntries20261124160000 } from './20261124160000-stamp-ledger-entries.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -90,11 +89,11 @@ export const migrations = [
   WatchKeys20261123140010,
   CreateSecondFactors20261123150000,
   KeepPaymentSettings20261123160000,
-  LookAtAccountsInTurn20261123180000,
   InlineLatencyHistograms20261123170000,
-  RecheckNewKeys20261124150000,
-  StampLedgerEntries20261124160000,
+  LookAtAccountsInTurn20261123180000,
   IndexUsedNames20261124100000,
   SumUpChannels20261124110000,
   ForgetReversalsOfStrangers20261124120000,
+  RecheckNewKeys20261124150000,
+  StampLedgerEntries20261124160000,
 ];

@@ -91,6 +91,11 @@ describe('Migrations', () => {
     ]);
   });
 
+  it('are listed in the order in which they run', () => {
+    const names = migrations.map(({ name }) => name.slice(-14));
+    expect(names).toEqual(names.toSorted());
+  });
+
   it('take an empty database to the schema of this version', async () => {
     const dataSource = await connect();
     await migrate(dataSource, () => undefined);
