@@ -20,14 +20,14 @@ export class CodesUnreadable extends AppError {
   }
 }
 
-/** To be turned on where it is on: in another window meanwhile, where it is done on a page. */
+/** A second factor that is to be turned on is on already: on a page, another window has done so meanwhile. */
 export class SecondFactorIsOn extends AppError {
   constructor() {
     super('conflict', 'This account has a second factor already.');
   }
 }
 
-/** To be changed or turned off where it is off: the same. */
+/** A second factor that is to be changed or turned off is off already: on a page, another window has done so meanwhile. */
 export class SecondFactorIsOff extends AppError {
   constructor() {
     super('conflict', 'This account has no second factor.');
