@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { Visitor } from '../web/index.js';
 
 /** Why somebody was not let in. */
 type Refusal = 'password' | 'code' | 'suspended' | 'operators only' | 'foreign form';
@@ -21,8 +22,8 @@ export class SecurityLog {
   }
 
   /** Somebody who is signed in could not say their password again, or a code of their second factor. */
-  notConfirmed(why: 'password' | 'code', account: string): void {
-    this.logger.warn({ account, why }, `A ${why} that was asked for again was wrong.`);
+  notConfirmed(why: 'password' | 'code', { accountId: account, ip }: Pick<Visitor, 'accountId' | 'ip'>): void {
+    this.logger.warn({ account, ip, why }, `A ${why} that was asked for again was wrong.`);
   }
 }
 

@@ -12,6 +12,8 @@ export interface Visitor {
   readonly timeZone: string;
   /** The id of this session, which is not its secret. */
   readonly sessionId: string;
+  /** The address that this request came from. */
+  readonly ip: string;
   /** When a password was last given in this session. */
   readonly confirmedAt: Date;
   /** Somebody else has seen their password: nothing but choosing another one is open to them. */

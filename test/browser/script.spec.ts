@@ -34,6 +34,7 @@ describe('the script of pages', () => {
       groupName: undefined,
       timeZone: 'UTC',
       sessionId: 'ses_1',
+      ip: '',
       confirmedAt: new Date(0),
       passwordIsTemporary: false,
       secondFactorNeeded: false,

@@ -67,9 +67,10 @@ export class AccountPasswordController {
   }
 
   /** Whether this browser was to stay signed in: it is then, under a new token. */
-  private async changed({ accountId, sessionId }: Visitor, form: PasswordForm): Promise<boolean> {
+  private async changed(visitor: Visitor, form: PasswordForm): Promise<boolean> {
+    const { accountId, sessionId } = visitor;
     const kept = await this.sessions.isKept(accountId, sessionId);
-    await this.signIn.confirm(accountId, new Secret(form.currentPassword)).catch(besideField('currentPassword'));
+    await this.signIn.confirm(visitor, new Secret(form.currentPassword)).catch(besideField('currentPassword'));
     await this.passwords.set(accountId, new Secret(form.password));
     return kept;
   }

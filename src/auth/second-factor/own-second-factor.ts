@@ -31,25 +31,27 @@ export class OwnSecondFactor {
    * @throws WrongPassword, CodeNotAccepted, CodesUnreadable, SecondFactorIsOff, and AppError with the parameter of
    * what was tried too often
    */
-  async turnOff({ accountId, sessionId }: Visitor, given: BothFactors): Promise<void> {
-    await this.confirm(accountId, given);
+  async turnOff(visitor: Visitor, given: BothFactors): Promise<void> {
+    const { accountId, sessionId } = visitor;
+    await this.confirm(visitor, given);
     await this.factors.turnOff(accountId, sessionId);
     await this.mails.tell(accountId, SECOND_FACTOR_OFF);
   }
 
   /** @returns recovery codes in the place of those before @throws as `turnOff` */
-  async renewCodes({ accountId, sessionId }: Visitor, given: BothFactors): Promise<readonly string[]> {
-    await this.confirm(accountId, given);
+  async renewCodes(visitor: Visitor, given: BothFactors): Promise<readonly string[]> {
+    const { accountId, sessionId } = visitor;
+    await this.confirm(visitor, given);
     const codes = await this.factors.renewCodes(accountId, sessionId);
     await this.mails.tell(accountId, RECOVERY_CODES_REPLACED);
     return codes;
   }
 
   /** The password first: a code is used up by being right. */
-  private async confirm(accountId: string, { currentPassword, code }: BothFactors): Promise<void> {
-    await this.signIn.confirm(accountId, new Secret(currentPassword)).catch(besideField('currentPassword'));
-    await this.check.confirm(accountId, code).catch((error: unknown) => {
-      if (error instanceof CodeNotAccepted) this.log.notConfirmed('code', accountId);
+  private async confirm(visitor: Visitor, { currentPassword, code }: BothFactors): Promise<void> {
+    await this.signIn.confirm(visitor, new Secret(currentPassword)).catch(besideField('currentPassword'));
+    await this.check.confirm(visitor.accountId, code).catch((error: unknown) => {
+      if (error instanceof CodeNotAccepted) this.log.notConfirmed('code', visitor);
       return besideField('code')(error);
     });
   }

@@ -82,7 +82,7 @@ export class SessionService {
         ip: from.ip,
         userAgent: from.userAgent.slice(0, MAX_USER_AGENT),
       });
-    return visitorOf(row, this.settings.current().signIn.administratorsNeedSecondFactor);
+    return visitorOf(row, from.ip, this.settings.current().signIn.administratorsNeedSecondFactor);
   }
 
   /** Those that can still be used, the last seen first. */
@@ -139,7 +139,7 @@ export class SessionService {
 
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-function visitorOf(row: SessionRow, administratorsNeedSecondFactor: boolean): Visitor {
+function visitorOf(row: SessionRow, ip: string, administratorsNeedSecondFactor: boolean): Visitor {
   const operator = row.role === 'admin';
   const secondFactorNeeded = administratorsNeedSecondFactor && operator;
   return {
@@ -151,6 +151,7 @@ function visitorOf(row: SessionRow, administratorsNeedSecondFactor: boolean): Vi
     groupName: row.groupName ?? undefined,
     timeZone: row.timeZone,
     sessionId: row.sessionId,
+    ip,
     confirmedAt: row.confirmedAt,
     passwordIsTemporary: row.passwordIsTemporary,
     secondFactorNeeded,

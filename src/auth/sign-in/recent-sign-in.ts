@@ -53,7 +53,7 @@ export class RecentSignIn {
   async confirm(visitor: Visitor, password: string): Promise<void> {
     if (!this.needed(visitor)) return;
     if (password === '') throw new NotConfirmed('Enter your password: you signed in more than 15 minutes ago.');
-    await this.signIn.confirm(visitor.accountId, new Secret(password)).catch(asFault);
+    await this.signIn.confirm(visitor, new Secret(password)).catch(asFault);
     await this.sessions.confirm(visitor.sessionId);
     this.confirmed.add(visitor);
   }

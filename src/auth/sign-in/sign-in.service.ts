@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, networkOf, type Secret } from '../../shared/index.js';
+import type { Visitor } from '../../web/index.js';
 import { accountOf, AccountRepository } from '../account.repository.js';
 import type { Account } from '../account.js';
 import { normalizeEmail } from '../email-address.js';
@@ -74,11 +75,12 @@ export class SignIn {
    * Has somebody who is signed in say their password again, with the same limits.
    * @throws WrongPassword, TooManyTries
    */
-  async confirm(accountId: string, password: Secret): Promise<Account> {
+  async confirm(visitor: Visitor, password: Secret): Promise<Account> {
+    const { accountId } = visitor;
     await this.throttle.spend('password-of-session', accountId);
     const row = await this.accounts.withPassword({ id: accountId });
     if (!row || !(await this.passwords.matches(password, row.passwordHash))) {
-      this.log.notConfirmed('password', accountId);
+      this.log.notConfirmed('password', visitor);
       throw new WrongPassword();
     }
     await this.throttle.forget('password-of-session', accountId);

@@ -65,7 +65,7 @@ export class AccountEmailController {
   }
 
   private async requested(visitor: Visitor, { email, currentPassword }: EmailForm, visit: Visit): Promise<Redirect> {
-    await this.signIn.confirm(visitor.accountId, new Secret(currentPassword)).catch(besideField('currentPassword'));
+    await this.signIn.confirm(visitor, new Secret(currentPassword)).catch(besideField('currentPassword'));
     return this.change.request(visitor, email, visit).then(() => HERE(SENT), tellSentJustNow('/account/email'));
   }
 

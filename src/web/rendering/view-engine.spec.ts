@@ -28,6 +28,7 @@ const signedIn = (overrides: Partial<Visit> = {}): Visit =>
       groupName: undefined,
       timeZone: 'Europe/Berlin',
       sessionId: 'ses_1',
+      ip: '',
       confirmedAt: new Date(0),
       passwordIsTemporary: false,
       secondFactorNeeded: false,
