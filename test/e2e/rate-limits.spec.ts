@@ -50,8 +50,9 @@ describe('rate limits', () => {
   };
   const limitHeaders = ({ headers }: Response): string[] =>
     [...headers.keys()].filter((name) => name.includes('ratelimit'));
-  /** When nothing runs any more: exactly so many can run at once. */
+  /** Once nothing runs any more, exactly so many can run at once. */
   const expectPlaces = async (caller: TestCaller, places: number): Promise<void> => {
+    await eventually(async () => expect(await metric(relay, 'calls_in_flight')).toBe(0));
     const opened = gate();
     relay.upstream.script(({ dialect = 'responses' }) => [waitFor(opened), answerIn(dialect)]);
     const calls = Array.from({ length: places + 1 }, () => statusOf(call(caller)));
