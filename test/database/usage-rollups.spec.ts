@@ -3,9 +3,9 @@ import { boundsOf, bucketOf, type Percentiles } from '../../src/usage/sums/laten
 import { readMargins } from '../../src/usage/sums/margins-reader.js';
 import { TimeLimitedReads } from '../../src/usage/time-limited-reads.js';
 import { readTraffic } from '../../src/usage/sums/traffic-reader.js';
-import type { UsageFilter } from '../../src/usage/log/usage-filter.js';
+import type { UsageFilter } from '../../src/usage/usage-filter.js';
 import type { LogPosition, LogStart } from '../../src/usage/log/log-start.js';
-import type { UpstreamAnswer } from '../../src/usage/log/upstream-answer.js';
+import type { UpstreamAnswer } from '../../src/usage/upstream-answer.js';
 import { UsageLog } from '../../src/usage/log/usage-log.js';
 import { UsageRoller } from '../../src/usage/sums/usage-roller.js';
 import { UsageSumsReader } from '../../src/usage/sums/usage-sums.js';

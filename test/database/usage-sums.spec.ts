@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readMargins } from '../../src/usage/sums/margins-reader.js';
 import { TimeLimitedReads } from '../../src/usage/time-limited-reads.js';
 import { type ChartScale, type ChartUnit, unitFor } from '../../src/usage/sums/usage-chart.js';
-import type { UsageFilter } from '../../src/usage/log/usage-filter.js';
+import type { UsageFilter } from '../../src/usage/usage-filter.js';
 import { type LoggedCall, UsageLog } from '../../src/usage/log/usage-log.js';
 import { UsageRoller } from '../../src/usage/sums/usage-roller.js';
 import { type Division, type UsageSums, UsageSumsReader } from '../../src/usage/sums/usage-sums.js';

@@ -11,7 +11,7 @@ import {
   UsageSumsReader,
 } from '../../src/usage/index.js';
 import { monthOf, startOf } from '../../src/usage/retention/month.js';
-import type { UsageFilter } from '../../src/usage/log/usage-filter.js';
+import type { UsageFilter } from '../../src/usage/usage-filter.js';
 import type { Division } from '../../src/usage/sums/usage-sums.js';
 import { ACCOUNTS, anyCall, CHANNELS, MODELS, writeCalls } from '../support/arbitrary-calls.js';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { ChartUnit } from '../../src/usage/sums/usage-chart.js';
-import type { UsageFilter } from '../../src/usage/log/usage-filter.js';
+import type { UsageFilter } from '../../src/usage/usage-filter.js';
 import type { Division } from '../../src/usage/sums/usage-sums.js';
 import { ACCOUNTS, CHANNELS, GROUPS, KEYS, MODELS } from './arbitrary-calls.js';
 

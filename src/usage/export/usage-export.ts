@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { UsageFilter } from '../log/usage-filter.js';
+import type { UsageFilter } from '../usage-filter.js';
 import type { UsageRow } from './usage-row.js';
 import { csvHeader, csvOf } from './usage.csv.js';
 import { UsageRepository } from './usage.repository.js';

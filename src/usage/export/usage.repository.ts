@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { conditions, Parameters, type UsageFilter } from '../log/usage-filter.js';
+import { conditions, Parameters, type UsageFilter } from '../usage-filter.js';
 import type { UsageRow } from './usage-row.js';
 
 /** Which calls, and from where on. */

@@ -3,7 +3,7 @@ import { type KeyUses, KeyUsesReader } from './key-uses.js';
 import { missingCalls } from '../retention/missing-calls.js';
 import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { type ChartScale, unitFor } from '../sums/usage-chart.js';
-import type { UsageFilter } from '../log/usage-filter.js';
+import type { UsageFilter } from '../usage-filter.js';
 import { type UsageBar, type UsageSums, UsageSumsReader } from '../sums/usage-sums.js';
 
 /** What a key was used for, all of one moment: what the log shows of the same filter comes to the same. */

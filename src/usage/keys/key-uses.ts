@@ -3,7 +3,7 @@ import { nanos, type Nanos } from '../../shared/index.js';
 import { hasFailed, resultOf } from '../calls/call-result.js';
 import type { Query } from '../time-limited-reads.js';
 import type { Span } from '../sums/traffic-reader.js';
-import { Parameters } from '../log/usage-filter.js';
+import { Parameters } from '../usage-filter.js';
 
 /** One key of an account; another account's key has no use that could be seen. */
 export interface UsedKey {

@@ -1,4 +1,4 @@
-import { conditions, type Parameters, type UsageFilter } from './usage-filter.js';
+import { conditions, type Parameters, type UsageFilter } from '../usage-filter.js';
 import type { LogStart } from './log-start.js';
 import { slotsOf } from '../sums/usage-levels.js';
 import { slotAt, SUMMED_UNTIL } from '../sums/usage-parts.js';

@@ -4,7 +4,7 @@ import { type CallResult, resultOf } from '../calls/call-result.js';
 import type { LogPosition, LogStart } from './log-start.js';
 import { matchingSlots } from './matching-slots.js';
 import type { Query } from '../time-limited-reads.js';
-import { conditions, ofFinished, Parameters, type UsageFilter } from './usage-filter.js';
+import { conditions, ofFinished, Parameters, type UsageFilter } from '../usage-filter.js';
 import { SUMMED_UNTIL } from '../sums/usage-parts.js';
 
 /** A call as a row of the log. Null: unknown, or not yet. */

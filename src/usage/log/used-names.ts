@@ -1,6 +1,6 @@
 import type { Query } from '../time-limited-reads.js';
 import type { Span } from '../sums/traffic-reader.js';
-import { Parameters } from './usage-filter.js';
+import { Parameters } from '../usage-filter.js';
 import { wholeSlots } from '../sums/usage-parts.js';
 
 /** What an account's finished calls of a span are of, in alphabetical order. */

@@ -3,7 +3,7 @@ import { type CallBackground, callBackgrounds } from '../calls/call-backgrounds.
 import { missingCalls } from '../retention/missing-calls.js';
 import { TimeLimitedReads } from '../time-limited-reads.js';
 import { unitFor } from '../sums/usage-chart.js';
-import type { UsageFilter } from '../log/usage-filter.js';
+import type { UsageFilter } from '../usage-filter.js';
 import type { LogStart } from '../log/log-start.js';
 import { type LogPage, UsageLog } from '../log/usage-log.js';
 import { type Division, UsageSumsReader } from '../sums/usage-sums.js';

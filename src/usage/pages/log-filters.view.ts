@@ -1,5 +1,5 @@
 import { CALL_RESULTS, RESULT_LABELS } from '../calls/call-result.js';
-import { UPSTREAM_ANSWERS } from '../log/upstream-answer.js';
+import { UPSTREAM_ANSWERS } from '../upstream-answer.js';
 import { addressOf, AT_A_LOSS, type UsageQuery } from './usage-query.js';
 
 /** What a log can be narrowed to. */

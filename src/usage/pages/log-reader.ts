@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { missingCalls } from '../retention/missing-calls.js';
 import { type Query, TimeLimitedReads } from '../time-limited-reads.js';
 import { type ChartScale, unitFor } from '../sums/usage-chart.js';
-import type { UsageFilter } from '../log/usage-filter.js';
+import type { UsageFilter } from '../usage-filter.js';
 import type { LogStart } from '../log/log-start.js';
 import { type LogPage, UsageLog } from '../log/usage-log.js';
 import { type Division, type UsageSums, UsageSumsReader } from '../sums/usage-sums.js';

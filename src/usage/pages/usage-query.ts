@@ -1,7 +1,7 @@
 import { addDays, dayOf, idTime, isDay, startOfDay } from '../../shared/index.js';
 import { CALL_RESULTS, type CallResult } from '../calls/call-result.js';
-import type { UsageFilter } from '../log/usage-filter.js';
-import { upstreamAnswer } from '../log/upstream-answer.js';
+import type { UsageFilter } from '../usage-filter.js';
+import { upstreamAnswer } from '../upstream-answer.js';
 import type { Division } from '../sums/usage-sums.js';
 
 const HOUR_MS = 60 * 60 * 1000;

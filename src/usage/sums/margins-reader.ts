@@ -1,7 +1,7 @@
 import { nanos } from '../../shared/index.js';
 import type { Query } from '../time-limited-reads.js';
 import type { Span, TrafficFigures } from './traffic-reader.js';
-import { Parameters } from '../log/usage-filter.js';
+import { Parameters } from '../usage-filter.js';
 import { partsSql } from './usage-parts.js';
 
 /** What calls of all accounts came to that were sent to a channel, by the name of their model or of that channel. */

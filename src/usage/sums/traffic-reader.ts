@@ -1,7 +1,7 @@
 import { type Nanos, nanos } from '../../shared/index.js';
 import type { Query } from '../time-limited-reads.js';
 import { barsBetween, type ChartScale } from './usage-chart.js';
-import { Parameters } from '../log/usage-filter.js';
+import { Parameters } from '../usage-filter.js';
 import { partsSql } from './usage-parts.js';
 
 /** What finished calls of all accounts came to. Money in nano-dollars. */

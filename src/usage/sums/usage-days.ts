@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Nanos, nanos } from '../../shared/index.js';
 import type { Query } from '../time-limited-reads.js';
-import { Parameters } from '../log/usage-filter.js';
+import { Parameters } from '../usage-filter.js';
 import { WITHOUT_DIMENSIONS } from './usage-levels.js';
 import { partsSql, slotAfter, slotAt, SUMMED_UNTIL } from './usage-parts.js';
 

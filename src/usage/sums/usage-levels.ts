@@ -1,4 +1,4 @@
-import type { UsageFilter } from '../log/usage-filter.js';
+import type { UsageFilter } from '../usage-filter.js';
 
 /** What calls can be divided by. */
 export type Dimension = 'model' | 'key' | 'group' | 'channel' | 'account';

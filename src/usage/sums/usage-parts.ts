@@ -1,6 +1,6 @@
 import { hasFailed, resultOf } from '../calls/call-result.js';
 import { barOf, type ChartUnit } from './usage-chart.js';
-import { conditions, type Parameters, type UsageFilter } from '../log/usage-filter.js';
+import { conditions, type Parameters, type UsageFilter } from '../usage-filter.js';
 import { COLUMNS, type Dimension, slotsOf } from './usage-levels.js';
 
 /** SQL for the beginning of the quarter of an hour that a moment lies in. */

@@ -3,7 +3,7 @@ import { type Nanos, nanos, ZERO } from '../../shared/index.js';
 import { HISTOGRAMS, latencies, type Latencies, type HistogramRow } from './latencies.js';
 import type { Query } from '../time-limited-reads.js';
 import { barsBetween, type ChartScale } from './usage-chart.js';
-import { Parameters, type UsageFilter } from '../log/usage-filter.js';
+import { Parameters, type UsageFilter } from '../usage-filter.js';
 import { type Figure, partsSql } from './usage-parts.js';
 
 /** What finished calls come to. */

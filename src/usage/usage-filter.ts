@@ -1,4 +1,4 @@
-import { type CallResult, resultOf } from '../calls/call-result.js';
+import { type CallResult, resultOf } from './calls/call-result.js';
 import type { UpstreamAnswer } from './upstream-answer.js';
 
 /** Which calls: all with `from <= time < to`, and everything else that is said of them. */
