@@ -298,6 +298,24 @@ describe('the sums of calls', () => {
     expect(await names()).toEqual(expected);
   });
 
+  it('look for so many names and no more, however many clients have made up', async () => {
+    await world.call(ann, days(3), { model: 'model 1' });
+    await world.get(UsageRoller).roll();
+    await world.sql.query(
+      `INSERT INTO usage_slots SELECT made.* FROM usage_slots own CROSS JOIN generate_series(1, 2500) n
+         CROSS JOIN jsonb_populate_record(own, CASE n
+           WHEN 2500 THEN '{"level": "group", "model": "", "group_name": "behind them"}'
+           ELSE jsonb_build_object('level', 'few', 'model', 'made up ' || n) END) made
+        WHERE own.account_id = $1`,
+      [ann.accountId],
+    );
+    const { models, groups } = await world
+      .get(TimeLimitedReads)
+      .read((query) => usedNames(query, { ...filterOf({}), accountId: ann.accountId }));
+    expect(models).toHaveLength(500);
+    expect(groups).not.toContain('behind them');
+  });
+
   it('have the median and 95th percentile of streams that came to a first token, by bar and of all', async () => {
     for (const [hour, ms] of [
       [1, 100],

@@ -11,6 +11,11 @@ export interface UsedNames {
 
 /** So many of each are given. */
 const MOST_NAMES = 500;
+/**
+ * So many are looked up: the names of models that are not there are what clients have made up, in whatever number. Of an
+ * account with more, some are missing.
+ */
+const MOST_LOOKED_UP = 2000;
 
 /** What `usage_slots_by_name` has: its own words, without which it is not used. */
 const NAMED = `s.account_id <> '' AND s.level IN ('model', 'group', 'few')`;
@@ -32,8 +37,8 @@ interface OfAccount {
 }
 
 function namesSql(account: string, from: string, to: string): string {
-  const next = (behind: string): string => `
-        SELECT s.level, s.model, s.group_name FROM usage_slots s WHERE s.account_id = ${account} AND ${NAMED}${behind}
+  const next = (count: string, behind: string): string => `
+        SELECT s.level, s.model, s.group_name, ${count} AS count FROM usage_slots s WHERE s.account_id = ${account} AND ${NAMED}${behind}
          ORDER BY s.level, s.model, s.group_name LIMIT 1`;
   const fromCalls = (bounds: string): string =>
     `SELECT c.model, c.group_name FROM calls c WHERE c.account_id = ${account} AND ${bounds}`;
@@ -41,11 +46,12 @@ function namesSql(account: string, from: string, to: string): string {
     `(SELECT DISTINCT '${kind}' AS kind, ${column} AS name FROM used WHERE ${column} <> '' ORDER BY 2 LIMIT ${MOST_NAMES})`;
   return `
     WITH RECURSIVE ${wholeSlots(from, to)}, names AS (
-      (${next('')}
+      (${next('1', '')}
       )
        UNION ALL
       SELECT n.* FROM names m CROSS JOIN LATERAL (
-        ${next(' AND (s.level, s.model, s.group_name) > (m.level, m.model, m.group_name)')}) n
+        ${next('m.count + 1', ' AND (s.level, s.model, s.group_name) > (m.level, m.model, m.group_name)')}) n
+       WHERE m.count < ${MOST_LOOKED_UP}
     ), used AS (
       SELECT n.model, n.group_name FROM names n CROSS JOIN slots CROSS JOIN LATERAL (
         -- A limit, so that this is asked of each name by itself.
