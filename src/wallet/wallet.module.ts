@@ -25,6 +25,7 @@ import { PaymentProblemRepository } from './payments/payment-problem.repository.
 import { PaymentProblems } from './payments/payment-problems.js';
 import { RefusedEvents } from './payments/refused-events.js';
 import { StripeApi } from './payments/stripe-api.js';
+import { PaymentComparison } from './payments/payment-comparison.js';
 import { Reconciliation } from './payments/reconciliation.js';
 import { StripeLists } from './payments/stripe-lists.js';
 import { StripeEndpoint } from './payments/stripe-endpoint.js';
@@ -89,6 +90,7 @@ import { WalletService } from './wallet.service.js';
     PaymentBook,
     Webhook,
     StripeLists,
+    PaymentComparison,
     Reconciliation,
   ],
   exports: [

@@ -40,11 +40,6 @@ export class PaymentBook {
     }
   }
 
-  /** Whether an operator has seen to what is wrong with a fact. */
-  wasResolved(fact: CheckoutFact | ReversalFact, problem: string): Promise<boolean> {
-    return this.problems.wasResolved(fact, problem);
-  }
-
   private async enterCheckout(fact: CheckoutFact, manager: EntityManager): Promise<void> {
     if (fact.payment !== null) await this.topUps.lockPayment(fact.payment, manager);
     const order = await this.topUps.lock(fact.topUpId, manager);

@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, formatUsd } from '../../shared/index.js';
-import { WalletService } from '../wallet.service.js';
-import { ACCOUNT_DELETED, mismatchOf, paidElsewhere } from './mismatch.js';
+import { Clock } from '../../shared/index.js';
 import { PaymentBook } from './payment-book.js';
+import { PaymentComparison } from './payment-comparison.js';
 import type { CheckoutFact, ReversalFact } from './payment-facts.js';
 import { StripeLists } from './stripe-lists.js';
-import { ToldRepository } from './told.repository.js';
-import { NOT_OPENED, PAYABLE_MS, type TopUpOrder } from './top-up.js';
+import { nameOf, NOT_OPENED, PAYABLE_MS, type TopUpOrder } from './top-up.js';
 import { TopUpRepository } from './top-up.repository.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -22,24 +20,14 @@ export interface PaymentDifference {
   readonly outcome: 'left' | 'entered' | 'closed' | 'resolved';
 }
 
-/** What a fact says that is not so here. */
-interface Finding {
-  readonly text: string;
-  /** Whether it can be entered. */
-  readonly canApply: boolean;
-  /** Why it cannot be, where that is noted for operators. */
-  readonly problem?: string;
-}
-
 /** Compares orders with what the provider lists, for events that never came; what it says can be done as if it had told. */
 @Injectable()
 export class Reconciliation {
   constructor(
     private readonly lists: StripeLists,
     private readonly topUps: TopUpRepository,
-    private readonly told: ToldRepository,
     private readonly book: PaymentBook,
-    private readonly wallets: WalletService,
+    private readonly comparison: PaymentComparison,
     private readonly clock: Clock,
   ) {}
 
@@ -53,9 +41,9 @@ export class Reconciliation {
     const listed = new Set<string>();
     for await (const fact of this.lists.checkouts(from)) {
       listed.add(fact.reference).add(fact.topUpId);
-      yield* this.compared(fact, await this.ofCheckout(fact), apply);
+      yield* this.compared(fact, apply);
     }
-    for await (const fact of this.lists.reversals(from)) yield* this.compared(fact, await this.ofReversal(fact), apply);
+    for await (const fact of this.lists.reversals(from)) yield* this.compared(fact, apply);
     for (const order of await this.topUps.since(from)) {
       if (order.paidAt !== null && (order.reference === null || !listed.has(order.reference)))
         yield { text: `${nameOf(order)} is paid here, and Stripe does not list it`, outcome: 'left' };
@@ -78,64 +66,17 @@ export class Reconciliation {
     };
   }
 
-  private async *compared(
-    fact: CheckoutFact | ReversalFact,
-    finding: Finding | undefined,
-    apply: boolean,
-  ): AsyncGenerator<PaymentDifference> {
+  private async *compared(fact: CheckoutFact | ReversalFact, apply: boolean): AsyncGenerator<PaymentDifference> {
+    const finding = await this.comparison.of(fact);
     if (finding === undefined) return;
-    const { text, canApply, problem } = finding;
-    if (problem !== undefined && (await this.book.wasResolved(fact, problem))) {
+    const { text, canApply, problem, isResolved } = finding;
+    if (isResolved) {
       yield { text, outcome: 'resolved' };
       return;
     }
     // What does not match is noted by that, as if it had been told.
     if (apply && (canApply || problem !== undefined))
-      await this.told.transaction((manager) => this.book.enter(fact, manager));
+      await this.topUps.transaction((manager) => this.book.enter(fact, manager));
     yield { text, outcome: apply && canApply ? 'entered' : 'left' };
   }
-
-  private async ofCheckout(fact: CheckoutFact): Promise<Finding | undefined> {
-    const order = await this.topUps.byId(fact.topUpId);
-    const paid = fact.payment === null ? undefined : await this.topUps.byPayment(fact.payment);
-    const problem = mismatchOf(fact, order) ?? paidElsewhere(fact, paid);
-    if (problem !== undefined)
-      return { text: `The checkout ${fact.reference} does not match: ${problem}`, canApply: false, problem };
-    if (order === undefined) return undefined;
-    if (fact.outcome === 'paid' && order.paidAt === null) return this.unheard(order);
-    if (fact.outcome !== 'paid' && order.paidAt !== null)
-      return { text: `${nameOf(order)} is paid here, and not at Stripe`, canApply: false };
-    const isOver = fact.outcome === 'expired' && (order.state === 'pending' || order.state === 'created');
-    return isOver
-      ? { text: `${nameOf(order)} has expired at Stripe, and is ${order.state} here`, canApply: true }
-      : undefined;
-  }
-
-  private async unheard(order: TopUpOrder): Promise<Finding> {
-    return (await this.wallets.hasOwner(order.accountId))
-      ? { text: `${nameOf(order)} is paid at Stripe, and ${order.state} here`, canApply: true }
-      : {
-          text: `${nameOf(order)} is paid at Stripe, and its account was deleted`,
-          canApply: false,
-          problem: ACCOUNT_DELETED,
-        };
-  }
-
-  /** Those of payments that are not ours are none of our business. */
-  private async ofReversal(fact: ReversalFact): Promise<Finding | undefined> {
-    const order = await this.topUps.byPayment(fact.payment);
-    if (order === undefined) return undefined;
-    const { id, kind, amount, counts } = fact.reversal;
-    const problem = mismatchOf(fact, order);
-    if (problem !== undefined)
-      return { text: `The ${kind} ${id} of ${nameOf(order)} does not match: ${problem}`, canApply: false, problem };
-    const known = (await this.told.reversalsOf(fact.payment)).find((one) => one.id === id);
-    if (known?.amount === amount && known.counts === counts) return undefined;
-    // What came to nothing before anybody heard of it makes no difference.
-    if (known === undefined && !counts) return undefined;
-    const said = counts ? `takes $${formatUsd(amount)} back` : 'takes nothing back';
-    return { text: `The ${kind} ${id} of ${nameOf(order)} ${said} at Stripe, and not here`, canApply: true };
-  }
 }
-
-const nameOf = ({ id, amount }: TopUpOrder): string => `${id} of $${formatUsd(amount)}`;

@@ -1,4 +1,4 @@
-import type { Nanos } from '../../shared/index.js';
+import { formatUsd, type Nanos } from '../../shared/index.js';
 
 /** Of whom a payment is made. */
 export const PROVIDER = 'stripe';
@@ -11,8 +11,8 @@ export const PAYABLE_MS = 60 * 60_000;
 export const NOT_OPENED = 'The payment page could not be opened.';
 
 /**
- * `created`: the provider has told of no checkout, and never will where the process ended before it did. `pending`: people can pay, or their bank has not said yet. `disputed`: whoever
- * paid has the money back for now, or for good.
+ * `created`: the provider has told of no checkout yet; where the process ended meanwhile it may never. `pending`: people can
+ * pay, or their bank has not said yet. `disputed`: whoever paid has the money back for now, or for good.
  */
 export type TopUpState =
   'created' | 'pending' | 'paid' | 'failed' | 'expired' | 'partly_refunded' | 'refunded' | 'disputed';
@@ -45,3 +45,6 @@ export function payableAt(
   const isOpen = state === 'pending' && payment === null && now.getTime() - createdAt.getTime() < PAYABLE_MS;
   return isOpen ? address : null;
 }
+
+/** As operators read of it: `top_… of $25`. */
+export const nameOf = ({ id, amount }: Pick<TopUpOrder, 'id' | 'amount'>): string => `${id} of $${formatUsd(amount)}`;
