@@ -1,5 +1,8 @@
 import { DataSource } from 'typeorm';
 import { AccountDeletion } from '../../src/onboarding/index.js';
+import { AccountGone } from '../../src/auth/index.js';
+import { parseUsd } from '../../src/shared/index.js';
+import { CheckoutService } from '../../src/wallet/payments/checkout.service.js';
 import { Reconciliation } from '../../src/wallet/index.js';
 import { eventually } from '../support/eventually.js';
 import { anEvent, completed, disputed, refunded, usePayments } from '../support/payments-world.js';
@@ -64,6 +67,14 @@ describe('a payment of an account that is deleted', () => {
     });
     await removed;
     expect(use.world.stripe.requests.at(-1)!.path).toBe('/v1/checkout/sessions/cs_test_late/expire');
+  });
+
+  it('is closed at Stripe too when the account is deleted while Stripe opens its payment page', async () => {
+    use.world.stripe.meanwhile = remove;
+    const begun = use.world.relay.get(CheckoutService).begin(ann, parseUsd('25'));
+    await expect(begun).rejects.toThrow(AccountGone);
+    const { requests, lastSession } = use.world.stripe;
+    expect(requests.at(-1)!.path).toBe(`/v1/checkout/sessions/${lastSession.id}/expire`);
   });
 
   it('is no difference that reconciliation could enter', async () => {

@@ -24,6 +24,8 @@ export class ScriptedStripe {
   readonly disputes: StripeObject[] = [];
   /** What every request is answered with; undefined: as Stripe would. */
   failure: { readonly status: number; readonly message: string } | undefined;
+  /** What happens before the next request is answered, once. */
+  meanwhile: (() => Promise<void>) | undefined;
   /** So many it lists at once. */
   pageSize = 100;
 
@@ -65,6 +67,9 @@ export class ScriptedStripe {
     const body = new URLSearchParams(await textOf(request));
     const fields = Object.fromEntries([...searchParams, ...body]);
     this.requests.push({ method: request.method ?? '', path: pathname, headers: request.headers, fields });
+    const { meanwhile } = this;
+    this.meanwhile = undefined;
+    await meanwhile?.();
     const { status, body: answer } = this.failure
       ? { status: this.failure.status, body: { error: { type: 'api_error', message: this.failure.message } } }
       : this.answerTo(request.method ?? '', pathname, fields);

@@ -61,7 +61,11 @@ export class CheckoutService {
     const id = await this.order(payer.accountId, amount);
     try {
       const { reference, address } = await this.open(id, payer, amount);
-      await this.topUps.open(id, reference, address, this.clock.date());
+      if (!(await this.topUps.open(id, reference, address, this.clock.date()))) {
+        // The account was deleted while Stripe answered, and with it what it could pay.
+        await this.abandon([{ id, reference }]);
+        throw new AccountGone();
+      }
     } catch (error) {
       await this.topUps.close(id, 'failed', NOT_OPENED, this.clock.date());
       throw error;

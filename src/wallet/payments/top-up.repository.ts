@@ -24,7 +24,7 @@ const UNPAID = `
 
 const OPEN = `
   UPDATE top_ups SET state = 'pending', reference = $2, address = $3, changed_at = $4
-   WHERE id = $1 AND state = 'created'`;
+   WHERE id = $1 AND state = 'created' RETURNING id`;
 
 /** Nothing comes of it any more; an address where nothing can be paid is not kept. */
 const CLOSE = `
@@ -78,9 +78,15 @@ export class TopUpRepository {
     return row?.orders ?? 0;
   }
 
-  /** People can pay it now. @param reference of the provider's checkout @param address where they do */
-  async open(id: string, reference: string, address: string, at: Date): Promise<void> {
-    await this.dataSource.query(OPEN, [id, reference, address, at]);
+  /**
+   * People can pay it now.
+   * @param reference of the provider's checkout
+   * @param address where they pay
+   * @returns false where it was closed meanwhile, and stays so
+   */
+  async open(id: string, reference: string, address: string, at: Date): Promise<boolean> {
+    const [rows] = await this.dataSource.query<[unknown[], number]>(OPEN, [id, reference, address, at]);
+    return rows.length > 0;
   }
 
   /** An order of this account; undefined: there is none of it. */
