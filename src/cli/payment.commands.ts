@@ -17,7 +17,10 @@ export function paymentCommands(program: Command, withApp: WithApp): void {
     .command('reconcile')
     .description('compare orders, refunds and disputes with what Stripe lists; fails when something differs')
     .option('--days <number>', 'how far back', countArgument, 30)
-    .option('--apply', 'enter what Stripe has and is missing here, as its events would')
+    .option(
+      '--apply',
+      'enter what Stripe has and is missing here, as its events would; close what was never begun; note what cannot be entered',
+    )
     .action((options: ReconcileOptions) => reconcile(options, withApp));
   payments
     .command('problems')

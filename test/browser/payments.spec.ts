@@ -159,7 +159,7 @@ describe('a payment in a browser', () => {
     await mouse.fill(window.page, /^What was done/, 'Given back at Stripe.');
     await press('button', 'Resolve problem');
     expect(await main()).toContain('The problem is resolved');
-    expect(await main()).toContain('All payments match');
+    expect(await main()).toContain('All payments are entered');
     if (withScript) await fine('problems-none');
   });
 

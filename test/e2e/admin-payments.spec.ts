@@ -52,7 +52,7 @@ describe('operators and payments that match no order', () => {
     expect(done).toMatchObject({ status: 303, location: LIST });
     const list = await operator.browser.follow(done);
     expect(list.text).toContain('The problem is resolved');
-    expect(list.text).toContain('All payments match');
+    expect(list.text).toContain('All payments are entered');
     expect(list.text).not.toContain(session.id);
     expect((await operator.browser.get('/admin')).text).not.toContain(`<a href="${LIST}">`);
     expect(await audited(path)).toEqual([

@@ -121,7 +121,7 @@ describe('the page of settings', () => {
   it('decides after how long without a visit browsers are signed out, and says so where people sign in', async () => {
     await start();
     const { text } = await new PageVisitor(relay.url).get('/sign-in');
-    expect(text).toContain('otherwise for 12 hours. It ends sooner after 14 days without a visit.');
+    expect(text).toContain('otherwise for 12 hours. After 14 days without a visit it ends in any case.');
     await save('sign-up', signUp({ sessionIdleHours: '5' }));
     expect((await operator.get(PAGE)).text).toContain('hours without a visit 336 → 5');
     expect((await operator.get('/account')).text).toContain('One is signed out after 5 hours without a visit.');

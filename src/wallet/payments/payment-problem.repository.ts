@@ -38,7 +38,7 @@ const RESOLVE = `
   UPDATE payment_problems p SET resolved_at = $2 WHERE p.id = $1 AND p.resolved_at IS NULL
   RETURNING p.reference, p.problem, (SELECT account_id FROM top_ups t WHERE t.id = p.top_up_id) AS owner`;
 
-/** What the provider has told and matched no order, until somebody has seen to it. */
+/** What the provider has told and could not be entered, until somebody has seen to it. */
 @Injectable()
 export class PaymentProblemRepository {
   constructor(private readonly dataSource: DataSource) {}

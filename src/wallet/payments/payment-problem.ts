@@ -1,6 +1,6 @@
 import type { Nanos } from '../../shared/index.js';
 
-/** What the provider said that does not match its order. */
+/** What the provider said and could not be entered: it does not match its order, or the account was deleted. */
 export interface PaymentProblem {
   readonly id: string;
   /** Of the provider's object. */

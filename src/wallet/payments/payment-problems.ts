@@ -7,7 +7,7 @@ import type { PaymentProblem, ProblemPosition } from './payment-problem.js';
 import { PaymentProblemRepository } from './payment-problem.repository.js';
 import type { TopUpOrder } from './top-up.js';
 
-/** What the provider says that does not match an order: noted once, logged, and shown to operators until they resolve it. */
+/** What the provider says that cannot be entered: noted once, logged, and shown to operators until they resolve it. */
 @Injectable()
 export class PaymentProblems {
   private readonly logger = new Logger('Payments');
