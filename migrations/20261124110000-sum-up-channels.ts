@@ -22,7 +22,7 @@ const slotOf = (moment: string): string => `date_bin('15 minutes', ${moment}, '2
 
 const END_OF_OLD = `
   ALTER TABLE usage_slots DROP CONSTRAINT usage_slot_key;
-  DROP INDEX usage_slots_by_time, usage_slots_by_name;
+  DROP INDEX usage_slots_by_time;
   ALTER TABLE usage_slots RENAME TO old_usage_slots;
 
   -- Of what was dropped nothing but the sums is left; all later calls are there to be summed up again.

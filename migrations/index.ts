@@ -41,7 +41,6 @@ import { CreateSecondFactors20261123150000 } from './20261123150000-create-secon
 import { KeepPaymentSettings20261123160000 } from './20261123160000-keep-payment-settings.js';
 import { InlineLatencyHistograms20261123170000 } from './20261123170000-inline-latency-histograms.js';
 import { LookAtAccountsInTurn20261123180000 } from './20261123180000-look-at-accounts-in-turn.js';
-import { IndexUsedNames20261124100000 } from './20261124100000-index-used-names.js';
 import { SumUpChannels20261124110000 } from './20261124110000-sum-up-channels.js';
 import { ForgetReversalsOfStrangers20261124120000 } from './20261124120000-forget-reversals-of-strangers.js';
 import { RecheckNewKeys20261124150000 } from './20261124150000-recheck-new-keys.js';
@@ -91,7 +90,6 @@ export const migrations = [
   KeepPaymentSettings20261123160000,
   InlineLatencyHistograms20261123170000,
   LookAtAccountsInTurn20261123180000,
-  IndexUsedNames20261124100000,
   SumUpChannels20261124110000,
   ForgetReversalsOfStrangers20261124120000,
   RecheckNewKeys20261124150000,
