@@ -9,7 +9,7 @@ const ALL_WELL: Conditions = {
   hearsOthers: true,
   lostMails: 0,
   unsettled: 0,
-  unmatched: 0,
+  paymentProblems: 0,
 };
 const titles = (conditions: Partial<Conditions>): string[] =>
   notices({ ...ALL_WELL, ...conditions }).map(({ tone, title }) => `${tone}: ${title}`);
@@ -77,7 +77,7 @@ describe('what the overview says to be wrong', () => {
   });
 
   it('is payments that could not be entered, with the way to their list', () => {
-    const [notice] = notices({ ...ALL_WELL, unmatched: 2 });
+    const [notice] = notices({ ...ALL_WELL, paymentProblems: 2 });
     expect(notice).toMatchObject({
       tone: 'bad',
       title: '2 payments could not be entered',

@@ -38,7 +38,7 @@ export interface Conditions {
   /** Calls whose settlement the database has refused. */
   readonly unsettled: number;
   /** What the payment provider told that could not be entered. */
-  readonly unmatched: number;
+  readonly paymentProblems: number;
 }
 
 /** Fewer attempts say little of a channel, and so does a smaller share of failures. */
@@ -62,13 +62,16 @@ export function notices(conditions: Conditions): readonly Notice[] {
   return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MOST);
 }
 
-function ofMoney({ unsettled, unmatched }: Conditions): Notice[] {
-  return [...(unsettled === 0 ? [] : [notSettled(unsettled)]), ...(unmatched === 0 ? [] : [notMatched(unmatched)])];
+function ofMoney({ unsettled, paymentProblems }: Conditions): Notice[] {
+  return [
+    ...(unsettled === 0 ? [] : [notSettled(unsettled)]),
+    ...(paymentProblems === 0 ? [] : [notEntered(paymentProblems)]),
+  ];
 }
 
-const notMatched = (unmatched: number): Notice => ({
+const notEntered = (paymentProblems: number): Notice => ({
   tone: 'bad',
-  title: `${count(unmatched)} payment${unmatched === 1 ? '' : 's'} could not be entered`,
+  title: `${count(paymentProblems)} payment${paymentProblems === 1 ? '' : 's'} could not be entered`,
   text: 'No money was moved: what Stripe told does not match its order, or the account is gone. Each says why.',
   action: { href: '/admin/payments', label: 'Open payment problems' },
 });

@@ -33,7 +33,7 @@ export interface OverviewReading {
   readonly changes: readonly RecordedChange[] | undefined;
   readonly troubles: readonly ChannelTrouble[];
   readonly unsettled: number;
-  readonly unmatched: number;
+  readonly paymentProblems: number;
 }
 
 /** What the upstream is not to blame for says nothing of it. */
@@ -46,7 +46,7 @@ const TROUBLES = `
             FROM call_attempts WHERE created_at >= now() - interval '1 hour') a
    GROUP BY channel HAVING bool_or(has_failed) ORDER BY failed DESC`;
 const UNSETTLED = 'SELECT count(*)::integer AS calls FROM settlement_failures WHERE resolved_at IS NULL';
-const UNMATCHED = 'SELECT count(*)::integer AS problems FROM payment_problems WHERE resolved_at IS NULL';
+const PAYMENT_PROBLEMS = 'SELECT count(*)::integer AS problems FROM payment_problems WHERE resolved_at IS NULL';
 const SPENDERS = `
   SELECT a.id, a.email, coalesce(w.balance, 0) AS balance
     FROM accounts a LEFT JOIN wallets w ON w.account_id = a.id WHERE a.id = ANY ($1::text[])`;
@@ -84,10 +84,10 @@ export class OverviewReader {
         changes: (await recordedChanges(query, {}, {}, CHANGES)).changes,
         troubles: await troubles(query),
         unsettled: (await query<{ calls: number }>(UNSETTLED))[0]?.calls ?? 0,
-        unmatched: (await query<{ problems: number }>(UNMATCHED))[0]?.problems ?? 0,
+        paymentProblems: (await query<{ problems: number }>(PAYMENT_PROBLEMS))[0]?.problems ?? 0,
       })),
     ]);
-    const { changes, ...rest } = lesser ?? { changes: undefined, troubles: [], unsettled: 0, unmatched: 0 };
+    const { changes, ...rest } = lesser ?? { changes: undefined, troubles: [], unsettled: 0, paymentProblems: 0 };
     return { traffic, callsBefore, firstToken, changes, ...rest };
   }
 

@@ -19,14 +19,14 @@ export class Troubles {
   ) {}
 
   with(
-    { troubles, unsettled, unmatched }: Pick<OverviewReading, 'troubles' | 'unsettled' | 'unmatched'>,
+    { troubles, unsettled, paymentProblems }: Pick<OverviewReading, 'troubles' | 'unsettled' | 'paymentProblems'>,
     rests: readonly ChannelRest[],
   ): Conditions {
     return {
       rests,
       troubles,
       unsettled,
-      unmatched,
+      paymentProblems,
       hasChannel: this.channels.hasStored,
       unserved: this.unserved(),
       countsAway: this.counts.away,
