@@ -54,7 +54,7 @@ export class ThresholdWatch {
     return this.looks.advance(lookedTo ?? '', { ms: this.timings.lookEveryMs, times: REST_TIMES }, manager);
   }
 
-  /** Each batch in a transaction of its own: whoever mails alerts waits for one at most, and has those that it has found. */
+  /** Each batch in a transaction of its own: whoever mails alerts waits for one at most, and has those that it found. */
   private async compare(accountIds: readonly string[], stopped?: AbortSignal): Promise<void> {
     for (let from = 0; from < accountIds.length; from += BATCH) {
       stopped?.throwIfAborted();

@@ -1,4 +1,7 @@
-/** A flag of a channel as its page asks for it. What the flags do is the dialects' (`*.flags.ts`); `docs/catalog-file.md` has the table. */
+/**
+ * A flag of a channel as its page asks for it. What the flags do is the dialects' (`*.flags.ts`); `docs/catalog-file.md`
+ * has the table.
+ */
 export interface FlagWords {
   readonly name: string;
   /** Of which protocols. */

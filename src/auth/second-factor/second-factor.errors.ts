@@ -20,14 +20,14 @@ export class CodesUnreadable extends AppError {
   }
 }
 
-/** A second factor that is to be turned on is on already: on a page, another window has done so meanwhile. */
+/** A second factor that is to be turned on is on already: on a page, by another window meanwhile. */
 export class SecondFactorIsOn extends AppError {
   constructor() {
     super('conflict', 'This account has a second factor already.');
   }
 }
 
-/** A second factor that is to be changed or turned off is off already: on a page, another window has done so meanwhile. */
+/** A second factor that is to be changed or turned off is off already: on a page, by another window meanwhile. */
 export class SecondFactorIsOff extends AppError {
   constructor() {
     super('conflict', 'This account has no second factor.');
