@@ -83,11 +83,11 @@ const KEPT = `
   INSERT INTO usage_slots
   SELECT account_id, level, slot, model, key_id, group_name, '', result, ${SUMS.join(', ')}
     FROM old_usage_slots
-   WHERE slot < (SELECT summed_until FROM usage_watermark) AND NOT (account_id = '' AND level = 'key')
+   WHERE slot < (SELECT summed_until FROM usage_watermark) AND calls > 0 AND NOT (account_id = '' AND level = 'key')
    UNION ALL
   SELECT account_id, 'channel', slot, '', '', '', '', result, ${SUMS.join(', ')}
     FROM old_usage_slots
-   WHERE slot < (SELECT summed_until FROM usage_watermark) AND account_id = '' AND level = 'all';
+   WHERE slot < (SELECT summed_until FROM usage_watermark) AND calls > 0 AND account_id = '' AND level = 'all';
   DROP TABLE old_usage_slots;
 `;
 
@@ -178,6 +178,10 @@ const LATE = `
                ELSE ARRAY['few'] END) AS l (level)
       ON CONFLICT ON CONSTRAINT usage_slot_key DO UPDATE
         SET ${SUMS.map((sum) => `${sum} = coalesce(s.${sum}, 0) + coalesce(excluded.${sum}, 0)`).join(', ')};
+      -- Of what no call is left there is no row: charts and lists would name it.
+      DELETE FROM usage_slots s
+       WHERE s.account_id IN (call.account_id, '') AND s.slot = ${slotOf('call.created_at')} AND s.calls = 0
+         AND s.level IN ('each', 'model', 'key', 'group', 'channel', 'all', 'few');
     END IF;
     RETURN NULL;
   END $$;

@@ -298,6 +298,16 @@ describe('the sums of calls', () => {
     expect(await names()).toEqual(expected);
   });
 
+  it('keep no row, and no series, of what no call is left of', async () => {
+    await world.call(ann, days(3), { model: 'model 1' });
+    const late = await world.call(ann, days(3), { model: 'taken back' });
+    await world.get(UsageRoller).roll();
+    expect((await sums({}, scale('day'), 'model')).series).toEqual(['model 1', 'taken back']);
+    await world.sql.query('DELETE FROM calls WHERE id = $1', [late]);
+    expect((await sums({}, scale('day'), 'model')).series).toEqual(['model 1']);
+    expect(await world.sql.query('SELECT 1 FROM usage_slots WHERE calls = 0')).toEqual([]);
+  });
+
   it('look for so many names and no more, however many clients have made up', async () => {
     await world.call(ann, days(3), { model: 'model 1' });
     await world.get(UsageRoller).roll();

@@ -58,7 +58,7 @@ function namesSql(account: string, from: string, to: string): string {
         SELECT FROM usage_slots s
          WHERE s.account_id = ${account} AND ${NAMED}
            AND s.level = n.level AND s.model = n.model AND s.group_name = n.group_name
-           AND s.slot >= slots.begin AND s.slot < slots."end" AND s.calls > 0 LIMIT 1) s
+           AND s.slot >= slots.begin AND s.slot < slots."end" LIMIT 1) s
        UNION ALL ${fromCalls(`c.created_at >= ${from} AND c.created_at < least(${to}, (SELECT begin FROM slots))`)}
        UNION ALL ${fromCalls(`c.created_at >= (SELECT "end" FROM slots) AND c.created_at < ${to}`)}
     )

@@ -129,7 +129,7 @@ const rankedBy = (figure: Largest): string => `
           FROM parts WHERE name <> '' GROUP BY 1 ORDER BY 2 LIMIT ${MOST_SERIES}) l USING (name)`;
 
 function sumsOf(rows: readonly Row[], times: Latencies): UsageSums {
-  const bars = rows.filter(({ calls }) => calls !== null && calls !== '0').map(barFrom);
+  const bars = rows.filter(({ calls }) => calls !== null).map(barFrom);
   const starts = [...new Set(rows.map(({ start }) => start.getTime()))].map((time) => new Date(time));
   return { total: bars.reduce(plus, NONE), starts, bars, series: largestOf(rows), times };
 }
