@@ -15,6 +15,8 @@ export interface BillingPlan {
   readonly catalogVersion: bigint;
   /** Tokens of the conversation that the call continues, where this process knows it. */
   readonly continuedTokens?: number | undefined;
+  /** The other models that the request names, by the name that the client wrote; absent when it names none. */
+  readonly namedModels?: ReadonlyMap<string, CatalogModel> | undefined;
 }
 
 /** What admission looks at of a call. */

@@ -2,6 +2,7 @@ import type { BodySize, CallBody } from './call-body.js';
 import type { CallTrace } from './call-trace.js';
 import type { JsonFields } from './json-fields.js';
 import type { ProtocolId } from './protocol-id.js';
+import type { RequestDemands } from './request-demands.js';
 import type { RequestLine } from './request-line.js';
 
 /** The efforts that dialects know, from the least on. */
@@ -44,6 +45,8 @@ export interface CallHead {
   readonly affinity?: CallAffinity | undefined;
   /** There when the prompt is more than the body. */
   readonly outside?: OutsideContent | undefined;
+  /** There when members of the body change the price, name models or tools, or reach state kept upstream. */
+  readonly demands?: RequestDemands | undefined;
   readonly size: BodySize;
   /** Where the interpreted members lie in the body, by path, for surgical edits by the same dialect. */
   readonly fields: JsonFields;
@@ -79,6 +82,8 @@ export interface TokenUsage {
   /** All completion tokens, reasoning included. */
   readonly output: number;
   readonly reasoning: number;
+  /** Written to a cache of 12 hours. */
+  readonly cacheWrite12h?: number;
   /** Parts of the input. */
   readonly imageInput?: number;
   readonly audioInput?: number;
@@ -86,10 +91,32 @@ export interface TokenUsage {
   readonly audioOutput?: number;
   /** How often each tool ran that the upstream itself runs, by the tool's name: `web_search`. */
   readonly toolUses?: Readonly<Record<string, number>>;
+  /** Tokens of images that a hosted tool generated. In neither total: a model of their own reads and writes them. */
+  readonly imageGeneration?: ImageGenerationUsage;
   /** The service tier that the answer was given in, by the upstream's name for it. */
   readonly serviceTier?: string;
+  /** The speed and the region of inference that the upstream reports, by its names for them. */
+  readonly speed?: string;
+  readonly geo?: string;
+  /** Work that the totals do not include: compaction, an advisor, attempts of other models. */
+  readonly passes?: readonly UsagePass[];
   /** By which a later call can refer to this answer. */
   readonly answerId?: string;
+}
+
+/** What a hosted image tool used over all of its runs. */
+export interface ImageGenerationUsage {
+  readonly textInput: number;
+  readonly imageInput: number;
+  readonly textOutput: number;
+  readonly imageOutput: number;
+}
+
+/** One pass of inference beside the reported totals, charged at the price of its own model. */
+export interface UsagePass {
+  /** As the upstream names it; undefined: the model of the call. */
+  readonly model: string | undefined;
+  readonly usage: TokenUsage;
 }
 
 /** Nothing used; also what a usage that knows only some counts begins with: `{ ...NO_TOKENS, input: 9 }`. */

@@ -5,7 +5,16 @@
 export { readAnswerFields } from './answer-fields.js';
 export type { AnswerStorage, GivenAnswer, KeptAnswer, KeptAnswers, NamedAnswers } from './answer-storage.js';
 export { EFFORTS, NO_TOKENS, USUAL_SERVICE_TIERS } from './call.js';
-export type { Call, CallAffinity, CallHead, Effort, OutsideContent, TokenUsage } from './call.js';
+export type {
+  Call,
+  CallAffinity,
+  CallHead,
+  Effort,
+  ImageGenerationUsage,
+  OutsideContent,
+  TokenUsage,
+  UsagePass,
+} from './call.js';
 export type { BodySize, CallBody } from './call-body.js';
 export type { CallTrace, EndedAttempt, EndedCall, EndedUsage, TracedUpstream } from './call-trace.js';
 export { classifyInnerError, classifyUpstream } from './classify-upstream.js';
@@ -39,6 +48,7 @@ export { renderOpenAiLimits } from './openai-limits.js';
 export type { ListedModel, ProtocolAdapter, RenderedError, StreamTail } from './protocol-adapter.js';
 export type { PromptQuestion } from './prompt-question.js';
 export type { ProtocolId } from './protocol-id.js';
+export type { DemandedTool, NamedModel, RequestDemands, ScopedId, ScopedKind } from './request-demands.js';
 export { headerOf, type RequestLine } from './request-line.js';
 export { jsonHeaders, commonEdits, upstreamHeaders } from './rewrite.js';
 export { type CallSignal, type Frame, isFinalReport } from './signals.js';

@@ -44,6 +44,11 @@ export interface Pricing {
   readonly effortMultipliers: ReadonlyMap<string, bigint>;
   /** Millionths, by the service tiers that may be asked for beside the usual one, which counts as 1_000_000n. */
   readonly serviceTiers: ReadonlyMap<string, bigint>;
+  /** Millionths, by the speeds (`fast`) and inference regions (`us`) that may be asked for beside the standard ones. */
+  readonly speeds: ReadonlyMap<string, bigint>;
+  readonly geos: ReadonlyMap<string, bigint>;
+  /** Uses to hold fees for where the client sets no limit, by tool. */
+  readonly toolMaxUses: ReadonlyMap<string, number>;
   /** For each use of a tool that the upstream runs, by its name; one that is not here is used for nothing. */
   readonly toolFees: ReadonlyMap<string, Nanos>;
   /** At least one, ascending; the first begins at 0. */
@@ -68,6 +73,10 @@ export interface PricingDefinition {
   readonly service_tiers?: Readonly<Record<string, string>>;
   /** US dollars a use; absent likewise. */
   readonly tool_fees?: Readonly<Record<string, string>>;
+  /** Absent likewise. */
+  readonly speeds?: Readonly<Record<string, string>>;
+  readonly geos?: Readonly<Record<string, string>>;
+  readonly tool_max_uses?: Readonly<Record<string, number>>;
   /** Empty when free. */
   readonly tiers: readonly TierDefinition[];
 }
@@ -101,6 +110,9 @@ export function parsePricing(definition: PricingDefinition): Pricing {
     requestFee,
     effortMultipliers: parsedEach(definition.effort_multipliers, parseMultiplier),
     serviceTiers: parsedEach(definition.service_tiers, parseMultiplier),
+    speeds: parsedEach(definition.speeds, parseMultiplier),
+    geos: parsedEach(definition.geos, parseMultiplier),
+    toolMaxUses: new Map(Object.entries(definition.tool_max_uses ?? {})),
     toolFees,
     tiers: tiers.map((tier) => ({ fromPromptTokens: tier.from_prompt_tokens, prices: parsePrices(tier) })),
   };
