@@ -36,7 +36,7 @@ const onDatabase = {
  * the dialects' adapters on plain values, and which tests keep which promise.
  */
 const pure =
-  '(architecture|documents|environment|flags|guide|new-protocol|scripts|security-table|conformance/dialects|conformance/kit|reliability/promises)';
+  '(architecture|documents|environment|flags|guide|members|new-protocol|scripts|security-table|conformance/dialects|conformance/kit|reliability/promises)';
 const conformance = '<rootDir>/test/conformance/**/*.conformance.spec.ts';
 
 /**

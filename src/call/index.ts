@@ -29,6 +29,19 @@ export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
 export { jsonInterests } from './json-interests.js';
 export { splice, SplicedBody, type JsonEdit } from './json-splice.js';
 export type { LimitStanding, LimitStandings } from './limit-standings.js';
+export {
+  interestsOf,
+  MemberReader,
+  type MemberTable,
+  plainMembers,
+  PLAIN,
+  refusedMember,
+  ROUTER_MEMBERS,
+  scopedIn,
+  scopedMember,
+  TOOLS,
+  wordSet,
+} from './member-table.js';
 export { MemberFinder } from './member-finder.js';
 export {
   HIDDEN,

@@ -2,7 +2,7 @@ import { AppError, isJsonObject, type FieldFault, type JsonObject } from '../sha
 import { CLOSE_BRACE, isWhiteSpace } from './bytes.js';
 import type { BodySize, CallBody } from './call-body.js';
 import type { JsonInterest } from './json-interests.js';
-import type { JsonField, JsonKind } from './json-members.js';
+import type { JsonElement, JsonField, JsonKind } from './json-members.js';
 import { JsonScanner, type JsonScan } from './json-scanner.js';
 import type { JsonEdit } from './json-splice.js';
 
@@ -20,6 +20,7 @@ interface StringRange {
 /** How many times longer a text is in a document when each of its characters is written as an escape. */
 const WITH_ESCAPES = 6;
 const QUOTES_BYTES = 2;
+const FILE_ID = /"file_id"\s*:\s*"([^"\\]{1,128})"/g;
 /** Names of conversations and users are shorter, JSON among them. */
 const MAX_HINT_BYTES = 1024;
 
@@ -78,6 +79,23 @@ export class JsonFields {
     return this.scan.fields.get(path);
   }
 
+  /** Ids of files that are named anywhere and kept upstream, at least one; undefined when there are none. */
+  get fileIds(): readonly string[] | undefined {
+    if (!this.scan.namesFiles) return undefined;
+    const ids = [...this.body.bytes.toString('latin1').matchAll(FILE_ID)].map(([, id = '']) => id);
+    return ids.length === 0 ? [''] : ids;
+  }
+
+  /** Elements of an array whose elements are interpreted, by its path: `tools[]`. None where there is no array. */
+  elements(path: string): readonly JsonElement[] {
+    return this.scan.elements.get(path) ?? [];
+  }
+
+  /** Paths of members that nothing interprets, where these were asked for. */
+  get others(): readonly string[] {
+    return this.scan.others;
+  }
+
   /** True when the member is there and not null. */
   has(path: string): boolean {
     const field = this.field(path);
@@ -87,9 +105,13 @@ export class JsonFields {
   /** The member's value, decoded; undefined when the document has none. @throws AppError invalid_request */
   value(path: string): unknown {
     const field = this.field(path);
-    if (field === undefined) return undefined;
+    return field === undefined ? undefined : this.decoded(field, path);
+  }
+
+  /** The value that lies there. @param path for the error. @throws AppError invalid_request */
+  decoded({ start, end }: JsonField, path: string): unknown {
     try {
-      return JSON.parse(this.body.bytes.toString('utf8', field.start, field.end)) as unknown;
+      return JSON.parse(this.body.bytes.toString('utf8', start, end)) as unknown;
     } catch {
       throw this.refusal(path, 'invalid_value', 'must be valid JSON');
     }

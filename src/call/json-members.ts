@@ -23,16 +23,37 @@ const KINDS: Readonly<Record<number, JsonKind>> = {
   [SMALL_N]: 'null',
 };
 
+/** Members that were found, by path. */
+type Found = Map<string, JsonField>;
+
+/** One element of an array whose elements are interpreted. */
+export interface JsonElement {
+  readonly field: JsonField;
+  /** By their whole paths: `tools[].type`. */
+  readonly members: ReadonlyMap<string, JsonField>;
+}
+
 /** An interpreted object or array that is not closed yet. */
 interface LookedInto {
   readonly interest: JsonInterest;
   readonly start: number;
+  /** What stands here that is interpreted is part of: the document, or one element of an array. */
+  readonly found: Found;
+  /** Of an array whose elements are interpreted. */
+  readonly elements: JsonElement[] | undefined;
 }
+
+/** More names than these say nothing new of a client. */
+const MAX_OTHERS = 32;
 
 /** Notes where the interpreted members of a document are, while a scanner walks it. Does not know its grammar. */
 export class JsonMembers {
   /** By path; the document itself under the empty path. */
-  readonly fields = new Map<string, JsonField>();
+  readonly fields: Found = new Map();
+  /** By the path of their array: `tools[]`. */
+  readonly elements = new Map<string, JsonElement[]>();
+  /** Paths of members that no interest names, where these are wanted. */
+  readonly others: string[] = [];
   /** The interpreted ones among the open objects and arrays: always the outermost levels. */
   private readonly lookedInto: LookedInto[] = [];
   /** What the value that comes next is to whoever interprets the document. */
@@ -49,20 +70,28 @@ export class JsonMembers {
    */
   name(body: Buffer, depth: number, start: number, end: number, escaped: boolean): void {
     if (this.lookedInto.length !== depth) return;
-    const parent = this.lookedInto[depth - 1]?.interest;
-    if (parent === undefined || end - start > parent.longestName) return;
+    const parent = this.lookedInto[depth - 1];
+    if (parent === undefined || end - start > parent.interest.longestName) return;
     const name = stringText(body, start, end, escaped);
-    const interest = parent.members.get(fold(name));
-    if (interest === undefined) return;
+    const interest = parent.interest.members.get(fold(name));
+    if (interest === undefined) return this.noteOther(parent.interest, name);
     if (interest.name !== name) throw misspelt(interest, name);
-    if (this.fields.has(interest.path)) throw givenTwice(interest);
+    if (parent.found.has(interest.path)) throw givenTwice(interest);
     this.interest = interest;
   }
 
-  /** The next value is an object or array, and begins here. */
-  open(start: number): void {
-    if (this.interest === undefined) return;
-    this.lookedInto.push({ interest: this.interest, start });
+  /**
+   * The next value is an object or array, and begins here.
+   * @param depth the objects and arrays around it
+   */
+  open(start: number, depth: number, isArray: boolean): void {
+    const parent = this.lookedInto[depth - 1];
+    const interest = this.interest ?? elementOf(parent, depth, this.lookedInto.length);
+    if (interest === undefined) return;
+    const found = this.interest === undefined ? new Map<string, JsonField>() : (parent?.found ?? this.fields);
+    const elements = isArray && interest.elements !== undefined ? [] : undefined;
+    if (elements !== undefined) this.elements.set(interest.elements?.path ?? '', elements);
+    this.lookedInto.push({ interest, start, found, elements });
     this.interest = undefined;
   }
 
@@ -70,21 +99,40 @@ export class JsonMembers {
   close(body: Buffer, depth: number, end: number): void {
     if (this.lookedInto.length !== depth) return;
     const closed = this.lookedInto.pop();
-    if (closed !== undefined) this.note(body, closed.interest, closed.start, end);
+    if (closed === undefined) return;
+    const parent = this.lookedInto[depth - 2];
+    const field = fieldAt(body, closed.start, end);
+    if (parent?.elements !== undefined) parent.elements.push({ field, members: closed.found });
+    else closed.found.set(closed.interest.path, field);
   }
 
-  /** The next value is no object or array, and lies here. */
-  value(body: Buffer, start: number, end: number): void {
-    if (this.interest === undefined) return;
-    this.note(body, this.interest, start, end);
-    this.interest = undefined;
+  /** The next value is no object or array, and lies here. @param depth the objects and arrays around it */
+  value(body: Buffer, start: number, end: number, depth: number): void {
+    const parent = this.lookedInto[depth - 1];
+    if (this.interest !== undefined) {
+      (parent?.found ?? this.fields).set(this.interest.path, fieldAt(body, start, end));
+      this.interest = undefined;
+    } else if (parent?.elements !== undefined && this.lookedInto.length === depth)
+      parent.elements.push({ field: fieldAt(body, start, end), members: NONE });
   }
 
-  private note(body: Buffer, interest: JsonInterest, start: number, end: number): void {
-    const kind = KINDS[body[start] ?? 0] ?? 'number';
-    this.fields.set(interest.path, { start, end, kind });
+  private noteOther({ collectsOthers, path }: JsonInterest, name: string): void {
+    if (!collectsOthers || this.others.length >= MAX_OTHERS) return;
+    this.others.push(path === '' ? name : `${path}.${name}`);
   }
 }
+
+const NONE: ReadonlyMap<string, JsonField> = new Map();
+
+/** What a value without a name is that stands directly in the innermost of the open arrays. */
+const elementOf = (parent: LookedInto | undefined, depth: number, lookedInto: number): JsonInterest | undefined =>
+  parent?.elements !== undefined && lookedInto === depth ? parent.interest.elements : undefined;
+
+const fieldAt = (body: Buffer, start: number, end: number): JsonField => ({
+  start,
+  end,
+  kind: KINDS[body[start] ?? 0] ?? 'number',
+});
 
 function misspelt({ path }: JsonInterest, name: string): AppError {
   return new AppError('invalid_request', `${name}: member names are case-sensitive; write ${path}.`, { param: path });

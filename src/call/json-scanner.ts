@@ -4,7 +4,7 @@ import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isWhiteSpace, OPEN_BRACE, OPE
 import type { BodySize } from './call-body.js';
 import type { JsonInterest } from './json-interests.js';
 import { isLiteral, literalEnd } from './json-literal.js';
-import { type JsonField, JsonMembers } from './json-members.js';
+import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
 import { JsonStrings } from './json-strings.js';
 import { notJson } from './json-text.js';
 import { wordsOf } from './string-bytes.js';
@@ -14,8 +14,13 @@ import { Utf8Check } from './utf8-check.js';
 export interface JsonScan {
   /** The interpreted members that are there, by path; the document itself under the empty path. */
   readonly fields: ReadonlyMap<string, JsonField>;
+  /** Elements of the arrays whose elements are interpreted, by path: `tools[]`. */
+  readonly elements: ReadonlyMap<string, readonly JsonElement[]>;
+  /** Paths of members that nothing interprets, where these were asked for. */
+  readonly others: readonly string[];
   readonly size: BodySize;
   readonly leansOutside: boolean;
+  readonly namesFiles: boolean;
 }
 
 const MAX_NESTING_LEVELS = 512;
@@ -89,7 +94,8 @@ export class JsonScanner {
     if (this.state !== END) throw notJson(body.length, EXPECTED[this.state] ?? 'a value is expected');
     const { encodedBytes, content } = this.strings;
     const size = { bytes: body.length, encodedBytes, images: content.images };
-    return { fields: this.members.fields, size, leansOutside: content.leansOutside };
+    const { fields, elements, others } = this.members;
+    return { fields, elements, others, size, leansOutside: content.leansOutside, namesFiles: content.namesFiles };
   }
 
   private run(): void {
@@ -146,7 +152,7 @@ export class JsonScanner {
       throw new AppError('invalid_request', `The request body is nested deeper than ${MAX_NESTING_LEVELS} levels.`);
     }
     const isObject = bracket === OPEN_BRACE;
-    this.members.open(this.at);
+    this.members.open(this.at, this.closers.length, !isObject);
     this.closers.push(isObject ? CLOSE_BRACE : CLOSE_BRACKET);
     this.state = isObject ? NAME_OR_END : VALUE_OR_END;
     this.at++;
@@ -217,7 +223,7 @@ export class JsonScanner {
   }
 
   private endValue(start: number): boolean {
-    this.members.value(this.body, start, this.at);
+    this.members.value(this.body, start, this.at, this.closers.length);
     this.state = BEHIND_VALUE;
     return true;
   }

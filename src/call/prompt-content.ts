@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { isImageType } from './image-types.js';
-import { leansOutside, NAME_MARKS, NO_MARKS, TYPE_MARKS } from './outside-content.js';
+import { leansOutside, namesFiles, NAME_MARKS, NO_MARKS, TYPE_MARKS } from './outside-content.js';
 
 /** What a document holds beside text, told by those members of its objects that are strings. */
 export class PromptContent {
@@ -11,6 +11,11 @@ export class PromptContent {
   /** Files, items or documents are named that are not in it. */
   get leansOutside(): boolean {
     return leansOutside(this.marks);
+  }
+
+  /** Files are named by their ids. */
+  get namesFiles(): boolean {
+    return namesFiles(this.marks);
   }
 
   /** An object's type is the string at `[start, end)`. @throws AppError invalid_request when it has an unknown escape */

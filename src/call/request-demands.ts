@@ -23,15 +23,16 @@ export interface RequestDemands {
 
 /** A model that a member names. */
 export interface NamedModel {
-  /** As errors name the member: `fallbacks.0.model`. */
+  /** As errors name the member: `fallbacks[0].model`. */
   readonly path: string;
   readonly name: string;
   /** Where the name stands in the body, to be replaced by the upstream's. */
   readonly field: JsonField;
   /** `alternative`: serves the whole request in place of its model. `helper`: serves passes beside it. */
   readonly role: 'alternative' | 'helper';
-  /** Output tokens of one pass; undefined: not limited by the client. */
+  /** Output tokens of one pass, and passes; undefined: not limited by the client. */
   readonly outputLimit?: number | undefined;
+  readonly maxUses?: number | undefined;
 }
 
 /** A tool that the upstream runs. */
@@ -54,7 +55,7 @@ export type ScopedKind =
   | 'vector_store'
   | 'prompt'
   | 'skill'
-  | 'video';
+  | 'tunnel';
 
 /** The id of state that is kept upstream, which only the account that made it may use. */
 export interface ScopedId {

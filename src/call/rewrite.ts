@@ -7,15 +7,20 @@ import type { UpstreamTarget } from './upstream-adapter.js';
 // What every dialect does alike when a client's own bytes go up.
 
 /**
- * The model's name as the upstream knows it; nothing when it is the same. And without what this relay once sealed for the
+ * The names of models as the upstream knows them; nothing when it is the same. And without what this relay once sealed for the
  * client of another upstream: this one would refuse it.
  */
 export function commonEdits(
-  { head: { model, fields }, body }: Call,
-  target: Pick<UpstreamTarget, 'model'>,
+  { head: { model, fields, demands }, body }: Call,
+  target: Pick<UpstreamTarget, 'model' | 'namedModels'>,
 ): readonly JsonEdit[] {
   const renamed = model === target.model ? [] : [fields.assign('model', JSON.stringify(target.model))];
-  return [...renamed, ...sealEdits(body.bytes)];
+  const others = (demands?.models ?? []).map(({ name, field: { start, end } }) => ({
+    start,
+    end,
+    text: JSON.stringify(target.namedModels?.get(name) ?? name),
+  }));
+  return [...renamed, ...others, ...sealEdits(body.bytes)];
 }
 
 /** The headers of a request with a JSON body. */

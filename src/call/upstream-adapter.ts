@@ -30,6 +30,8 @@ export interface UpstreamTarget {
   readonly maxOutputTokens: number;
   /** Whether the upstream may keep the answer; false when the client's key never stores. */
   readonly mayStore: boolean;
+  /** The upstream's names of the other models that the request names, by what the client calls them; absent for none. */
+  readonly namedModels?: ReadonlyMap<string, string> | undefined;
   /** Whose reasoning it can read: what another family has signed must not be sent to it. */
   readonly family: string;
 }

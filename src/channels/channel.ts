@@ -66,3 +66,10 @@ export const takesCalls = ({ protocol, flags }: Pick<Channel, 'protocol' | 'flag
 
 /** A channel that takes calls of its own dialect alone says so. */
 export const translates = ({ flags }: Pick<Channel, 'flags'>): boolean => flags['nativeOnly'] !== true;
+
+/** Its upstream account belongs to one account of ours, so that no id of state that is kept there is anybody else's. */
+export const sharesState = ({ flags }: Pick<Channel, 'flags'>): boolean => flags['sharedState'] === true;
+
+/** Members of a request that no table names are refused there. */
+export const refusesUnknownMembers = ({ flags }: Pick<Channel, 'flags'>): boolean =>
+  flags['unknownMembers'] === 'refuse';

@@ -5,6 +5,8 @@ export {
   type Channel,
   type ChannelCredential,
   type ChannelTimeouts,
+  refusesUnknownMembers,
+  sharesState,
   type SwitchedOffChannel,
   takesCalls,
 } from './channel.js';

@@ -6,6 +6,7 @@ import type { Caller } from '../keys/index.js';
 import type { Answer } from './answer.js';
 import { CallLimits } from './call-limits.js';
 import { ModelAccess } from './model-access.js';
+import { RelayMetrics } from './relay-metrics.js';
 
 /** A call that wants to be admitted. */
 interface AskingCall {
@@ -24,6 +25,7 @@ export class Admissions {
     private readonly models: ModelAccess,
     private readonly limits: CallLimits,
     private readonly names: NamedCalls,
+    private readonly metrics: RelayMetrics,
   ) {}
 
   /**
@@ -32,6 +34,8 @@ export class Admissions {
    */
   during(asking: AskingCall, answered: (admission: Admission) => Observable<Frame>): Observable<Frame> {
     const { ticket, name } = asking;
+    const { head, protocol } = ticket.call;
+    if (head.demands !== undefined) this.metrics.countUnknown(protocol, head.demands.unknownMembers);
     const admitted = (): Observable<Frame> => this.limited(asking, answered);
     return name === undefined ? admitted() : this.names.during(name, ticket.call.id, admitted);
   }

@@ -7,6 +7,7 @@ import { affinityOfCall } from './affinity.js';
 import { AnswerMemory } from './answer-memory.js';
 import { Failover } from './failover.js';
 import type { Recollection } from './recollection.js';
+import { misfitOf } from './request-fit.js';
 import type { RunningCall } from './running-call.js';
 import { Translations, type Translator } from './translations.js';
 
@@ -43,10 +44,12 @@ export class Attempts {
       model: model.name,
       protocol: ticket.call.protocol,
       affinity: affinityOfCall(ticket.call, caller),
-      admits: recollection && ((channel) => recollection.admits(channel)),
+      admits: (channel) => recollection?.admits(channel) !== false && misfitOf(channel, ticket.call) === undefined,
       keeper: recollection?.keeper,
       preferred: recollection?.maker,
     });
+    // Says which of the names is unknown.
+    if (recollection?.isKnown === false && selection.isEmpty) recollection.expanded();
     return this.failover.frames(running, selection, this.translatorOf(running, request, recollection));
   }
 

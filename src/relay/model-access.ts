@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { type BillingPlan, requirePricedTier } from '../billing/index.js';
-import type { Call, ListedModel, ProtocolId } from '../call/index.js';
+import type { Call, CallHead, ListedModel } from '../call/index.js';
 import { CatalogService, Offer } from '../catalog/index.js';
 import { ChannelDirectory, NoChannel, takesCalls } from '../channels/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError } from '../shared/index.js';
+import { misfitOf } from './request-fit.js';
 
 /** Which models a caller may use. */
 @Injectable()
@@ -22,9 +23,25 @@ export class ModelAccess {
   plan(call: Pick<Call, 'protocol' | 'head'>, caller: Caller): BillingPlan {
     const { version } = this.catalog.current();
     const { group, model } = this.permitted(call.head.model, caller);
-    this.requireChannel(call.protocol, group.name, model.name);
+    const namedModels = this.namedBy(call.head, caller);
+    this.requireChannel(call, group.name, model.name);
     requirePricedTier(call.head, model);
-    return { caller, model, group, catalogVersion: version };
+    return { caller, model, group, catalogVersion: version, ...(namedModels && { namedModels }) };
+  }
+
+  /** The other models that a request names: each must be one that the caller may use. */
+  private namedBy({ demands }: CallHead, caller: Caller): BillingPlan['namedModels'] {
+    if (demands === undefined || demands.models.length === 0) return undefined;
+    return new Map(
+      demands.models.map(({ name, path }) => {
+        try {
+          return [name, this.permitted(name, caller).model];
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error;
+          throw new AppError(error.kind, `${path}: ${error.message}`, { ...error.details, param: path });
+        }
+      }),
+    );
   }
 
   /** A model, and the group that it is the caller's in. @throws AppError when it is unknown, or not this key's */
@@ -40,9 +57,12 @@ export class ModelAccess {
     return { group, model };
   }
 
-  private requireChannel(protocol: ProtocolId, group: string, model: string): void {
+  private requireChannel(call: Pick<Call, 'protocol' | 'head'>, group: string, model: string): void {
     const channels = this.channels.serving(group, model);
-    if (channels.some((channel) => takesCalls(channel, protocol))) return;
+    const taking = channels.filter((channel) => takesCalls(channel, call.protocol));
+    const misfits = taking.map((channel) => misfitOf(channel, call));
+    if (misfits.includes(undefined)) return;
+    if (misfits[0] !== undefined) throw misfits[0];
     const [channel] = channels;
     if (channel === undefined) throw NoChannel.for(model);
     throw new AppError(

@@ -90,5 +90,9 @@ function targetOf({ ticket, admission }: RunningCall, channel: Channel, translat
     maxOutputTokens: model.maxOutputTokens,
     mayStore: caller.storesAnswers,
     family: channel.family,
+    namedModels: admission.plan.namedModels && namedUpstream(channel, admission.plan.namedModels.keys()),
   };
 }
+
+const namedUpstream = (channel: Channel, names: Iterable<string>): ReadonlyMap<string, string> =>
+  new Map(Array.from(names, (name) => [name, upstreamModel(channel, name)]));

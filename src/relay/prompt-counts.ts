@@ -29,7 +29,7 @@ export class PromptCounts {
    * @throws AppError when the request is refused, by us or by the upstream; never because an upstream fails
    */
   async answer(question: PromptQuestion, request: FastifyRequest): Promise<JsonObject> {
-    const reader = question.headReader();
+    const reader = question.headReader(requestLineOf(request));
     const body = await this.bodies.read(request.raw, reader);
     try {
       const head = reader.end(body);

@@ -1,5 +1,5 @@
 import { type JsonTree, type KeptAnswer, parseJsonTree, type ProtocolAdapter, type TreeObject } from '../call/index.js';
-import type { Channel, Maker } from '../channels/index.js';
+import { type Channel, type Maker, sharesState } from '../channels/index.js';
 import type { StoredAnswer } from '../stored-answers/index.js';
 
 /** What was found of the answers that a request names. */
@@ -23,12 +23,19 @@ export class Recollection {
 
   /**
    * Whether a channel may answer: only the one that keeps what is named; of what is kept here, none that speaks the
-   * client's dialect, since the names mean nothing to it. Names that are not known here may be known to such a one.
+   * client's dialect, since the names mean nothing to it. Names that are not known here may be anybody's: they go only
+   * where an upstream account has one owner.
    */
-  admits({ id, protocol }: Pick<Channel, 'id' | 'protocol'>): boolean {
+  admits(channel: Pick<Channel, 'id' | 'protocol' | 'flags'>): boolean {
     const { keeper } = this;
-    if (keeper !== undefined) return keeper.channelId === id;
-    return !this.found.isKnown || protocol !== this.asked.id;
+    if (!this.found.isKnown) return channel.protocol === this.asked.id && sharesState(channel);
+    if (keeper !== undefined) return keeper.channelId === channel.id;
+    return channel.protocol !== this.asked.id;
+  }
+
+  /** Everything that is named was given to this account. */
+  get isKnown(): boolean {
+    return this.found.isKnown;
   }
 
   /** Who alone knows what is named; undefined when nobody does, or it is kept here. */

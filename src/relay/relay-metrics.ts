@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { ProtocolId } from '../call/index.js';
 import { Config } from '../config/index.js';
 import { Metrics } from '../metrics/index.js';
 import { BodyBudget } from './body-budget.js';
@@ -8,10 +9,16 @@ import { SharedMemory } from './shared-memory.js';
 /** In seconds: what is above the first few is a relay that is busy, or has read a large body. */
 const ADDED = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
+/** Names of unknown members that have a count of their own, by protocol: clients can make up as many as they like. */
+const MAX_COUNTED_MEMBERS = 100;
+const OTHER_MEMBERS = 'other';
+
 /** What the engine is watched by while calls run. */
 @Injectable()
 export class RelayMetrics {
   private readonly added;
+  private readonly unknownMembers;
+  private readonly countedMembers = new Map<ProtocolId, Set<string>>();
 
   constructor(
     metrics: Metrics,
@@ -25,6 +32,11 @@ export class RelayMetrics {
       'What the relay itself took until the first byte of an answer, without admission and upstream.',
       ADDED,
     );
+    this.unknownMembers = metrics.counter(
+      'unknown_members_total',
+      'Request members and beta features that no table of the protocol names, by name.',
+      ['protocol', 'member'],
+    );
     const gauge = (name: string, help: string, value: () => number): void =>
       void metrics.gauge(name, help, [], (measured) => measured.set(value()));
     gauge('calls_in_flight', 'Calls that are being read or answered.', () => state.runningCalls);
@@ -32,6 +44,16 @@ export class RelayMetrics {
     gauge('body_memory_bytes', 'What the bodies of requests take.', () => bodies.takenBytes);
     gauge('body_memory_limit_bytes', 'What they may take (BODY_MEMORY_BYTES).', () => bodyMemoryBytes);
     gauge('shared_answers_bytes', 'What is kept of answers that clients may share.', () => answers.takenBytes);
+  }
+
+  /** Counts members of a request that no table names. */
+  countUnknown(protocol: ProtocolId, members: readonly string[]): void {
+    const counted = this.countedMembers.get(protocol) ?? new Set();
+    this.countedMembers.set(protocol, counted);
+    for (const name of members) {
+      if (counted.size < MAX_COUNTED_MEMBERS) counted.add(name);
+      this.unknownMembers.inc({ protocol, member: counted.has(name) ? name : OTHER_MEMBERS });
+    }
   }
 
   /** The first byte of an answer leaves. */

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { type Call, Flow, type PromptQuestion, UpstreamRefusal } from '../call/index.js';
-import { type Assignment, ChannelSelection, NoChannel, UpstreamClient } from '../channels/index.js';
+import { type Assignment, type Channel, ChannelSelection, NoChannel, UpstreamClient } from '../channels/index.js';
 import type { Caller } from '../keys/index.js';
 import { isJsonObject, type JsonObject } from '../shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { affinityOfCall } from './affinity.js';
 import { collected, jsonOf } from './collected-answer.js';
+import { misfitOf } from './request-fit.js';
 
 /** Clients ask in passing, two dozen times at once: better a count of our own than a late one. */
 const PATIENCE_MS = 5_000;
@@ -46,7 +47,7 @@ export class UpstreamPromptCounts {
     { group, model, caller }: Asker,
   ): Promise<Assignment | undefined> {
     const affinity = affinityOfCall(call, caller);
-    const admits = ({ protocol }: { readonly protocol: string }): boolean => protocol === dialect;
+    const admits = (channel: Channel): boolean => channel.protocol === dialect && misfitOf(channel, call) === undefined;
     try {
       return await this.channels.for({ group, model, protocol: dialect, affinity, admits, mayProbe: false }).next();
     } catch (error) {

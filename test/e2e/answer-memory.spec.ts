@@ -9,8 +9,8 @@ import { aCall } from '../support/calls.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { responsesBody } from '../support/scripted-upstream.js';
 
-const FOREIGN = { id: 'chn_foreign', protocol: 'messages' };
-const NATIVE = { id: 'chn_native', protocol: 'responses' };
+const FOREIGN = { id: 'chn_foreign', protocol: 'messages', flags: {} };
+const NATIVE = { id: 'chn_native', protocol: 'responses', flags: {} };
 const MARKER = 'a prompt that nobody else may read';
 
 const reference = (id: string) => ({ type: 'item_reference', id });
@@ -98,9 +98,11 @@ describe('the memory of answers', () => {
     expect(() => recollection.expanded()).toThrow('"resp_1"');
   });
 
-  it('leaves what it does not know to whoever may, and refuses it otherwise (case 78)', async () => {
+  it('sends unknown names only to an upstream account that has one owner (case 78)', async () => {
     const recollection = await recalled({ previous_response_id: 'resp_unknown' });
-    expect([recollection.admits(FOREIGN), recollection.admits(NATIVE)]).toEqual([true, true]);
+    expect([recollection.admits(FOREIGN), recollection.admits(NATIVE)]).toEqual([false, false]);
+    const [native, foreign] = [NATIVE, FOREIGN].map((channel) => ({ ...channel, flags: { sharedState: true } }));
+    expect([recollection.admits(native!), recollection.admits(foreign!)]).toEqual([true, false]);
     expect(() => recollection.expanded()).toThrow(
       expect.objectContaining({ details: { param: 'previous_response_id', fault: 'previous_response_not_found' } }),
     );
@@ -108,7 +110,7 @@ describe('the memory of answers', () => {
 
   it('knows nothing of ids that the database would not even look for', async () => {
     const recollection = await recalled({ previous_response_id: 'resp_\0', input: [reference('msg_\0')] });
-    expect([recollection.admits(FOREIGN), recollection.admits(NATIVE)]).toEqual([true, true]);
+    expect([recollection.admits(FOREIGN), recollection.admits(NATIVE)]).toEqual([false, false]);
     expect(() => recollection.expanded()).toThrow(
       expect.objectContaining({ details: { param: 'previous_response_id', fault: 'previous_response_not_found' } }),
     );

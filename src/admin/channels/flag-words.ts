@@ -37,6 +37,20 @@ const flag = (
 /** In the order of that table. */
 export const FLAGS: readonly FlagWords[] = [
   flag('nativeOnly', [R, C, M], 'switch', 'Its own dialect only', 'Takes calls of its own dialect alone.'),
+  flag(
+    'sharedState',
+    [R, C, M],
+    'switch',
+    'State of one account',
+    'The upstream account belongs to one account here: ids of files, conversations and the like pass.',
+  ),
+  flag(
+    'unknownMembers',
+    [R, C, M],
+    ['refuse'],
+    'Unknown members',
+    'Requests with members that are in no table are refused.',
+  ),
   flag('family', ALL, 'text', 'Family', 'Channels of one family read each other’s signed reasoning.'),
   flag(
     'forceUpstreamStream',

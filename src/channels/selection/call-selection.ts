@@ -76,6 +76,11 @@ export class CallSelection {
     return this.candidates().reduce((longest, { timeouts }) => Math.max(longest, timeouts.totalMs), 0);
   }
 
+  /** No channel may be asked, whatever its health. */
+  get isEmpty(): boolean {
+    return this.candidates().length === 0;
+  }
+
   /**
    * The next one, at once unless it has to be found out whether this call is the one that tries a channel that rested.
    * Whoever gets it releases it.

@@ -2,12 +2,14 @@ import { type Call, type CallHead, SseSplitter, type TokenUsage } from '../../ca
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 import { ChatCompletionsUpstream } from './chat-completions.upstream.js';
 
+const REQUEST = { method: 'POST', path: '/', query: '', headers: {} };
+
 const USAGE = { prompt_tokens: 900, completion_tokens: 40 };
 const upstream = new ChatCompletionsUpstream();
 
 const headOf = (body: object): CallHead =>
   new ChatCompletionsProtocol()
-    .headReader()
+    .headReader(REQUEST)
     .end({ bytes: Buffer.from(JSON.stringify({ model: 'm', messages: [], ...body })) });
 const callOf = (body: object): Call => ({ head: headOf(body) }) as Call;
 

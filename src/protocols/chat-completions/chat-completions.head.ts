@@ -1,7 +1,8 @@
 import {
   cacheAffinityIn,
   headReader,
-  jsonInterests,
+  interestsOf,
+  MemberReader,
   outsideIn,
   PROMPT_CACHE_KEY,
   refuseBackground,
@@ -9,7 +10,9 @@ import {
   type CallHead,
   type HeadReader,
   type JsonFields,
+  type RequestLine,
 } from '../../call/index.js';
+import { CHAT_MEMBERS } from './chat-completions.members.js';
 
 /** The dialect's own id, for channels and the usage log. */
 export const CHAT_COMPLETIONS = 'chat-completions';
@@ -24,25 +27,14 @@ export const INCLUDE_USAGE = 'stream_options.include_usage';
 export const WEB_SEARCH = 'web_search_options';
 
 const MAX_ANSWERS = 128;
-const INTERESTS = jsonInterests(
-  'model',
-  'messages',
-  'stream',
-  'n',
-  'reasoning_effort',
-  'service_tier',
-  'background',
-  PROMPT_CACHE_KEY,
-  WEB_SEARCH,
-  'stream_options',
-  INCLUDE_USAGE,
-  ...OUTPUT_LIMITS,
-);
+const INTERESTS = interestsOf(CHAT_MEMBERS);
+const MEMBERS = new MemberReader(CHAT_MEMBERS);
 
-export const chatHeadReader = (): HeadReader => headReader(INTERESTS, headOf);
+export const chatHeadReader = (request: RequestLine): HeadReader =>
+  headReader(INTERESTS, (fields) => headOf(fields, request));
 
 /** @throws AppError invalid_request naming the member at fault */
-function headOf(fields: JsonFields): CallHead {
+function headOf(fields: JsonFields, request: RequestLine): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   fields.requireKind('messages', 'array');
   refuseBackground(fields);
@@ -55,6 +47,7 @@ function headOf(fields: JsonFields): CallHead {
     serviceTier: serviceTierIn(fields),
     affinity: cacheAffinityIn(fields, PROMPT_CACHE_KEY),
     outside: outsideIn(fields),
+    demands: MEMBERS.demandsIn(fields, request),
     size: fields.size,
     fields,
   };

@@ -46,8 +46,8 @@ export class ChatCompletionsProtocol implements ProtocolAdapter {
     return request.path.startsWith('/v1/chat/');
   }
 
-  headReader(): HeadReader {
-    return chatHeadReader();
+  headReader(request: RequestLine): HeadReader {
+    return chatHeadReader(request);
   }
 
   parseRequest(request: TreeObject, context: ParseContext): CallContent {

@@ -2,11 +2,13 @@ import { type Call, type CallHead, SseSplitter, type TokenUsage } from '../../ca
 import { MessagesProtocol } from './messages.protocol.js';
 import { MessagesUpstream } from './messages.upstream.js';
 
+const REQUEST = { method: 'POST', path: '/', query: '', headers: {} };
+
 const upstream = new MessagesUpstream();
 
 const headOf = (body: object): CallHead =>
   new MessagesProtocol()
-    .headReader()
+    .headReader(REQUEST)
     .end({ bytes: Buffer.from(JSON.stringify({ model: 'm', max_tokens: 100_000, messages: [], ...body })) });
 const headWith = (block: object): CallHead => headOf({ messages: [{ role: 'user', content: [block] }] });
 

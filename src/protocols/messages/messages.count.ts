@@ -1,21 +1,20 @@
-import { commonEdits, countIn, headReader, jsonInterests, type PromptQuestion, SplicedBody } from '../../call/index.js';
-import { MESSAGES } from './messages.head.js';
+import { commonEdits, countIn, headReader, type PromptQuestion, SplicedBody } from '../../call/index.js';
+import { INTERESTS, MEMBERS, MESSAGES } from './messages.head.js';
 import { surroundingsOf } from './messages.surroundings.js';
 
 /** Where clients ask how many tokens a prompt has. */
 export const MESSAGES_COUNT_PATH = '/v1/messages/count_tokens';
 
-const INTERESTS = jsonInterests('model', 'messages');
-
 /** It is asked with the body of a call, but for `max_tokens`, and answered with `{"input_tokens":N}`. */
 export const MESSAGES_QUESTION: PromptQuestion = {
   protocol: MESSAGES,
-  headReader: () =>
+  headReader: (request) =>
     headReader(INTERESTS, (fields) => {
       const model = fields.requireString('model', { maxLength: 256 });
       fields.requireKind('messages', 'array');
       const { size } = fields;
-      return { model, stream: false, outputLimit: undefined, answers: 1, effort: undefined, size, fields };
+      const demands = MEMBERS.demandsIn(fields, request);
+      return { model, stream: false, outputLimit: undefined, answers: 1, effort: undefined, demands, size, fields };
     }),
   requestFor: (call, model) => ({
     path: '/messages/count_tokens',

@@ -1,5 +1,5 @@
 import { errorHeaders, messageWithId, sseText, UpstreamRefusal, type RenderedError } from '../../call/index.js';
-import { AppError, type ErrorKind, type JsonObject } from '../../shared/index.js';
+import { AppError, type ErrorKind, isJsonObject, type JsonObject } from '../../shared/index.js';
 
 interface MessagesErrorRow {
   readonly status: number;
@@ -72,7 +72,7 @@ function errorBody(error: AppError, requestId: string): JsonObject {
 }
 
 function detailsOf(error: AppError): { readonly details?: JsonObject } {
-  if (error instanceof UnsupportedThread) return { details: error.wireDetails };
+  if ('wireDetails' in error && isJsonObject(error.wireDetails)) return { details: error.wireDetails };
   return error instanceof UpstreamRefusal && error.code !== undefined ? { details: { error_code: error.code } } : {};
 }
 

@@ -1,7 +1,8 @@
 import {
   effortOfBudget,
   headReader,
-  jsonInterests,
+  interestsOf,
+  MemberReader,
   outsideIn,
   refuseBackground,
   serviceTierIn,
@@ -10,7 +11,9 @@ import {
   type Effort,
   type HeadReader,
   type JsonFields,
+  type RequestLine,
 } from '../../call/index.js';
+import { MESSAGES_MEMBERS } from './messages.members.js';
 
 /** The dialect's own id, for channels and the usage log. */
 export const MESSAGES = 'messages';
@@ -21,23 +24,14 @@ export const FORWARDED_HEADERS = ['anthropic-beta'] as const;
 export const THINKING_BUDGET = 'thinking.budget_tokens';
 /** Agents put their session into it. */
 const USER = 'metadata.user_id';
-const INTERESTS = jsonInterests(
-  'model',
-  'messages',
-  'max_tokens',
-  'stream',
-  'service_tier',
-  'background',
-  'output_config.effort',
-  'thinking.type',
-  THINKING_BUDGET,
-  USER,
-);
+export const INTERESTS = interestsOf(MESSAGES_MEMBERS);
+export const MEMBERS = new MemberReader(MESSAGES_MEMBERS);
 
-export const messagesHeadReader = (): HeadReader => headReader(INTERESTS, headOf);
+export const messagesHeadReader = (request: RequestLine): HeadReader =>
+  headReader(INTERESTS, (fields) => headOf(fields, request));
 
 /** @throws AppError invalid_request naming the member at fault */
-function headOf(fields: JsonFields): CallHead {
+function headOf(fields: JsonFields, request: RequestLine): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   const outputLimit = fields.optionalInteger('max_tokens', { min: 0 });
   if (outputLimit === undefined) throw fields.missing('max_tokens');
@@ -52,6 +46,7 @@ function headOf(fields: JsonFields): CallHead {
     serviceTier: serviceTierIn(fields),
     affinity: userIn(fields),
     outside: outsideIn(fields),
+    demands: MEMBERS.demandsIn(fields, request),
     size: fields.size,
     fields,
   };

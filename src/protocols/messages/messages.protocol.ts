@@ -52,8 +52,8 @@ export class MessagesProtocol implements ProtocolAdapter {
     return /^\/v1(?:\/|$)/.test(request.path) && versionHeaderOf(request) !== undefined;
   }
 
-  headReader(): HeadReader {
-    return messagesHeadReader();
+  headReader(request: RequestLine): HeadReader {
+    return messagesHeadReader(request);
   }
 
   parseRequest(request: TreeObject, context: ParseContext): CallContent {

@@ -3,11 +3,13 @@ import { AppError } from '../../shared/index.js';
 import { ResponsesProtocol } from './responses.protocol.js';
 import { ResponsesUpstream } from './responses.upstream.js';
 
+const REQUEST = { method: 'POST', path: '/', query: '', headers: {} };
+
 const USAGE = { input_tokens: 900, output_tokens: 40 };
 const upstream = new ResponsesUpstream();
 
 const headOf = (body: object): CallHead =>
-  new ResponsesProtocol().headReader().end({ bytes: Buffer.from(JSON.stringify({ model: 'm', input: '', ...body })) });
+  new ResponsesProtocol().headReader(REQUEST).end({ bytes: Buffer.from(JSON.stringify({ model: 'm', input: '', ...body })) });
 const outsideOf = (body: object): CallHead['outside'] => headOf(body).outside;
 
 function wholeUsage(response: object): TokenUsage | undefined {
@@ -58,7 +60,7 @@ describe('what a Responses request does not show', () => {
     const read = (more: object): CallHead['outside'] => {
       const text = JSON.stringify({ model: 'm', input: '', ...body, ...more });
       const bytes = Buffer.from(text.replace('ESCAPED', '\\u0069tem_reference'));
-      return new ResponsesProtocol().headReader().end({ bytes }).outside;
+      return new ResponsesProtocol().headReader(REQUEST).end({ bytes }).outside;
     };
     expect(read({})).toEqual({ previousResponseId: undefined });
     expect(read({ previous_response_id: 'resp_7' })).toEqual({ previousResponseId: undefined });
@@ -67,7 +69,7 @@ describe('what a Responses request does not show', () => {
   it('is found however the body is cut', () => {
     const bytes = Buffer.from(JSON.stringify({ model: 'm', input: [{ type: 'item_reference', id: 'msg_1' }] }));
     for (let cut = 1; cut < bytes.length; cut++) {
-      const reader = new ResponsesProtocol().headReader();
+      const reader = new ResponsesProtocol().headReader(REQUEST);
       reader.next(bytes.subarray(0, cut));
       expect(reader.end({ bytes }).outside).toEqual({ previousResponseId: undefined });
     }

@@ -1,7 +1,8 @@
 import {
   cacheAffinityIn,
   headReader,
-  jsonInterests,
+  interestsOf,
+  MemberReader,
   outsideIn,
   PROMPT_CACHE_KEY,
   refuseBackground,
@@ -11,7 +12,9 @@ import {
   type HeadReader,
   type JsonFields,
   type OutsideContent,
+  type RequestLine,
 } from '../../call/index.js';
+import { RESPONSES_MEMBERS } from './responses.members.js';
 
 /** The dialect's own id, for channels and the usage log. */
 export const RESPONSES = 'responses';
@@ -28,28 +31,16 @@ export const MAX_ID_LENGTH = 1024;
 /** By its id, or an object with it. */
 const CONVERSATION = 'conversation';
 const CONVERSATION_ID = 'conversation.id';
-const INTERESTS = jsonInterests(
-  'model',
-  'input',
-  'prompt',
-  PREVIOUS_RESPONSE,
-  CONVERSATION,
-  CONVERSATION_ID,
-  PROMPT_CACHE_KEY,
-  'stream',
-  'background',
-  'store',
-  'service_tier',
-  'reasoning.effort',
-  OUTPUT_LIMIT,
-);
+const INTERESTS = interestsOf(RESPONSES_MEMBERS);
+const MEMBERS = new MemberReader(RESPONSES_MEMBERS);
 /** What can stand for an input: it lies with the upstream already. */
 const STORED_INPUTS = ['prompt', PREVIOUS_RESPONSE, CONVERSATION] as const;
 
-export const responsesHeadReader = (): HeadReader => headReader(INTERESTS, headOf);
+export const responsesHeadReader = (request: RequestLine): HeadReader =>
+  headReader(INTERESTS, (fields) => headOf(fields, request));
 
 /** @throws AppError invalid_request naming the member at fault */
-function headOf(fields: JsonFields): CallHead {
+function headOf(fields: JsonFields, request: RequestLine): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   const stored = STORED_INPUTS.some((name) => fields.has(name));
   if (!stored || fields.has('input')) fields.requireKind('input', 'string', 'array');
@@ -65,6 +56,7 @@ function headOf(fields: JsonFields): CallHead {
     store: fields.optionalBoolean('store'),
     affinity: affinityIn(fields),
     outside: leansOn(fields),
+    demands: MEMBERS.demandsIn(fields, request),
     size: fields.size,
     fields,
   };

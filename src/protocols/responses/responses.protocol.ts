@@ -48,8 +48,8 @@ export class ResponsesProtocol implements ProtocolAdapter {
     return /^\/v1\/responses(?:\/|$)/.test(request.path);
   }
 
-  headReader(): HeadReader {
-    return responsesHeadReader();
+  headReader(request: RequestLine): HeadReader {
+    return responsesHeadReader(request);
   }
 
   parseRequest(request: TreeObject, context: ParseContext): CallContent {
