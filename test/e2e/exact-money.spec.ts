@@ -1,0 +1,225 @@
+import { DataSource } from 'typeorm';
+import { nanos } from '../../src/shared/index.js';
+import { WalletService } from '../../src/wallet/index.js';
+import { type Bill, PRICES, SEARCH_FEE, vendorName, vendorScript } from '../support/billing-vendor.js';
+import { DIALECTS, PATHS } from '../support/dialects.js';
+import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { type MoneyCase, moneyCases, moneyRequest } from '../support/money-cases.js';
+import { tokensIn } from '../support/prose.js';
+import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
+import { gate, type Gate, type Script } from '../support/scripted-upstream.js';
+import { SeededRandom } from '../support/seeded-random.js';
+import { readText } from '../support/stream-text.js';
+
+/** By hand: `MONEY_CASES=50000 npm test -- test/e2e/exact-money.spec.ts`. */
+const CASES = Number(process.env['MONEY_CASES'] ?? 5000);
+const SEED = Number(process.env['MONEY_SEED'] ?? 20_261_123);
+const AT_A_TIME = 16;
+/** What the client reads before it leaves in the middle. */
+const BEGUN_TOKENS = 20;
+
+const usd = (nanos: number): string => (nanos / 1000).toString();
+const modelLine = (name: string, upstream: string): string => {
+  const { input, output, cacheWrite12h } = PRICES[name]!;
+  const multipliers =
+    name === 'base'
+      ? 'speeds: { fast: 6 }, geos: { us: 1.1 }, service_tiers: { priority: 2, flex: 0.5 },'
+      : 'speeds: { fast: 6 }, geos: { us: 1.1 },';
+  return `  - { name: ${name}-${upstream}, context_window: 200000, max_output_tokens: 8192, ${multipliers}
+      tool_fees: { web_search: ${SEARCH_FEE / 1e9} }, tool_max_uses: { web_search: 3 },
+      prices: [{ input: ${usd(input)}, output: ${usd(output)}, cache_write_12h: ${usd(cacheWrite12h)} }] }`;
+};
+const NAMES = ['base', 'spare', 'advisor', 'foreign'] as const;
+const catalog = (url: string): string => `
+models:
+${DIALECTS.flatMap((upstream) => NAMES.map((name) => modelLine(name, upstream))).join('\n')}
+channels:
+${DIALECTS.map(
+  (upstream) => `
+  - { name: vendor-${upstream}, protocol: ${upstream}, base_url: "${url}", credentials: [x],
+      flags: { hostedWebSearch: ${upstream === 'messages' ? 'web_search_20250305' : String(upstream === 'responses')} },
+      models: { ${NAMES.map((name) => `${name}-${upstream}: ${vendorName(name)}`).join(', ')} } }`,
+).join('')}
+`;
+
+/** What became of one case. */
+interface Outcome {
+  readonly money: MoneyCase;
+  readonly credit: number;
+  readonly status: number;
+  readonly error: string;
+  readonly bills: readonly Bill[];
+  /** Undefined: none was written within the time. */
+  readonly row: StoredCall | undefined;
+}
+
+/** A case while it runs. */
+interface Running {
+  readonly money: MoneyCase;
+  readonly bills: Promise<Bill>[];
+  /** Opened when the vendor has its request. */
+  readonly reached: Gate;
+}
+
+/**
+ * The promise itself: what a vendor would bill by its own reading is charged, or given away by a rule; nobody pays more;
+ * and nobody is refused what the wallet could have paid.
+ */
+describe('the books of the relay and of a vendor that bills what it does', () => {
+  const running = new Map<number, Running>();
+  let relay: RelayApp;
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+    await relay.applyCatalog(catalog(relay.upstream.url));
+    relay.upstream.script((request) => {
+      const id = Number(/case-(\d+)/.exec(request.body.toString())?.[1]);
+      const { money, bills, reached } = running.get(id)!;
+      reached.open();
+      return async () => {
+        let script: Script = [];
+        const billed = new Promise<Bill>((resolve) => (script = vendorScript(money.upstream, money, resolve)));
+        bills.push(billed);
+        return script;
+      };
+    });
+  });
+  afterAll(() => relay.close());
+
+  it(
+    `agree over ${CASES} calls of seed ${SEED}`,
+    async () => {
+      const waiting = moneyCases(CASES, new SeededRandom(SEED)).toReversed();
+      const findings: string[] = [];
+      let billed = 0;
+      const work = async (): Promise<void> => {
+        const callers = new Map<string, TestCaller>();
+        for (let money = waiting.pop(); money !== undefined; money = waiting.pop()) {
+          const { upstream } = money;
+          const caller = callers.get(upstream) ?? (await callerFor(upstream));
+          callers.set(upstream, caller);
+          const outcome = await play(money, caller);
+          // Whose call is not over takes no part any more.
+          if (outcome.row === undefined) callers.delete(upstream);
+          if (outcome.bills.length > 0) billed += 1;
+          findings.push(...judge(outcome));
+        }
+      };
+      await Promise.all(Array.from({ length: AT_A_TIME }, work));
+      expect(findings.slice(0, 30)).toEqual([]);
+      expect(await relay.ledger()).toEqual({ exact: true, differences: [] });
+      // A run in which nothing happened would agree as well.
+      expect(billed).toBeGreaterThan(CASES / 4);
+    },
+    60_000 + CASES * 60,
+  );
+
+  const callerFor = (upstream: string): Promise<TestCaller> =>
+    relay.caller({ credit: '1', models: ['base', 'spare', 'advisor'].map((name) => `${name}-${upstream}`) });
+
+  async function play(money: MoneyCase, caller: TestCaller): Promise<Outcome> {
+    const own: Running = { money, bills: [], reached: gate() };
+    running.set(money.id, own);
+    const body = JSON.stringify(moneyRequest(money));
+    const credit = creditFor(money, body);
+    await setBalance(caller, credit);
+    const { status, error } = await ask(own, caller, body);
+    const row = await settledRow(caller, money);
+    const bills = await Promise.all(own.bills);
+    running.delete(money.id);
+    relay.upstream.requests.length = 0;
+    return { money, credit, status, error, bills, row };
+  }
+
+  /** Reads to the end, unless the case has the client leave. */
+  async function ask({ money, reached }: Running, { key }: TestCaller, body: string) {
+    const client = new AbortController();
+    const begun = gate();
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...money.member.headers };
+    const answered = fetch(`${relay.url}${PATHS[money.client]}`, {
+      method: 'POST',
+      headers,
+      body,
+      signal: client.signal,
+    })
+      .then(async (response) => {
+        const text = await readText(response, (so) => void (tokensIn(so) >= BEGUN_TOKENS && begun.open()));
+        return { status: response.status, error: response.status === 200 ? '' : text };
+      })
+      .catch(() => ({ status: 0, error: 'left' }));
+    if (money.ending.startsWith('hangs')) {
+      const moment = money.ending === 'hangs in the middle' && money.stream ? begun : reached;
+      void Promise.race([moment, answered]).then(() => client.abort());
+    }
+    return answered;
+  }
+
+  async function setBalance({ accountId }: TestCaller, credit: number): Promise<void> {
+    const wallets = relay.get(WalletService);
+    const { balance } = await wallets.balanceOf(accountId);
+    const missing = BigInt(credit) - balance;
+    if (missing !== 0n) await wallets.credit(accountId, nanos(missing), 'test');
+  }
+
+  function settledRow({ accountId }: TestCaller, { id }: MoneyCase): Promise<StoredCall | undefined> {
+    const known = rows.get(accountId) ?? 0;
+    rows.set(accountId, known + 1);
+    return eventually(async () => {
+      const [row] = await relay
+        .get(DataSource)
+        .query<StoredCall[]>('SELECT * FROM calls WHERE account_id = $1 ORDER BY created_at, id OFFSET $2', [
+          accountId,
+          known,
+        ]);
+      if (row === undefined) throw new Error(`No row of case ${id} yet.`);
+      return row;
+    }, PATIENCE_MS).catch(() => undefined);
+  }
+  /** Calls of each account so far. */
+  const rows = new Map<string, number>();
+});
+
+/** Nanos. */
+function creditFor(money: MoneyCase, body: string): number {
+  const { input, output } = PRICES['base']!;
+  const { multiplier = 1, extraNanos = 0 } = money.member;
+  const most = money.limit ?? 8192;
+  if (money.budget === 'ample') return 10e9;
+  if (money.budget === 'enough') return Math.ceil((body.length * input + most * output) * multiplier + extraNanos);
+  return Math.ceil((money.prompt.length * input + Math.min(most, money.output) * output) * multiplier * 0.5);
+}
+
+/** Everything that is wrong with one case, in words. */
+function judge({ money, credit, status, error, bills, row }: Outcome): string[] {
+  const { id, client, upstream, stream, member, ending, budget } = money;
+  const name = `case ${id}: ${member.name}, ${client} over ${upstream}, ${stream ? 'streamed' : 'whole'}, ${ending}, ${budget}`;
+  if (row === undefined) return [`${name}: no row (${status} ${error})`];
+  const charged = Number(row['cost']);
+  const billed = bills.reduce((sum, { nanos }) => sum + nanos, 0);
+  const due = billed - givenAway(money, row, bills);
+  const findings: string[] = [];
+  const find = (what: string): void => void findings.push(`${name}: ${what} (${status} ${error.slice(0, 200)})`);
+  if (bills.some(({ isForbidden }) => isForbidden)) find('reached the vendor');
+  if (charged > credit) find(`charged ${charged} of a credit of ${credit}`);
+  if (row['uncollected'] !== '0') find(`uncollected ${String(row['uncollected'])}`);
+  const isExact = row['billing_basis'] === 'reported' || row['billing_basis'] === 'free';
+  const slack = isExact ? 0 : Math.max(0.05 * due, 20_000);
+  if (due - charged > slack)
+    find(`leak: billed ${billed}, due ${due}, charged ${charged} as ${String(row['billing_basis'])}`);
+  if (charged - due > slack) find(`overcharge: due ${due}, charged ${charged} as ${String(row['billing_basis'])}`);
+  if (status === 429 && budget !== 'short' && error.includes('insufficient quota')) find('refused while affordable');
+  if (budget === 'ample' && member.isForbidden === undefined && status >= 400 && !isFailure(money))
+    find('refused although it is paid for');
+  return findings;
+}
+
+const isFailure = ({ ending, stream }: MoneyCase): boolean =>
+  ending === 'refused' || ending.startsWith('hangs') || (!stream && ending === 'cut in the middle');
+
+/** By the rules of docs/money.md. */
+function givenAway({ stream, ending }: MoneyCase, row: StoredCall, bills: readonly Bill[]): number {
+  const all = bills.reduce((sum, { nanos }) => sum + nanos, 0);
+  // An answer that is not streamed and breaks off has given its client nothing.
+  if (ending === 'cut in the middle' && !stream) return all;
+  if (ending === 'cut in the middle' && row['billing_basis'] === 'free') return all;
+  return 0;
+}

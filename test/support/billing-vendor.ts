@@ -1,0 +1,385 @@
+/**
+ * A vendor that bills what it does, by its own reading of every request that reaches it: the other side of the books. It
+ * knows the vendors' documents and its own price list, and nothing of the relay.
+ */
+
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { prose, tokensIn } from './prose.js';
+import {
+  bytes,
+  chatBody,
+  type Dialect,
+  end,
+  errorAnswer,
+  eventsIn,
+  hang,
+  destroy,
+  jsonAnswer,
+  type JsonObject,
+  messagesBody,
+  type RecordedRequest,
+  responsesBody,
+  type Script,
+  type ScriptedEvent,
+  sse,
+  streamHead,
+} from './scripted-upstream.js';
+
+/** How the vendor's answer ends. */
+export type VendorEnding =
+  | 'reported'
+  | 'unreported'
+  | 'no output reported'
+  | 'nothing reported used'
+  | 'text for numbers'
+  | 'far too much reported'
+  | 'cut in the middle'
+  | 'refused'
+  | 'hangs before the head'
+  | 'hangs in the middle';
+
+/** What one call has the vendor do. */
+export interface VendorOrder {
+  readonly ending: VendorEnding;
+  /** Output tokens that the model would write if nothing limited it. */
+  readonly output: number;
+  /** Where something may be one way or the other: a fallback serves, a fast request is served at standard speed. */
+  readonly turn: boolean;
+}
+
+/** Nano-dollars a token. */
+interface ListPrice {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheWrite12h: number;
+}
+
+export const PRICES: Readonly<Record<string, ListPrice>> = {
+  base: { input: 1000, output: 10_000, cacheWrite12h: 4000 },
+  spare: { input: 3000, output: 15_000, cacheWrite12h: 3000 },
+  advisor: { input: 5000, output: 25_000, cacheWrite12h: 5000 },
+  foreign: { input: 3000, output: 15_000, cacheWrite12h: 3000 },
+};
+/** Tenths. */
+const SPEED: Readonly<Record<string, number>> = { fast: 60 };
+const GEO: Readonly<Record<string, number>> = { us: 11 };
+const TIER: Readonly<Record<string, number>> = { priority: 20, flex: 5 };
+const STANDARD = 10;
+export const SEARCH_FEE = 10_000_000;
+const SEARCHES_UNLESS_LIMITED = 3;
+/** For a request that nobody must have let through. */
+const PENALTY = 1_000_000_000;
+const COMPACTION = { input: 900, output: 120 };
+const ADVICE = { input: 300, output: 70 };
+/** Tokens of one event of a stream. */
+const PIECE = 10;
+/** Tokens that are sent before an answer is cut or hangs. */
+const BEGUN = 20;
+
+/** What one request is billed, in nanos, and whether all of it may be given away. */
+export interface Bill {
+  readonly nanos: number;
+  readonly tokens: { readonly prompt: number; readonly output: number };
+  readonly isForbidden: boolean;
+}
+
+/** Members that change who pays or whose state is reached: an upstream account of many must never be sent them. */
+const FORBIDDEN_MEMBERS = [
+  'billing_policy',
+  'user_profile_id',
+  'workspace_id',
+  'fallback_credit_token',
+  'conversation',
+  'thread',
+  'container',
+  'previous_response_id',
+  'preset',
+  'plugins',
+];
+
+/** Whether the request asks for something that nobody has priced, or that is not this client's. */
+function isForbidden(body: JsonObject): boolean {
+  const { inference_geo: geo, service_tier: tier, fallbacks } = body;
+  return (
+    FORBIDDEN_MEMBERS.some((member) => (body[member] ?? undefined) !== undefined) ||
+    (geo !== undefined && geo !== 'us') ||
+    tier === 'scale' ||
+    fallbacks === 'default' ||
+    /"foreign-|"code_interpreter"/.test(JSON.stringify(body))
+  );
+}
+
+interface Served {
+  readonly model: string;
+  readonly prompt: number;
+  readonly output: number;
+  readonly stop: 'end' | 'length';
+  /** Laid over every usage object. */
+  readonly usage: JsonObject;
+  /** Laid over the whole answer, beside its usage. */
+  readonly beside: JsonObject;
+  readonly nanos: (output: number) => number;
+}
+
+/** Answers one request, and says what it is billed when its answer is over. */
+export function vendorScript(dialect: Dialect, order: VendorOrder, onBill: (bill: Bill) => void): Script {
+  return (request) => {
+    const stream = request.json['stream'] === true;
+    const served = serve(dialect, request.json, order, stream);
+    const forbidden = isForbidden(request.json);
+    void request.closed.then(() => {
+      const output = sentOutput(order.ending, served, request);
+      const nanos = (output === undefined ? 0 : served.nanos(output)) + (forbidden ? PENALTY : 0);
+      onBill({ nanos, tokens: { prompt: served.prompt, output: output ?? 0 }, isForbidden: forbidden });
+    });
+    return scriptOf(dialect, order.ending, served, stream);
+  };
+}
+
+/** Undefined: nothing is billed at all. */
+function sentOutput(ending: VendorEnding, { output }: Served, { sent }: RecordedRequest): number | undefined {
+  if (ending === 'refused') return undefined;
+  if (ending === 'hangs before the head') return 0;
+  return ending.endsWith('in the middle') ? tokensIn(sent) : output;
+}
+
+/** An ending after which the vendor has told all that it did; after others it did nothing out of the ordinary. */
+const tellsAll = (ending: VendorEnding): boolean =>
+  !ending.startsWith('hangs') && !['unreported', 'cut in the middle', 'refused'].includes(ending);
+
+function serve(dialect: Dialect, body: JsonObject, order: VendorOrder, stream: boolean): Served {
+  const { ending, output: wanted } = order;
+  const turn = order.turn && tellsAll(ending);
+  const asked = modelIn(String(body['model']));
+  const prompt = countTokens(textsIn(body).join('\n'));
+  const alternative = alternativeIn(dialect, body);
+  const model = turn && alternative !== undefined ? alternative : asked;
+  const limit = Number(body['max_tokens'] ?? body['max_completion_tokens'] ?? body['max_output_tokens'] ?? Infinity);
+  const output = Math.min(limit, wanted);
+  const speed = body['speed'] === 'fast' && !turn ? 'fast' : 'standard';
+  const geo = typeof body['inference_geo'] === 'string' ? body['inference_geo'] : undefined;
+  const tier = typeof body['service_tier'] === 'string' ? body['service_tier'] : undefined;
+  const searches = tellsAll(ending) ? searchesIn(body) : 0;
+  const passes =
+    tellsAll(ending) || (stream && ending.endsWith('in the middle')) ? passesIn(dialect, body, ending) : [];
+  const written = tellsAll(ending) && dialect !== 'messages' ? writtenFor12Hours(body, prompt) : 0;
+  const tenths = (SPEED[speed] ?? STANDARD) * (GEO[geo ?? ''] ?? STANDARD) * (TIER[tier ?? ''] ?? STANDARD);
+  const nanos = (tokens: number): number => {
+    const list = priceOf(model);
+    const own = (prompt - written) * list.input + written * list.cacheWrite12h + tokens * list.output;
+    const beside = passes.reduce((sum, pass) => sum + costOfPass(pass, model), 0);
+    return Math.round(((own + beside + searches * SEARCH_FEE) * tenths) / STANDARD ** 3);
+  };
+  const stop = output < wanted ? 'length' : 'end';
+  const usage = usageBeside(dialect, { speed, geo, tier, searches, passes, model, prompt, output, written });
+  return { model, prompt, output, stop, nanos, usage, beside: answerBeside(dialect, { tier, model, searches }) };
+}
+
+const costOfPass = ({ model, input, output }: VendorPass, own: string): number =>
+  input * priceOf(model ?? own).input + output * priceOf(model ?? own).output;
+
+const modelIn = (name: string): string => name.split('-', 1)[0] ?? '';
+
+function priceOf(model: string): ListPrice {
+  const price = PRICES[model];
+  if (price === undefined) throw new Error(`The vendor sells no "${model}".`);
+  return price;
+}
+
+function alternativeIn(dialect: Dialect, body: JsonObject): string | undefined {
+  const named = dialect === 'messages' ? body['fallbacks'] : body['models'];
+  const [first, second] = Array.isArray(named) ? (named as unknown[]) : [];
+  if (dialect === 'messages') return first === undefined ? undefined : modelIn(String((first as JsonObject)['model']));
+  return second === undefined ? undefined : modelIn(String(second));
+}
+
+function searchesIn({ tools }: JsonObject): number {
+  const list = Array.isArray(tools) ? (tools as JsonObject[]) : [];
+  const search = list.find(({ type }) => String(type).startsWith('web_search'));
+  return search === undefined ? 0 : Math.min(Number(search['max_uses'] ?? Infinity), SEARCHES_UNLESS_LIMITED);
+}
+
+interface VendorPass {
+  readonly type: string;
+  readonly model?: string;
+  readonly input: number;
+  readonly output: number;
+}
+
+/** The context is compacted before the answer begins, and the advisor is asked while it is written. */
+function passesIn(dialect: Dialect, body: JsonObject, ending: VendorEnding): readonly VendorPass[] {
+  if (dialect !== 'messages') return [];
+  const management = body['context_management'] as { edits?: JsonObject[] } | null | undefined;
+  const compacts = management?.edits?.some(({ type }) => String(type).startsWith('compact')) === true;
+  const tools = Array.isArray(body['tools']) ? (body['tools'] as JsonObject[]) : [];
+  const advisor = tools.find(({ type }) => String(type).startsWith('advisor'));
+  return [
+    ...(compacts ? [{ type: 'compaction', ...COMPACTION }] : []),
+    ...(advisor === undefined || ending.endsWith('in the middle')
+      ? []
+      : [{ type: 'advisor_message', model: modelIn(String(advisor['model'])), ...ADVICE }]),
+  ];
+}
+
+const writtenFor12Hours = (body: JsonObject, prompt: number): number =>
+  (body['prompt_cache_options'] as JsonObject | undefined)?.['ttl'] === '12h' ? prompt : 0;
+
+/** Every text of a prompt, wherever the vendor's documents say one may stand. */
+function textsIn({ messages, input, system, instructions }: JsonObject): string[] {
+  const texts: string[] = [];
+  const collect = (value: unknown, name: string): void => {
+    if (typeof value === 'string') {
+      if (['text', 'content', 'input', 'system', 'instructions'].includes(name)) texts.push(value);
+    } else if (Array.isArray(value)) value.forEach((element) => collect(element, name));
+    else if (value !== null && typeof value === 'object')
+      for (const [key, member] of Object.entries(value)) collect(member, key);
+  };
+  for (const [name, value] of Object.entries({ messages, input, system, instructions })) collect(value, name);
+  return texts;
+}
+
+interface Reported {
+  readonly speed: string;
+  readonly geo: string | undefined;
+  readonly tier: string | undefined;
+  readonly searches: number;
+  readonly passes: readonly VendorPass[];
+  readonly model: string;
+  readonly prompt: number;
+  readonly output: number;
+  readonly written: number;
+}
+
+function usageBeside(dialect: Dialect, reported: Reported): JsonObject {
+  const { speed, geo, tier, searches, passes, model, prompt, output, written } = reported;
+  if (dialect === 'messages')
+    return {
+      speed,
+      inference_geo: geo ?? null,
+      service_tier: tier === 'priority' ? 'priority' : 'standard',
+      ...(searches > 0 && { server_tool_use: { web_search_requests: searches, web_fetch_requests: 0 } }),
+      iterations: [
+        ...passes.map(({ type, model: own, input, output: written_ }) =>
+          iteration(type, own && vendorName(own), input, written_),
+        ),
+        iteration(model === 'base' ? 'message' : 'fallback_message', vendorName(model), prompt, output),
+      ],
+    };
+  if (written === 0) return {};
+  const details = {
+    cached_tokens: 0,
+    cache_write_tokens: written,
+    cache_write_tokens_details: { ttl_12h_tokens: written, ttl_30m_tokens: 0 },
+  };
+  return dialect === 'responses' ? { input_tokens_details: details } : { prompt_tokens_details: details };
+}
+
+const iteration = (type: string, model: string | undefined, input: number, output: number): JsonObject => ({
+  type,
+  ...(model !== undefined && { model }),
+  input_tokens: input,
+  output_tokens: output,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_creation: null,
+});
+
+/** As the channel maps it. */
+export const vendorName = (model: string): string => `${model}-2026`;
+
+function answerBeside(
+  dialect: Dialect,
+  { tier, model, searches }: Pick<Reported, 'tier' | 'model' | 'searches'>,
+): JsonObject {
+  const common = { model: vendorName(model) };
+  if (dialect === 'messages') return common;
+  const withTier = { ...common, service_tier: tier ?? 'default' };
+  if (dialect === 'chat-completions' || searches === 0) return withTier;
+  const none = {
+    input_tokens: 0,
+    output_tokens: 0,
+    total_tokens: 0,
+    input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+  };
+  return { ...withTier, tool_usage: { image_gen: none, web_search: { num_requests: searches } } };
+}
+
+const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody };
+
+function scriptOf(dialect: Dialect, ending: VendorEnding, served: Served, stream: boolean): Script {
+  if (ending === 'refused') return errorAnswer(dialect, 400);
+  if (ending === 'hangs before the head') return hang();
+  const pieces = inPieces(prose(served.output));
+  const options = { text: pieces, usage: { prompt: served.prompt, completion: served.output }, stop: served.stop };
+  const lied = (value: JsonObject): JsonObject => laid(value, ending, served);
+  if (!stream) {
+    const body = lied(BODIES[dialect](options));
+    if (!ending.endsWith('in the middle')) return jsonAnswer(200, body);
+    const text = JSON.stringify(body);
+    const half = text.slice(0, text.indexOf(pieces[1] ?? '') + 1);
+    return [jsonHead(), bytes(half), ending.startsWith('cut') ? destroy('reset') : hang()];
+  }
+  const events = eventsIn(dialect, { ...options, includeUsage: true } as object).map((event): ScriptedEvent =>
+    typeof event.data === 'string' ? event : { ...event, data: lied(event.data) },
+  );
+  if (!ending.endsWith('in the middle')) return [streamHead(), sse(events), end()];
+  return [streamHead(), sse(begunOf(events)), ending.startsWith('cut') ? end() : hang()];
+}
+
+const jsonHead = (): Script => ({ type: 'head', status: 200, headers: { 'content-type': 'application/json' } });
+
+const inPieces = (words: readonly string[]): string[] =>
+  Array.from({ length: Math.ceil(words.length / PIECE) }, (_, index) =>
+    words.slice(index * PIECE, (index + 1) * PIECE).join(''),
+  );
+
+/** Up to and with the event that brings the answer to `BEGUN` tokens. */
+function begunOf(events: readonly ScriptedEvent[]): ScriptedEvent[] {
+  let pieces = 0;
+  const last = events.findIndex(({ data }) => {
+    if (/ (?:the|lazy|quick|brown|fox|jumps|over|dog)/.test(JSON.stringify(data))) pieces += 1;
+    return pieces * PIECE >= BEGUN;
+  });
+  return events.slice(0, last + 1);
+}
+
+/** Lays what the vendor says beside the ready-made answer over it, and has it lie about its usage as the ending says. */
+function laid(value: JsonObject, ending: VendorEnding, served: Served): JsonObject {
+  const isAnswer = (member: JsonObject): boolean => 'model' in member && ('id' in member || 'object' in member);
+  const walk = (member: unknown, name: string): unknown => {
+    if (Array.isArray(member)) return member.map((element) => walk(element, ''));
+    if (member === null || typeof member !== 'object') return member;
+    const own = member as JsonObject;
+    if (name === 'usage') return lie({ ...own, ...served.usage }, ending);
+    const walked = Object.fromEntries(Object.entries(own).map(([key, inner]) => [key, walk(inner, key)]));
+    return isAnswer(own) ? { ...walked, ...served.beside } : walked;
+  };
+  return walk(value, '') as JsonObject;
+}
+
+const OUTPUT_MEMBERS = ['completion_tokens', 'output_tokens'];
+const INPUT_MEMBERS = ['prompt_tokens', 'input_tokens'];
+const TOTALS = [...OUTPUT_MEMBERS, ...INPUT_MEMBERS, 'total_tokens'];
+
+function lie(usage: JsonObject, ending: VendorEnding): JsonObject | null {
+  const mapped = (change: (name: string, value: unknown) => unknown): JsonObject =>
+    Object.fromEntries(
+      Object.entries(usage)
+        .map(([name, value]) => [name, change(name, value)] as const)
+        .filter(([, value]) => value !== undefined),
+    );
+  switch (ending) {
+    case 'unreported':
+      return null;
+    case 'no output reported':
+      return mapped((name, value) => (OUTPUT_MEMBERS.includes(name) || name === 'total_tokens' ? undefined : value));
+    case 'nothing reported used':
+      return mapped((name, value) => (TOTALS.includes(name) ? 0 : value));
+    case 'text for numbers':
+      return mapped((name, value) => (TOTALS.includes(name) ? String(value) : value));
+    case 'far too much reported':
+      return mapped((name, value) => (INPUT_MEMBERS.includes(name) ? 1e10 : value));
+    default:
+      return usage;
+  }
+}
