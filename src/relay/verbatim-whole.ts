@@ -52,8 +52,9 @@ export class VerbatimWhole implements AnswerSink {
     if (this.beginning === undefined) return this.lane.meterResponse(this.call, bytes);
     const usage = usagePart(bytes) ?? usagePart(this.beginning);
     // The client has most of it: what cannot be read any more is charged by its size.
-    if (usage === undefined) return [{ type: 'output', units: outputUnits(this.size) }];
-    return this.lane.meterResponse(this.call, usage);
+    const output: CallSignal = { type: 'output', units: outputUnits(this.size) };
+    if (usage === undefined) return [output];
+    return [output, ...this.lane.meterResponse(this.call, usage).filter(({ type }) => type !== 'output')];
   }
 
   /** Lets go of all but the last bytes, which are kept back for the settlement and hold the usage. */

@@ -71,6 +71,9 @@ const TABLE: readonly (readonly [promptTokens: number, Effort, group: 'default' 
   [300_000, 'xhigh', 'saver', '738000000'],
 ];
 
+const promptOf = (dialect: Dialect, content: string): JsonObject =>
+  dialect === 'responses' ? { input: content } : { messages: [{ role: 'user', content }] };
+
 /** A whole answer of a dialect, with more in it. */
 const answerWith = (dialect: Dialect, more: JsonObject, usage: JsonObject = {}): ReturnType<typeof jsonAnswer> => {
   const body = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody }[dialect]();
@@ -103,7 +106,8 @@ describe('prices', () => {
     it.each(TABLE)('%d prompt tokens at %s effort in the group %s cost %s nano-dollars', async (...row) => {
       const [prompt, effort, group, nanos] = row;
       relay.upstream.script(answerIn(dialect, { usage: { prompt, completion: 1_000 } }));
-      const call = await rowOf(await send(dialect, fields[effort], callers[group]), callers[group]);
+      const request = { ...fields[effort], ...promptOf(dialect, 'hello '.repeat(prompt / 6)) };
+      const call = await rowOf(await send(dialect, request, callers[group]), callers[group]);
       expect(call).toMatchObject({ cost: nanos, uncollected: '0', effort, prompt_tokens: String(prompt) });
     });
   });
@@ -183,7 +187,7 @@ describe('prices', () => {
 
   it('holds for what a call continues when it is known, and else for the context window', async () => {
     const caller = await relay.caller();
-    relay.upstream.script(answerWith('responses', { id: 'resp_known' }, { input_tokens: 5000, output_tokens: 1000 }));
+    relay.upstream.script(answerWith('responses', { id: 'resp_known' }, { input_tokens: 3000, output_tokens: 1000 }));
     await rowOf(await send('responses', { model: 'm' }, caller), caller);
     await relay.upstream.nextRequest();
     const before = Number((await relay.wallet(caller)).balance);
@@ -200,7 +204,7 @@ describe('prices', () => {
     };
     const usd = (promptTokens: number): number => promptTokens / 1e6 + 100 * 1e-5;
     const [known, bytes] = await heldFor({ previous_response_id: 'resp_known' });
-    expect(Number(known)).toBeCloseTo(usd(6000 + Math.ceil(bytes / 2)), 9);
+    expect(Number(known)).toBeCloseTo(usd(4000 + Math.ceil(bytes / 2)), 9);
     const [unknown] = await heldFor({ previous_response_id: 'resp_other' });
     expect(Number(unknown)).toBeCloseTo(usd(200_000), 9);
     // Ids say nothing to others.
