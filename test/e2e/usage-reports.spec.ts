@@ -1,10 +1,21 @@
 import { ChannelDirectory } from '../../src/channels/index.js';
 import { UsageCounting } from '../../src/relay/usage-counting.js';
 import { aRequest, PATHS } from '../support/dialects.js';
+import { pairsCatalog } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
 import type { StoredCall, TestCaller } from '../support/relay-app.js';
-import type { AnswerOptions, Dialect, JsonObject, Script } from '../support/scripted-upstream.js';
-import { variantOf } from '../support/scripted-variants.js';
+import {
+  answerIn,
+  type AnswerOptions,
+  type Dialect,
+  end,
+  eventsIn,
+  type JsonObject,
+  type Script,
+  sse,
+  streamHead,
+} from '../support/scripted-upstream.js';
+import { changedEvents, variantOf } from '../support/scripted-variants.js';
 
 type Upstream = Dialect | 'gemini';
 
@@ -179,4 +190,156 @@ describe('F6: a report that cannot be true', () => {
       });
     },
   );
+
+  it('costs no more than the output limit when 12 MB of blanks come without a report', async () => {
+    const script: Script = variantOf('chat-completions', { text: ' '.repeat(12 * 1024 * 1024) }, (value) => ({
+      ...value,
+      usage: undefined,
+    }));
+    for (const stream of [false, true]) {
+      world.relay.upstream.script(script);
+      const row = await rowOf('chat-completions', 'chat-completions', { stream, max_tokens: 100 });
+      expect(row).toMatchObject({ status: 'succeeded', billing_basis: 'estimated', completion_tokens: '100' });
+    }
+  });
+
+  it('does not end a stream for want of money when it begins with a prompt of ten billion tokens', async () => {
+    const caller = await world.relay.caller({ credit: '0.05' });
+    const events = eventsIn('messages', ANSWER);
+    const wrong = changedEvents(events.slice(0, 1), (value) =>
+      'input_tokens' in value ? { ...value, input_tokens: 1e10 } : value,
+    );
+    world.relay.upstream.script([streamHead(), sse([...wrong, ...events.slice(1)]), end()]);
+    const row = await rowOf('messages', 'messages', { stream: true }, caller);
+    expect(row).toMatchObject({ status: 'succeeded', completion_tokens: '7', uncollected: '0' });
+    expect(Number(row['cost'])).toBeLessThan(200_000);
+  });
+
+  it('is replaced by an estimate by size once, and by the count from then on, on a channel that has reported well', async () => {
+    world.relay.upstream.script(reporting('messages', [9, 7]));
+    await rowOf('messages', 'messages', { stream: true });
+    world.relay.upstream.script(reporting('messages', [1e10, 0]));
+    const first = await rowOf('messages', 'messages', { stream: true });
+    const second = await rowOf('messages', 'messages', { stream: true });
+    expect([first, second]).toMatchObject([{ billing_basis: 'corrected' }, { billing_basis: 'corrected' }]);
+    expect(Number(first['prompt_tokens'])).toBeGreaterThan(PROMPT_TOKENS);
+    expect(Number(first['prompt_tokens'])).toBeLessThan(50);
+    expect(Number(first['completion_tokens'])).toBeGreaterThan(0);
+    expect(second).toMatchObject({ prompt_tokens: `${PROMPT_TOKENS}`, completion_tokens: `${SAID_TOKENS}` });
+  });
+
+  it('is shown to its account and counted by channel', async () => {
+    const before = await corrections();
+    world.relay.upstream.script(reporting('responses', [1e10, 7]));
+    const { id } = await rowOf('responses', 'responses');
+    const found = await fetch(`${world.relay.url}/v1/generations/${id}`, {
+      headers: { authorization: `Bearer ${world.caller.key}` },
+    });
+    expect(await found.json()).toMatchObject({
+      billing_basis: 'corrected',
+      prompt_tokens: PROMPT_TOKENS,
+      upstream_report: { findings: ['prompt_too_large'], prompt_tokens: 1e10, completion_tokens: 7 },
+    });
+    expect(await corrections()).toBe(before + 1);
+  });
+
+  it('costs the operator what it says, since the upstream will claim that', async () => {
+    // As the model: $1 per million in and $10 out.
+    await world.relay.applyCatalog(
+      pairsCatalog(world.relay.upstream.url).replaceAll(
+        'protocol: messages,',
+        'protocol: messages, costs: { over-messages: { input: 1, output: 10 } },',
+      ),
+    );
+    world.relay.upstream.script(reporting('messages', [1e6, 7]));
+    const row = await rowOf('messages', 'messages');
+    expect(row).toMatchObject({ billing_basis: 'corrected', upstream_cost: `${1e9 + 70_000}` });
+  });
 });
+
+describe('an honest report that is far from what can be seen', () => {
+  it.each<[what: string, client: Dialect, upstream: Upstream, answer: AnswerOptions, request: JsonObject]>([
+    [
+      'a prompt from the cache',
+      'chat-completions',
+      'chat-completions',
+      { usage: { prompt: 4000, cacheRead: 3900, completion: 2 } },
+      {},
+    ],
+    [
+      'a prompt written to the cache',
+      'messages',
+      'messages',
+      { usage: { prompt: 4000, cacheRead: 1000, cacheWrite: 2900, completion: 2 } },
+      {},
+    ],
+    [
+      'reasoning that nobody sees',
+      'responses',
+      'responses',
+      { usage: { prompt: 9, completion: 60_000, reasoning: 59_990 } },
+      {},
+    ],
+    [
+      'the same over another dialect',
+      'chat-completions',
+      'gemini',
+      { usage: { prompt: 9, completion: 60_000, reasoning: 59_990 } },
+      {},
+    ],
+    [
+      'thinking of which no part is told',
+      'messages',
+      'messages',
+      { usage: { prompt: 9, completion: 9000 } },
+      { max_tokens: 10_000, thinking: { type: 'enabled', budget_tokens: 8000 } },
+    ],
+    [
+      'four answers',
+      'chat-completions',
+      'chat-completions',
+      { usage: { prompt: 9, completion: 390 } },
+      { n: 4, max_tokens: 100 },
+    ],
+    [
+      'an image by address',
+      'responses',
+      'responses',
+      { usage: { prompt: 45_000, completion: 2 } },
+      { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'https://example.com/a.png' }] }] },
+    ],
+    [
+      'a file by id',
+      'responses',
+      'responses',
+      { usage: { prompt: 150_000, completion: 2 } },
+      { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file_1' }] }] },
+    ],
+    [
+      'a response that is continued',
+      'responses',
+      'responses',
+      { usage: { prompt: 150_000, completion: 2 } },
+      { previous_response_id: 'resp_1' },
+    ],
+  ])('is charged as it is: %s', async (...row) => {
+    const [, client, upstream, answer, request] = row;
+    for (const stream of [false, true]) {
+      world.relay.upstream.script(answerIn(upstream, answer));
+      expect(await rowOf(client, upstream, { ...request, stream })).toMatchObject({
+        status: 'succeeded',
+        billing_basis: 'reported',
+        prompt_tokens: `${answer.usage?.prompt}`,
+        completion_tokens: `${answer.usage?.completion}`,
+        upstream_report: null,
+      });
+    }
+  });
+});
+
+/** How many reports of the Responses channel could not be true, as the metrics count them. */
+async function corrections(): Promise<number> {
+  const text = await (await fetch(`${world.relay.url}/metrics`)).text();
+  const line = /^switchboard_usage_reports_total\{[^}]*channel="only-responses",quality="implausible"[^}]*\} (\d+)/m;
+  return Number(line.exec(text)?.[1] ?? 0);
+}
