@@ -97,6 +97,8 @@ describe('a report of usage that cannot be true', () => {
     ],
     ['prompt_too_large', { input: 100_130, cacheRead: 100_000, output: 5 }, GOOD],
     ['prompt_too_large', { output: 5, irregular: { input: '1e+300' } }, GOOD],
+    ['prompt_too_large', { output: 5, irregular: { input: '100000000000' } }, GOOD],
+    ['prompt_too_large', { output: 5, irregular: { input: '"99999999999"' } }, GOOD],
     ['prompt_zero', { output: 5 }, GOOD],
     ['completion_zero', { input: 130 }, GOOD],
     ['completion_too_large', { input: 130, output: 117 }, GOOD, { head: { outputLimit: 100 } }],

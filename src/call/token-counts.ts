@@ -45,7 +45,10 @@ function written(value: unknown): string | undefined {
 }
 
 /** Whether what was written in place of a total is a count all the same. */
-export const isCountInString = (text: string): boolean => COUNT_IN_STRING.test(text.slice(1, -1));
+export function isCountInString(text: string): boolean {
+  const inner = text.slice(1, -1);
+  return text.startsWith('"') && COUNT_IN_STRING.test(inner) && isInRange(Number(inner));
+}
 
 /** Whether a usage object has anything to say by one of these names. */
 export const hasAny = (usage: JsonObject | undefined, ...names: readonly string[]): boolean =>
