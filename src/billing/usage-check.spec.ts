@@ -50,7 +50,7 @@ describe('a report of usage that must be believed', () => {
     ['of a prompt that was mostly cached', { input: 4000, cacheRead: 3900, output: 5 }],
     ['of a prompt that was written to caches', { input: 4000, cacheWrite: 1000, cacheWrite1h: 2000, output: 5 }],
     ['of a token for each byte', { input: 150_000, output: 5 }, { head: size(150_000) }],
-    ['with what a vendor adds to a prompt', { input: 3000, output: 5 }],
+    ['with what a vendor adds to a prompt', { input: 600 + 8192, output: 5 }],
     ['with reasoning far larger than the text', { input: 130, output: 60_000, reasoning: 59_990 }],
     ['with hidden reasoning of which no part is told', { input: 130, output: 60_000 }, { model: REASONER }],
     ['with hidden reasoning that was asked for', { input: 130, output: 60_000 }, { head: { effort: 'high' } }],
@@ -82,6 +82,7 @@ describe('a report of usage that must be believed', () => {
 describe('a report of usage that cannot be true', () => {
   it.each<[finding: string, report: Partial<TokenUsage>, charged: Partial<TokenUsage>, asked?: Asked]>([
     ['prompt_too_large', { input: 1e10, output: 5 }, GOOD],
+    ['prompt_too_large', { input: 600 + 8193, output: 5 }, GOOD],
     [
       'prompt_too_large',
       { input: 200_001, output: 5 },

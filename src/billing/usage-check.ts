@@ -7,7 +7,7 @@ import type { BillingPlan } from './plan.js';
 // table. Pure: it is fed with the report, with what was counted here, and with what the request allows.
 
 /** Tokens that no body contains: templates, and the definitions of tools that a vendor adds. */
-const HIDDEN_PROMPT_TOKENS = 4096;
+const HIDDEN_PROMPT_TOKENS = 8192;
 /** Some upstreams count the end of an answer, and one of them has a minimum of 16. */
 const LIMIT_SLACK = 16;
 /** What an answer takes beside the text that can be seen: calls of tools, markup. */

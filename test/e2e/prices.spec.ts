@@ -187,7 +187,7 @@ describe('prices', () => {
 
   it('holds for what a call continues when it is known, and else for the context window', async () => {
     const caller = await relay.caller();
-    relay.upstream.script(answerWith('responses', { id: 'resp_known' }, { input_tokens: 3000, output_tokens: 1000 }));
+    relay.upstream.script(answerWith('responses', { id: 'resp_known' }, { input_tokens: 5000, output_tokens: 1000 }));
     await rowOf(await send('responses', { model: 'm' }, caller), caller);
     await relay.upstream.nextRequest();
     const before = Number((await relay.wallet(caller)).balance);
@@ -204,7 +204,7 @@ describe('prices', () => {
     };
     const usd = (promptTokens: number): number => promptTokens / 1e6 + 100 * 1e-5;
     const [known, bytes] = await heldFor({ previous_response_id: 'resp_known' });
-    expect(Number(known)).toBeCloseTo(usd(4000 + Math.ceil(bytes / 2)), 9);
+    expect(Number(known)).toBeCloseTo(usd(6000 + Math.ceil(bytes / 2)), 9);
     const [unknown] = await heldFor({ previous_response_id: 'resp_other' });
     expect(Number(unknown)).toBeCloseTo(usd(200_000), 9);
     // Ids say nothing to others.
