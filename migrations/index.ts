@@ -45,6 +45,7 @@ import { SumUpChannels20261124110000 } from './20261124110000-sum-up-channels.js
 import { ForgetReversalsOfStrangers20261124120000 } from './20261124120000-forget-reversals-of-strangers.js';
 import { RecheckNewKeys20261124150000 } from './20261124150000-recheck-new-keys.js';
 import { StampLedgerEntries20261124160000 } from './20261124160000-stamp-ledger-entries.js';
+import { KeepUpstreamReports20261125160000 } from './20261125160000-keep-upstream-reports.js';
 
 export const migrations = [
   CreateSchema20261120120000,
@@ -94,4 +95,5 @@ export const migrations = [
   ForgetReversalsOfStrangers20261124120000,
   RecheckNewKeys20261124150000,
   StampLedgerEntries20261124160000,
+  KeepUpstreamReports20261125160000,
 ];

@@ -77,6 +77,7 @@ export const SETTLEMENT = [
   'hold_ms',
   'settle_wait_ms',
   'waits',
+  'upstream_report',
 ] as const satisfies readonly (keyof CallRow)[];
 
 /** The fields of the type `attempt`, in its order. */

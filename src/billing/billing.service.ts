@@ -20,6 +20,7 @@ import { KnownAnswers } from './known-answers.js';
 import { admissionRequest, type BillingPlan, termsOf } from './plan.js';
 import { ThisProcess } from './sweeper/this-process.js';
 import { type Admission, type BillingDesk, type CallTimes, type Planner, Ticket } from './ticket.js';
+import { usageBounds } from './usage-check.js';
 
 /** How long a failure waits to be in the log before it is told, in ms. */
 const FAILURE_PATIENCE_MS = 1500;
@@ -129,7 +130,9 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
         const promptTokens = promptToHold(call.head, current.model, current.continuedTokens);
         const outputLimit = affordableOutput(call.head, current.model, terms, granted, promptTokens);
         const line = creditLine(call.head, current.model, { terms, promptTokens, held: result.hold, outputLimit });
-        return { plan: current, snapshot: request.snapshot, outputLimit, credit: line && this.credit(line, request) };
+        const bounds = usageBounds(call.head, current, outputLimit);
+        const credit = line && this.credit(line, request);
+        return { plan: current, snapshot: request.snapshot, outputLimit, bounds, credit };
       }
       const refusal = refusalOf(result, hold.minimum, current.caller.keyName);
       if (refusal !== undefined) throw refusal;

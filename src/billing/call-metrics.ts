@@ -20,6 +20,7 @@ export class CallMetrics {
   private readonly attempts;
   private readonly attemptDurations;
   private readonly attemptFirstTokens;
+  private readonly reports;
 
   constructor(metrics: Metrics) {
     this.calls = metrics.counter(
@@ -54,6 +55,10 @@ export class CallMetrics {
       FIRST_TOKENS,
       ['channel'],
     );
+    this.reports = metrics.counter('usage_reports_total', 'Reports of usage by upstreams, by what they were worth.', [
+      'channel',
+      'quality',
+    ]);
   }
 
   /** @param row as its client was told of it */
@@ -63,6 +68,8 @@ export class CallMetrics {
     this.durations.observe({ dialect, stream: String(row.stream) }, row.duration_ms / 1000);
     if (row.first_token_ms !== null) this.firstTokens.observe({ dialect }, row.first_token_ms / 1000);
     this.countTokens(row);
+    const quality = reportQuality(row);
+    if (quality !== undefined) this.reports.inc({ channel: row.channel, quality });
     for (const { channel, outcome, duration_ms: durationMs, first_token_ms: firstTokenMs } of row.tries) {
       this.attempts.inc({ channel, outcome });
       this.attemptDurations.observe({ channel }, durationMs / 1000);
@@ -81,5 +88,19 @@ export class CallMetrics {
     };
     for (const [type, count] of Object.entries(types))
       if (count !== null && count > 0) this.tokens.inc({ model: row.model, type }, count);
+  }
+}
+
+/** What the report of an answer was worth; undefined where none was to be expected, as of one that was cut off. */
+function reportQuality({ billing_basis: basis, upstream_report: report }: CallRow): string | undefined {
+  switch (basis) {
+    case 'reported':
+      return report === null ? 'complete' : 'counts_in_strings';
+    case 'estimated':
+      return report === null ? 'missing' : 'partial';
+    case 'corrected':
+      return 'implausible';
+    default:
+      return report === null ? undefined : 'implausible';
   }
 }

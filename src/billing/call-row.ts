@@ -75,6 +75,8 @@ export interface CallRow {
   readonly settle_wait_ms: number | null;
   /** What its answer stood still for, as JSON of `WaitRecords`; null: nothing. */
   readonly waits: string | null;
+  /** What the upstream reported, as JSON with what is to be said of it; null: nothing is, or it reported nothing. */
+  readonly upstream_report: string | null;
 }
 
 /** A call that was refused before it could be read. */

@@ -1,13 +1,26 @@
 import type { TokenUsage } from '../call/index.js';
 import { AppError } from '../shared/index.js';
+import type { UsageBounds } from './usage-check.js';
 import { type Ending, type Progress, chargeFor } from './ending.js';
 
 const reported: TokenUsage = { input: 90, output: 20, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 };
+const BOUNDS: UsageBounds = {
+  prompt: 1000,
+  likelyPrompt: 100,
+  isCountable: true,
+  completion: 8000,
+  completionShown: undefined,
+  contextWindow: 200_000,
+  hasHostedTools: false,
+  hasPasses: false,
+  maxToolUses: () => 10,
+};
 const progress = (overrides: Partial<Progress>): Progress => ({
   usage: undefined,
   outputUnits: 0,
   begun: false,
   upstreamAnswered: false,
+  bounds: BOUNDS,
   ...overrides,
 });
 const left: Ending = { status: 'cancelled', error: new AppError('context_canceled', 'context canceled') };
@@ -42,10 +55,12 @@ describe('what is charged at each ending', () => {
     expect(chargeFor({ status: 'succeeded' }, ended, 100)).toEqual({
       basis: 'estimated',
       usage: { ...usage, output: 4000 },
+      findings: ['completion_missing'],
     });
     expect(chargeFor({ status: 'succeeded' }, { ...ended, counted: { prompt: 80, output: 5000 } }, 100)).toEqual({
       basis: 'estimated',
       usage: { ...usage, output: 5000 },
+      findings: ['completion_missing'],
     });
     expect(chargeFor(left, ended, 100)).toEqual({ basis: 'partial', usage: { ...usage, output: 4000 } });
   });

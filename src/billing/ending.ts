@@ -2,9 +2,10 @@ import { NO_TOKENS, type TokenUsage } from '../call/index.js';
 import type { AppError } from '../shared/index.js';
 import type { CountedTokens } from '../tokens/index.js';
 import { OutOfCredit } from './billing.errors.js';
+import { checkUsage, excesses, qualityOf, type UsageBounds, type UsageFinding } from './usage-check.js';
 
 export type CallStatus = 'succeeded' | 'failed' | 'cancelled' | 'refused' | 'interrupted';
-export type BillingBasis = 'reported' | 'estimated' | 'partial' | 'free';
+export type BillingBasis = 'reported' | 'estimated' | 'corrected' | 'partial' | 'free';
 
 /** How a call came to its end. */
 export type Ending =
@@ -12,14 +13,20 @@ export type Ending =
 
 /** What had been seen of an answer when the call ended. */
 export interface Progress {
-  /** The upstream's latest report. */
+  /** The upstream's latest report, as far as it can be true. */
   readonly usage: TokenUsage | undefined;
+  /** The same as it was reported. */
+  readonly told?: TokenUsage | undefined;
   /** It came before the answer, and knows the prompt at most. */
   readonly isProvisional?: boolean;
   /** What stands in for a report at the end of an answer without one; absent when that could not be counted either. */
   readonly counted?: CountedTokens | undefined;
   /** Output tokens counted in passing. */
   readonly outputUnits: number;
+  /** Of these, what was seen of the answer; undefined: nobody looked. */
+  readonly seenUnits?: number | undefined;
+  /** The most that the call can have used. */
+  readonly bounds: UsageBounds;
   /** Content has gone to the client. */
   readonly begun: boolean;
   /** The upstream had answered with its headers, so it has read the prompt. */
@@ -30,6 +37,8 @@ export interface Progress {
 export interface Charge {
   readonly basis: BillingBasis;
   readonly usage: TokenUsage | undefined;
+  /** What is to be said of the upstream's report; absent when nothing is, or it made none. */
+  readonly findings?: readonly UsageFinding[];
 }
 
 const FREE: Charge = { basis: 'free', usage: undefined };
@@ -39,8 +48,7 @@ export function chargeFor(ending: Ending, progress: Progress, likelyPromptTokens
   const counted = { ...NO_TOKENS, input: likelyPromptTokens, output: progress.outputUnits };
   switch (ending.status) {
     case 'succeeded':
-      if (progress.usage !== undefined && !progress.isProvisional) return { basis: 'reported', usage: progress.usage };
-      return estimated(progress, counted);
+      return finished(progress, counted);
     case 'refused':
       return FREE;
     case 'failed':
@@ -55,15 +63,29 @@ export function chargeFor(ending: Ending, progress: Progress, likelyPromptTokens
 /** Not the upstream's failure, nor ours: what it has thought so far is paid for as far as the money goes. */
 const ranOut = (error: AppError): boolean => error instanceof OutOfCredit;
 
-/** The prompt as it was reported before the answer, else as counted; no prompt is empty. The output as counted. */
-function estimated({ usage = NO_TOKENS, counted: words, outputUnits }: Progress, counted: TokenUsage): Charge {
-  const output = words?.output ?? outputUnits;
-  const input = usage.input > 0 ? usage.input : (words?.prompt ?? counted.input);
-  return { basis: 'estimated', usage: { ...usage, input, output, reasoning: Math.min(usage.reasoning, output) } };
+/** By what a report is. */
+const BASES = { complete: 'reported', partial: 'estimated', implausible: 'corrected' } as const;
+
+/** The report where it is complete and can be true; what it lacks, or cannot be true of it, as counted. */
+function finished(progress: Progress, likely: TokenUsage): Charge {
+  const { usage, told = usage, isProvisional, counted, outputUnits, seenUnits, bounds } = progress;
+  const prompt = counted?.prompt ?? likely.input;
+  const output = counted?.output ?? outputUnits;
+  if (told === undefined) {
+    return { basis: 'estimated', usage: { ...likely, input: prompt, output: Math.min(output, bounds.completion) } };
+  }
+  const checked = checkUsage(told, bounds, { prompt, output, seen: counted?.output ?? seenUnits }, isProvisional);
+  if (checked.findings.length === 0) return { basis: 'reported', usage: checked.usage };
+  return { basis: BASES[qualityOf(checked.findings)], ...checked };
 }
 
 /** The report so far, but never less output than was seen: some upstreams report the prompt first and output last. */
-function partial({ usage, outputUnits }: Progress, counted: TokenUsage): Charge {
+function partial({ usage, told, outputUnits, bounds }: Progress, counted: TokenUsage): Charge {
   if (usage === undefined) return { basis: 'partial', usage: counted };
-  return { basis: 'partial', usage: { ...usage, output: Math.max(usage.output, outputUnits) } };
+  const findings = told === undefined ? [] : excesses(told, bounds);
+  return {
+    basis: 'partial',
+    usage: { ...usage, output: Math.max(usage.output, outputUnits) },
+    ...(findings.length > 0 && { findings }),
+  };
 }

@@ -2,18 +2,19 @@ import type { TokenUsage } from '../call/index.js';
 import { type AppError, errorReason, formatUsd } from '../shared/index.js';
 import type { CallRow, OpenCall, RefusedCall } from './call-row.js';
 import { type Charge, chargeFor, type Ending, type Progress } from './ending.js';
-import { countedPromptTokens, likelyPromptTokens } from './hold.js';
+import { countedPromptTokens } from './hold.js';
 import { type BillingPlan, chargedBy } from './plan.js';
 import { costOf, costTerms } from './price.js';
-import type { Ticket } from './ticket.js';
+import type { Admission, Ticket } from './ticket.js';
 import { costedAttempts } from './upstream-cost.js';
+import { reportColumn } from './usage-check.js';
 
 /** The row of a call that was read, whether admitted or not, as it ended. */
 export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number): CallRow {
   const { call, admission, caller } = ticket;
   const { head } = call;
   const lastAttempt = ticket.attempts.at(-1);
-  const charge = admission && chargeOf(ticket, admission.plan, ending);
+  const charge = admission && chargeOf(ticket, admission, ending);
   return {
     ...blank(call.id, call.createdAt),
     account_id: caller.accountId,
@@ -28,7 +29,7 @@ export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number):
     status: ending.status,
     ...(ending.status !== 'succeeded' && fault(ending.error)),
     ...billed(ticket, charge),
-    ...costedAttempts(ticket, charge?.usage ?? reportedUsage(ticket)),
+    ...costedAttempts(ticket, usedUpstream(ticket, charge)),
     first_token_ms: head.stream && ending.status !== 'failed' ? rounded(ticket.firstTokenMs) : null,
     duration_ms: durationMs,
     attempts: ticket.attempts.length,
@@ -74,22 +75,20 @@ export const interruptedRow = (call: OpenCall, why: AppError): CallRow => ({
   opened: true,
 });
 
-function chargeOf(ticket: Ticket, plan: BillingPlan, ending: Ending): Charge {
-  const { contextWindow } = plan.model;
-  const prompt = likelyPromptTokens(ticket.call.head.size, contextWindow) + (plan.continuedTokens ?? 0);
-  return chargeFor(ending, seen(ticket, plan), Math.min(prompt, contextWindow));
+const chargeOf = (ticket: Ticket, { plan, bounds }: Admission, ending: Ending): Charge =>
+  chargeFor(ending, { ...seen(ticket, plan), bounds }, bounds.likelyPrompt);
+
+/** What the upstream charges for: what it claims, true or not; what nobody is charged for as well. */
+function usedUpstream(ticket: Ticket, charge: Charge | undefined): TokenUsage | undefined {
+  const { told, isProvisional } = ticket.progress();
+  const claimed = isProvisional === true ? undefined : told;
+  return charge?.basis === 'corrected' ? (claimed ?? charge.usage) : (charge?.usage ?? claimed);
 }
 
-/** What an upstream has charged for though nobody is. */
-function reportedUsage(ticket: Ticket): TokenUsage | undefined {
-  const { usage, isProvisional } = ticket.progress();
-  return isProvisional === true ? undefined : usage;
-}
-
-function billed({ call, admission }: Ticket, charge: Charge | undefined): Partial<CallRow> {
+function billed({ call, admission, reported }: Ticket, charge: Charge | undefined): Partial<CallRow> {
   if (admission === undefined || charge === undefined) return {};
   const { plan, snapshot } = admission;
-  const { basis, usage } = charge;
+  const { basis, usage, findings = [] } = charge;
   if (usage === undefined) return { billing_basis: basis, snapshot };
   const charged = chargedBy(call, plan, usage);
   const items = costTerms(charged.terms.pricing, usage);
@@ -97,12 +96,16 @@ function billed({ call, admission }: Ticket, charge: Charge | undefined): Partia
     billing_basis: basis,
     cost: costOf(charged.terms, usage, items).toString(),
     ...tokenColumns(usage),
+    ...(reported !== undefined && findings.length > 0 && { upstream_report: reportColumn(reported, findings) }),
     snapshot: charged.snapshot,
     lines: JSON.stringify(items.map(({ item, quantity, price }) => ({ item, quantity, price: formatUsd(price) }))),
   };
 }
 
-function seen(ticket: Ticket, { model: { contextWindow }, continuedTokens = 0 }: BillingPlan): Progress {
+function seen(
+  ticket: Ticket,
+  { model: { contextWindow }, continuedTokens = 0 }: BillingPlan,
+): Omit<Progress, 'bounds'> {
   const { counted, ...progress } = ticket.progress();
   return {
     ...progress,
@@ -174,4 +177,5 @@ const blank = (id: string, createdAt: number): CallRow => ({
   hold_ms: null,
   settle_wait_ms: null,
   waits: null,
+  upstream_report: null,
 });

@@ -6,6 +6,7 @@ import type { CallRow } from './call-row.js';
 import { finishedRow } from './finished-row.js';
 import { admissionRequest, type BillingPlan } from './plan.js';
 import { type BillingDesk, Ticket } from './ticket.js';
+import { usageBounds } from './usage-check.js';
 
 // Rows made by the program, and their cost worked out again from nothing but what stands on them, by fractions of
 // whole numbers that share no code with it.
@@ -73,7 +74,8 @@ function aPricing(dice: Dice): PricingDefinition {
 }
 
 function aUsage(dice: Dice): TokenUsage {
-  const input = dice.tokens();
+  // No prompt is empty.
+  const input = 1 + dice.tokens();
   const output = dice.tokens();
   const part = (of: number): number => (dice.chance(50) ? 0 : dice.below(of + 1));
   const cacheRead = part(input);
@@ -104,7 +106,14 @@ function aPlan(dice: Dice, name: string): BillingPlan {
     modelMultipliers: new Map(dice.chance(30) ? [[name, millionths(dice.decimal(3, 6))]] : []),
   };
   const pricing = parsePricing(aPricing(dice));
-  const model = { name, contextWindow: 200_000, maxOutputTokens: 64_000, pricing, priceVersionId: `prc_${name}` };
+  const model = {
+    name,
+    contextWindow: 200_000,
+    maxOutputTokens: 64_000,
+    capabilities: {},
+    pricing,
+    priceVersionId: `prc_${name}`,
+  };
   const caller = { accountId: 'acc_1', keyId: 'key_1', keyVersion: 1 } as Caller;
   return { caller, model: model as CatalogModel, group, catalogVersion: 1n };
 }
@@ -120,8 +129,11 @@ function aCall(dice: Dice): Call {
 /** The row of a call that was admitted under the plan and used this. */
 async function rowOf(call: Call, plan: BillingPlan, usage: TokenUsage): Promise<CallRow> {
   const { snapshot } = admissionRequest(call, plan, 'prs_1').request;
+  // What the row says of a usage is asked here, not whether the usage can be true.
+  const all = { prompt: Infinity, completion: Infinity, completionShown: undefined, maxToolUses: () => Infinity };
+  const bounds = { ...usageBounds(call.head, plan), ...all };
   const desk: BillingDesk = {
-    admit: () => Promise.resolve({ plan, snapshot, outputLimit: undefined, credit: undefined }),
+    admit: () => Promise.resolve({ plan, snapshot, outputLimit: undefined, bounds, credit: undefined }),
     settle: () => Promise.resolve(),
     giveUp: () => undefined,
   };

@@ -9,6 +9,7 @@ import type { Ending, Progress } from './ending.js';
 import { OutputCount } from './output-count.js';
 import type { BillingPlan } from './plan.js';
 import type { PriceSnapshot } from './price-snapshot.js';
+import { boundedUsage, type UsageBounds } from './usage-check.js';
 
 const SUCCEEDED: Ending = { status: 'succeeded' };
 
@@ -19,6 +20,8 @@ export interface Admission {
   readonly snapshot: PriceSnapshot;
   /** The output limit, for each answer, that must go upstream because wallet or key cannot cover the call's own bound. */
   readonly outputLimit: number | undefined;
+  /** The most that the call can use, by which reports of it are judged. */
+  readonly bounds: UsageBounds;
   /** Raises the hold while the answer comes; undefined for an unstreamed one, which is held for as a whole. */
   readonly credit: Credit | undefined;
 }
@@ -59,8 +62,12 @@ export class Ticket {
   holding: { readonly atMs: number; readonly tookMs: number } | undefined;
   private granted: Admission | undefined;
   private mayHoldMoney = false;
+  /** The upstream's latest report, and as much of it as can be true. */
+  private told: TokenUsage | undefined;
   private usage: TokenUsage | undefined;
   private isProvisional = false;
+  /** Units of output that were seen of this attempt's answer. */
+  private seen: number | undefined;
   private output = new OutputCount(0, 0);
   private counted: CountedTokens | undefined;
   private begun = false;
@@ -75,6 +82,11 @@ export class Ticket {
   ) {
     this.startedMs = times.startedMs;
     this.waits = times.waits;
+  }
+
+  /** What the upstream has reported last, as it was written. */
+  get reported(): TokenUsage | undefined {
+    return this.told;
   }
 
   /** What admission granted; undefined before, and when it refused. */
@@ -124,8 +136,8 @@ export class Ticket {
   beginAttempt(target: AttemptTarget): AttemptLog {
     const attempt = new AttemptLog(this.call, this.attempts.length + 1, target, monotonicMs() - this.startedMs);
     const left = this.attempts.at(-1);
-    if (left !== undefined && !this.isProvisional) left.usage = this.usage;
-    this.usage = undefined;
+    if (left !== undefined && !this.isProvisional) left.usage = this.told;
+    this.told = this.usage = this.seen = undefined;
     this.output.restart();
     attempt.onAnswered = () => this.output.begin(monotonicMs());
     this.attempts.push(attempt);
@@ -188,12 +200,15 @@ export class Ticket {
   }
 
   /** What has been seen of the answer so far. */
-  progress(): Omit<Progress, 'upstreamAnswered'> {
+  progress(): Omit<Progress, 'upstreamAnswered' | 'bounds'> {
     return {
       usage: this.usage,
+      told: this.told,
       isProvisional: this.isProvisional,
       counted: this.counted,
       outputUnits: this.output.total(monotonicMs),
+      // What passes as it is, unstreamed, is looked into only where its report is in doubt.
+      seenUnits: this.seen ?? (this.call.head.stream ? 0 : undefined),
       begun: this.begun,
     };
   }
@@ -204,13 +219,13 @@ export class Ticket {
         this.show();
         break;
       case 'output':
+        this.seen = (this.seen ?? 0) + signal.units;
         this.output.count(signal.units);
         break;
       case 'usage':
-        this.usage = signal.usage;
+        this.told = signal.usage;
         this.isProvisional = !isFinalReport(signal);
-        this.output.report(signal.usage, monotonicMs());
-        this.granted?.credit?.report(signal.usage);
+        this.report(this.granted === undefined ? signal.usage : boundedUsage(signal.usage, this.granted.bounds));
         break;
       case 'counted':
         this.counted = signal;
@@ -218,6 +233,12 @@ export class Ticket {
       default:
         signal satisfies never;
     }
+  }
+
+  private report(usage: TokenUsage): void {
+    this.usage = usage;
+    this.output.report(usage, monotonicMs());
+    this.granted?.credit?.report(usage);
   }
 
   private show(): void {

@@ -102,6 +102,17 @@ export interface TokenUsage {
   readonly passes?: readonly UsagePass[];
   /** By which a later call can refer to this answer. */
   readonly answerId?: string;
+  /** There when a total was not reported as a count. */
+  readonly irregular?: IrregularTotals;
+}
+
+/**
+ * What an upstream wrote in place of a total, as JSON (`-5`, `"130"`), empty where it left the total out. The total is 0
+ * then, or what can be said without it; only a count in a string is taken as that count.
+ */
+export interface IrregularTotals {
+  readonly input?: string;
+  readonly output?: string;
 }
 
 /** What a hosted image tool used over all of its runs. */

@@ -11,6 +11,7 @@ export type {
   CallHead,
   Effort,
   ImageGenerationUsage,
+  IrregularTotals,
   OutsideContent,
   TokenUsage,
   UsagePass,
@@ -48,11 +49,11 @@ export {
   isKeepAlive,
   latin1,
   NO_BYTES,
-  outputIn,
   PASSED,
   passUnlessError,
   truncated,
   unreadableEvent,
+  usageSignals,
 } from './meter-readings.js';
 export { pageOf, renderListedModel, renderModelPage } from './model-page.js';
 export { openAiErrorBody, renderOpenAiError } from './openai-errors.js';
@@ -71,7 +72,17 @@ export { KEEP_ALIVE_COMMENT, renderSse, SseEvent, sseText } from './sse-event.js
 export { SseSplitter } from './sse-splitter.js';
 export { textPieces } from './text-pieces.js';
 export type { AnswerPlaces, PromptPlaces, TextPiece, TextPlaces } from './text-places.js';
-export { countIn, mediaIn, mediaOut, objectIn, tierIn, withParts } from './token-counts.js';
+export {
+  countIn,
+  hasAny,
+  irregularIn,
+  isCountInString,
+  mediaIn,
+  mediaOut,
+  objectIn,
+  tierIn,
+  withParts,
+} from './token-counts.js';
 export type {
   MeterReading,
   StreamMeter,

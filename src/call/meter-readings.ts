@@ -1,4 +1,5 @@
 import { AppError } from '../shared/index.js';
+import type { TokenUsage } from './call.js';
 import { classifyInnerError } from './classify-upstream.js';
 import { eventTypeReader, outputUnits, parseData } from './event-text.js';
 import { MemberFinder } from './member-finder.js';
@@ -53,8 +54,23 @@ export function passUnlessError(event: SseEvent): MeterReading {
  * What a whole answer's output comes to, roughly, when the upstream does not report it.
  * @param texts finds the members whose strings are the answer
  */
-export function outputIn(body: Uint8Array, texts: MemberFinder): CallSignal {
+function outputIn(body: Uint8Array, texts: MemberFinder): CallSignal {
   return { type: 'output', units: outputUnits(texts.stringBytes(latin1(body))) };
+}
+
+/**
+ * What a whole answer says of its usage. Its output is counted as well where the report says nothing of it, or more than
+ * can be seen: a token is a byte at least.
+ * @param texts as for `outputIn`
+ */
+export function usageSignals(
+  usage: TokenUsage | undefined,
+  body: Uint8Array,
+  texts: MemberFinder,
+): readonly CallSignal[] {
+  if (usage === undefined) return [outputIn(body, texts)];
+  const isSeen = usage.output > 0 && usage.output <= body.length && usage.irregular === undefined;
+  return [...(isSeen ? [] : [outputIn(body, texts)]), { type: 'usage', usage }];
 }
 
 /** Bytes as text of one character each: names and punctuation can be looked for in it, and bytes be counted. */

@@ -10,11 +10,49 @@ export function objectIn(parent: JsonObject | undefined, name: string): JsonObje
 /** More than any model can read or write: a report of more is none. */
 const MAX_TOKENS = 10_000_000_000;
 
-/** A count of tokens as an upstream reports it; undefined when it is not there or no number that can be charged. */
+/** A count that was written as a string, as some servers write all of their numbers. */
+const COUNT_IN_STRING = /^\d{1,11}$/;
+
+/** A count of tokens as an upstream reports it; undefined when it is not there or no count. */
 export function countIn(parent: JsonObject | undefined, name: string): number | undefined {
   const value = parent?.[name];
-  return typeof value === 'number' && value >= 0 && value <= MAX_TOKENS ? Math.round(value) : undefined;
+  if (typeof value === 'number') return Number.isInteger(value) && isInRange(value) ? value : undefined;
+  if (typeof value !== 'string' || !COUNT_IN_STRING.test(value)) return undefined;
+  const count = Number(value);
+  return isInRange(count) ? count : undefined;
 }
+
+const isInRange = (value: number): boolean => value >= 0 && value <= MAX_TOKENS;
+
+/** Enough to recognise what an upstream wrote in place of a count. */
+const MAX_WRITTEN_CHARACTERS = 40;
+
+/** What stands in place of the totals by these names; nothing when both are counts. */
+export function irregularIn(
+  usage: JsonObject | undefined,
+  names: { readonly input: string; readonly output: string },
+): Pick<TokenUsage, 'irregular'> {
+  const input = written(usage?.[names.input]);
+  const output = written(usage?.[names.output]);
+  if (input === undefined && output === undefined) return {};
+  return { irregular: { ...(input !== undefined && { input }), ...(output !== undefined && { output }) } };
+}
+
+/** Undefined for a count. */
+function written(value: unknown): string | undefined {
+  if (typeof value === 'number' && Number.isInteger(value) && isInRange(value)) return undefined;
+  return value === undefined || value === null ? '' : JSON.stringify(value).slice(0, MAX_WRITTEN_CHARACTERS);
+}
+
+/** Whether what was written in place of a total is a count all the same. */
+export function isCountInString(text: string): boolean {
+  const inner = text.slice(1, -1);
+  return text.startsWith('"') && COUNT_IN_STRING.test(inner) && isInRange(Number(inner));
+}
+
+/** Whether a usage object has anything to say by one of these names. */
+export const hasAny = (usage: JsonObject | undefined, ...names: readonly string[]): boolean =>
+  names.some((name) => usage?.[name] !== undefined && usage[name] !== null);
 
 /** What a report says of images and sounds in a prompt, in the dialects that name them alike; the rest is absent. */
 export function mediaIn(promptDetails: JsonObject): Pick<TokenUsage, 'imageInput' | 'audioInput'> {

@@ -1,9 +1,12 @@
 import { concat, from, map, of, range } from 'rxjs';
-import type { StreamDecoder } from '../call/index.js';
+import type { Call, StreamDecoder, VerbatimLane } from '../call/index.js';
 import type { UpstreamPart } from '../channels/index.js';
+import type { Answer } from './answer.js';
 import { collected } from './collected-answer.js';
 import { FoldedStream } from './folded-stream.js';
+import type { FrameOutlet } from './frame-outlet.js';
 import { TranslatedWhole } from './translated-whole.js';
+import { VerbatimWhole } from './verbatim-whole.js';
 import type { WholeAnswer } from './whole-answer.js';
 
 const MIB = 1024 * 1024;
@@ -24,6 +27,22 @@ describe('an answer that is kept until it is complete', () => {
     for (let mib = 1; mib <= 64; mib += 1) whole.chunk(new Uint8Array(MIB));
     expect(failures).toEqual([]);
     whole.chunk(new Uint8Array(1));
+    expect(failures).toEqual([TOO_LARGE]);
+  });
+
+  it('fails likewise when it passes as it is', () => {
+    const failures: unknown[] = [];
+    const out = { next: () => undefined, error: (error: unknown) => failures.push(error), complete: () => undefined };
+    const whole = new VerbatimWhole(
+      out as unknown as FrameOutlet,
+      {} as VerbatimLane,
+      {} as Call,
+      { committed: true, commit: () => undefined } as unknown as Answer,
+    );
+    for (let mib = 1; mib <= 64; mib += 1) whole.chunk(new Uint8Array(MIB));
+    expect(failures).toEqual([]);
+    whole.chunk(new Uint8Array(1));
+    whole.end();
     expect(failures).toEqual([TOO_LARGE]);
   });
 

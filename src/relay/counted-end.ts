@@ -1,13 +1,16 @@
-import { type Call, type Frame, isFinalReport } from '../call/index.js';
+import type { UsageBounds } from '../billing/index.js';
+import type { Call, Frame } from '../call/index.js';
 import type { CountedTokens, CountRequest } from '../tokens/index.js';
 import type { Answer } from './answer.js';
 import type { AnswerText } from './answer-text.js';
 import type { FrameOutlet } from './frame-outlet.js';
+import { ReportWatch } from './report-watch.js';
 import type { UsageCounting } from './usage-counting.js';
 
 interface Uncounted {
   readonly call: Call;
   readonly answer: Answer;
+  readonly bounds: UsageBounds;
   readonly counting: UsageCounting;
   readonly places: CountRequest['places'];
   /** What was kept of a stream; undefined when the answer is whole. */
@@ -15,11 +18,12 @@ interface Uncounted {
 }
 
 /**
- * Keeps back the last frame of an answer that reported no usage until its words are counted. Until then the request's
+ * Keeps back the last frame of an answer until its words are counted, when it reported no usage, not all of it, or one
+ * that cannot be true. Until then the request's
  * body is kept; nobody waits for long, and without a count the answer ends as it would have.
  */
 export class CountedEnd implements FrameOutlet {
-  private isReported = false;
+  private readonly report: ReportWatch;
   /** Part of it has gone already, so what comes last is not all of it. */
   private hasBegun = false;
   private isCounting = false;
@@ -29,12 +33,13 @@ export class CountedEnd implements FrameOutlet {
     private readonly out: FrameOutlet,
     private readonly uncounted: Uncounted,
   ) {
+    this.report = new ReportWatch(uncounted.bounds, uncounted.text !== undefined);
     uncounted.answer.keepBody();
   }
 
   next(frame: Frame): void {
-    this.isReported ||= frame.signals.some(isFinalReport);
-    const isCountable = !this.isReported && (this.uncounted.text !== undefined || !this.hasBegun);
+    this.report.note(frame.signals);
+    const isCountable = !this.report.isBelieved && (this.uncounted.text !== undefined || !this.hasBegun);
     this.hasBegun = true;
     if (!isCountable) this.uncounted.answer.dropBody();
     if (!isCountable || !frame.last) return this.out.next(frame);

@@ -9,6 +9,7 @@ import { keptFirst } from './kept-first.js';
 import { lane } from './lane.js';
 import { prepareRequest } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
+import { ReportWatch } from './report-watch.js';
 import type { RunningCall } from './running-call.js';
 import type { Translation } from './translation.js';
 import type { Translator } from './translations.js';
@@ -57,9 +58,11 @@ export class Exchange {
         stopsSent,
         timings: this.timings,
         counting: this.counting,
+        bounds: running.admission.bounds,
         places: this.adapters.protocol(call.protocol).textPlaces,
         reportsUsage: this.counting.isReporting(channel, target.model),
       };
+      const report = new ReportWatch(context.bounds, target.stream);
       // An unstreamed answer is whole when it ends, whatever its upstream is used to; one that was left is not.
       const onFinished = (isReported: boolean): void => {
         const isWhole = isReported || translation?.mayLeave(stopsSent) !== true;
@@ -67,7 +70,7 @@ export class Exchange {
       };
       const frames = this.client
         .open(channel, credential?.secret, traced(request, ticket, channel, adapter), answer.flow)
-        .pipe(lane(context), watchAttempt({ attempt, answer, ...limits, onFinished }));
+        .pipe(lane(context), watchAttempt({ attempt, answer, report, ...limits, onFinished }));
       return this.kept(frames, running, assignment, translation);
     });
   }

@@ -61,6 +61,7 @@ export const renderGeneration = (call: RecordedCall): JsonObject => ({
   first_token_ms: call.firstTokenMs,
   duration_ms: call.durationMs,
   attempts: call.attempts,
+  upstream_report: call.upstreamReport,
 });
 
 /** One term of the sum: so many tokens at a price per million, or so many uses at a fee. */

@@ -1,4 +1,4 @@
-import type { AttemptLog } from '../billing/index.js';
+import type { AttemptLog, UsageBounds } from '../billing/index.js';
 import type { Call, Losses, TextPlaces, UpstreamAdapter, UpstreamTarget } from '../call/index.js';
 import type { Answer } from './answer.js';
 import type { RelayTimings } from './relay-timings.js';
@@ -19,6 +19,8 @@ export interface LaneContext {
   readonly attempt: AttemptLog;
   readonly timings: RelayTimings;
   readonly counting: UsageCounting;
+  /** What its usage is judged by. */
+  readonly bounds: UsageBounds;
   /** The upstream's streams end with what they used: nothing has to be kept for a count. */
   readonly reportsUsage: boolean;
   /** Undefined when the request went up in the client's own words. */

@@ -71,18 +71,22 @@ function formOf(headers: UpstreamHeaders): 'stream' | 'json' | 'other' {
 }
 
 function streamSink(
-  { call, answer, timings, counting, places, reportsUsage }: LaneContext,
+  { call, answer, timings, bounds, counting, places, reportsUsage }: LaneContext,
   verbatim: VerbatimLane,
   out: Out,
 ): AnswerSink {
   const meter = verbatim.meterStream(call);
   if (reportsUsage) return new AnswerStream(out, meter, answer, timings);
   const text = new AnswerText();
-  const end = new CountedEnd(out, { call, answer, counting, places, text });
+  const end = new CountedEnd(out, { call, answer, bounds, counting, places, text });
   return new AnswerStream(end, new KeepingMeter(meter, verbatim, text), answer, timings);
 }
 
-function wholeSink({ call, answer, counting, places }: LaneContext, verbatim: VerbatimLane, out: Out): AnswerSink {
-  const end = new CountedEnd(out, { call, answer, counting, places, text: undefined });
+function wholeSink(
+  { call, answer, bounds, counting, places }: LaneContext,
+  verbatim: VerbatimLane,
+  out: Out,
+): AnswerSink {
+  const end = new CountedEnd(out, { call, answer, bounds, counting, places, text: undefined });
   return new VerbatimWhole(end, verbatim, call, answer);
 }

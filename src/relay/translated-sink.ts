@@ -19,11 +19,11 @@ export function translatedSink(
   streamed: boolean,
   out: Subscriber<Frame>,
 ): AnswerSink {
-  const { call, adapter, target, answer, losses, timings, counting, places, stopsSent } = context;
+  const { call, adapter, target, answer, losses, timings, bounds, counting, places, stopsSent } = context;
   // Only a stream is known to report beforehand, and only at its end.
   const reports = streamed && context.reportsUsage && !translation.mayLeave(stopsSent);
   const text = reports ? undefined : new AnswerText();
-  const end = text === undefined ? out : new CountedEnd(out, { call, answer, counting, places, text });
+  const end = text === undefined ? out : new CountedEnd(out, { call, answer, bounds, counting, places, text });
   const signals = new EventSignals(text, translation.answerId);
   const decoder = (): StreamDecoder => translation.decoder(adapter, target, stopsSent);
   const { stream } = call.head;

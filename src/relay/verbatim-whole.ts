@@ -1,6 +1,7 @@
 import { type Call, type CallSignal, outputUnits, type VerbatimLane } from '../call/index.js';
 import type { Answer } from './answer.js';
 import type { FrameOutlet } from './frame-outlet.js';
+import { AnswerSize } from './answer-size.js';
 import type { AnswerSink } from './answer-sink.js';
 
 /** Up to this size an answer is kept whole, so that a late failure is still an HTTP error and may be tried elsewhere. */
@@ -12,6 +13,10 @@ const EDGE_BYTES = 64 * 1024;
 export class VerbatimWhole implements AnswerSink {
   private chunks: Uint8Array[] = [];
   private size = 0;
+  /** Also of one that passes in pieces, which may come compressed a thousand times. */
+  private readonly limit = AnswerSize.ofWhole();
+  /** It was larger than that. */
+  private isOver = false;
   /** Of an answer too long to keep. */
   private beginning: Buffer | undefined;
 
@@ -23,12 +28,19 @@ export class VerbatimWhole implements AnswerSink {
   ) {}
 
   chunk(bytes: Uint8Array): void {
+    if (this.isOver) return;
+    try {
+      this.limit.add(bytes);
+    } catch (error) {
+      return this.giveUp(error);
+    }
     this.chunks.push(bytes);
     this.size += bytes.length;
     if (this.size > MAX_WHOLE_BYTES) this.passOn();
   }
 
   end(): void {
+    if (this.isOver) return;
     const bytes = Buffer.concat(this.chunks);
     try {
       const signals = this.signalsOf(bytes);
@@ -48,12 +60,19 @@ export class VerbatimWhole implements AnswerSink {
     this.chunks = [];
   }
 
+  private giveUp(error: unknown): void {
+    this.isOver = true;
+    this.stop();
+    this.out.error(error);
+  }
+
   private signalsOf(bytes: Buffer): readonly CallSignal[] {
     if (this.beginning === undefined) return this.lane.meterResponse(this.call, bytes);
     const usage = usagePart(bytes) ?? usagePart(this.beginning);
     // The client has most of it: what cannot be read any more is charged by its size.
-    if (usage === undefined) return [{ type: 'output', units: outputUnits(this.size) }];
-    return this.lane.meterResponse(this.call, usage);
+    const output: CallSignal = { type: 'output', units: outputUnits(this.size) };
+    if (usage === undefined) return [output];
+    return [output, ...this.lane.meterResponse(this.call, usage).filter(({ type }) => type !== 'output')];
   }
 
   /** Lets go of all but the last bytes, which are kept back for the settlement and hold the usage. */

@@ -1,10 +1,11 @@
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import type { AttemptLog } from '../billing/index.js';
-import { type Frame, isFinalReport } from '../call/index.js';
+import type { Frame } from '../call/index.js';
 import type { ChannelTimeouts } from '../channels/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
 import type { Answer } from './answer.js';
 import { Patience } from './patience.js';
+import type { ReportWatch } from './report-watch.js';
 
 /** The limits of one attempt that its connection knows nothing of, in milliseconds. */
 interface TimeLimits {
@@ -17,7 +18,8 @@ interface TimeLimits {
 interface Watched {
   readonly attempt: AttemptLog;
   readonly answer: Answer;
-  /** Told when the end of the answer has gone on its way. @param isReported whether it said what it came to */
+  readonly report: ReportWatch;
+  /** Told when the end of the answer has gone on its way. @param isReported whether it said, credibly, what it came to */
   readonly onFinished: (isReported: boolean) => void;
 }
 
@@ -35,6 +37,7 @@ export const timeLimits = (
 export function watchAttempt({
   attempt,
   answer,
+  report,
   firstMs,
   totalMs,
   onFinished,
@@ -42,7 +45,6 @@ export function watchAttempt({
   return (frames) =>
     new Observable((out) => {
       const begunMs = monotonicMs();
-      let isReported = false;
       const fail = (thrown: unknown): void => {
         const { kind, message } = AppError.from(thrown);
         attempt.finish(kind, message);
@@ -58,16 +60,14 @@ export function watchAttempt({
         next: (frame) => {
           first?.end();
           if (frame.bytes.length > 0) answer.timing.upstreamMs ??= monotonicMs() - begunMs;
-          for (const signal of frame.signals) {
-            if (signal.type === 'content') attempt.firstToken();
-            isReported ||= isFinalReport(signal);
-          }
+          report.note(frame.signals);
+          if (frame.signals.some(({ type }) => type === 'content')) attempt.firstToken();
           if (frame.last) {
             total.end();
             attempt.finish('succeeded');
           }
           out.next(frame);
-          if (frame.last) onFinished(isReported);
+          if (frame.last) onFinished(report.isBelieved);
         },
         error: fail,
         complete: () => out.complete(),

@@ -17,6 +17,8 @@ export interface UsageFilter {
   readonly upstream?: UpstreamAnswer | undefined;
   /** Only calls that cost the operator more than was charged for them. */
   readonly atALoss?: boolean | undefined;
+  /** Only calls whose upstream reported a usage that cannot be true. */
+  readonly isCorrected?: boolean | undefined;
 }
 
 /** The values of a statement that is put together from parts. */
@@ -49,8 +51,13 @@ export function conditions(filter: UsageFilter, parameters: Parameters, result =
     .join('');
   const channel = filter.channel === undefined ? '' : sentTo(filter.channel, parameters);
   const loss = filter.atALoss === true ? ' AND c.upstream_cost > c.cost' : '';
+  const corrected = filter.isCorrected === true ? " AND c.billing_basis = 'corrected'" : '';
   return (
-    alike + channel + loss + (filter.upstream === undefined ? '' : answeredWith(filter.upstream, filter, parameters))
+    alike +
+    channel +
+    loss +
+    corrected +
+    (filter.upstream === undefined ? '' : answeredWith(filter.upstream, filter, parameters))
   );
 }
 
@@ -62,8 +69,8 @@ function sentTo(channel: string, parameters: Parameters): string {
 }
 
 /** Whether what is asked for can be told of finished calls alone: of open ones nothing is known of upstreams. */
-export const ofFinished = ({ channel, upstream, atALoss }: UsageFilter): boolean =>
-  channel !== undefined || upstream !== undefined || atALoss === true;
+export const ofFinished = ({ channel, upstream, atALoss, isCorrected }: UsageFilter): boolean =>
+  channel !== undefined || upstream !== undefined || atALoss === true || isCorrected === true;
 
 /** The bounds are those of the calls: attempts stand in the partition of their call, and no other one need be read. */
 function answeredWith(answer: UpstreamAnswer, { from, to }: UsageFilter, parameters: Parameters): string {

@@ -56,6 +56,15 @@ describe('the overview', () => {
   });
   afterEach(() => relay.close());
 
+  it('names channels whose usage was corrected within the last day, with the way to their calls', async () => {
+    const id = await row(ann, 10, { billingBasis: 'corrected', channel: 'messages-main' });
+    await row(ann, 2 * DAY, { billingBasis: 'corrected', channel: 'messages-main' });
+    await row(ann, 11, { channel: 'messages-main' });
+    expect(await shown()).toContain('messages-main reported implausible usage for 1 call');
+    const { text } = await operator.get('/admin/calls?range=24h&channel=messages-main&result=corrected');
+    expect([...text.matchAll(/id="c-(req_\w+)"/g)].map(([, shownId]) => shownId)).toEqual([id]);
+  });
+
   it('is nothing that an ordinary user could find', async () => {
     expect((await (await signedIn(relay, ann.accountId)).get('/admin')).status).toBe(404);
   });

@@ -52,7 +52,7 @@ describe('the Vercel AI SDK on Messages', () => {
         return fetch(url, init);
       },
     });
-  const request = { messages: MESSAGES, tools: TOOLS, maxOutputTokens: 100 };
+  const request = { messages: MESSAGES, tools: TOOLS, maxOutputTokens: 1000 };
 
   it.each(['whole', 'streamed'])(
     'sends tools and images up unchanged and understands what comes back: %s',

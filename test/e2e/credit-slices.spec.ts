@@ -140,13 +140,15 @@ describe('a stream and the money held for it', () => {
     },
   );
 
-  it('pays for more than the upstream was told to say as long as there is money', async () => {
+  it('charges no more than the limit of the request when the upstream says more and reports it', async () => {
     const caller = await relay.caller();
     const text = Array.from({ length: 30 }, () => HUNDRED_TOKENS);
     relay.upstream.script(answerIn('messages', { text, usage: { prompt: 10, completion: 3000 } }));
     const request = aRequest('messages', { stream: true, max_tokens: 100 });
     expect(await (await relay.post('/v1/messages', caller.key, request)).text()).toContain('message_stop');
-    expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded', cost: '30010000', uncollected: '0' });
+    // 10 × $1/M + 100 × $10/M
+    const charged = { billing_basis: 'corrected', completion_tokens: '100', cost: '1010000', uncollected: '0' };
+    expect(await relay.onlyCall(caller)).toMatchObject({ status: 'succeeded', ...charged });
   });
 
   /** Everything before the first content, with the usage that some dialects begin with. */

@@ -73,6 +73,7 @@ describe('GET /v1/generations/ID', () => {
       first_token_ms: expect.any(Number) as number,
       duration_ms: expect.any(Number) as number,
       attempts: 1,
+      upstream_report: null,
     });
     // By which channel it went is the operator's business.
     expect(JSON.stringify(generation)).not.toContain('-main');
@@ -102,6 +103,7 @@ describe('GET /v1/generations/ID', () => {
       first_token_ms: null,
       duration_ms: null,
       attempts: null,
+      upstream_report: null,
     });
     held.open();
     const response = await running;
@@ -125,6 +127,7 @@ describe('GET /v1/generations/ID', () => {
         billing_basis: 'free',
         lines: [],
         attempts: 0,
+        upstream_report: null,
       }),
     );
     const caller = await relay.caller();
@@ -136,6 +139,7 @@ describe('GET /v1/generations/ID', () => {
       cost_usd: '0',
       first_token_ms: null,
       attempts: 1,
+      upstream_report: null,
     });
   });
 

@@ -3,7 +3,7 @@ import { tokensIn } from '../../src/tokens/count-tokens.js';
 import { TokenThread } from '../../src/tokens/index.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { eventually } from '../support/eventually.js';
-import { RelayApp, type StoredCall } from '../support/relay-app.js';
+import { catalogFor, RelayApp, type StoredCall } from '../support/relay-app.js';
 import {
   answerIn,
   type AnswerOptions,
@@ -129,6 +129,9 @@ describe('an upstream that reports no usage', () => {
   });
 
   it('is charged for all of a long answer by the share that was kept', async () => {
+    await relay.applyCatalog(
+      catalogFor(relay.upstream.url).replaceAll('max_output_tokens: 64000', 'max_output_tokens: 400000'),
+    );
     // Two million characters, of which one MiB is kept; a token for each word.
     const words = ' hello'.repeat(1000);
     relay.upstream.script(silent('chat-completions', { text: Array.from({ length: 333 }, () => words) }));

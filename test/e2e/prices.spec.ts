@@ -71,6 +71,9 @@ const TABLE: readonly (readonly [promptTokens: number, Effort, group: 'default' 
   [300_000, 'xhigh', 'saver', '738000000'],
 ];
 
+const promptOf = (dialect: Dialect, content: string): JsonObject =>
+  dialect === 'responses' ? { input: content } : { messages: [{ role: 'user', content }] };
+
 /** A whole answer of a dialect, with more in it. */
 const answerWith = (dialect: Dialect, more: JsonObject, usage: JsonObject = {}): ReturnType<typeof jsonAnswer> => {
   const body = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody }[dialect]();
@@ -103,7 +106,8 @@ describe('prices', () => {
     it.each(TABLE)('%d prompt tokens at %s effort in the group %s cost %s nano-dollars', async (...row) => {
       const [prompt, effort, group, nanos] = row;
       relay.upstream.script(answerIn(dialect, { usage: { prompt, completion: 1_000 } }));
-      const call = await rowOf(await send(dialect, fields[effort], callers[group]), callers[group]);
+      const request = { ...fields[effort], ...promptOf(dialect, 'hello '.repeat(prompt / 6)) };
+      const call = await rowOf(await send(dialect, request, callers[group]), callers[group]);
       expect(call).toMatchObject({ cost: nanos, uncollected: '0', effort, prompt_tokens: String(prompt) });
     });
   });

@@ -80,7 +80,7 @@ describe('the official SDKs', () => {
       },
     ],
     tools: [{ type: 'function' as const, function: { name: 'get_weather', parameters: SCHEMA } }],
-    max_completion_tokens: 100,
+    max_completion_tokens: 1000,
   };
   const responsesRequest = {
     model: 'm',
@@ -95,11 +95,11 @@ describe('the official SDKs', () => {
       },
     ],
     tools: [{ type: 'function' as const, name: 'get_weather', parameters: SCHEMA, strict: false }],
-    max_output_tokens: 100,
+    max_output_tokens: 1000,
   };
   const messagesRequest = {
     model: 'm',
-    max_tokens: 100,
+    max_tokens: 1000,
     system: 'Be brief.',
     messages: [
       {

@@ -60,6 +60,21 @@ describe('the pages of the usage log', () => {
   });
   afterAll(() => relay.close());
 
+  it('shows which calls were charged otherwise than their upstream reported, and why', async () => {
+    await row(ann, 4);
+    const id = await row(ann, 5, { billingBasis: 'corrected' });
+    await relay
+      .get(DataSource)
+      .query('UPDATE calls SET upstream_report = $2 WHERE id = $1', [
+        id,
+        { findings: ['prompt_too_large'], prompt_tokens: 1e10, completion_tokens: 7 },
+      ]);
+    expect(rows(await page(`${LOG}?result=corrected`))).toEqual([id]);
+    expect(await page(`${LOG}/${id}`)).toContain(
+      'Corrected: the upstream reported prompt 10,000,000,000, completion 7, which cannot be right: the prompt cannot have so many tokens.',
+    );
+  });
+
   it('are for whoever is signed in', async () => {
     const { status, location } = await new (await import('../support/page-visitor.js')).PageVisitor(relay.url).get(LOG);
     expect([status, location]).toEqual([303, expect.stringMatching(/^\/sign-in\?next=/)]);

@@ -69,6 +69,7 @@ export const finished = (
   hold_ms: null,
   settle_wait_ms: null,
   waits: null,
+  upstream_report: null,
   ...overrides,
 });
 

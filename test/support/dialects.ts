@@ -16,5 +16,5 @@ export const PATHS: Readonly<Record<Dialect, string>> = {
 export function aRequest(dialect: Dialect, overrides: JsonObject = {}): JsonObject {
   if (dialect === 'responses') return { model: 'm', input: 'Hello', ...overrides };
   const messages = [{ role: 'user', content: 'Hello' }];
-  return { model: 'm', messages, ...(dialect === 'messages' && { max_tokens: 100 }), ...overrides };
+  return { model: 'm', messages, ...(dialect === 'messages' && { max_tokens: 1000 }), ...overrides };
 }

@@ -68,6 +68,11 @@ const PROMPT_AND_THOUGHT: Count = ({ receivedAt, closedAt = receivedAt }) => [
   ((closedAt - receivedAt) / 1000) * HIDDEN_PER_SECOND,
 ];
 const MORE: Count = () => [PROMPT_TOKENS, 3 * ANSWER_TOKENS];
+/** Of that, what is beyond the output limit that was sent. */
+const BEYOND_LIMIT: Count = ({ json }) => {
+  const { max_tokens, max_completion_tokens, max_output_tokens } = json as JsonObject;
+  return [0, 3 * ANSWER_TOKENS - Number(max_tokens ?? max_completion_tokens ?? max_output_tokens)];
+};
 
 type Play = (scene: Scene) => Script;
 
@@ -122,8 +127,6 @@ export interface LeakRow {
   readonly upstream: readonly (readonly [play: Play, bills: Count, gives: Count])[];
   /** An estimate may be up to twice too high or too low. */
   readonly charge: 'exact' | 'estimate';
-  /** Something stays uncollected. */
-  readonly uncollected?: true;
   readonly status: string;
   readonly basis: string;
 }
@@ -144,8 +147,8 @@ export const LEAK_ROWS: readonly LeakRow[] = [
     upstream: [[refusal, NOTHING, NOTHING], [answer, PROMPT_AND_ANSWER, NOTHING]] },
   { ending: 'finished by the second channel, the first broke off before any output', kinds: BOTH, model: 'two', ...REPORTED,
     upstream: [[headThen(breaking), THE_PROMPT, THE_PROMPT], [answer, PROMPT_AND_ANSWER, NOTHING]] },
-  { ending: 'finished, the upstream ignored its output limit', kinds: BOTH, caller: { credit: SMALLEST }, ...REPORTED, uncollected: true,
-    upstream: [[more, MORE, NOTHING]] },
+  { ending: 'finished, the upstream ignored its output limit', kinds: BOTH, caller: { credit: SMALLEST }, ...REPORTED, basis: 'corrected',
+    upstream: [[more, MORE, BEYOND_LIMIT]] },
 
   { ending: 'left before the headers', kinds: BOTH, leaves: 'asked', status: 'cancelled', basis: 'free', charge: 'exact',
     upstream: [[silence, THE_PROMPT, THE_PROMPT]] },

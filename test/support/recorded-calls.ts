@@ -37,6 +37,7 @@ export const aRecordedCall = (overrides: Partial<RecordedCall> = {}): RecordedCa
   holdMs: 3,
   settleWaitMs: 0,
   waits: null,
+  upstreamReport: null,
   ...overrides,
 });
 

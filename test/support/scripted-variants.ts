@@ -1,6 +1,7 @@
 /** Ready-made answers with something changed in all of their objects, streamed or whole as the upstream is asked. */
 
 import { vendorOf } from '../conformance/dialects/index.js';
+import { jsonIn } from './scripted-bodies.js';
 import { type AnswerOptions, jsonAnswer } from './scripted-content.js';
 import {
   type Dialect,
@@ -19,7 +20,7 @@ export function variantOf(dialect: string, options: AnswerOptions, change: Chang
   const vendor = vendorOf(dialect);
   return (request) => {
     if (!vendor.wantsStream(request)) return jsonAnswer(200, changed(vendor.body(options), change));
-    return [streamHead(), sse(changedEvents(vendor.events(options), change)), end()];
+    return [streamHead(), sse(changedEvents(vendor.events(options, jsonIn(request)), change)), end()];
   };
 }
 

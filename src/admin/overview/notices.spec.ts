@@ -10,6 +10,7 @@ const ALL_WELL: Conditions = {
   lostMails: 0,
   unsettled: 0,
   paymentProblems: 0,
+  corrections: [],
 };
 const titles = (conditions: Partial<Conditions>): string[] =>
   notices({ ...ALL_WELL, ...conditions }).map(({ tone, title }) => `${tone}: ${title}`);
@@ -40,6 +41,13 @@ describe('what the overview says to be wrong', () => {
   it('tells of a channel that rests once, and leads to it', () => {
     expect(titles({ rests: [REST], troubles: [trouble({})] })).toEqual(['bad: deepseek: resting 4 min']);
     expect(notices({ ...ALL_WELL, rests: [REST] })[0]?.action?.href).toBe('/admin/channels/chn_1');
+  });
+
+  it('names channels whose usage was corrected, and leads to the calls', () => {
+    const corrections = [{ channel: 'a b', calls: 2 }];
+    expect(titles({ corrections })).toEqual(['warn: a b reported implausible usage for 2 calls']);
+    const [notice] = notices({ ...ALL_WELL, corrections });
+    expect(notice?.action?.href).toBe('/admin/calls?range=24h&channel=a%20b&result=corrected');
   });
 
   it('leads from a failing channel to the calls that it failed', () => {

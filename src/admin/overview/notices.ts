@@ -11,6 +11,12 @@ export interface ChannelTrouble {
   readonly status: number | null;
 }
 
+/** A channel whose reports of usage could not be true within the last day. */
+export interface ChannelCorrections {
+  readonly channel: string;
+  readonly calls: number;
+}
+
 /** A channel that is not asked, or not as often as it might be. */
 export interface ChannelRest {
   readonly id: string;
@@ -39,6 +45,7 @@ export interface Conditions {
   readonly unsettled: number;
   /** What the payment provider told that could not be entered. */
   readonly paymentProblems: number;
+  readonly corrections: readonly ChannelCorrections[];
 }
 
 /** Fewer attempts say little of a channel, and so does a smaller share of failures. */
@@ -55,6 +62,7 @@ export function notices(conditions: Conditions): readonly Notice[] {
     ...ofMoney(conditions),
     ...conditions.rests.map(resting),
     ...ofModels(conditions),
+    ...conditions.corrections.map(corrected),
     ...conditions.troubles.flatMap((trouble) => failing(trouble, conditions.rests)),
     ...ofProcess(conditions),
   ];
@@ -80,6 +88,16 @@ const notSettled = (unsettled: number): Notice => ({
   tone: 'bad',
   title: `${count(unsettled)} call${unsettled === 1 ? '' : 's'} could not be settled`,
   text: 'The database refused to, so nothing was charged. “switchboard ledger check” names them.',
+});
+
+const corrected = ({ channel, calls }: ChannelCorrections): Notice => ({
+  tone: 'warn',
+  title: `${channel} reported implausible usage for ${count(calls)} call${calls === 1 ? '' : 's'}`,
+  text: 'Within the last 24 hours. These calls were charged by what was counted here; the upstream may bill you more. Check its reports, and the context window and output limit of the model.',
+  action: {
+    href: `/admin/calls?range=24h&channel=${encodeURIComponent(channel)}&result=corrected`,
+    label: 'Show calls',
+  },
 });
 
 const resting = ({ id, name, tone, label, why }: ChannelRest): Notice => ({

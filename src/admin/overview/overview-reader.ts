@@ -14,7 +14,7 @@ import {
   type Traffic,
   UsageSumsReader,
 } from '../../usage/index.js';
-import type { ChannelTrouble } from './notices.js';
+import type { ChannelCorrections, ChannelTrouble } from './notices.js';
 
 /** An account that calls were charged to. */
 export interface Spender {
@@ -34,6 +34,7 @@ export interface OverviewReading {
   readonly troubles: readonly ChannelTrouble[];
   readonly unsettled: number;
   readonly paymentProblems: number;
+  readonly corrections: readonly ChannelCorrections[];
 }
 
 /** What the upstream is not to blame for says nothing of it. */
@@ -47,10 +48,15 @@ const TROUBLES = `
    GROUP BY channel HAVING bool_or(has_failed) ORDER BY failed DESC`;
 const UNSETTLED = 'SELECT count(*)::integer AS calls FROM settlement_failures WHERE resolved_at IS NULL';
 const PAYMENT_PROBLEMS = 'SELECT count(*)::integer AS problems FROM payment_problems WHERE resolved_at IS NULL';
+const CORRECTIONS = `
+  SELECT channel, count(*)::integer AS calls FROM calls
+   WHERE billing_basis = 'corrected' AND created_at >= now() - interval '24 hours'
+   GROUP BY channel ORDER BY calls DESC, channel`;
 const SPENDERS = `
   SELECT a.id, a.email, coalesce(w.balance, 0) AS balance
     FROM accounts a LEFT JOIN wallets w ON w.account_id = a.id WHERE a.id = ANY ($1::text[])`;
 const CHANGES = 5;
+const NOTHING_READ = { changes: undefined, troubles: [], unsettled: 0, paymentProblems: 0, corrections: [] };
 
 /** What the overview shows of the database, part by part, so that one that takes too long does not take the others along. */
 @Injectable()
@@ -85,9 +91,10 @@ export class OverviewReader {
         troubles: await troubles(query),
         unsettled: (await query<{ calls: number }>(UNSETTLED))[0]?.calls ?? 0,
         paymentProblems: (await query<{ problems: number }>(PAYMENT_PROBLEMS))[0]?.problems ?? 0,
+        corrections: await query<ChannelCorrections>(CORRECTIONS),
       })),
     ]);
-    const { changes, ...rest } = lesser ?? { changes: undefined, troubles: [], unsettled: 0, paymentProblems: 0 };
+    const { changes, ...rest } = lesser ?? NOTHING_READ;
     return { traffic, callsBefore, firstToken, changes, ...rest };
   }
 

@@ -19,14 +19,15 @@ export class Troubles {
   ) {}
 
   with(
-    { troubles, unsettled, paymentProblems }: Pick<OverviewReading, 'troubles' | 'unsettled' | 'paymentProblems'>,
+    reading: Pick<OverviewReading, 'troubles' | 'unsettled' | 'paymentProblems' | 'corrections'>,
     rests: readonly ChannelRest[],
   ): Conditions {
     return {
       rests,
-      troubles,
-      unsettled,
-      paymentProblems,
+      troubles: reading.troubles,
+      unsettled: reading.unsettled,
+      paymentProblems: reading.paymentProblems,
+      corrections: reading.corrections,
       hasChannel: this.channels.hasStored,
       unserved: this.unserved(),
       countsAway: this.counts.away,

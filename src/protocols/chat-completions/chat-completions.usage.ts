@@ -1,11 +1,23 @@
-import { countIn, mediaIn, mediaOut, objectIn, tierIn, withParts, type TokenUsage } from '../../call/index.js';
+import {
+  countIn,
+  hasAny,
+  irregularIn,
+  mediaIn,
+  mediaOut,
+  objectIn,
+  tierIn,
+  withParts,
+  type TokenUsage,
+} from '../../call/index.js';
 import type { JsonObject } from '../../shared/index.js';
+
+const TOTALS = { input: 'prompt_tokens', output: 'completion_tokens' };
 
 /** The usage of a chunk or an answer; undefined when there is none to speak of. Prompt includes what was cached. */
 function chatUsage(usage: JsonObject | undefined): TokenUsage | undefined {
   const input = countIn(usage, 'prompt_tokens');
   const output = countIn(usage, 'completion_tokens');
-  if (input === undefined && output === undefined) return undefined;
+  if (!hasAny(usage, 'prompt_tokens', 'completion_tokens')) return undefined;
   const completion = objectIn(usage, 'completion_tokens_details');
   const prompt = objectIn(usage, 'prompt_tokens_details');
   return withParts({
@@ -17,6 +29,7 @@ function chatUsage(usage: JsonObject | undefined): TokenUsage | undefined {
     reasoning: countIn(completion, 'reasoning_tokens') ?? 0,
     ...mediaIn(prompt),
     ...mediaOut(completion),
+    ...irregularIn(usage, TOTALS),
   });
 }
 

@@ -5,7 +5,6 @@ import {
   type JsonEdit,
   jsonInterests,
   latin1,
-  outputIn,
   readAnswerFields,
   SplicedBody,
   type SseEvent,
@@ -14,6 +13,7 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
   upstreamHeaders,
+  usageSignals,
   type VerbatimLane,
 } from '../../call/index.js';
 import { PATH } from './chat-completions.build.js';
@@ -45,7 +45,7 @@ export class ChatCompletionsVerbatim implements VerbatimLane {
     const fields = readAnswerFields(body, ANSWER);
     const searched = head.fields.has(WEB_SEARCH) && cites(latin1(body));
     const usage = chatUsageBeside(fields.object('usage'), { serviceTier: fields.value('service_tier'), searched });
-    return [usage === undefined ? outputIn(body, TEXTS) : { type: 'usage', usage }];
+    return usageSignals(usage, body, TEXTS);
   }
 
   textsIn(event: SseEvent): readonly TextPiece[] {

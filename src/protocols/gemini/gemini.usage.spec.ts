@@ -47,7 +47,7 @@ describe('the usage of Gemini answers', () => {
 
   it('is nothing where there is no count, or one of everything together', () => {
     expect(usageIn({})).toBeUndefined();
-    expect(usageIn({ trafficType: 'ON_DEMAND', promptTokenCount: '9' })).toBeUndefined();
+    expect(usageIn({ trafficType: 'ON_DEMAND', promptTokenCount: 'nine' })).toBeUndefined();
     expect(usageIn({ totalTokenCount: 20 })).toBeUndefined();
   });
 

@@ -1,4 +1,4 @@
-import { countIn, objectIn, withParts, type TokenUsage } from '../../call/index.js';
+import { countIn, irregularIn, objectIn, withParts, type IrregularTotals, type TokenUsage } from '../../call/index.js';
 import { isJsonObject, type JsonObject } from '../../shared/index.js';
 
 /** As the vendor calls the service that everybody gets. No other one is asked for here, so that none may be charged for. */
@@ -25,8 +25,19 @@ export function usageIn(reported: JsonObject): TokenUsage | undefined {
     output: answer + reasoning,
     reasoning,
     ...mediaCounts(reported),
+    ...irregular(reported, answer + reasoning > 0),
     serviceTier: USUAL_TIER,
   });
+}
+
+const TOTALS = { input: 'promptTokenCount', output: 'candidatesTokenCount' };
+
+/** Zeros are left out in this dialect, and what other counts say of an answer is enough. */
+function irregular(reported: JsonObject, isOutputKnown: boolean): { readonly irregular?: IrregularTotals } {
+  const { input, output } = irregularIn(reported, TOTALS).irregular ?? {};
+  const isOutputIrregular = output !== undefined && output !== '' && !isOutputKnown;
+  if (input === undefined && !isOutputIrregular) return {};
+  return { irregular: { ...(input !== undefined && { input }), ...(isOutputIrregular && { output }) } };
 }
 
 /** Whether a report speaks of the answer. */

@@ -1,4 +1,12 @@
-import { countIn, objectIn, tierIn, withParts, type TokenUsage } from '../../call/index.js';
+import {
+  countIn,
+  irregularIn,
+  objectIn,
+  tierIn,
+  withParts,
+  type IrregularTotals,
+  type TokenUsage,
+} from '../../call/index.js';
 import type { JsonObject } from '../../shared/index.js';
 
 /** The prompt's side of a report; this dialect counts what went through a cache apart from `input_tokens`. */
@@ -9,11 +17,15 @@ interface Prompt {
   readonly cacheWrite1h: number;
 }
 
+const TOTALS = { input: 'input_tokens', output: 'output_tokens' };
+
 /** The usage of one answer, from reports that are cumulative: each replaces what the ones before said. */
 export class MessagesUsage {
   #prompt: Prompt = { uncached: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
   #output = 0;
   #reasoning = 0;
+  /** Undefined before the first report. */
+  #irregular: IrregularTotals | undefined;
   #beside: Pick<TokenUsage, 'serviceTier' | 'toolUses'> = {};
 
   /** Takes a `usage` object in; what is known by now, or undefined when the object says nothing. */
@@ -23,10 +35,25 @@ export class MessagesUsage {
     this.#output = countIn(usage, 'output_tokens') ?? this.#output;
     this.#reasoning = countIn(objectIn(usage, 'output_tokens_details'), 'thinking_tokens') ?? this.#reasoning;
     this.#beside = { ...this.#beside, ...tierIn(usage['service_tier']), ...toolUsesIn(usage) };
+    const irregular = (this.#irregular = this.#mergeIrregular(usage));
+    const isRegular = irregular.input === undefined && irregular.output === undefined;
     const { uncached, cacheRead, cacheWrite, cacheWrite1h } = this.#prompt;
     const input = uncached + cacheRead + cacheWrite + cacheWrite1h;
     const prompt = { input, cacheRead, cacheWrite, cacheWrite1h };
-    return withParts({ ...prompt, output: this.#output, reasoning: this.#reasoning, ...this.#beside });
+    const output = { output: this.#output, reasoning: this.#reasoning };
+    return withParts({ ...prompt, ...output, ...this.#beside, ...(!isRegular && { irregular }) });
+  }
+
+  /** A report may leave out a total that one before it had; that of the output it may not replace by what is no count. */
+  #mergeIrregular(usage: JsonObject): IrregularTotals {
+    const before = this.#irregular;
+    const { input, output } = irregularIn(usage, TOTALS).irregular ?? {};
+    const isInputKnown = before !== undefined && before.input === undefined;
+    const isOutputKnown = before !== undefined && before.output === undefined && output === '';
+    return {
+      ...(input !== undefined && !isInputKnown && { input }),
+      ...(output !== undefined && !isOutputKnown && { output }),
+    };
   }
 
   /**

@@ -4,7 +4,6 @@ import {
   commonEdits,
   type JsonEdit,
   jsonInterests,
-  outputIn,
   readAnswerFields,
   SplicedBody,
   type SseEvent,
@@ -12,6 +11,7 @@ import {
   type TextPiece,
   type UpstreamRequest,
   type UpstreamTarget,
+  usageSignals,
   type VerbatimLane,
 } from '../../call/index.js';
 import { unaffordableThinking } from './messages.errors.js';
@@ -39,7 +39,7 @@ export class MessagesVerbatim implements VerbatimLane {
 
   meterResponse(_call: Call, body: Uint8Array): readonly CallSignal[] {
     const usage = new MessagesUsage().merge(readAnswerFields(body, ANSWER).object('usage'));
-    return [usage === undefined ? outputIn(body, TEXTS) : { type: 'usage', usage }];
+    return usageSignals(usage, body, TEXTS);
   }
 
   textsIn(event: SseEvent): readonly TextPiece[] {

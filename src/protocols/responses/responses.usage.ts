@@ -1,5 +1,7 @@
 import {
   countIn,
+  hasAny,
+  irregularIn,
   mediaIn,
   mediaOut,
   objectIn,
@@ -12,11 +14,13 @@ import type { JsonObject } from '../../shared/index.js';
 import { MAX_ID_LENGTH } from './responses.head.js';
 import type { ToolUses } from './responses.tools.js';
 
+const TOTALS = { input: 'input_tokens', output: 'output_tokens' };
+
 /** The usage of a response; undefined when there is none to speak of. Input includes what was cached. */
 function responsesUsage(usage: JsonObject | undefined): TokenUsage | undefined {
   const input = countIn(usage, 'input_tokens');
   const output = countIn(usage, 'output_tokens');
-  if (input === undefined && output === undefined) return undefined;
+  if (!hasAny(usage, 'input_tokens', 'output_tokens')) return undefined;
   const details = objectIn(usage, 'input_tokens_details');
   const outputDetails = objectIn(usage, 'output_tokens_details');
   return withParts({
@@ -28,6 +32,7 @@ function responsesUsage(usage: JsonObject | undefined): TokenUsage | undefined {
     reasoning: countIn(outputDetails, 'reasoning_tokens') ?? 0,
     ...mediaIn(details),
     ...mediaOut(outputDetails),
+    ...irregularIn(usage, TOTALS),
   });
 }
 

@@ -7,7 +7,6 @@ import {
   jsonInterests,
   latin1,
   MemberFinder,
-  outputIn,
   readAnswerFields,
   SplicedBody,
   type SseEvent,
@@ -16,6 +15,7 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
   upstreamHeaders,
+  usageSignals,
   type VerbatimLane,
 } from '../../call/index.js';
 import { FORWARDED_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './responses.head.js';
@@ -51,7 +51,7 @@ export class ResponsesVerbatim implements VerbatimLane {
     const fields = readAnswerFields(body, ANSWER);
     if (fields.value('status') === 'failed') throw classifyInnerError({});
     const usage = usageOf(fields, '', toolUsesIn(latin1(body), fields, 'output'));
-    return [usage === undefined ? outputIn(body, TEXTS) : { type: 'usage', usage }];
+    return usageSignals(usage, body, TEXTS);
   }
 
   textsIn(event: SseEvent): readonly TextPiece[] {

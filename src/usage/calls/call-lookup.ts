@@ -25,14 +25,14 @@ const FIND = `
          lines, snapshot, first_token_ms AS "firstTokenMs", duration_ms AS "durationMs", attempts,
          key_id AS "keyId", channel, error_message AS "errorMessage", ip,
          ${resultOf('calls')} AS result, hold_begun_ms AS "holdBegunMs", hold_ms AS "holdMs",
-         settle_wait_ms AS "settleWaitMs", waits
+         settle_wait_ms AS "settleWaitMs", waits, upstream_report AS "upstreamReport"
     FROM calls
    -- The time inside the id, so that one partition is read.
    WHERE id = $1 AND created_at = $2::timestamptz AND ($3::text IS NULL OR account_id = $3)
    UNION ALL
   SELECT id, created_at, model, group_name, protocol, '', stream, effort, 'open', '', NULL, NULL, NULL, NULL, NULL,
          NULL, NULL, hold, NULL, NULL, snapshot, NULL, NULL, NULL, key_id, '', '', ip, 'open',
-         NULL, NULL, NULL, NULL
+         NULL, NULL, NULL, NULL, NULL
     FROM open_calls
    WHERE id = $1 AND ($3::text IS NULL OR account_id = $3)`;
 

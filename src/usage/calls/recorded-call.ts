@@ -20,6 +20,17 @@ export interface ShownSnapshot {
   readonly group_multiplier: string;
 }
 
+/** A report of usage that was not charged as it was. A total is null where it was left out, else what was written. */
+export interface UpstreamReport {
+  /** Why, as the module of billing names it: `prompt_too_large`. */
+  readonly findings: readonly string[];
+  readonly prompt_tokens: number | string | null;
+  readonly completion_tokens: number | string | null;
+  readonly cached_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly reasoning_tokens: number;
+}
+
 /** A call, open or finished. Money in nano-dollars; null: unknown, or not yet. */
 export interface RecordedCall {
   readonly id: string;
@@ -44,6 +55,8 @@ export interface RecordedCall {
   /** On hold for it while it is open. */
   readonly held: Nanos;
   readonly billingBasis: string | null;
+  /** What its upstream reported; null: what was charged, or nothing. */
+  readonly upstreamReport: UpstreamReport | null;
   /** None where nothing was priced. */
   readonly lines: readonly CostLine[];
   readonly snapshot: ShownSnapshot | null;

@@ -25,6 +25,8 @@ export interface UsageRow {
   readonly durationMs: number;
   readonly attempts: number;
   readonly ip: string;
+  /** JSON. */
+  readonly upstreamReport: string | null;
   /** `created_at` to the microsecond: where the next page begins. */
   readonly position: string;
 }

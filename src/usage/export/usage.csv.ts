@@ -29,6 +29,7 @@ const COLUMNS: Readonly<Record<string, (row: UsageRow) => Cell>> = {
   duration_ms: (row) => row.durationMs,
   attempts: (row) => row.attempts,
   ip: (row) => row.ip,
+  upstream_report: (row) => row.upstreamReport,
 };
 
 const CELLS = Object.values(COLUMNS);

@@ -19,6 +19,7 @@ const COLUMNS = `
          c.cache_write_tokens AS "cacheWriteTokens", c.completion_tokens AS "completionTokens",
          c.reasoning_tokens AS "reasoningTokens", c.cost, c.billing_basis AS "billingBasis",
          c.first_token_ms AS "firstTokenMs", c.duration_ms AS "durationMs", c.attempts, c.ip,
+         c.upstream_report::text AS "upstreamReport",
          to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS position
     FROM calls c
     LEFT JOIN accounts a ON a.id = c.account_id

@@ -1,4 +1,5 @@
-import type { RecordedCall } from '../calls/recorded-call.js';
+import { count } from '../../web/index.js';
+import type { RecordedCall, UpstreamReport } from '../calls/recorded-call.js';
 
 /** What somebody can do about a call that ended with this reason; the reasons are those of the log. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -33,16 +34,47 @@ export const messageWithoutReason = ({
   errorMessage.startsWith(`${errorReason}: `) ? errorMessage.slice(errorReason.length + 2) : errorMessage;
 
 /** Why a call was charged what it was. */
-export function billingWords({ result, billingBasis }: Pick<RecordedCall, 'result' | 'billingBasis'>): string {
+export function billingWords({
+  result,
+  billingBasis,
+  upstreamReport: report,
+}: Pick<RecordedCall, 'result' | 'billingBasis' | 'upstreamReport'>): string {
   if (result === 'open') return 'Charged when the call has ended.';
   switch (billingBasis) {
     case 'reported':
       return 'Tokens as the upstream reported them.';
     case 'estimated':
-      return 'The upstream reported no tokens, so they were counted here.';
+      return report === null
+        ? 'The upstream reported no tokens, so they were counted here.'
+        : `The upstream reported only a part of the tokens (${totalsIn(report)}). The rest was counted here.`;
+    case 'corrected':
+      return report === null
+        ? 'The upstream reported a usage that cannot be right, so it was corrected.'
+        : `Corrected: the upstream reported ${totalsIn(report)}, which cannot be right: ${reasonsIn(report)}. Charged is what was counted here instead.`;
     case 'partial':
       return 'The answer was not completed: charged is the prompt and what had been written of the answer.';
     default:
       return 'Nothing was charged.';
   }
 }
+
+const REASONS: Readonly<Record<string, string>> = {
+  prompt_zero: 'the prompt was not empty',
+  completion_zero: 'the answer was not empty',
+  prompt_too_large: 'the prompt cannot have so many tokens',
+  completion_too_large: 'the answer cannot have so many tokens',
+  tool_uses_too_large: 'the request does not allow so many uses of tools',
+  passes_too_large: 'the request does not allow so much work beside the answer',
+};
+
+const reasonsIn = ({ findings }: UpstreamReport): string =>
+  findings
+    .map((finding) => REASONS[finding])
+    .filter((reason) => reason !== undefined)
+    .join(', and ');
+
+const totalsIn = ({ prompt_tokens: prompt, completion_tokens: completion }: UpstreamReport): string =>
+  `prompt ${totalText(prompt)}, completion ${totalText(completion)}`;
+
+const totalText = (total: number | string | null): string =>
+  total === null ? 'not given' : typeof total === 'number' ? count(total) : total;

@@ -1,6 +1,6 @@
 import { CALL_RESULTS, RESULT_LABELS } from '../calls/call-result.js';
 import { UPSTREAM_ANSWERS } from '../upstream-answer.js';
-import { addressOf, AT_A_LOSS, type UsageQuery } from './usage-query.js';
+import { addressOf, AT_A_LOSS, CORRECTED, type UsageQuery } from './usage-query.js';
 
 /** What a log can be narrowed to. */
 export interface LogChoices {
@@ -36,7 +36,10 @@ const TYPED: readonly string[] = ['Request', 'User'];
 
 type Choices = readonly (readonly [value: string, label: string])[];
 
-const RESULTS: Choices = CALL_RESULTS.map((result) => [result, RESULT_LABELS[result]] as const);
+const RESULTS: Choices = [
+  ...CALL_RESULTS.map((result) => [result, RESULT_LABELS[result]] as const),
+  [CORRECTED, 'Usage corrected'],
+];
 const OPERATORS_RESULTS: Choices = [...RESULTS, [AT_A_LOSS, 'Cost more than charged']];
 
 /** The filters that are on. */

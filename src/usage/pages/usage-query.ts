@@ -21,6 +21,9 @@ export type LogPath = '/usage-logs/common' | '/admin/calls';
 /** Among operators' results: it cost more than was charged for it. */
 export const AT_A_LOSS = 'at-a-loss';
 
+/** Among results: its upstream reported a usage that cannot be true. */
+export const CORRECTED = 'corrected';
+
 /** What the addresses of the log say; the cursor and the opened row stand apart from it. */
 export interface UsageQuery {
   readonly path: LogPath;
@@ -33,7 +36,7 @@ export interface UsageQuery {
   readonly model: string;
   readonly key: string;
   readonly group: string;
-  readonly result: CallResult | typeof AT_A_LOSS | '';
+  readonly result: CallResult | typeof AT_A_LOSS | typeof CORRECTED | '';
   /** In operators' addresses alone: the id of an account or its e-mail address, a channel, what the upstream answered. */
   readonly user: string;
   readonly channel: string;
@@ -75,15 +78,19 @@ export function usageQuery(
     model: text('model'),
     key: text('key'),
     group: text('group'),
-    result:
-      CALL_RESULTS.find((result) => result === text('result')) ??
-      (forOperators('result') === AT_A_LOSS ? AT_A_LOSS : ''),
+    result: resultIn(text('result'), path),
     user: forOperators('user'),
     channel: forOperators('channel'),
     upstream: upstreamAnswer(forOperators('upstream')) === undefined ? '' : text('upstream'),
     by: DIVISIONS[path].find((division) => division === text('by')) ?? '',
     size: SIZES.includes(size) ? size : USUAL_SIZE,
   };
+}
+
+function resultIn(text: string, path: LogPath): UsageQuery['result'] {
+  if (text === CORRECTED) return CORRECTED;
+  if (text === AT_A_LOSS && path === '/admin/calls') return AT_A_LOSS;
+  return CALL_RESULTS.find((result) => result === text) ?? '';
 }
 
 /** PostgreSQL has no NUL in its texts. */
@@ -125,10 +132,16 @@ export function filterOf<AccountId extends string | undefined>(
     ...(query.model !== '' && { model: query.model }),
     ...(query.key !== '' && { keyId: query.key }),
     ...(query.group !== '' && { group: query.group }),
-    ...(query.result === AT_A_LOSS ? { atALoss: true } : query.result !== '' && { result: query.result }),
+    ...resultFilter(query.result),
     ...(query.channel !== '' && { channel: query.channel }),
     ...(query.upstream !== '' && { upstream: upstreamAnswer(query.upstream) }),
   };
+}
+
+function resultFilter(result: UsageQuery['result']): Pick<UsageFilter, 'result' | 'atALoss' | 'isCorrected'> {
+  if (result === '') return {};
+  if (result === AT_A_LOSS) return { atALoss: true };
+  return result === CORRECTED ? { isCorrected: true } : { result };
 }
 
 function spanOf(query: UsageQuery, now: Date, timeZone: string): { readonly from: Date; readonly to: Date } {

@@ -20,8 +20,8 @@ export const WITHOUT_DIMENSIONS = `c.level IN ('all', 'few')`;
  * out. Undefined: the sums do not know what is asked for.
  */
 export function slotsOf(filter: UsageFilter, by: readonly Dimension[]): string | undefined {
-  const { accountId, requestId, upstream, atALoss } = filter;
-  if (requestId !== undefined || upstream !== undefined || atALoss === true) return undefined;
+  const { accountId, requestId, upstream, atALoss, isCorrected } = filter;
+  if (requestId !== undefined || upstream !== undefined || atALoss === true || isCorrected === true) return undefined;
   const asked = new Set<Dimension>(by.filter((dimension) => dimension !== 'account'));
   if (filter.model !== undefined) asked.add('model');
   if (filter.keyId !== undefined) asked.add('key');

@@ -87,7 +87,7 @@ const generation = closed(
     cost_usd: orNull('string', 'What was charged.'),
     uncollected_usd: orNull('string', 'What wallet, key and budgets did not have.'),
     held_usd: orNull('string'),
-    billing_basis: { type: ['string', 'null'], enum: ['reported', 'estimated', 'partial', 'free', null] },
+    billing_basis: { type: ['string', 'null'], enum: ['reported', 'estimated', 'corrected', 'partial', 'free', null] },
     lines: { type: 'array', items: reference('CostLine') },
     multipliers: {
       oneOf: [closed({ service_tier: multiplier, effort: multiplier, group: multiplier }), { type: 'null' }],
@@ -95,6 +95,11 @@ const generation = closed(
     first_token_ms: count(),
     duration_ms: count(),
     attempts: count('Upstreams that were tried.'),
+    upstream_report: {
+      type: ['object', 'null'],
+      description: 'What the upstream reported, where that was not charged as it was, and why.',
+      additionalProperties: true,
+    },
   },
   'A call as its account may see it. What is not known, or not yet, is null.',
 );
