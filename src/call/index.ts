@@ -58,7 +58,19 @@ export { KEEP_ALIVE_COMMENT, renderSse, SseEvent, sseText } from './sse-event.js
 export { SseSplitter } from './sse-splitter.js';
 export { textPieces } from './text-pieces.js';
 export type { AnswerPlaces, PromptPlaces, TextPiece, TextPlaces } from './text-places.js';
-export { countIn, mediaIn, mediaOut, objectIn, tierIn, withParts } from './token-counts.js';
+export {
+  addUsage,
+  cacheWrites,
+  countIn,
+  mediaIn,
+  mediaOut,
+  nameIn,
+  objectIn,
+  placeIn,
+  tierIn,
+  withParts,
+  withPasses,
+} from './token-counts.js';
 export type {
   MeterReading,
   StreamMeter,
