@@ -36,6 +36,7 @@ describe('parsePricing', () => {
       cache_read: 1_250_000_000n,
       cache_write_5m: 1_250_000_000n,
       cache_write_1h: 1_250_000_000n,
+      cache_write_12h: 1_250_000_000n,
       output: 10_000_000_000n,
       reasoning: 10_000_000_000n,
       image_input: 1_250_000_000n,
