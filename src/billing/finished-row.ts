@@ -1,10 +1,10 @@
-import type { TokenUsage } from '../call/index.js';
+import { cacheWrites, type TokenUsage, withPasses } from '../call/index.js';
 import { type AppError, errorReason, formatUsd } from '../shared/index.js';
 import type { CallRow, OpenCall, RefusedCall } from './call-row.js';
 import { type Charge, chargeFor, type Ending, type Progress } from './ending.js';
 import { countedPromptTokens, likelyPromptTokens } from './hold.js';
-import { type BillingPlan, chargedBy } from './plan.js';
-import { costOf, costTerms } from './price.js';
+import { type BillingPlan, type ChargedCall, chargedBy } from './plan.js';
+import { costOfParts } from './price.js';
 import type { Ticket } from './ticket.js';
 import { costedAttempts } from './upstream-cost.js';
 
@@ -86,21 +86,34 @@ function reportedUsage(ticket: Ticket): TokenUsage | undefined {
   return isProvisional === true ? undefined : usage;
 }
 
-function billed({ call, admission }: Ticket, charge: Charge | undefined): Partial<CallRow> {
+function billed({ call, admission, attempts }: Ticket, charge: Charge | undefined): Partial<CallRow> {
   if (admission === undefined || charge === undefined) return {};
   const { plan, snapshot } = admission;
   const { basis, usage } = charge;
   if (usage === undefined) return { billing_basis: basis, snapshot };
-  const charged = chargedBy(call, plan, usage);
-  const items = costTerms(charged.terms.pricing, usage);
+  const upstreamNames = (model: string): readonly string[] => attempts.at(-1)?.upstreamNames(model) ?? [];
+  const charged = chargedBy(call, plan, usage, upstreamNames);
   return {
     billing_basis: basis,
-    cost: costOf(charged.terms, usage, items).toString(),
-    ...tokenColumns(usage),
+    cost: costOfParts(charged.parts).toString(),
+    ...tokenColumns(withPasses(usage)),
     snapshot: charged.snapshot,
-    lines: JSON.stringify(items.map(({ item, quantity, price }) => ({ item, quantity, price: formatUsd(price) }))),
+    lines: linesOf(charged),
   };
 }
+
+/** Every term; those of a pass say which one it is, from 1, and of which model. */
+const linesOf = ({ parts }: ChargedCall): string =>
+  JSON.stringify(
+    parts.flatMap(({ model, items }, pass) =>
+      items.map(({ item, quantity, price }) => ({
+        item,
+        quantity,
+        price: formatUsd(price),
+        ...(pass > 0 && { pass, model }),
+      })),
+    ),
+  );
 
 function seen(ticket: Ticket, { model: { contextWindow }, continuedTokens = 0 }: BillingPlan): Progress {
   const { counted, ...progress } = ticket.progress();
@@ -117,7 +130,7 @@ function seen(ticket: Ticket, { model: { contextWindow }, continuedTokens = 0 }:
 const tokenColumns = (usage: TokenUsage): Partial<CallRow> => ({
   prompt_tokens: usage.input,
   cached_tokens: usage.cacheRead,
-  cache_write_tokens: usage.cacheWrite + usage.cacheWrite1h,
+  cache_write_tokens: cacheWrites(usage),
   completion_tokens: usage.output,
   reasoning_tokens: usage.reasoning,
 });

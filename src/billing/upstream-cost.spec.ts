@@ -1,7 +1,8 @@
 import { type CallHead, NO_TOKENS, type TokenUsage } from '../call/index.js';
 import { parsePricing, type PricingDefinition } from '../catalog/index.js';
 import type { UpstreamCost } from '../channels/index.js';
-import { upstreamCost } from './upstream-cost.js';
+import { costTerms } from './price.js';
+import { type CostedPart, upstreamCost } from './upstream-cost.js';
 
 const pricing = (overrides: Partial<PricingDefinition>) =>
   parsePricing({ free: false, request_fee: '0', effort_multipliers: {}, tiers: [], ...overrides });
@@ -22,8 +23,13 @@ const prices = (overrides: Partial<PricingDefinition>): UpstreamCost => ({
 const share = (millionths: bigint): UpstreamCost => ({ version: 'cst_1', share: millionths });
 
 const HEAD = { model: 'm', stream: false, answers: 1 } as CallHead;
+const part = (cost: UpstreamCost, usage: Partial<TokenUsage>): CostedPart => ({
+  cost,
+  pricing: LIST,
+  terms: (charged) => costTerms(charged, { ...NO_TOKENS, ...usage }),
+});
 const costOf = (cost: UpstreamCost, usage: Partial<TokenUsage>, head: Partial<CallHead> = {}): bigint =>
-  upstreamCost(cost, { ...HEAD, ...head }, LIST, { ...NO_TOKENS, ...usage });
+  upstreamCost([part(cost, usage)], { ...HEAD, ...head }, { ...NO_TOKENS, ...usage });
 
 describe('what usage costs the operator', () => {
   it('is counted by the upstream’s own prices, each class of tokens by its own', () => {

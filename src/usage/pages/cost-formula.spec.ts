@@ -3,10 +3,10 @@ import { nanos, parseUsd } from '../../shared/index.js';
 import type { CostLine, RecordedCall } from '../calls/recorded-call.js';
 import { type CostFormula, costFormula, type ExactAmount } from './cost-formula.js';
 
-const DIGITS = 33;
+const DIGITS = 45;
 const SCALE = 10n ** BigInt(DIGITS);
 
-/** What is shown, as a number of 10^-33 dollars. */
+/** What is shown, as a number of 10^-45 dollars. */
 function shown({ head, tail }: ExactAmount): bigint {
   const [whole = '', fraction = ''] = (head + tail).replaceAll(/[$,−]/g, '').split('.');
   const amount = BigInt(whole) * SCALE + BigInt(fraction.padEnd(DIGITS, '0'));
@@ -74,7 +74,7 @@ describe('the formula of a cost', () => {
     const formula = costFormula(call)!;
     expect(sum(formula.lines.map(({ amount }) => amount))).toBe(shown(formula.subtotal));
     expect(workedOut(formula)).toBe(shown(formula.charged));
-    expect(shown(formula.charged)).toBe((call.cost ?? 0n) * 10n ** 24n);
+    expect(shown(formula.charged)).toBe((call.cost ?? 0n) * 10n ** 36n);
   });
 
   it('shows amounts as the list does, with more digits only where there are more', () => {
