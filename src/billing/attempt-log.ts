@@ -1,5 +1,5 @@
 import type { ProtocolId, TokenUsage } from '../call/index.js';
-import type { UpstreamCost } from '../channels/index.js';
+import type { Channel, UpstreamCost } from '../channels/index.js';
 import { monotonicMs } from '../shared/index.js';
 import type { AttemptRow } from './call-row.js';
 
@@ -15,6 +15,8 @@ export interface AttemptTarget {
   readonly credential: number | null;
   /** What the upstream charges for the model; undefined: unknown. */
   readonly cost: UpstreamCost | undefined;
+  /** All models of the channel, for passes of others than the one that was asked for; absent: only that is known. */
+  readonly offers?: Pick<Channel, 'models' | 'costs'>;
 }
 
 /** How far a request came: it never left, nobody answered it, it was refused, or it has been worked on. */
@@ -55,6 +57,16 @@ export class AttemptLog {
 
   get cost(): UpstreamCost | undefined {
     return this.target.cost;
+  }
+
+  /** What the upstream charges for another model of the channel; undefined: unknown. */
+  costOf(model: string): UpstreamCost | undefined {
+    return this.target.offers?.costs.get(model);
+  }
+
+  /** The names by which the upstream knows a model. */
+  upstreamNames(model: string): readonly string[] {
+    return this.target.offers?.models.get(model) ?? [];
   }
 
   get fate(): Fate {

@@ -1,10 +1,10 @@
-import type { TokenUsage } from '../call/index.js';
+import { cacheWrites, type TokenUsage, withPasses } from '../call/index.js';
 import { type AppError, errorReason, formatUsd } from '../shared/index.js';
 import type { CallRow, OpenCall, RefusedCall } from './call-row.js';
 import { type Charge, chargeFor, type Ending, type Progress } from './ending.js';
 import { countedPromptTokens } from './hold.js';
-import { type BillingPlan, chargedBy } from './plan.js';
-import { costOf, costTerms } from './price.js';
+import { type BillingPlan, type ChargedCall, chargedBy } from './plan.js';
+import { costOfParts } from './price.js';
 import type { Admission, Ticket } from './ticket.js';
 import { costedAttempts } from './upstream-cost.js';
 import { reportColumn } from './usage-check.js';
@@ -85,22 +85,35 @@ function usedUpstream(ticket: Ticket, charge: Charge | undefined): TokenUsage | 
   return charge?.basis === 'corrected' ? (claimed ?? charge.usage) : (charge?.usage ?? claimed);
 }
 
-function billed({ call, admission, reported }: Ticket, charge: Charge | undefined): Partial<CallRow> {
+function billed({ call, admission, attempts, reported }: Ticket, charge: Charge | undefined): Partial<CallRow> {
   if (admission === undefined || charge === undefined) return {};
   const { plan, snapshot } = admission;
   const { basis, usage, findings = [] } = charge;
   if (usage === undefined) return { billing_basis: basis, snapshot };
-  const charged = chargedBy(call, plan, usage);
-  const items = costTerms(charged.terms.pricing, usage);
+  const upstreamNames = (model: string): readonly string[] => attempts.at(-1)?.upstreamNames(model) ?? [];
+  const charged = chargedBy(call, plan, usage, upstreamNames);
   return {
     billing_basis: basis,
-    cost: costOf(charged.terms, usage, items).toString(),
-    ...tokenColumns(usage),
+    cost: costOfParts(charged.parts).toString(),
+    ...tokenColumns(withPasses(usage)),
     ...(reported !== undefined && findings.length > 0 && { upstream_report: reportColumn(reported, findings) }),
     snapshot: charged.snapshot,
-    lines: JSON.stringify(items.map(({ item, quantity, price }) => ({ item, quantity, price: formatUsd(price) }))),
+    lines: linesOf(charged),
   };
 }
+
+/** Every term; those of a pass say which one it is, from 1, and of which model. */
+const linesOf = ({ parts }: ChargedCall): string =>
+  JSON.stringify(
+    parts.flatMap(({ model, items }, pass) =>
+      items.map(({ item, quantity, price }) => ({
+        item,
+        quantity,
+        price: formatUsd(price),
+        ...(pass > 0 && { pass, model }),
+      })),
+    ),
+  );
 
 function seen(
   ticket: Ticket,
@@ -120,7 +133,7 @@ function seen(
 const tokenColumns = (usage: TokenUsage): Partial<CallRow> => ({
   prompt_tokens: usage.input,
   cached_tokens: usage.cacheRead,
-  cache_write_tokens: usage.cacheWrite + usage.cacheWrite1h,
+  cache_write_tokens: cacheWrites(usage),
   completion_tokens: usage.output,
   reasoning_tokens: usage.reasoning,
 });

@@ -3,9 +3,9 @@ import type { CatalogGroup, CatalogModel } from '../catalog/index.js';
 import type { Caller } from '../keys/index.js';
 import type { AdmissionRequest } from './admission.js';
 import { type HoldRequest, holdFor, promptToHold } from './hold.js';
-import type { PriceTerms } from './price.js';
-import { type PriceSnapshot, priceSnapshot } from './price-snapshot.js';
-import { type ServiceTier, tierToCharge, tierToHold } from './service-tier.js';
+import { costTerms, exactCost, passTerms, type PricedPart, type PriceTerms } from './price.js';
+import { type PriceSnapshot, priceSnapshot, withPassPrices } from './price-snapshot.js';
+import { type Service, serviceToCharge, serviceToHold } from './service-tier.js';
 
 /** What a call is to be billed as, from the catalog as it stands: made anew when admission finds it stale. */
 export interface BillingPlan {
@@ -25,28 +25,122 @@ export type CallToAdmit = Pick<Call, 'id' | 'createdAt' | 'protocol' | 'head' | 
 /** An effort that the model does not price costs what any other does. */
 const UNPRICED_EFFORT = 1_000_000n;
 
-/** What the hold of a call is priced by: in the dearest service tier that it may be answered in. */
-export const termsOf = ({ head }: Pick<Call, 'head'>, plan: BillingPlan): PriceTerms =>
-  terms(head, plan, tierToHold(head, plan.model.pricing));
+/**
+ * What the hold of a call is priced by: each model that may serve the whole of it, in the dearest service that it may
+ * come in.
+ */
+export function termsOf({ head }: Pick<Call, 'head'>, plan: BillingPlan): PriceTerms {
+  const own = termsToHold(head, plan, plan.model);
+  const alternatives = (head.demands?.models ?? []).flatMap(({ role, name }) => {
+    const model = role === 'alternative' ? plan.namedModels?.get(name) : undefined;
+    return model === undefined ? [] : [termsToHold(head, plan, model)];
+  });
+  return alternatives.length === 0 ? own : { ...own, alternatives };
+}
 
-/** What a call is charged by once its usage is known, and what its row keeps of the prices. */
+/** What a pass of one model is held by. */
+export const termsToHold = (head: CallHead, plan: BillingPlan, model: CatalogModel): PriceTerms =>
+  terms(head, plan, model, serviceToHold(head, model.pricing));
+
+/** What one model is charged for. */
+export interface ChargedPart extends PricedPart {
+  readonly model: string;
+}
+
+/** What a call is charged by once its usage is known. */
+export interface ChargedCall {
+  /** That of the totals first, then one for each pass. */
+  readonly parts: readonly [ChargedPart, ...ChargedPart[]];
+  /** What its row keeps of the prices. */
+  readonly snapshot: PriceSnapshot;
+}
+
+/**
+ * Charges every pass by the model that made it.
+ * @param upstreamNames what the upstream calls a model, by which it reports the passes
+ */
 export function chargedBy(
-  { head }: Call,
+  { head }: Pick<Call, 'head'>,
   plan: BillingPlan,
   usage: TokenUsage,
-): { readonly terms: PriceTerms; readonly snapshot: PriceSnapshot } {
-  const tier = tierToCharge(head, usage, plan.model.pricing);
-  const charged = terms(head, plan, tier);
-  return { terms: charged, snapshot: priceSnapshot(plan.model, plan.group.name, charged, tier.name) };
+  upstreamNames: UpstreamNames,
+): ChargedCall {
+  const models = plannedModels(plan);
+  const price = (model: CatalogModel, items: PricedPart['items']): PricedModel => {
+    const service = serviceToCharge(head, usage, model.pricing);
+    return { model, service, part: { model: model.name, terms: terms(head, plan, model, service), items } };
+  };
+  const priceOf = (named: string | undefined, itemsOf: (model: CatalogModel) => PricedPart['items']): PricedModel => {
+    const model = reportedModel(plan, named, upstreamNames);
+    return dearest((model === undefined ? models : [model]).map((one) => price(one, itemsOf(one))));
+  };
+  const own = priceOf(usage.servedBy, ({ pricing }) => costTerms(pricing, usage));
+  const passes = (usage.passes ?? []).map((pass) =>
+    priceOf(pass.model, ({ pricing }) => passTerms(pricing, pass.usage)),
+  );
+  return { parts: [own.part, ...passes.map(({ part }) => part)], snapshot: snapshotOf(plan, own, passes) };
 }
+
+/** The names by which the upstream knows a model of ours. */
+export type UpstreamNames = (model: string) => readonly string[];
+
+interface PricedModel {
+  readonly model: CatalogModel;
+  readonly service: Service;
+  readonly part: ChargedPart;
+}
+
+function snapshotOf({ model, group }: BillingPlan, own: PricedModel, passes: readonly PricedModel[]): PriceSnapshot {
+  const textOf = (priced: PricedModel, servedBy = ''): PriceSnapshot =>
+    priceSnapshot(priced.model, group.name, priced.part.terms, priced.service, servedBy);
+  const others = passes.filter((pass) => pass.model !== own.model);
+  return withPassPrices(
+    textOf(own, own.model === model ? '' : own.model.name),
+    new Map(others.map((pass) => [pass.model.name, textOf(pass)])),
+  );
+}
+
+const plannedModels = ({ model, namedModels }: BillingPlan): readonly CatalogModel[] => [
+  ...new Set([model, ...(namedModels?.values() ?? [])]),
+];
+
+/** A release of a model, at the end of its name: `-20260205`, `-2026-02-05`. */
+const RELEASE = /[-@](?:\d{8}|\d{4}-\d{2}-\d{2})$/;
+
+/** The model of the plan that an upstream reports by this name, or by the name of its release; undefined: none of them. */
+export function reportedModel(
+  plan: BillingPlan,
+  reported: string | undefined,
+  upstreamNames: UpstreamNames,
+): CatalogModel | undefined {
+  if (reported === undefined) return plan.model;
+  const asked = [...(plan.namedModels ?? [])];
+  const known = [[plan.model.name, plan.model] as const, ...asked].flatMap(([written, model]) =>
+    [written, model.name, ...upstreamNames(model.name)].map((name) => ({ name, model })),
+  );
+  const family = reported.replace(RELEASE, '');
+  const found =
+    known.find(({ name }) => name === reported) ?? known.find(({ name }) => name.replace(RELEASE, '') === family);
+  return found?.model;
+}
+
+/**
+ * A model that nobody asked for cannot be told apart from one that was, under another name: the upstream bills one of
+ * them, and by the dearest nothing that it bills is given away.
+ */
+const dearest = (priced: readonly PricedModel[]): PricedModel =>
+  priced.reduce((one, other) => (exactCost(other.part) > exactCost(one.part) ? other : one));
 
 const terms = (
   { effort }: CallHead,
-  { model: { name, pricing }, group }: BillingPlan,
-  tier: ServiceTier,
+  { group }: BillingPlan,
+  { name, pricing }: CatalogModel,
+  { tier, speed, geo }: Service,
 ): PriceTerms => ({
   pricing,
   serviceMultiplier: tier.multiplier,
+  speedMultiplier: speed.multiplier,
+  geoMultiplier: geo.multiplier,
   effortMultiplier: pricing.effortMultipliers.get(effort ?? '') ?? UNPRICED_EFFORT,
   groupMultiplier: group.modelMultipliers.get(name) ?? group.multiplier,
 });
@@ -57,8 +151,8 @@ export function admissionRequest(
   plan: BillingPlan,
   processId: string,
 ): { readonly request: AdmissionRequest; readonly hold: HoldRequest } {
-  const tier = tierToHold(call.head, plan.model.pricing);
-  const priced = terms(call.head, plan, tier);
+  const priced = termsOf(call, plan);
+  const service = serviceToHold(call.head, plan.model.pricing);
   const hold = holdFor(call.head, plan.model, priced, promptToHold(call.head, plan.model, plan.continuedTokens));
   const request: AdmissionRequest = {
     id: call.id,
@@ -74,7 +168,7 @@ export function admissionRequest(
     stream: call.head.stream,
     effort: call.head.effort ?? '',
     ip: call.ip,
-    snapshot: priceSnapshot(plan.model, plan.group.name, priced, tier.name),
+    snapshot: priceSnapshot(plan.model, plan.group.name, priced, service),
     prompt: hold.prompt.toString(),
     minimum: hold.minimum.toString(),
     base: hold.base.toString(),

@@ -4,7 +4,7 @@ import { AppError, parseUsd } from '../shared/index.js';
 import { holdFor, promptToHold } from './hold.js';
 import { KnownAnswers } from './known-answers.js';
 import { costOf, costTerms, outputTokensFor, type PriceTerms } from './price.js';
-import { requirePricedTier, tierToCharge, tierToHold } from './service-tier.js';
+import { requirePrices, serviceToCharge, serviceToHold } from './service-tier.js';
 
 const ONE = 1_000_000n;
 
@@ -143,21 +143,21 @@ describe('the service tier', () => {
   const answered = (serviceTier: string | undefined): TokenUsage =>
     usage(serviceTier === undefined ? {} : { serviceTier });
   const charged = (asked: string | undefined, given: string | undefined): string =>
-    tierToCharge(head(asked), answered(given), tiered).name;
+    serviceToCharge(head(asked), answered(given), tiered).tier.name;
 
   it('is accepted by the names that cost nothing extra, and by those that the model prices', () => {
     const model = { name: 'm', pricing: tiered } as CatalogModel;
     for (const tier of [undefined, 'auto', 'default', 'standard', 'standard_only', 'priority', 'flex'])
-      expect(() => requirePricedTier(head(tier), model)).not.toThrow();
+      expect(() => requirePrices(head(tier), [model])).not.toThrow();
     for (const tier of ['scale', 'Priority', '', 'constructor']) {
-      const refuse = (): void => requirePricedTier(head(tier), model);
+      const refuse = (): void => requirePrices(head(tier), [model]);
       expect(refuse).toThrow(AppError);
       expect(refuse).toThrow(/^service_tier: the model "m" is not offered in the tier .* priority, flex/);
     }
   });
 
   it('is held for as it was asked for, and at the dearest when the upstream chooses', () => {
-    const held = (tier: string | undefined): bigint => tierToHold(head(tier), tiered).multiplier;
+    const held = (tier: string | undefined): bigint => serviceToHold(head(tier), tiered).tier.multiplier;
     expect([held('priority'), held('flex'), held('default'), held('standard_only')]).toEqual([
       2n * ONE,
       ONE / 2n,
@@ -165,7 +165,7 @@ describe('the service tier', () => {
       ONE,
     ]);
     expect([held('auto'), held(undefined)]).toEqual([2n * ONE, 2n * ONE]);
-    expect(tierToHold(head('auto'), pricingOf({ service_tiers: { flex: '0.5' } })).multiplier).toBe(ONE);
+    expect(serviceToHold(head('auto'), pricingOf({ service_tiers: { flex: '0.5' } })).tier.multiplier).toBe(ONE);
   });
 
   it('is charged as the answer reports it, and as it was asked for when it reports none', () => {

@@ -43,10 +43,12 @@ class Dice {
 }
 
 const TOOLS = ['web_search', 'file_search', 'code_interpreter'];
+const IMAGE_CLASSES = ['text_input', 'image_input', 'text_output', 'image_output'];
 const CLASSES = [
   'cache_read',
   'cache_write_5m',
   'cache_write_1h',
+  'cache_write_12h',
   'reasoning',
   'image_input',
   'audio_input',
@@ -68,30 +70,54 @@ function aPricing(dice: Dice): PricingDefinition {
     request_fee: dice.chance(50) ? '0' : dice.decimal(2, 9),
     effort_multipliers: maybe(EFFORTS, () => dice.decimal(4, 6)),
     ...(dice.chance(50) && { service_tiers: maybe(['priority', 'flex'], () => dice.decimal(4, 6)) }),
+    ...(dice.chance(50) && { speeds: maybe(['fast'], () => dice.decimal(9, 6)) }),
+    ...(dice.chance(50) && { geos: maybe(['us', 'eu'], () => dice.decimal(2, 6)) }),
+    ...(dice.chance(50) && {
+      image_generation: Object.fromEntries(IMAGE_CLASSES.map((name) => [name, dice.decimal(80, 9)])),
+    }),
     ...(dice.chance(50) && { tool_fees: maybe(TOOLS, () => dice.decimal(2, 9)) }),
     tiers: [tier(0), ...(dice.chance(50) ? [tier(1 + dice.below(50_000))] : [])],
   };
 }
 
-function aUsage(dice: Dice): TokenUsage {
+/** Tokens of one pass, with every class that tiers price. */
+function someTokens(dice: Dice): TokenUsage {
   // No prompt is empty.
   const input = 1 + dice.tokens();
   const output = dice.tokens();
   const part = (of: number): number => (dice.chance(50) ? 0 : dice.below(of + 1));
   const cacheRead = part(input);
   const cacheWrite = part(input - cacheRead);
+  const cacheWrite1h = part(input - cacheRead - cacheWrite);
   return {
     ...NO_TOKENS,
     input,
     cacheRead,
     cacheWrite,
-    cacheWrite1h: part(input - cacheRead - cacheWrite),
+    cacheWrite1h,
+    cacheWrite12h: part(input - cacheRead - cacheWrite - cacheWrite1h),
     output,
     reasoning: part(output),
     // Parts that may overlap with what was cached or thought.
     ...(dice.chance(30) && { imageInput: dice.below(input + 1) }),
     ...(dice.chance(30) && { audioInput: dice.below(input + 1) }),
     ...(dice.chance(30) && { audioOutput: dice.below(output + 1) }),
+  };
+}
+
+function aUsage(dice: Dice): TokenUsage {
+  const named = (): string | undefined => dice.pick([undefined, 'm', 'vendor-helper', 'other-20260205', 'unheard-of']);
+  const passes = Array.from({ length: dice.below(3) }, () => ({ model: named(), usage: someTokens(dice) }));
+  const servedBy = dice.chance(20) ? named() : undefined;
+  const images = { textInput: 0, imageInput: 0, textOutput: 0, imageOutput: 0 };
+  for (const name of Object.keys(images) as (keyof typeof images)[]) images[name] = dice.tokens();
+  return {
+    ...someTokens(dice),
+    ...(dice.chance(40) && { passes }),
+    ...(servedBy !== undefined && { servedBy }),
+    ...(dice.chance(30) && { imageGeneration: images }),
+    ...(dice.chance(50) && { speed: dice.pick(['standard', 'fast']) }),
+    ...(dice.chance(50) && { geo: dice.pick(['global', 'us', 'eu', 'not_available']) }),
     ...(dice.chance(40) && { toolUses: Object.fromEntries(TOOLS.map((tool) => [tool, dice.below(4)])) }),
     ...(dice.chance(60) && { serviceTier: dice.pick(['default', 'priority', 'flex', 'unheard-of']) }),
   };
@@ -103,8 +129,18 @@ function aPlan(dice: Dice, name: string): BillingPlan {
   const group: BillingPlan['group'] = {
     name: dice.pick(['default', 'saver']),
     multiplier: millionths(dice.decimal(3, 6)),
-    modelMultipliers: new Map(dice.chance(30) ? [[name, millionths(dice.decimal(3, 6))]] : []),
+    modelMultipliers: new Map(
+      [name, 'helper'].filter(() => dice.chance(30)).map((one) => [one, millionths(dice.decimal(3, 6))]),
+    ),
   };
+  const model = aModel(dice, name);
+  const others = ['helper', 'other'].filter(() => dice.chance(50)).map((one) => aModel(dice, one));
+  const namedModels = new Map(others.map((other) => [other.name, other]));
+  const caller = { accountId: 'acc_1', keyId: 'key_1', keyVersion: 1 } as Caller;
+  return { caller, model, group, catalogVersion: 1n, namedModels };
+}
+
+function aModel(dice: Dice, name: string): CatalogModel {
   const pricing = parsePricing(aPricing(dice));
   const model = {
     name,
@@ -114,15 +150,15 @@ function aPlan(dice: Dice, name: string): BillingPlan {
     pricing,
     priceVersionId: `prc_${name}`,
   };
-  const caller = { accountId: 'acc_1', keyId: 'key_1', keyVersion: 1 } as Caller;
-  return { caller, model: model as CatalogModel, group, catalogVersion: 1n };
+  return model as CatalogModel;
 }
 
 function aCall(dice: Dice): Call {
   const serviceTier = dice.pick([undefined, 'auto', 'default', 'priority', 'flex']);
   const effort = dice.pick([undefined, ...EFFORTS]);
   const size = { bytes: 100, encodedBytes: 0, images: 0 };
-  const head = { model: 'm', stream: true, outputLimit: 100, answers: 1, effort, serviceTier, size };
+  const demands = { speed: dice.pick([undefined, 'fast']), geo: dice.pick([undefined, 'us', 'global']), models: [] };
+  const head = { model: 'm', stream: true, outputLimit: 100, answers: 1, effort, serviceTier, size, demands };
   return { id: 'req_1', createdAt: 0, protocol: 'responses', ip: '', head } as unknown as Call;
 }
 
@@ -139,6 +175,8 @@ async function rowOf(call: Call, plan: BillingPlan, usage: TokenUsage): Promise<
   };
   const ticket = new Ticket(call, plan.caller, desk, { startedMs: 0, waits: new Waits(0) });
   await ticket.admit(() => plan);
+  const offers = { models: new Map([['helper', ['vendor-helper']]]), costs: new Map() };
+  ticket.beginAttempt({ channel: 'c', protocol: 'messages', upstreamModel: 'm', credential: 1, cost: undefined, offers });
   ticket.note([{ type: 'usage', usage }]);
   return finishedRow(ticket, { status: 'succeeded' }, 1);
 }
@@ -158,31 +196,62 @@ interface Line {
   readonly item: string;
   readonly quantity: number;
   readonly price: string;
+  readonly pass?: number;
+  readonly model?: string;
+}
+
+interface Snapshot {
+  readonly tiers: readonly Readonly<Record<string, string | number>>[];
+  readonly request_fee: string;
+  readonly tool_fees?: Readonly<Record<string, string>>;
+  readonly image_generation?: Readonly<Record<string, string>>;
+  readonly service_tier_multiplier: string;
+  readonly speed_multiplier?: string;
+  readonly geo_multiplier?: string;
+  readonly effort_multiplier: string;
+  readonly group_multiplier: string;
+  readonly models?: Readonly<Record<string, Snapshot>>;
+}
+
+const PROMPT = [
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'cache_write_12h',
+  'image_input',
+  'audio_input',
+];
+
+/** The dollars of one pass, from its lines and the prices of its model. */
+function passCost(lines: readonly Line[], snapshot: Snapshot): Fraction {
+  const prompt = lines.filter(({ item }) => PROMPT.includes(item)).reduce((all, { quantity }) => all + quantity, 0);
+  const tier = snapshot.tiers.findLast((one) => Number(one['from_prompt_tokens']) <= prompt)!;
+  let sum: Fraction = [0n, 1n];
+  for (const { item, quantity, price } of lines) {
+    const [kind = '', name = ''] = item.split(':');
+    const prices = { tool: snapshot.tool_fees, image_generation: snapshot.image_generation }[kind];
+    const stored = name === '' ? (tier[item] ?? snapshot.request_fee) : (prices?.[name] ?? '0');
+    // Said by hand: half a million expectations take their time.
+    if (!isSame(fraction(price), fraction(String(stored)))) throw new Error(`${item} at ${price}, not ${stored}`);
+    const perUnit: Fraction = item in tier || kind === 'image_generation' ? [1n, 1_000_000n] : [1n, 1n];
+    sum = plus(sum, times(times([BigInt(quantity), 1n], fraction(String(stored))), perUnit));
+  }
+  const { service_tier_multiplier, speed_multiplier = '1', geo_multiplier = '1' } = snapshot;
+  const service = [service_tier_multiplier, speed_multiplier, geo_multiplier];
+  return [...service, snapshot.effort_multiplier, snapshot.group_multiplier].map(fraction).reduce(times, sum);
 }
 
 /** The nano-dollars of a row, from the row alone. Checks that its lines say what its prices and its counts say. */
 function recomputed(row: CallRow): bigint {
-  const snapshot = JSON.parse(row.snapshot!) as {
-    readonly tiers: readonly Readonly<Record<string, string | number>>[];
-    readonly request_fee: string;
-    readonly tool_fees?: Readonly<Record<string, string>>;
-    readonly service_tier_multiplier: string;
-    readonly effort_multiplier: string;
-    readonly group_multiplier: string;
-  };
-  const lines = JSON.parse(row.lines!) as readonly Line[];
-  const tier = snapshot.tiers.findLast((one) => Number(one['from_prompt_tokens']) <= row.prompt_tokens!)!;
-  let sum: Fraction = [0n, 1n];
-  for (const { item, quantity, price } of lines) {
-    const tool = item.startsWith('tool:') ? item.slice(5) : undefined;
-    const stored = tool === undefined ? (tier[item] ?? snapshot.request_fee) : (snapshot.tool_fees?.[tool] ?? '0');
-    // Said by hand: half a million expectations take their time.
-    if (!isSame(fraction(price), fraction(String(stored)))) throw new Error(`${item} at ${price}, not ${stored}`);
-    const perUnit: Fraction = item in tier ? [1n, 1_000_000n] : [1n, 1n];
-    sum = plus(sum, times(times([BigInt(quantity), 1n], fraction(String(stored))), perUnit));
-  }
-  const multipliers = [snapshot.service_tier_multiplier, snapshot.effort_multiplier, snapshot.group_multiplier];
-  const [numerator, denominator] = multipliers.map(fraction).reduce(times, times(sum, [1_000_000_000n, 1n]));
+  const snapshot = JSON.parse(row.snapshot!) as Snapshot;
+  const passes = new Map<number, Line[]>();
+  for (const line of JSON.parse(row.lines!) as readonly Line[])
+    passes.set(line.pass ?? 0, [...(passes.get(line.pass ?? 0) ?? []), line]);
+  const dollars = [...passes.values()]
+    .map((lines) => passCost(lines, snapshot.models?.[lines[0]!.model ?? ''] ?? snapshot))
+    .reduce(plus, [0n, 1n]);
+  const [numerator, denominator] = times(dollars, [1_000_000_000n, 1n]);
   if (numerator === 0n) return 0n;
   const floor = numerator / denominator;
   const nanos = 2n * (numerator - floor * denominator) >= denominator ? floor + 1n : floor;
@@ -203,9 +272,11 @@ describe('a row of the log', () => {
       const row = await rowOf(aCall(dice), aPlan(dice, 'm'), usage);
       expect(BigInt(row.cost)).toBe(recomputed(row));
       // Every token is on exactly one line.
-      const prompt = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'image_input', 'audio_input'];
-      expect(quantityOf(row, ...prompt)).toBe(usage.input);
-      expect(quantityOf(row, 'output', 'reasoning', 'audio_output')).toBe(usage.output);
+      const all = [usage, ...(usage.passes ?? []).map((pass) => pass.usage)];
+      const prompt = all.reduce((sum, { input }) => sum + input, 0);
+      const output = all.reduce((sum, one) => sum + one.output, 0);
+      expect([quantityOf(row, ...PROMPT), row.prompt_tokens]).toEqual([prompt, prompt]);
+      expect([quantityOf(row, 'output', 'reasoning', 'audio_output'), row.completion_tokens]).toEqual([output, output]);
       if (row.cost !== '0') charged += 1;
     }
     expect(charged).toBeGreaterThan(ROWS / 2);

@@ -1,7 +1,10 @@
-import { type CallHead, NO_TOKENS, type TokenUsage } from '../call/index.js';
+import { type CallHead, NO_TOKENS, type RequestDemands, type TokenUsage, type UsagePass } from '../call/index.js';
 import { parsePricing, type PricingDefinition } from '../catalog/index.js';
 import type { UpstreamCost } from '../channels/index.js';
-import { upstreamCost } from './upstream-cost.js';
+import { AttemptLog } from './attempt-log.js';
+import { costTerms } from './price.js';
+import type { Ticket } from './ticket.js';
+import { costedAttempts, type CostedPart, upstreamCost } from './upstream-cost.js';
 
 const pricing = (overrides: Partial<PricingDefinition>) =>
   parsePricing({ free: false, request_fee: '0', effort_multipliers: {}, tiers: [], ...overrides });
@@ -10,6 +13,8 @@ const pricing = (overrides: Partial<PricingDefinition>) =>
 const LIST = pricing({
   effort_multipliers: { high: '3' },
   service_tiers: { priority: '2' },
+  speeds: { fast: '6' },
+  geos: { us: '1.1' },
   tiers: [
     { from_prompt_tokens: 0, input: '2', cache_read: '0.2', output: '10' },
     { from_prompt_tokens: 1000, input: '4', output: '20' },
@@ -22,8 +27,13 @@ const prices = (overrides: Partial<PricingDefinition>): UpstreamCost => ({
 const share = (millionths: bigint): UpstreamCost => ({ version: 'cst_1', share: millionths });
 
 const HEAD = { model: 'm', stream: false, answers: 1 } as CallHead;
+const part = (cost: UpstreamCost, usage: Partial<TokenUsage>): CostedPart => ({
+  cost,
+  pricing: LIST,
+  terms: (charged) => costTerms(charged, { ...NO_TOKENS, ...usage }),
+});
 const costOf = (cost: UpstreamCost, usage: Partial<TokenUsage>, head: Partial<CallHead> = {}): bigint =>
-  upstreamCost(cost, { ...HEAD, ...head }, LIST, { ...NO_TOKENS, ...usage });
+  upstreamCost([part(cost, usage)], { ...HEAD, ...head }, { ...NO_TOKENS, ...usage });
 
 describe('what usage costs the operator', () => {
   it('is counted by the upstream’s own prices, each class of tokens by its own', () => {
@@ -88,5 +98,47 @@ describe('what usage costs the operator', () => {
     expect(costOf(own, { input: 10, serviceTier: 'default' }, { serviceTier: 'priority' })).toBe(10_000n);
     expect(costOf(share(500_000n), { input: 10, serviceTier: 'priority' })).toBe(20_000n);
     expect(costOf(share(500_000n), { input: 10 }, { effort: 'high' })).toBe(10_000n);
+  });
+
+  it('goes by the speed and the region that the answer reports', () => {
+    const own = prices({ tiers: [{ from_prompt_tokens: 0, input: '1', output: '1' }] });
+    expect(costOf(own, { input: 10, speed: 'fast' })).toBe(60_000n);
+    expect(costOf(own, { input: 10, speed: 'fast', geo: 'us' })).toBe(66_000n);
+    expect(costOf(share(500_000n), { input: 10, geo: 'us' })).toBe(11_000n);
+    expect(costOf(own, { input: 10 }, { demands: { speed: 'fast' } as RequestDemands })).toBe(60_000n);
+  });
+
+  it('is rounded once over all models that took part', () => {
+    const own = prices({ tiers: [{ from_prompt_tokens: 0, input: '0.0004', output: '0' }] });
+    const parts = [part(own, { input: 1 }), part(own, { input: 1 }), part(own, { input: 1 })];
+    // 1.2 nano-dollars, though each rounded for itself would come to nothing.
+    expect(upstreamCost(parts, HEAD, NO_TOKENS)).toBe(1n);
+  });
+});
+
+describe('what an attempt with passes costs the operator', () => {
+  const plan = { model: { name: 'm', pricing: LIST }, namedModels: new Map([['big', { name: 'big', pricing: LIST }]]) };
+  const own = prices({ tiers: [{ from_prompt_tokens: 0, input: '1', output: '1' }] });
+  const big = prices({ tiers: [{ from_prompt_tokens: 0, input: '5', output: '5' }] });
+  const costed = (usage: Partial<TokenUsage>, costs: ReadonlyMap<string, UpstreamCost>): string | null => {
+    const offers = { models: new Map([['big', ['vendor-big']]]), costs };
+    const target = { channel: 'c', protocol: 'messages', upstreamModel: 'm', credential: 1, cost: own, offers };
+    const attempt = new AttemptLog({ id: 'req_1', createdAt: 0 }, 1, target, 0);
+    attempt.headers(200);
+    const ticket = { attempts: [attempt], admission: { plan }, call: { head: HEAD } } as unknown as Ticket;
+    return costedAttempts(ticket, { ...NO_TOKENS, ...usage }).upstream_cost ?? null;
+  };
+  const pass = (model: string | undefined): readonly UsagePass[] => [{ model, usage: { ...NO_TOKENS, input: 10 } }];
+
+  it('counts each pass by what the channel pays for its model', () => {
+    const costs = new Map([['big', big]]);
+    expect(costed({ input: 10, passes: pass(undefined) }, costs)).toBe('20000');
+    expect(costed({ input: 10, passes: pass('vendor-big') }, costs)).toBe('60000');
+    expect(costed({ input: 10, servedBy: 'vendor-big' }, costs)).toBe('50000');
+  });
+
+  it('is unknown when that of one model is', () => {
+    expect(costed({ input: 10, passes: pass('vendor-big') }, new Map())).toBeNull();
+    expect(costed({ input: 10, passes: pass('another') }, new Map([['big', big]]))).toBeNull();
   });
 });

@@ -98,6 +98,8 @@ export interface TokenUsage {
   /** The speed and the region of inference that the upstream reports, by its names for them. */
   readonly speed?: string;
   readonly geo?: string;
+  /** The model that the totals are of, as the upstream names it; absent: the one that was asked for. */
+  readonly servedBy?: string;
   /** Work that the totals do not include: compaction, an advisor, attempts of other models. */
   readonly passes?: readonly UsagePass[];
   /** By which a later call can refer to this answer. */

@@ -73,15 +73,20 @@ export { SseSplitter } from './sse-splitter.js';
 export { textPieces } from './text-pieces.js';
 export type { AnswerPlaces, PromptPlaces, TextPiece, TextPlaces } from './text-places.js';
 export {
+  addUsage,
+  cacheWrites,
   countIn,
   hasAny,
   irregularIn,
   isCountInString,
   mediaIn,
   mediaOut,
+  nameIn,
   objectIn,
+  placeIn,
   tierIn,
   withParts,
+  withPasses,
 } from './token-counts.js';
 export type {
   MeterReading,

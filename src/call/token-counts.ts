@@ -73,12 +73,52 @@ const MAX_NAME_LENGTH = 64;
 export const tierIn = (serviceTier: unknown): Pick<TokenUsage, 'serviceTier'> =>
   typeof serviceTier === 'string' && serviceTier !== '' && serviceTier.length <= MAX_NAME_LENGTH ? { serviceTier } : {};
 
+/** What an answer says of the speed and the region that it was inferred in; the rest is absent. */
+export function placeIn(usage: JsonObject): Pick<TokenUsage, 'speed' | 'geo'> {
+  const speed = nameIn(usage, 'speed');
+  const geo = nameIn(usage, 'inference_geo');
+  return { ...(speed !== undefined && { speed }), ...(geo !== undefined && { geo }) };
+}
+
+/** A name that an upstream reports; undefined when there is none. */
+export function nameIn(parent: JsonObject, name: string): string | undefined {
+  const value = parent[name];
+  return typeof value === 'string' && value !== '' && value.length <= MAX_NAME_LENGTH ? value : undefined;
+}
+
+/** The part of a prompt that was written to caches, of every lifetime. */
+export const cacheWrites = ({ cacheWrite, cacheWrite1h, cacheWrite12h = 0 }: TokenUsage): number =>
+  cacheWrite + cacheWrite1h + cacheWrite12h;
+
+const addOptional = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined ? other : one + (other ?? 0);
+
+/** Two usages as one. What is no count is that of the first. */
+export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
+  const cacheWrite12h = addOptional(one.cacheWrite12h, other.cacheWrite12h);
+  return {
+    ...one,
+    input: one.input + other.input,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite: one.cacheWrite + other.cacheWrite,
+    cacheWrite1h: one.cacheWrite1h + other.cacheWrite1h,
+    output: one.output + other.output,
+    reasoning: one.reasoning + other.reasoning,
+    ...(cacheWrite12h !== undefined && { cacheWrite12h }),
+  };
+}
+
+/** Usage with its passes added to the totals: for rows, and for clients whose protocol has no place for passes. */
+export function withPasses({ passes = [], ...usage }: TokenUsage): TokenUsage {
+  return passes.reduce((sum, pass) => addUsage(sum, pass.usage), usage);
+}
+
 /**
  * Usage whose totals include their parts. Some upstreams report totals without them: then a part is larger than its
  * total, and is added to it.
  */
 export function withParts(usage: TokenUsage): TokenUsage {
-  const cached = usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h;
+  const cached = usage.cacheRead + cacheWrites(usage);
   return {
     ...usage,
     input: cached > usage.input ? usage.input + cached : usage.input,

@@ -25,14 +25,18 @@ export {
 export { type GroupDefinition, type ModelDefinition, USUAL_HIDDEN_TOKENS_PER_SECOND } from './definitions.js';
 export { groupOfViewer, Offer, type OfferedModel } from './offer.js';
 export {
+  DEFAULT_TOOL_MAX_USES,
   describePricing,
   formatMultiplier,
   FREE_PRICING,
+  IMAGE_GENERATION_CLASSES,
+  type ImageGenerationClass,
   parseMultiplier,
   parsePricing,
   type PriceTier,
   type Pricing,
   type PricingDefinition,
+  REQUIRED_IMAGE_CLASSES,
   type TierDefinition,
   type TokenClass,
 } from './pricing.js';

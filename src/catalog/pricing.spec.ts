@@ -36,6 +36,7 @@ describe('parsePricing', () => {
       cache_read: 1_250_000_000n,
       cache_write_5m: 1_250_000_000n,
       cache_write_1h: 1_250_000_000n,
+      cache_write_12h: 1_250_000_000n,
       output: 10_000_000_000n,
       reasoning: 10_000_000_000n,
       image_input: 1_250_000_000n,
@@ -47,6 +48,23 @@ describe('parsePricing', () => {
   it('prices one-hour cache writes as five-minute ones when only those have a price', () => {
     const { prices } = parsePricing(aDefinition({ tiers: [aTier({ cache_write_5m: '1.5' })] })).tiers[0]!;
     expect([prices.cache_write_5m, prices.cache_write_1h]).toEqual([1_500_000_000n, 1_500_000_000n]);
+  });
+
+  it('prices twelve-hour cache writes as one-hour ones when only those have a price', () => {
+    const { prices } = parsePricing(aDefinition({ tiers: [aTier({ cache_write_1h: '2' })] })).tiers[0]!;
+    expect([prices.cache_write_5m, prices.cache_write_12h]).toEqual([1_250_000_000n, 2_000_000_000n]);
+  });
+
+  it('prices the tokens of images that are left out as those of the same direction', () => {
+    const image_generation = { text_input: '5', image_output: '30' };
+    expect(parsePricing(aDefinition({ image_generation })).imageGeneration).toEqual({
+      text_input: 5_000_000_000n,
+      image_input: 5_000_000_000n,
+      text_output: 30_000_000_000n,
+      image_output: 30_000_000_000n,
+    });
+    expect(parsePricing(aDefinition()).imageGeneration).toBeUndefined();
+    expect(parsePricing(aDefinition({ free: true, tiers: [], image_generation })).costsNothing).toBe(false);
   });
 
   it('keeps a price of zero, which is not the same as none', () => {
@@ -108,6 +126,12 @@ describe('describePricing', () => {
       described({ effort_multipliers: { high: '2' } }),
       described({ request_fee: '0.000000001' }),
       described({ free: true, tiers: [] }),
+      described({ speeds: { fast: '6' } }),
+      described({ geos: { fast: '6' } }),
+      described({ tool_fees: { web_search: '0' } }),
+      described({ tool_max_uses: { web_search: 5 } }),
+      described({ image_generation: { text_input: '5', image_output: '30' } }),
+      described({ tiers: [aTier({ cache_write_12h: '11' })] }),
     ];
     expect(new Set(texts).size).toBe(texts.length);
   });

@@ -6,6 +6,7 @@ const TOKEN_CLASSES = [
   'cache_read',
   'cache_write_5m',
   'cache_write_1h',
+  'cache_write_12h',
   'output',
   'reasoning',
   'image_input',
@@ -19,11 +20,21 @@ const PRICED_AS: Readonly<Record<Exclude<TokenClass, 'input' | 'output'>, TokenC
   cache_read: 'input',
   cache_write_5m: 'input',
   cache_write_1h: 'cache_write_5m',
+  cache_write_12h: 'cache_write_1h',
   reasoning: 'output',
   image_input: 'input',
   audio_input: 'input',
   audio_output: 'output',
 };
+
+/** Tokens of images that a hosted tool generates: a model of their own reads and writes them, at prices of its own. */
+export const IMAGE_GENERATION_CLASSES = ['text_input', 'image_input', 'text_output', 'image_output'] as const;
+export type ImageGenerationClass = (typeof IMAGE_GENERATION_CLASSES)[number];
+/** Those that must be priced where any is; the others cost the same as the other input or output. */
+export const REQUIRED_IMAGE_CLASSES: readonly ImageGenerationClass[] = ['text_input', 'image_output'];
+
+/** Uses of a hosted tool to hold fees for where neither the client nor the model sets a limit. */
+export const DEFAULT_TOOL_MAX_USES = 10;
 
 /** Nano-dollars per one million tokens of each class: $1.25 is 1_250_000_000n. */
 type TierPrices = Readonly<Record<TokenClass, bigint>>;
@@ -49,8 +60,10 @@ export interface Pricing {
   readonly geos: ReadonlyMap<string, bigint>;
   /** Uses to hold fees for where the client sets no limit, by tool. */
   readonly toolMaxUses: ReadonlyMap<string, number>;
-  /** For each use of a tool that the upstream runs, by its name; one that is not here is used for nothing. */
+  /** For each use of a tool that the upstream runs, by its name; one that is not here may not be asked for. */
   readonly toolFees: ReadonlyMap<string, Nanos>;
+  /** Nano-dollars per one million tokens of each class; undefined: the image tool has no price for its tokens. */
+  readonly imageGeneration: Readonly<Record<ImageGenerationClass, bigint>> | undefined;
   /** At least one, ascending; the first begins at 0. */
   readonly tiers: readonly PriceTier[];
 }
@@ -77,6 +90,8 @@ export interface PricingDefinition {
   readonly speeds?: Readonly<Record<string, string>>;
   readonly geos?: Readonly<Record<string, string>>;
   readonly tool_max_uses?: Readonly<Record<string, number>>;
+  /** US dollars per one million tokens that the hosted image tool uses. */
+  readonly image_generation?: Readonly<Record<string, string>>;
   /** Empty when free. */
   readonly tiers: readonly TierDefinition[];
 }
@@ -105,8 +120,10 @@ export function parsePricing(definition: PricingDefinition): Pricing {
   const tiers = definition.free ? [FREE_TIER] : definition.tiers;
   const requestFee = parseUsd(definition.request_fee);
   const toolFees = parsedEach(definition.tool_fees, parseUsd);
+  const imageGeneration = imagePrices(definition.image_generation);
+  const beside = [requestFee, ...toolFees.values(), ...Object.values(imageGeneration ?? {})];
   return {
-    costsNothing: definition.free && [requestFee, ...toolFees.values()].every((fee) => fee === ZERO),
+    costsNothing: definition.free && beside.every((price) => price === ZERO),
     requestFee,
     effortMultipliers: parsedEach(definition.effort_multipliers, parseMultiplier),
     serviceTiers: parsedEach(definition.service_tiers, parseMultiplier),
@@ -114,6 +131,7 @@ export function parsePricing(definition: PricingDefinition): Pricing {
     geos: parsedEach(definition.geos, parseMultiplier),
     toolMaxUses: new Map(Object.entries(definition.tool_max_uses ?? {})),
     toolFees,
+    imageGeneration,
     tiers: tiers.map((tier) => ({ fromPromptTokens: tier.from_prompt_tokens, prices: parsePrices(tier) })),
   };
 }
@@ -123,17 +141,31 @@ const parsedEach = <Value>(
   parse: (text: string) => Value,
 ): ReadonlyMap<string, Value> => new Map(Object.entries(texts ?? {}).map(([name, text]) => [name, parse(text)]));
 
+function imagePrices(texts: PricingDefinition['image_generation']): Pricing['imageGeneration'] {
+  if (texts === undefined) return undefined;
+  const own = (name: ImageGenerationClass, otherwise: ImageGenerationClass): bigint =>
+    parseUsd(texts[name] ?? texts[otherwise] ?? '0');
+  return {
+    text_input: own('text_input', 'image_input'),
+    image_input: own('image_input', 'text_input'),
+    text_output: own('text_output', 'image_output'),
+    image_output: own('image_output', 'text_output'),
+  };
+}
+
 function parsePrices(tier: TierDefinition): TierPrices {
   const own = (text: string | undefined, otherwise: bigint): bigint =>
     text === undefined ? otherwise : parseUsd(text);
   const input = parseUsd(tier.input);
   const output = parseUsd(tier.output);
   const cacheWrite5m = own(tier.cache_write_5m, input);
+  const cacheWrite1h = own(tier.cache_write_1h, cacheWrite5m);
   return {
     input,
     cache_read: own(tier.cache_read, input),
     cache_write_5m: cacheWrite5m,
-    cache_write_1h: own(tier.cache_write_1h, cacheWrite5m),
+    cache_write_1h: cacheWrite1h,
+    cache_write_12h: own(tier.cache_write_12h, cacheWrite1h),
     output,
     reasoning: own(tier.reasoning, output),
     image_input: own(tier.image_input, input),
@@ -154,16 +186,27 @@ export function describePricing(pricing: Pricing): string {
     .filter(([, multiplier]) => multiplier !== ONE)
     .map(([effort, multiplier]) => `effort ${effort} × ${formatMultiplier(multiplier)}`)
     .toSorted();
-  // A tier at 1 is more than none: it may be asked for.
-  const services = [...pricing.serviceTiers].map(
-    ([tier, multiplier]) => `tier ${tier} × ${formatMultiplier(multiplier)}`,
-  );
-  const tools = [...pricing.toolFees]
-    .filter(([, fee]) => fee !== ZERO)
-    .map(([tool, fee]) => `${tool} ${formatUsd(fee)}`);
+  // A tier at 1 is more than none: it may be asked for. So is a tool for nothing.
+  const services = [
+    ...describedEach('tier', pricing.serviceTiers),
+    ...describedEach('speed', pricing.speeds),
+    ...describedEach('geo', pricing.geos),
+  ];
+  const tools = [...pricing.toolFees].map(([tool, fee]) => `${tool} ${formatUsd(fee)}`);
+  const uses = [...pricing.toolMaxUses].map(([tool, most]) => `at most ${most} ${tool}`);
   const fee = pricing.requestFee === ZERO ? [] : [`request_fee ${formatUsd(pricing.requestFee)}`];
   const tokens = pricing.costsNothing ? ['free'] : pricing.tiers.map(describeTier);
-  return [...tokens, ...fee, ...tools.toSorted(), ...multipliers, ...services.toSorted()].join('; ');
+  const besides = [...fee, ...tools.toSorted(), ...uses.toSorted(), ...describeImages(pricing)];
+  return [...tokens, ...besides, ...multipliers, ...services.toSorted()].join('; ');
+}
+
+const describedEach = (kind: string, multipliers: ReadonlyMap<string, bigint>): readonly string[] =>
+  [...multipliers].map(([name, multiplier]) => `${kind} ${name} × ${formatMultiplier(multiplier)}`);
+
+function describeImages({ imageGeneration: prices }: Pricing): readonly string[] {
+  if (prices === undefined) return [];
+  const each = IMAGE_GENERATION_CLASSES.map((name) => `${name} ${formatUsd(prices[name])}`);
+  return [`image_generation ${each.join(', ')}`];
 }
 
 function describeTier({ fromPromptTokens, prices }: PriceTier): string {

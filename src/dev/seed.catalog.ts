@@ -24,6 +24,7 @@ models:
     max_output_tokens: 64000
     groups: [default, saver]
     capabilities: [vision, tools, reasoning]
+    tool_fees: { web_search: 0.01 }
     prices:
       - { from_prompt_tokens: 0, input: 1.25, cache_read: 0.125, output: 10 }
       - { from_prompt_tokens: 60000, input: 2.50, cache_read: 0.25, output: 15 }
@@ -34,6 +35,7 @@ models:
     max_output_tokens: 16000
     groups: [default, saver]
     capabilities: [tools]
+    tool_fees: { web_search: 0.01 }
     prices: [{ from_prompt_tokens: 0, input: 0.20, cache_read: 0.02, output: 0.80 }]
   - name: sonata-2
     display_name: Sonata 2
@@ -43,6 +45,7 @@ models:
     groups: [default, saver]
     capabilities: [vision, tools, reasoning]
     effort_multipliers: { high: 1.25 }
+    tool_fees: { web_search: 0.01 }
     prices:
       - { from_prompt_tokens: 0, input: 2, cache_read: 0.20, cache_write_5m: 2.50, cache_write_1h: 4, output: 10 }
   - name: sonata-draft
@@ -50,6 +53,7 @@ models:
     owned_by: sonata
     context_window: 64000
     max_output_tokens: 8000
+    tool_fees: { web_search: 0 }
     prices: free
 channels:
   - name: atlas-responses

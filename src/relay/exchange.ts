@@ -91,5 +91,5 @@ export class Exchange {
 function attemptTarget({ channel, credential }: Assignment, model: string, upstreamModel: string): AttemptTarget {
   const { name, protocol, credentials, costs } = channel;
   const ordinal = credential === undefined ? null : credentials.indexOf(credential) + 1;
-  return { channel: name, protocol, upstreamModel, credential: ordinal, cost: costs.get(model) };
+  return { channel: name, protocol, upstreamModel, credential: ordinal, cost: costs.get(model), offers: channel };
 }

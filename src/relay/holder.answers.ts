@@ -1,7 +1,7 @@
 import { type KeyDescription, renderBudgets } from '../keys/index.js';
 import { type Limits, ownElseUsual, renderLimits } from '../limits/index.js';
 import { formatUsd, type JsonObject } from '../shared/index.js';
-import type { CostLine, RecordedCall } from '../usage/index.js';
+import type { CostLine, RecordedCall, ShownSnapshot } from '../usage/index.js';
 
 /**
  * Amounts in US dollars as decimal strings; a quota, budget or limit of null is unlimited.
@@ -53,19 +53,30 @@ export const renderGeneration = (call: RecordedCall): JsonObject => ({
   held_usd: dollars(call.held),
   billing_basis: call.billingBasis,
   lines: call.lines.map(renderLine),
-  multipliers: call.snapshot && {
-    service_tier: call.snapshot.service_tier_multiplier ?? '1',
-    effort: call.snapshot.effort_multiplier,
-    group: call.snapshot.group_multiplier,
-  },
+  multipliers: call.snapshot && renderMultipliers(call.snapshot),
+  ...(call.snapshot?.models && {
+    model_multipliers: Object.fromEntries(
+      Object.entries(call.snapshot.models).map(([model, snapshot]) => [model, renderMultipliers(snapshot)]),
+    ),
+  }),
   first_token_ms: call.firstTokenMs,
   duration_ms: call.durationMs,
   attempts: call.attempts,
   upstream_report: call.upstreamReport,
 });
 
+/** Speed and region stand here only where they are not the usual ones. */
+const renderMultipliers = (snapshot: ShownSnapshot): JsonObject => ({
+  service_tier: snapshot.service_tier_multiplier ?? '1',
+  ...(snapshot.speed_multiplier !== undefined && { speed: snapshot.speed_multiplier }),
+  ...(snapshot.geo_multiplier !== undefined && { geo: snapshot.geo_multiplier }),
+  effort: snapshot.effort_multiplier,
+  group: snapshot.group_multiplier,
+});
+
 /** One term of the sum: so many tokens at a price per million, or so many uses at a fee. */
-const renderLine = ({ item, quantity, price }: CostLine): JsonObject => ({
+const renderLine = ({ item, quantity, price, pass, model }: CostLine): JsonObject => ({
+  ...(pass !== undefined && { pass, model }),
   item,
   quantity,
   price_usd: price,

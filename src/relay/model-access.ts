@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type BillingPlan, requirePricedTier } from '../billing/index.js';
+import { type BillingPlan, requirePrices } from '../billing/index.js';
 import type { Call, CallHead, ListedModel } from '../call/index.js';
 import { CatalogService, Offer } from '../catalog/index.js';
 import { ChannelDirectory, NoChannel, takesCalls } from '../channels/index.js';
@@ -18,14 +18,14 @@ export class ModelAccess {
 
   /**
    * What a call is to be billed as.
-   * @throws AppError when the model is unknown, not this key's, nowhere to be had, or not in the service tier asked for
+   * @throws AppError when the model is unknown, not this key's, nowhere to be had, or without a price for what is asked for
    */
   plan(call: Pick<Call, 'protocol' | 'head'>, caller: Caller): BillingPlan {
     const { version } = this.catalog.current();
     const { group, model } = this.permitted(call.head.model, caller);
     const namedModels = this.namedBy(call.head, caller);
     this.requireChannel(call, group.name, model.name);
-    requirePricedTier(call.head, model);
+    requirePrices(call.head, [model, ...(namedModels?.values() ?? [])]);
     return { caller, model, group, catalogVersion: version, ...(namedModels && { namedModels }) };
   }
 

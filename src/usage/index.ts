@@ -28,7 +28,7 @@ export {
   type UsageQuery,
   usageQuery,
 } from './pages/usage-query.js';
-export type { CostLine, RecordedCall } from './calls/recorded-call.js';
+export type { CostLine, RecordedCall, ShownSnapshot } from './calls/recorded-call.js';
 export { type Query, TimeLimitedReads } from './time-limited-reads.js';
 export { type UsageDay, UsageDays } from './sums/usage-days.js';
 export { UsageExport, type UsageSelection } from './export/usage-export.js';

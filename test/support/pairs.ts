@@ -42,6 +42,7 @@ models:
 ${VENDORS.map(
   ({ id }) => `
   - { name: over-${id}, context_window: 200000, max_output_tokens: 64000, groups: [default],
+      tool_fees: { web_search: 0, web_fetch: 0, file_search: 0, code_interpreter: 0, code_execution: 0, image_generation: 0, mcp: 0 },
       prices: [{ from_prompt_tokens: 0, input: 1, cache_read: 0.1, output: 10 }] }`,
 ).join('')}
 channels:

@@ -38,6 +38,10 @@ export interface CallerOptions {
   readonly group?: string;
 }
 
+/** Where a test is about something else, hosted tools cost nothing; without a fee they would be refused. */
+export const NO_TOOL_FEES =
+  '{ web_search: 0, web_fetch: 0, file_search: 0, code_interpreter: 0, code_execution: 0, image_generation: 0, mcp: 0 }';
+
 /** `$1` per million in, `$10` out on `m`; `free` costs nothing; `fee` costs $0.02 a call; `only-<dialect>` are served by one. */
 export const catalogFor = (baseUrl: string): string => `
 groups:
@@ -45,12 +49,13 @@ groups:
   - { name: saver, multiplier: 0.8 }
 models:
   - { name: m, context_window: 200000, max_output_tokens: 64000, groups: [default, saver], owned_by: tests,
+      tool_fees: ${NO_TOOL_FEES},
       prices: [{ from_prompt_tokens: 0, input: 1, cache_read: 0.1, output: 10 }] }
-  - { name: free, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }
+  - { name: free, context_window: 200000, max_output_tokens: 64000, groups: [default], tool_fees: ${NO_TOOL_FEES}, prices: free }
   - { name: fee, context_window: 200000, max_output_tokens: 64000, groups: [default], request_fee: 0.02,
       prices: [{ from_prompt_tokens: 0, input: 0, output: 0 }] }
   - { name: vendor/with-slash, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }
-  - { name: only-chat, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }
+  - { name: only-chat, context_window: 200000, max_output_tokens: 64000, groups: [default], tool_fees: ${NO_TOOL_FEES}, prices: free }
   - { name: unserved, context_window: 200000, max_output_tokens: 64000, groups: [default], prices: free }
   - { name: saver-only, context_window: 200000, max_output_tokens: 64000, groups: [saver], prices: free }
 channels:

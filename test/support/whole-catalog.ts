@@ -55,10 +55,14 @@ models:
     hidden_tokens_per_second: 75
     effort_multipliers: { low: 0.5, high: 1.5 }
     service_tiers: { flex: 0.5, priority: 2 }
+    speeds: { fast: 6, turbo: 1.000001 }
+    geos: { us: 1.1, eu: 1 }
     tool_fees: { web_search: 0.01, code_interpreter: 0.03 }
+    tool_max_uses: { web_search: 5 }
+    image_generation: { text_input: 5, image_input: 8.5, image_output: 30.000000001 }
     request_fee: 0.000000001
     prices:
-      - { from_prompt_tokens: 0, input: 3, output: 15, cache_read: 0.3, cache_write_5m: 3.75, cache_write_1h: 6,
+      - { from_prompt_tokens: 0, input: 3, output: 15, cache_read: 0.3, cache_write_5m: 3.75, cache_write_1h: 6, cache_write_12h: 9,
           reasoning: 14, image_input: 2, audio_input: 1, audio_output: 999999999.999999999 }
       - { from_prompt_tokens: 200000, input: 6, output: 22.5 }
       - { from_prompt_tokens: 500000, input: 9, output: 30 }
@@ -87,7 +91,7 @@ ${VENDORS.map(
     weight: 7
     max_concurrency: 50
     costs:
-      tiered: [{ input: 1, cache_read: 0.100000001, output: 8, request_fee: 0.002, tool_fees: { web_search: 0.005 } }, { from_prompt_tokens: 200000, input: 2, output: 12 }]
+      tiered: [{ input: 1, cache_read: 0.100000001, output: 8, request_fee: 0.002, tool_fees: { web_search: 0.005 }, image_generation: { text_input: 4, image_output: 20 } }, { from_prompt_tokens: 200000, input: 2, output: 12 }]
       "1.50": { input: 1, output: 2, request_fee: 0.1 }
       "null": 0
       resting-model: 0.333333

@@ -52,7 +52,8 @@ export function costAsTyped(costs: Costs, model: string): TypedCost | undefined 
   const cost = Object.hasOwn(costs, model) ? costs[model] : undefined;
   if (cost === undefined) return {};
   if ('share' in cost) return { share: cost.share };
-  const { request_fee: fee, tool_fees: fees = {}, tiers } = cost.prices;
+  const { request_fee: fee, tool_fees: tools = {}, image_generation: images = {}, tiers } = cost.prices;
+  const fees = { ...tools, ...images };
   const [{ from_prompt_tokens: _, ...prices } = { from_prompt_tokens: 0 }, ...others] = tiers;
   const hasFields = Object.keys(prices).every((name) => COST_COLUMNS.some((column) => column.name === name));
   return hasFields && others.length === 0 && fee === '0' && Object.keys(fees).length === 0 ? prices : undefined;

@@ -47,7 +47,11 @@ function pricesIn(values: FormBody): Entry {
     request_fee: optionalDecimal(textOf(values, 'requestFee')),
     effort_multipliers: Object.fromEntries(efforts.filter(([, multiplier]) => multiplier !== undefined)),
     service_tiers: given(pairsIn(textOf(values, 'serviceTiers'))),
+    speeds: given(pairsIn(textOf(values, 'speeds'))),
+    geos: given(pairsIn(textOf(values, 'geos'))),
     tool_fees: given(pairsIn(textOf(values, 'toolFees'))),
+    tool_max_uses: given(numeralsIn(textOf(values, 'toolMaxUses'))),
+    image_generation: given(pairsIn(textOf(values, 'imageGeneration'))),
     prices:
       textOf(values, 'free') === 'yes'
         ? 'free'
@@ -55,7 +59,11 @@ function pricesIn(values: FormBody): Entry {
   };
 }
 
-const given = (pairs: Readonly<Record<string, string>>) => (Object.keys(pairs).length > 0 ? pairs : undefined);
+/** Whole numbers; what is none is kept as it was typed, to be refused. */
+const numeralsIn = (text: string): Entry =>
+  Object.fromEntries(Object.entries(pairsIn(text)).map(([name, value]) => [name, wholeIn(value)]));
+
+const given = (pairs: Entry) => (Object.keys(pairs).length > 0 ? pairs : undefined);
 
 const tierIn = (values: FormBody, index: number): Entry => ({
   from_prompt_tokens: index === 0 ? new Numeral('0') : (wholeIn(textOf(values, tierField(index, 'from'))) ?? ''),

@@ -20,6 +20,7 @@ export const TOKEN_FIELDS: readonly TokenField[] = [
   { name: 'output', label: 'Output', hint: 'Includes reasoning' },
   { name: 'cache_write_5m', label: 'Cache write, 5 minutes', hint: 'Empty: as input' },
   { name: 'cache_write_1h', label: 'Cache write, 1 hour', hint: 'Empty: as 5 minutes' },
+  { name: 'cache_write_12h', label: 'Cache write, 12 hours', hint: 'Empty: as 1 hour', isRare: true },
   { name: 'reasoning', label: 'Reasoning', hint: 'Empty: as output', isRare: true },
   { name: 'image_input', label: 'Image input', hint: 'Empty: as input', isRare: true },
   { name: 'audio_input', label: 'Audio input', hint: 'Empty: as input', isRare: true },
@@ -64,7 +65,11 @@ const FIELDS: Readonly<Record<string, string>> = {
   hidden_tokens_per_second: 'hiddenTokens',
   request_fee: 'requestFee',
   service_tiers: 'serviceTiers',
+  speeds: 'speeds',
+  geos: 'geos',
   tool_fees: 'toolFees',
+  tool_max_uses: 'toolMaxUses',
+  image_generation: 'imageGeneration',
   valid_from: 'from',
   upcoming: 'from',
 };
@@ -95,7 +100,11 @@ export function labelsOf(values: FormBody): Readonly<Record<string, string>> {
     ...Object.fromEntries(tiers.flatMap((index) => tierLabels(index))),
     requestFee: 'Each call',
     toolFees: 'Tools',
+    toolMaxUses: 'Tool uses',
+    imageGeneration: 'Image generation',
     serviceTiers: 'Service tiers',
+    speeds: 'Speeds',
+    geos: 'Regions',
     ...Object.fromEntries(
       Object.keys(values)
         .filter((name) => name.startsWith('effort-'))

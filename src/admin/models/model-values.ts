@@ -21,7 +21,11 @@ export const valuesOf = (model: ModelDefinition, revision: string, timeZone: str
   free: model.pricing.free ? 'yes' : '',
   requestFee: model.pricing.request_fee === '0' ? '' : dollars(model.pricing.request_fee),
   serviceTiers: linesOf(model.pricing.service_tiers ?? {}),
+  speeds: linesOf(model.pricing.speeds ?? {}),
+  geos: linesOf(model.pricing.geos ?? {}),
   toolFees: linesOf(model.pricing.tool_fees ?? {}),
+  toolMaxUses: linesOf(mapTexts(model.pricing.tool_max_uses ?? {})),
+  imageGeneration: linesOf(model.pricing.image_generation ?? {}),
   ...Object.fromEntries(EFFORTS.map((effort) => [`effort-${effort}`, model.pricing.effort_multipliers[effort] ?? ''])),
   ...Object.assign({}, ...model.pricing.tiers.map(tierValues)),
   when: model.validFrom === undefined ? 'now' : 'later',
@@ -29,6 +33,9 @@ export const valuesOf = (model: ModelDefinition, revision: string, timeZone: str
   reason: '',
   revision,
 });
+
+const mapTexts = (values: Readonly<Record<string, number>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 
 const tierValues = (tier: TierDefinition, index: number): FormBody => ({
   [tierField(index, 'from')]: count(tier.from_prompt_tokens),

@@ -30,13 +30,24 @@ describe('what prices say', () => {
       tool_fees: { web_search: '0.01' },
       effort_multipliers: { high: '1.5' },
       service_tiers: { flex: '0.5' },
+      speeds: { fast: '6' },
+      geos: { us: '1.1' },
+      tool_max_uses: { web_search: 5 },
+      image_generation: { text_input: '5', image_output: '30' },
     };
     expect([...priceItems(pricing({ free: true, tiers: [], ...besides }))]).toEqual([
       ['tokens', 'free'],
       ['each call', '$0.02'],
       ['each use of web_search', '$0.01'],
+      ['max uses of web_search', '5'],
+      ['image generation text input', '$5.00'],
+      ['image generation image input', '$5.00'],
+      ['image generation text output', '$30.00'],
+      ['image generation image output', '$30.00'],
       ['effort high', '× 1.50'],
       ['service tier flex', '× 0.50'],
+      ['speed fast', '× 6.00'],
+      ['region us', '× 1.10'],
     ]);
   });
 });

@@ -1,4 +1,4 @@
-import { parsePricing, type Pricing, type PricingDefinition } from '../../catalog/index.js';
+import { IMAGE_GENERATION_CLASSES, parsePricing, type Pricing, type PricingDefinition } from '../../catalog/index.js';
 import { parseUsd } from '../../shared/index.js';
 import { count, price, times } from '../../web/index.js';
 import { TOKEN_FIELDS } from './model-fields.js';
@@ -25,9 +25,18 @@ const tokenItems = ({ tiers }: PricingDefinition): (readonly [string, string])[]
 const besides = (pricing: Pricing): (readonly [string, string])[] => [
   ...(pricing.requestFee > 0n ? [['each call', price(pricing.requestFee)] as const] : []),
   ...[...pricing.toolFees].map(([tool, fee]) => [`each use of ${tool}`, price(fee)] as const),
+  ...[...pricing.toolMaxUses].map(([tool, most]) => [`max uses of ${tool}`, count(most)] as const),
+  ...imageItems(pricing),
   ...[...pricing.effortMultipliers].map(([effort, by]) => [`effort ${effort}`, times(by)] as const),
   ...[...pricing.serviceTiers].map(([tier, by]) => [`service tier ${tier}`, times(by)] as const),
+  ...[...pricing.speeds].map(([speed, by]) => [`speed ${speed}`, times(by)] as const),
+  ...[...pricing.geos].map(([geo, by]) => [`region ${geo}`, times(by)] as const),
 ];
+
+const imageItems = ({ imageGeneration: prices }: Pricing): (readonly [string, string])[] =>
+  prices === undefined
+    ? []
+    : IMAGE_GENERATION_CLASSES.map((name) => [`image generation ${name.replace('_', ' ')}`, price(prices[name])]);
 
 interface ComparedItem {
   readonly name: string;

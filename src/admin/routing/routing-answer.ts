@@ -30,7 +30,14 @@ const ONE = 1_000_000n;
 
 function priceOf({ answer: { terms, plan }, question: { promptTokens, outputLimit } }: AnsweredRouting) {
   if (terms === undefined || plan === undefined) return undefined;
-  const { pricing, groupMultiplier, effortMultiplier, serviceMultiplier } = terms;
+  const {
+    pricing,
+    groupMultiplier,
+    effortMultiplier,
+    serviceMultiplier,
+    speedMultiplier = ONE,
+    geoMultiplier = ONE,
+  } = terms;
   const usage = { ...NO_TOKENS, input: promptTokens, output: outputLimit ?? plan.model.maxOutputTokens };
   const tier = pricing.tiers.findLast(
     ({ fromPromptTokens }) => fromPromptTokens > 0 && fromPromptTokens <= promptTokens,
@@ -46,6 +53,8 @@ function priceOf({ answer: { terms, plan }, question: { promptTokens, outputLimi
       { name: `Group ${plan.group.name}`, value: groupMultiplier, isShown: true },
       { name: 'Effort', value: effortMultiplier, isShown: effortMultiplier !== ONE },
       { name: 'Service tier, the dearest', value: serviceMultiplier, isShown: serviceMultiplier !== ONE },
+      { name: 'Speed', value: speedMultiplier, isShown: speedMultiplier !== ONE },
+      { name: 'Region, the dearest', value: geoMultiplier, isShown: geoMultiplier !== ONE },
     ].flatMap(({ name, value, isShown }) => (isShown ? [{ name, value: times(value) }] : [])),
     outputTokens: usage.output,
     most: costOf(terms, usage),

@@ -11,7 +11,8 @@ import {
   MULTIPLIER_DIGITS,
   Optional,
 } from './fields.js';
-import { isTool, PRICE_DIGITS, TierEntry, tierFault } from './model.dto.js';
+import { IMAGE_GENERATION_CLASSES, REQUIRED_IMAGE_CLASSES } from '../../catalog/index.js';
+import { isImageClass, isTool, PRICE_DIGITS, TierEntry, tierFault } from './model.dto.js';
 import { textOf } from './numeral.js';
 
 /** What an upstream charges: a tier of prices such as a model has. The fees stand in the only tier, or in the first. */
@@ -23,6 +24,10 @@ export class CostEntry extends TierEntry {
   @Optional()
   @DecimalsByName('tools', isTool, PRICE_DIGITS)
   readonly tool_fees?: Readonly<Record<string, string>> | null;
+
+  @Optional()
+  @DecimalsByName(IMAGE_GENERATION_CLASSES.join(', '), isImageClass, PRICE_DIGITS, 9, REQUIRED_IMAGE_CLASSES)
+  readonly image_generation?: Readonly<Record<string, string>> | null;
 }
 
 /** By the models' public names: the text of a share of the model's own price, a tier, or several. */
@@ -61,7 +66,9 @@ function costFault(cost: unknown): string | undefined {
   if (cost instanceof CostEntry) return tierFault([cost]);
   if (typeof cost === 'string') return SHARE.test(cost) ? undefined : NO_COST;
   if (!Array.isArray(cost) || !cost.every((tier) => tier instanceof CostEntry)) return NO_COST;
-  const late = cost.slice(1).some((tier) => tier.request_fee !== undefined || tier.tool_fees !== undefined);
+  const late = cost
+    .slice(1)
+    .some((tier) => [tier.request_fee, tier.tool_fees, tier.image_generation].some((fee) => fee !== undefined));
   return late ? 'must have its fees in the first tier' : tierFault(cost);
 }
 

@@ -68,7 +68,13 @@ const pricingFrom = (entry: PricesEntry): PricingDefinition => ({
   request_fee: canonical(entry.request_fee, '0'),
   effort_multipliers: mapValues(entry.effort_multipliers ?? {}, (multiplier) => canonical(multiplier, '1')),
   ...(entry.service_tiers && { service_tiers: mapValues(entry.service_tiers, (text) => canonical(text, '1')) }),
+  ...(entry.speeds && { speeds: mapValues(entry.speeds, (text) => canonical(text, '1')) }),
+  ...(entry.geos && { geos: mapValues(entry.geos, (text) => canonical(text, '1')) }),
   ...(entry.tool_fees && { tool_fees: mapValues(entry.tool_fees, (text) => canonical(text, '0')) }),
+  ...(entry.tool_max_uses && { tool_max_uses: entry.tool_max_uses }),
+  ...(entry.image_generation && {
+    image_generation: mapValues(entry.image_generation, (text) => canonical(text, '0')),
+  }),
   tiers: entry.prices === 'free' ? [] : entry.prices.map(tierFrom),
 });
 
@@ -115,13 +121,16 @@ function costFrom(cost: string | CostEntry | readonly CostEntry[]): CostDefiniti
       request_fee: canonical(tiers[0]?.request_fee, '0'),
       effort_multipliers: {},
       tool_fees: mapValues(tiers[0]?.tool_fees ?? {}, (text) => canonical(text, '0')),
+      ...(tiers[0]?.image_generation && {
+        image_generation: mapValues(tiers[0].image_generation, (text) => canonical(text, '0')),
+      }),
       tiers: tiers.map(withoutFees).map(tierFrom),
     },
   };
 }
 
 function withoutFees(entry: CostEntry): TierEntry {
-  const { request_fee: _, tool_fees: __, ...tier } = entry;
+  const { request_fee: _, tool_fees: __, image_generation: ___, ...tier } = entry;
   return tier;
 }
 

@@ -67,7 +67,11 @@ export const modelEntry = (model: ModelDefinition): Entry => ({
 const pricesEntry = (pricing: PricingDefinition): Entry => ({
   ...given('effort_multipliers', mapped(pricing.effort_multipliers, decimal)),
   ...given('service_tiers', mapped(pricing.service_tiers ?? {}, decimal)),
+  ...given('speeds', mapped(pricing.speeds ?? {}, decimal)),
+  ...given('geos', mapped(pricing.geos ?? {}, decimal)),
   ...given('tool_fees', mapped(pricing.tool_fees ?? {}, decimal)),
+  ...given('tool_max_uses', pricing.tool_max_uses ?? {}),
+  ...given('image_generation', mapped(pricing.image_generation ?? {}, decimal)),
   ...(pricing.request_fee === '0' ? {} : { request_fee: decimal(pricing.request_fee) }),
   prices: pricing.free ? 'free' : pricing.tiers.map(tierEntry),
 });
@@ -115,10 +119,11 @@ const costEntries = (costs: StoredChannel['costs']): Entry =>
 
 function costEntry(cost: CostDefinition): unknown {
   if ('share' in cost) return decimal(cost.share);
-  const { request_fee, tool_fees = {}, tiers } = cost.prices;
+  const { request_fee, tool_fees = {}, image_generation = {}, tiers } = cost.prices;
   const fees = {
     ...(request_fee === '0' ? {} : { request_fee: decimal(request_fee) }),
     ...given('tool_fees', mapped(tool_fees, decimal)),
+    ...given('image_generation', mapped(image_generation, decimal)),
   };
   const [first = {}, ...others] = tiers.map(tierEntry);
   if (others.length > 0) return [{ ...first, ...fees }, ...others];

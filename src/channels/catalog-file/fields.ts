@@ -79,12 +79,13 @@ export function Decimal(fractionDigits: number, wholeDigits = 9): PropertyDecora
   );
 }
 
-/** Decimals as above by names of a certain kind, which `plural` calls them. */
+/** Decimals as above by names of a certain kind, which `plural` calls them. @param required names that must be there */
 export function DecimalsByName(
   plural: string,
   isOne: (name: string) => boolean,
   fractionDigits: number,
   wholeDigits = 9,
+  required: readonly string[] = [],
 ): PropertyDecorator {
   const form = new RegExp(`^\\d{1,${wholeDigits}}(\\.\\d{1,${fractionDigits}})?$`);
   return Field(
@@ -92,6 +93,9 @@ export function DecimalsByName(
     (value) => {
       if (!isMapping(value)) return `must be a mapping from ${plural} to decimals`;
       const odd = Object.entries(value).find(([name, decimal]) => !isOne(name) || !form.test(String(decimal)));
+      const missing = required.find((name) => !Object.hasOwn(value, name));
+      if (odd === undefined && missing !== undefined)
+        return `must say ${required.join(' and ')}; ${missing} is missing`;
       return (
         odd && `must map ${plural} to decimals of at most ${fractionDigits} digits after the point; ${odd[0]} does not`
       );
@@ -102,6 +106,32 @@ export function DecimalsByName(
         : value,
   );
 }
+
+/** Whole numbers by names of a certain kind, which `plural` calls them. */
+export function WholesByName(
+  plural: string,
+  isOne: (name: string) => boolean,
+  min: number,
+  max: number,
+): PropertyDecorator {
+  return Field(
+    'areWholes',
+    (value) => {
+      if (!isMapping(value)) return `must be a mapping from ${plural} to whole numbers`;
+      const odd = Object.entries(value).find(
+        ([name, whole]) => !isOne(name) || typeof whole !== 'number' || whole < min || whole > max,
+      );
+      return odd && `must map ${plural} to whole numbers from ${min} to ${max}; ${odd[0]} does not`;
+    },
+    (value) =>
+      isMapping(value)
+        ? Object.fromEntries(Object.entries(value).map(([name, whole]) => [name, wholeOf(whole)]))
+        : textOf(value),
+  );
+}
+
+const wholeOf = (value: unknown): unknown =>
+  value instanceof Numeral && /^\d{1,15}$/.test(value.source) ? Number(value.source) : value;
 
 /** A time, made a `Date`. */
 export const Moment = (): PropertyDecorator =>
@@ -119,7 +149,7 @@ export const Whole = (min: number, max: number): PropertyDecorator =>
       typeof value === 'number' && value >= min && value <= max
         ? undefined
         : `must be a whole number from ${min} to ${max}`,
-    (value) => (value instanceof Numeral && /^\d{1,15}$/.test(value.source) ? Number(value.source) : value),
+    wholeOf,
   );
 
 export const isMapping = (value: unknown): value is Record<string, unknown> =>

@@ -1,7 +1,7 @@
 import { Type } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
 import { EFFORTS, USUAL_SERVICE_TIERS } from '../../call/index.js';
-import type { Flags } from '../../catalog/index.js';
+import { type Flags, IMAGE_GENERATION_CLASSES, REQUIRED_IMAGE_CLASSES } from '../../catalog/index.js';
 import { FlagList } from './channel-fields.js';
 import {
   Decimal,
@@ -17,16 +17,21 @@ import {
   TrueOrFalse,
   UnlessItSays,
   Whole,
+  WholesByName,
 } from './fields.js';
 
 export const PRICE_DIGITS = 9;
 const MAX_TOKENS = 1_000_000_000;
+const MAX_TOOL_USES = 1_000;
 const MAX_TOKENS_PER_SECOND = 1_000_000;
 /** As dialects write them: `web_search`. */
 const WORD = /^[a-z][a-z0-9_-]{0,63}$/;
 
 const isEffort = (name: string): boolean => (EFFORTS as readonly string[]).includes(name);
 export const isTool = (name: string): boolean => WORD.test(name);
+const isSpeed = (name: string): boolean => WORD.test(name) && name !== 'standard';
+const isGeo = (name: string): boolean => WORD.test(name) && name !== 'global';
+export const isImageClass = (name: string): boolean => (IMAGE_GENERATION_CLASSES as readonly string[]).includes(name);
 const isServiceTier = (name: string): boolean => WORD.test(name) && !USUAL_SERVICE_TIERS.includes(name);
 
 /** Dollars per one million tokens. */
@@ -52,6 +57,10 @@ export class TierEntry {
   @Optional()
   @Decimal(PRICE_DIGITS)
   readonly cache_write_1h?: string | null;
+
+  @Optional()
+  @Decimal(PRICE_DIGITS)
+  readonly cache_write_12h?: string | null;
 
   @Optional()
   @Decimal(PRICE_DIGITS)
@@ -81,8 +90,24 @@ export class PricesEntry {
   readonly service_tiers?: Readonly<Record<string, string>> | null;
 
   @Optional()
+  @DecimalsByName('speeds other than standard', isSpeed, MULTIPLIER_DIGITS, 6)
+  readonly speeds?: Readonly<Record<string, string>> | null;
+
+  @Optional()
+  @DecimalsByName('regions other than global', isGeo, MULTIPLIER_DIGITS, 6)
+  readonly geos?: Readonly<Record<string, string>> | null;
+
+  @Optional()
   @DecimalsByName('tools', isTool, PRICE_DIGITS)
   readonly tool_fees?: Readonly<Record<string, string>> | null;
+
+  @Optional()
+  @WholesByName('tools', isTool, 1, MAX_TOOL_USES)
+  readonly tool_max_uses?: Readonly<Record<string, number>> | null;
+
+  @Optional()
+  @DecimalsByName(IMAGE_GENERATION_CLASSES.join(', '), isImageClass, PRICE_DIGITS, 9, REQUIRED_IMAGE_CLASSES)
+  readonly image_generation?: Readonly<Record<string, string>> | null;
 
   @Optional()
   @Decimal(PRICE_DIGITS)

@@ -14,7 +14,11 @@ models:
     hidden_tokens_per_second: 80
     service_tiers: { priority: 2.0, flex: 0.5 }
     tool_fees: { web_search: 0.010, file_search: 0 }
-    prices: [{ input: 1, output: 2 }]
+    speeds: { fast: 6.0 }
+    geos: { us: 1.10 }
+    tool_max_uses: { web_search: 5 }
+    image_generation: { text_input: 5.0, image_output: 30 }
+    prices: [{ input: 1, output: 2, cache_write_12h: 1.50 }]
 `;
 
 describe('the fields of the catalog file that prices are refined by', () => {
@@ -28,6 +32,11 @@ describe('the fields of the catalog file that prices are refined by', () => {
         pricing: {
           service_tiers: { priority: '2', flex: '0.5' },
           tool_fees: { web_search: '0.01', file_search: '0' },
+          speeds: { fast: '6' },
+          geos: { us: '1.1' },
+          tool_max_uses: { web_search: 5 },
+          image_generation: { text_input: '5', image_output: '30' },
+          tiers: [{ input: '1', output: '2', cache_write_12h: '1.5' }],
         },
       },
     ]);
@@ -78,6 +87,17 @@ describe('the fields of the catalog file that prices are refined by', () => {
       10,
       /models\[0\]\.tool_fees must map tools to decimals .*; Web Search does not/,
     ],
+    ['fast: 6.0', 'standard: 1', 11, /models\[0\]\.speeds must map speeds other than standard .*; standard does not/],
+    ['us: 1.10', 'global: 1', 12, /models\[0\]\.geos must map regions other than global .*; global does not/],
+    [
+      'web_search: 5',
+      'web_search: 0',
+      13,
+      /models\[0\]\.tool_max_uses must map tools to whole numbers from 1 .*; web_search does not/,
+    ],
+    ['web_search: 5', 'web_search: 1.5', 13, /models\[0\]\.tool_max_uses must map .*; web_search does not/],
+    ['image_output: 30', 'images: 30', 14, /models\[0\]\.image_generation must map text_input, .*; images does not/],
+    ['text_input: 5.0, ', '', 14, /image_generation must say text_input and image_output; text_input is missing/],
     ['web_search: 0.010', 'web_search: 0.0000000001', 10, /models\[0\]\.tool_fees must map .*; web_search does not/],
   ])('are refused with their line when they cannot be understood: %s as %s', (good, bad, line, message) => {
     const faults = faultsOf(FILE.replace(good, bad));

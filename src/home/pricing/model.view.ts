@@ -1,6 +1,7 @@
 import {
   type CatalogGroup,
   type CatalogModel,
+  IMAGE_GENERATION_CLASSES,
   type OfferedModel,
   type Pricing,
   type PriceTier,
@@ -30,6 +31,7 @@ const TOKENS: readonly (readonly [item: TokenClass, label: string])[] = [
   ['cache_read', 'Input read from cache'],
   ['cache_write_5m', 'Input written to cache, 5 minutes'],
   ['cache_write_1h', 'Input written to cache, 1 hour'],
+  ['cache_write_12h', 'Input written to cache, 12 hours'],
   ['image_input', 'Image input'],
   ['audio_input', 'Audio input'],
   ['output', 'Output'],
@@ -92,10 +94,21 @@ function besides(pricing: Pricing, multiplier: bigint) {
   return [
     ...(pricing.requestFee > 0n ? [{ label: 'Each call', value: fee(pricing.requestFee) }] : []),
     ...[...pricing.toolFees].map(([tool, nanos]) => ({ label: `Each use of ${tool}`, value: fee(nanos) })),
+    ...imagePrices(pricing, multiplier),
     ...[...pricing.effortMultipliers].map(([name, by]) => ({ label: `Effort “${name}”`, value: times(by) })),
     ...[...pricing.serviceTiers].map(([name, by]) => ({ label: `Service tier “${name}”`, value: times(by) })),
+    ...[...pricing.speeds].map(([name, by]) => ({ label: `Speed “${name}”`, value: times(by) })),
+    ...[...pricing.geos].map(([name, by]) => ({ label: `Region “${name}”`, value: times(by) })),
   ];
 }
+
+const imagePrices = ({ imageGeneration: prices }: Pricing, multiplier: bigint) =>
+  prices === undefined
+    ? []
+    : IMAGE_GENERATION_CLASSES.map((name) => ({
+        label: `Image generation, 1M tokens of ${name.replace('_', ' ')}`,
+        value: scaledPrice(scaled(prices[name], multiplier)),
+      }));
 
 function groupRow(group: CatalogGroup, { model }: OfferedModel, isShown: boolean) {
   const multiplier = multiplierFor(group, model.name);

@@ -145,6 +145,7 @@ describe('the page of a model', () => {
       'Input read from cache': ['$1.00', '$2.00'],
       'Input written to cache, 5 minutes': ['$1.25', '$2.00'],
       'Input written to cache, 1 hour': ['$1.25', '$2.00'],
+      'Input written to cache, 12 hours': ['$1.25', '$2.00'],
       'Image input': ['$1.00', '$2.00'],
       'Audio input': ['$1.00', '$2.00'],
       Output: ['$5.00', '$7.50'],

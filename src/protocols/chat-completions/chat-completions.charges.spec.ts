@@ -1,6 +1,7 @@
-import { type Call, type CallHead, SseSplitter, type TokenUsage } from '../../call/index.js';
+import { type Call, type CallHead, NO_TOKENS, SseSplitter, type TokenUsage } from '../../call/index.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 import { ChatCompletionsUpstream } from './chat-completions.upstream.js';
+import { renderUsage } from './chat-completions.usage.js';
 
 const REQUEST = { method: 'POST', path: '/', query: '', headers: {} };
 
@@ -82,5 +83,23 @@ describe('what a Chat Completions answer is charged by beside text', () => {
     expect(wholeUsage({}, answer(annotations))?.toolUses).toBeUndefined();
     expect(streamedUsage(allowed, { content: 'a', annotations })?.toolUses).toEqual({ web_search: 1 });
     expect(streamedUsage(allowed, { content: '"annotations":[{' })?.toolUses).toBeUndefined();
+  });
+});
+
+describe('caches and passes in the usage of Chat Completions', () => {
+  it('tells writes to a cache of 12 hours from shorter ones', () => {
+    const prompt_tokens_details = { cache_write_tokens: 500, cache_write_tokens_details: { ttl_12h_tokens: 300 } };
+    const usage = wholeUsage({}, { usage: { ...USAGE, prompt_tokens_details } });
+    expect(usage).toMatchObject({ input: 900, cacheWrite: 200, cacheWrite12h: 300 });
+    expect(renderUsage(usage!)).toMatchObject({ prompt_tokens_details: { cache_write_tokens: 500 } });
+  });
+
+  it('adds passes of another protocol to the totals, for which this one has no place', () => {
+    const passes = [{ model: undefined, usage: { ...NO_TOKENS, input: 500, output: 60 } }];
+    expect(renderUsage({ ...NO_TOKENS, input: 100, output: 10, passes })).toMatchObject({
+      prompt_tokens: 600,
+      completion_tokens: 70,
+      total_tokens: 670,
+    });
   });
 });

@@ -1,4 +1,5 @@
 import {
+  cacheWrites,
   countIn,
   hasAny,
   irregularIn,
@@ -7,6 +8,7 @@ import {
   objectIn,
   tierIn,
   withParts,
+  withPasses,
   type TokenUsage,
 } from '../../call/index.js';
 import type { JsonObject } from '../../shared/index.js';
@@ -20,23 +22,27 @@ function chatUsage(usage: JsonObject | undefined): TokenUsage | undefined {
   if (!hasAny(usage, 'prompt_tokens', 'completion_tokens')) return undefined;
   const completion = objectIn(usage, 'completion_tokens_details');
   const prompt = objectIn(usage, 'prompt_tokens_details');
+  const written = countIn(prompt, 'cache_write_tokens') ?? 0;
+  const written12h = countIn(objectIn(prompt, 'cache_write_tokens_details'), 'ttl_12h_tokens') ?? 0;
   return withParts({
     input: input ?? 0,
     cacheRead: countIn(prompt, 'cached_tokens') ?? 0,
-    cacheWrite: countIn(prompt, 'cache_write_tokens') ?? 0,
+    cacheWrite: Math.max(0, written - written12h),
     cacheWrite1h: 0,
     output: output ?? 0,
     reasoning: countIn(completion, 'reasoning_tokens') ?? 0,
+    ...(written12h > 0 && { cacheWrite12h: written12h }),
     ...mediaIn(prompt),
     ...mediaOut(completion),
     ...irregularIn(usage, TOTALS),
   });
 }
 
-/** The same for a client, with the details that its dialect has always. */
-export function renderUsage(usage: TokenUsage): JsonObject {
-  const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, audioInput, audioOutput } = usage;
-  const written = cacheWrite + cacheWrite1h;
+/** The same for a client, with the details that its dialect has always. It has no place for passes: the totals include them. */
+export function renderUsage(reported: TokenUsage): JsonObject {
+  const usage = withPasses(reported);
+  const { input, cacheRead, output, reasoning, audioInput, audioOutput } = usage;
+  const written = cacheWrites(usage);
   return {
     prompt_tokens: input,
     completion_tokens: output,

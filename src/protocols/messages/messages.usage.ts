@@ -1,13 +1,18 @@
 import {
+  addUsage,
   countIn,
   irregularIn,
+  NO_TOKENS,
   objectIn,
+  nameIn,
+  placeIn,
   tierIn,
   withParts,
   type IrregularTotals,
   type TokenUsage,
+  type UsagePass,
 } from '../../call/index.js';
-import type { JsonObject } from '../../shared/index.js';
+import { isJsonObject, type JsonObject } from '../../shared/index.js';
 
 /** The prompt's side of a report; this dialect counts what went through a cache apart from `input_tokens`. */
 interface Prompt {
@@ -26,7 +31,8 @@ export class MessagesUsage {
   #reasoning = 0;
   /** Undefined before the first report. */
   #irregular: IrregularTotals | undefined;
-  #beside: Pick<TokenUsage, 'serviceTier' | 'toolUses'> = {};
+  #beside: Pick<TokenUsage, 'serviceTier' | 'toolUses' | 'speed' | 'geo'> = {};
+  #iterations: readonly JsonObject[] = [];
 
   /** Takes a `usage` object in; what is known by now, or undefined when the object says nothing. */
   merge(usage: JsonObject | undefined): TokenUsage | undefined {
@@ -34,14 +40,16 @@ export class MessagesUsage {
     this.#prompt = this.#mergePrompt(usage);
     this.#output = countIn(usage, 'output_tokens') ?? this.#output;
     this.#reasoning = countIn(objectIn(usage, 'output_tokens_details'), 'thinking_tokens') ?? this.#reasoning;
-    this.#beside = { ...this.#beside, ...tierIn(usage['service_tier']), ...toolUsesIn(usage) };
+    this.#beside = { ...this.#beside, ...tierIn(usage['service_tier']), ...placeIn(usage), ...toolUsesIn(usage) };
+    this.#iterations = iterationsIn(usage) ?? this.#iterations;
     const irregular = (this.#irregular = this.#mergeIrregular(usage));
     const isRegular = irregular.input === undefined && irregular.output === undefined;
     const { uncached, cacheRead, cacheWrite, cacheWrite1h } = this.#prompt;
     const input = uncached + cacheRead + cacheWrite + cacheWrite1h;
     const prompt = { input, cacheRead, cacheWrite, cacheWrite1h };
     const output = { output: this.#output, reasoning: this.#reasoning };
-    return withParts({ ...prompt, ...output, ...this.#beside, ...(!isRegular && { irregular }) });
+    const totals = withParts({ ...prompt, ...output, ...this.#beside, ...(!isRegular && { irregular }) });
+    return this.#iterations.length === 0 ? totals : withIterations(totals, this.#iterations);
   }
 
   /** A report may leave out a total that one before it had; that of the output it may not replace by what is no count. */
@@ -100,3 +108,60 @@ function toolUsesIn(usage: JsonObject): Pick<TokenUsage, 'toolUses'> {
 
 const total = ({ uncached, cacheRead, cacheWrite, cacheWrite1h }: Prompt): number =>
   uncached + cacheRead + cacheWrite + cacheWrite1h;
+
+function iterationsIn({ iterations }: JsonObject): readonly JsonObject[] | undefined {
+  return Array.isArray(iterations) ? (iterations as unknown[]).filter(isJsonObject) : undefined;
+}
+
+/** Iterations of the answer itself; the totals are theirs. */
+const OF_ANSWER: ReadonlySet<unknown> = new Set(['message', 'fallback_message']);
+/** Iterations that the totals never include. */
+const BESIDE: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message']);
+
+/**
+ * Usage with what its iterations add. Totals are those of the answer: compaction and advisors come on top, whether the
+ * turns of a declined model do depends on the upstream, and of a loop with tools some upstreams total the first prompt
+ * alone. So the turns of the model that served are summed again, and those of every other model are passes.
+ */
+function withIterations(totals: TokenUsage, iterations: readonly JsonObject[]): TokenUsage {
+  const turns = iterations.filter(({ type }) => OF_ANSWER.has(type));
+  const summed = sumOf(turns);
+  const isWhole = tokensOf(summed) >= tokensOf(totals);
+  // An iteration of a kind that is not known here is in the totals exactly when the turns alone do not make them up.
+  const beside = iterations.filter(({ type }) => BESIDE.has(type) || (isWhole && !OF_ANSWER.has(type)));
+  const servedBy = servingModel(turns);
+  const isOthers = (turn: JsonObject): boolean => servedBy !== undefined && nameIn(turn, 'model') !== servedBy;
+  const own = isWhole ? sumOf(turns.filter((turn) => !isOthers(turn))) : totals;
+  const passes = [...turns.filter(isOthers), ...beside].map(passOf);
+  return {
+    ...totals,
+    ...own,
+    reasoning: Math.min(totals.reasoning, own.output),
+    ...(servedBy !== undefined && { servedBy }),
+    ...(passes.length > 0 && { passes }),
+  };
+}
+
+/** The model whose turns are the answer; undefined when only one took part, which is the one that was asked for. */
+function servingModel(turns: readonly JsonObject[]): string | undefined {
+  const fallback = turns.findLast(({ type }) => type === 'fallback_message');
+  if (fallback !== undefined) return nameIn(fallback, 'model');
+  const models = turns.map((turn) => nameIn(turn, 'model')).filter((model) => model !== undefined);
+  return new Set(models).size > 1 ? models.at(-1) : undefined;
+}
+
+const passOf = (iteration: JsonObject): UsagePass => ({
+  model: nameIn(iteration, 'model'),
+  usage: iterationUsage(iteration),
+});
+
+function iterationUsage(iteration: JsonObject): TokenUsage {
+  const split = readSplit(iteration) ?? { cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
+  const input = total({ uncached: countIn(iteration, 'input_tokens') ?? 0, ...split });
+  return { ...NO_TOKENS, ...split, input, output: countIn(iteration, 'output_tokens') ?? 0 };
+}
+
+const sumOf = (iterations: readonly JsonObject[]): TokenUsage =>
+  iterations.map(iterationUsage).reduce(addUsage, NO_TOKENS);
+
+const tokensOf = ({ input, output }: TokenUsage): number => input + output;

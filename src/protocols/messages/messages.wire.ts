@@ -1,4 +1,11 @@
-import { NO_TOKENS, type StopReason, type TokenUsage, type TreeObject } from '../../call/index.js';
+import {
+  cacheWrites,
+  NO_TOKENS,
+  type StopReason,
+  type TokenUsage,
+  type TreeObject,
+  type UsagePass,
+} from '../../call/index.js';
 
 // What answers of this dialect are made of, streamed or not.
 
@@ -25,20 +32,41 @@ export function wireEnding(reason: StopReason, sequence: string | undefined): Tr
   };
 }
 
-/** Tokens as this dialect counts them: what went through a cache stands apart from `input_tokens`. */
+/**
+ * Tokens as this protocol counts them: what went through a cache stands apart from `input_tokens`, and passes stand
+ * beside the totals. A cache of 12 hours has no member here; it counts as the longest that has.
+ */
 export function wireUsage(usage: TokenUsage = NO_TOKENS): TreeObject {
-  const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, toolUses } = usage;
+  const { reasoning, toolUses, speed, geo, servedBy, passes } = usage;
   const searches = toolUses?.['web_search'];
+  const own = servedBy === undefined ? { type: 'message', model: null } : { type: 'fallback_message', model: servedBy };
   return {
-    input_tokens: Math.max(0, input - cacheRead - cacheWrite - cacheWrite1h),
-    cache_creation_input_tokens: cacheWrite + cacheWrite1h,
-    cache_read_input_tokens: cacheRead,
-    cache_creation: { ephemeral_5m_input_tokens: cacheWrite, ephemeral_1h_input_tokens: cacheWrite1h },
-    output_tokens: output,
+    ...wireTokens(usage),
     ...(reasoning > 0 && { output_tokens_details: { thinking_tokens: reasoning } }),
     ...(searches !== undefined && { server_tool_use: { web_search_requests: searches } }),
+    ...(speed !== undefined && { speed }),
+    ...(geo !== undefined && { inference_geo: geo }),
+    ...(passes !== undefined && { iterations: [...passes.map(wirePass), { ...own, ...wireTokens(usage) }] }),
   };
 }
+
+function wireTokens(usage: TokenUsage): TreeObject {
+  const { input, cacheRead, cacheWrite, output } = usage;
+  const written = cacheWrites(usage);
+  return {
+    input_tokens: Math.max(0, input - cacheRead - written),
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: cacheRead,
+    cache_creation: { ephemeral_5m_input_tokens: cacheWrite, ephemeral_1h_input_tokens: written - cacheWrite },
+    output_tokens: output,
+  };
+}
+
+/** A pass of the call's own model is a compaction, one of another model an advisor's. */
+const wirePass = ({ model, usage }: UsagePass): TreeObject =>
+  model === undefined
+    ? { type: 'compaction', ...wireTokens(usage) }
+    : { type: 'advisor_message', model, ...wireTokens(usage) };
 
 /** An answer, empty yet when it is streamed. */
 export const wireMessage = (

@@ -1,7 +1,8 @@
-import { type Call, type CallHead, SseSplitter, type TokenUsage } from '../../call/index.js';
+import { type Call, type CallHead, NO_TOKENS, SseSplitter, type TokenUsage } from '../../call/index.js';
 import { AppError } from '../../shared/index.js';
 import { ResponsesProtocol } from './responses.protocol.js';
 import { ResponsesUpstream } from './responses.upstream.js';
+import { writeUsage } from './responses.usage.js';
 
 const REQUEST = { method: 'POST', path: '/', query: '', headers: {} };
 
@@ -143,5 +144,71 @@ describe('what a Responses answer is charged by beside text', () => {
 
   it('is not confused by what the client had sent, when the answer repeats it', () => {
     expect(wholeUsage({ instructions: items, output: [] })?.toolUses).toBeUndefined();
+  });
+});
+
+describe('what a Responses answer reports of hosted tools', () => {
+  const SEARCHES = [{ type: 'web_search_call' }, { type: 'web_search_call' }, { type: 'file_search_call' }];
+  const IMAGES = {
+    input_tokens: 1_000,
+    input_tokens_details: { image_tokens: 700, text_tokens: 300 },
+    output_tokens: 4_200,
+    output_tokens_details: { image_tokens: 4_160, text_tokens: 40 },
+    total_tokens: 5_200,
+  };
+  const both = (response: object): (TokenUsage | undefined)[] => [
+    wholeUsage(response),
+    streamedUsage((response as { output?: object[] }).output ?? [], response),
+  ];
+
+  it('counts searches as they are billed, not as they are listed', () => {
+    const tool_usage = { web_search: { num_requests: 1 } };
+    for (const usage of both({ output: SEARCHES, tool_usage }))
+      expect(usage?.toolUses).toEqual({ web_search: 1, file_search: 1 });
+    for (const usage of both({ output: SEARCHES, tool_usage: { web_search: { num_requests: 0 } } }))
+      expect(usage?.toolUses).toEqual({ file_search: 1 });
+  });
+
+  it.each([undefined, null, {}, { web_search: null }, { web_search: { num_requests: 'many' } }])(
+    'counts searches by their items when the report says %j',
+    (tool_usage) => {
+      for (const usage of both({ output: SEARCHES, tool_usage }))
+        expect(usage?.toolUses).toEqual({ web_search: 2, file_search: 1 });
+    },
+  );
+
+  it('has the tokens of generated images beside the totals', () => {
+    const imageGeneration = { textInput: 300, imageInput: 700, textOutput: 40, imageOutput: 4_160 };
+    for (const usage of both({ tool_usage: { image_gen: IMAGES } }))
+      expect(usage).toMatchObject({ input: 900, output: 40, imageGeneration });
+  });
+
+  it('takes for text what of a prompt, and for images what of an output has no details', () => {
+    const { input_tokens, output_tokens } = IMAGES;
+    const [usage] = both({ tool_usage: { image_gen: { input_tokens, output_tokens } } });
+    expect(usage?.imageGeneration).toEqual({ textInput: 1_000, imageInput: 0, textOutput: 0, imageOutput: 4_200 });
+    const [none] = both({ tool_usage: { image_gen: { input_tokens: 0, output_tokens: 0 } } });
+    expect(none).not.toHaveProperty('imageGeneration');
+  });
+
+  it('tells writes to a cache of 12 hours from shorter ones, and tells clients both', () => {
+    const input_tokens_details = {
+      cached_tokens: 100,
+      cache_write_tokens: 500,
+      cache_write_tokens_details: { ttl_12h_tokens: 300, ttl_30m_tokens: 200 },
+    };
+    const [usage] = both({ usage: { ...USAGE, input_tokens_details } });
+    expect(usage).toMatchObject({ input: 900, cacheRead: 100, cacheWrite: 200, cacheWrite12h: 300 });
+    expect(writeUsage(usage!)).toMatchObject({ input_tokens: 900, input_tokens_details });
+  });
+
+  it('adds passes of another protocol to the totals, for which this one has no place', () => {
+    const passes = [{ model: 'large', usage: { ...NO_TOKENS, input: 500, output: 60, cacheRead: 50 } }];
+    expect(writeUsage({ ...NO_TOKENS, input: 100, output: 10, passes })).toMatchObject({
+      input_tokens: 600,
+      input_tokens_details: { cached_tokens: 50 },
+      output_tokens: 70,
+      total_tokens: 670,
+    });
   });
 });

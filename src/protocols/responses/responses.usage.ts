@@ -1,4 +1,5 @@
 import {
+  cacheWrites,
   countIn,
   hasAny,
   irregularIn,
@@ -7,10 +8,12 @@ import {
   objectIn,
   tierIn,
   withParts,
+  withPasses,
+  type ImageGenerationUsage,
   type JsonFields,
   type TokenUsage,
 } from '../../call/index.js';
-import type { JsonObject } from '../../shared/index.js';
+import { isJsonObject, type JsonObject } from '../../shared/index.js';
 import { MAX_ID_LENGTH } from './responses.head.js';
 import type { ToolUses } from './responses.tools.js';
 
@@ -23,31 +26,45 @@ function responsesUsage(usage: JsonObject | undefined): TokenUsage | undefined {
   if (!hasAny(usage, 'input_tokens', 'output_tokens')) return undefined;
   const details = objectIn(usage, 'input_tokens_details');
   const outputDetails = objectIn(usage, 'output_tokens_details');
+  const written = countIn(details, 'cache_write_tokens') ?? 0;
+  const written12h = countIn(objectIn(details, 'cache_write_tokens_details'), 'ttl_12h_tokens') ?? 0;
   return withParts({
     input: input ?? 0,
     cacheRead: countIn(details, 'cached_tokens') ?? 0,
-    cacheWrite: countIn(details, 'cache_write_tokens') ?? 0,
+    cacheWrite: Math.max(0, written - written12h),
     cacheWrite1h: 0,
     output: output ?? 0,
     reasoning: countIn(outputDetails, 'reasoning_tokens') ?? 0,
+    ...(written12h > 0 && { cacheWrite12h: written12h }),
     ...mediaIn(details),
     ...mediaOut(outputDetails),
     ...irregularIn(usage, TOTALS),
   });
 }
 
-/** The same for a client; what nobody counted is zero. */
-export const writeUsage = (usage: TokenUsage): JsonObject => ({
-  input_tokens: usage.input,
-  input_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: usage.cacheWrite + usage.cacheWrite1h },
-  output_tokens: usage.output,
-  output_tokens_details: { reasoning_tokens: usage.reasoning },
-  total_tokens: usage.input + usage.output,
-});
+/** The same for a client; what nobody counted is zero. This protocol has no place for passes: the totals include them. */
+export function writeUsage(reported: TokenUsage): JsonObject {
+  const usage = withPasses(reported);
+  const written = cacheWrites(usage);
+  const { cacheWrite12h: lasting } = usage;
+  return {
+    input_tokens: usage.input,
+    input_tokens_details: {
+      cached_tokens: usage.cacheRead,
+      cache_write_tokens: written,
+      ...(lasting !== undefined && {
+        cache_write_tokens_details: { ttl_12h_tokens: lasting, ttl_30m_tokens: written - lasting },
+      }),
+    },
+    output_tokens: usage.output,
+    output_tokens_details: { reasoning_tokens: usage.reasoning },
+    total_tokens: usage.input + usage.output,
+  };
+}
 
 /** The members of a response that say what it used, for a reader of them. */
 export const usageMembers = (parent: string): readonly string[] =>
-  ['usage', 'service_tier', 'id', 'output'].map((name) => parent + name);
+  ['usage', 'service_tier', 'id', 'output', 'tool_usage'].map((name) => parent + name);
 
 /**
  * The usage of a response that lies in these fields, with what else it is charged by.
@@ -73,6 +90,35 @@ function usageWith(
     ...usage,
     ...tierIn(member('service_tier')),
     ...(typeof id === 'string' && id.length <= MAX_ID_LENGTH && { answerId: id }),
-    ...(toolUses && { toolUses }),
+    ...toolsOf(member('tool_usage'), toolUses),
   };
+}
+
+/**
+ * What hosted tools used, beside the tokens of the model. `num_requests` counts billable searches: it replaces those
+ * counted by items, among which are pages that were opened.
+ */
+function toolsOf(reported: unknown, counted: ToolUses | undefined): Pick<TokenUsage, 'toolUses' | 'imageGeneration'> {
+  const usage = isJsonObject(reported) ? reported : {};
+  const searches = countIn(objectIn(usage, 'web_search'), 'num_requests');
+  const { web_search: _, ...others } = counted ?? {};
+  const toolUses =
+    searches === undefined ? (counted ?? {}) : { ...others, ...(searches > 0 && { web_search: searches }) };
+  const imageGeneration = imageGenerationIn(objectIn(usage, 'image_gen'));
+  return {
+    ...(Object.keys(toolUses).length > 0 && { toolUses }),
+    ...(imageGeneration && { imageGeneration }),
+  };
+}
+
+/** Where details are left out or do not add up to their total, the rest of a prompt is text and of an output images. */
+function imageGenerationIn(usage: JsonObject): ImageGenerationUsage | undefined {
+  const [read, written] = [countIn(usage, 'input_tokens') ?? 0, countIn(usage, 'output_tokens') ?? 0];
+  const [input, output] = [objectIn(usage, 'input_tokens_details'), objectIn(usage, 'output_tokens_details')];
+  const imageInput = countIn(input, 'image_tokens') ?? 0;
+  const textInput = Math.max(countIn(input, 'text_tokens') ?? 0, read - imageInput);
+  const textOutput = countIn(output, 'text_tokens') ?? 0;
+  const imageOutput = Math.max(countIn(output, 'image_tokens') ?? 0, written - textOutput);
+  const isUsed = textInput + imageInput + textOutput + imageOutput > 0;
+  return isUsed ? { textInput, imageInput, textOutput, imageOutput } : undefined;
 }

@@ -7,6 +7,9 @@ export interface CostLine {
   readonly item: string;
   readonly quantity: number;
   readonly price: string;
+  /** Of a line beside the totals: which pass it belongs to, from 1, and the model that made it. */
+  readonly pass?: number;
+  readonly model?: string;
 }
 
 /** Of the prices that a call was admitted under, what is shown beside the lines. Multipliers as decimals. */
@@ -16,8 +19,16 @@ export interface ShownSnapshot {
   readonly tiers?: readonly { readonly from_prompt_tokens: number }[];
   readonly service_tier?: string;
   readonly service_tier_multiplier?: string;
+  readonly speed?: string;
+  readonly speed_multiplier?: string;
+  readonly geo?: string;
+  readonly geo_multiplier?: string;
   readonly effort_multiplier: string;
   readonly group_multiplier: string;
+  /** The model that served the call, where it is not the one that was asked for. */
+  readonly served_by?: string;
+  /** Of the other models that passes are priced by. */
+  readonly models?: Readonly<Record<string, ShownSnapshot>>;
 }
 
 /** A report of usage that was not charged as it was. A total is null where it was left out, else what was written. */

@@ -64,6 +64,7 @@ export function callPage(details: CallDetails, now: Date, { timeZone, operator, 
     translatedTo: translatedTo(call),
     effort: call.effort,
     serviceTier: call.snapshot?.service_tier,
+    servedBy: call.snapshot?.served_by,
     keyHint: key?.hint,
     longContext: longContext(call),
     prices,
@@ -138,9 +139,13 @@ function attemptWords(attempts: readonly CallAttempt[]): string {
   return `${attempts.length}: before the last, ${failed.join(', ')}`;
 }
 
+const PROMPT_ITEM = /^(?:input|cache_(?:read|write_5m|write_1h|write_12h)|image_input|audio_input)$/;
+
 /** Where the prompt's length made it dearer. */
-function longContext({ snapshot, promptTokens }: RecordedCall): number | undefined {
-  const from = snapshot?.tiers?.findLast((tier) => tier.from_prompt_tokens <= (promptTokens ?? 0))?.from_prompt_tokens;
+function longContext({ snapshot, promptTokens, lines }: RecordedCall): number | undefined {
+  const ofPasses = lines.filter(({ pass, item }) => pass !== undefined && PROMPT_ITEM.test(item));
+  const prompt = ofPasses.reduce((tokens, { quantity }) => tokens - quantity, promptTokens ?? 0);
+  const from = snapshot?.tiers?.findLast((tier) => tier.from_prompt_tokens <= prompt)?.from_prompt_tokens;
   return from !== undefined && from > 0 ? from : undefined;
 }
 

@@ -3,10 +3,10 @@ import { nanos, parseUsd } from '../../shared/index.js';
 import type { CostLine, RecordedCall } from '../calls/recorded-call.js';
 import { type CostFormula, costFormula, type ExactAmount } from './cost-formula.js';
 
-const DIGITS = 33;
+const DIGITS = 45;
 const SCALE = 10n ** BigInt(DIGITS);
 
-/** What is shown, as a number of 10^-33 dollars. */
+/** What is shown, as a number of 10^-45 dollars. */
 function shown({ head, tail }: ExactAmount): bigint {
   const [whole = '', fraction = ''] = (head + tail).replaceAll(/[$,−]/g, '').split('.');
   const amount = BigInt(whole) * SCALE + BigInt(fraction.padEnd(DIGITS, '0'));
@@ -16,14 +16,22 @@ function shown({ head, tail }: ExactAmount): bigint {
 const sum = (amounts: readonly ExactAmount[]): bigint => amounts.reduce((all, amount) => all + shown(amount), 0n);
 
 /** What the formula comes to when somebody works it out by hand. */
-function workedOut({ subtotal, factors, corrections }: CostFormula): bigint {
-  const product = factors.reduce((amount, { text }) => {
+function workedOut({ subtotal, factors, passes, corrections }: CostFormula): bigint {
+  const ofPasses = passes.map((pass) => {
+    const amount = multiplied(sum(pass.lines.map((line) => line.amount)), pass.factors);
+    expect(amount).toBe(shown(pass.amount));
+    return amount;
+  });
+  const added = ofPasses.reduce((all, amount) => all + amount, 0n);
+  return multiplied(shown(subtotal), factors) + added + sum(corrections.map(({ amount }) => amount));
+}
+
+const multiplied = (subtotal: bigint, factors: CostFormula['factors']): bigint =>
+  factors.reduce((amount, { text }) => {
     const millionths = parseUsd(text.slice(2)) / 1000n;
     expect((amount * millionths) % 1_000_000n).toBe(0n);
     return (amount * millionths) / 1_000_000n;
-  }, shown(subtotal));
-  return product + sum(corrections.map(({ amount }) => amount));
-}
+  }, subtotal);
 
 const multipliers = { effort_multiplier: '1', group_multiplier: '1', service_tier_multiplier: '1' };
 
@@ -55,6 +63,40 @@ describe('the formula of a cost', () => {
         },
       }),
     ],
+    [
+      'all five multipliers',
+      aCall([{ item: 'input', quantity: 7, price: '0.123456789' }], 6879n, {
+        snapshot: {
+          service_tier: 'priority',
+          service_tier_multiplier: '2.000001',
+          speed: 'fast',
+          speed_multiplier: '6.000001',
+          geo: 'us',
+          geo_multiplier: '1.100001',
+          effort_multiplier: '1.5',
+          group_multiplier: '0.402',
+        },
+      }),
+    ],
+    [
+      'passes of this and of another model, at multipliers of their own',
+      aCall(
+        [
+          { item: 'input', quantity: 1_000, price: '3' },
+          { item: 'input', quantity: 500, price: '3', pass: 1, model: 'm' },
+          { item: 'output', quantity: 77, price: '20.5', pass: 2, model: 'large' },
+        ],
+        3_600_000n + 473_550n,
+        {
+          snapshot: {
+            ...multipliers,
+            group_multiplier: '0.8',
+            models: { large: { ...multipliers, group_multiplier: '0.3' } },
+          },
+        },
+      ),
+    ],
+    ['generated images', aCall([{ item: 'image_generation:image_output', quantity: 1_000, price: '30' }], 30_000_000n)],
     ['a fraction of a nano-dollar', aCall([{ item: 'output', quantity: 1, price: '0.0004' }], 1n)],
     ['half a nano-dollar, rounded up', aCall([{ item: 'output', quantity: 3, price: '0.0005' }], 2n)],
     [
@@ -74,7 +116,7 @@ describe('the formula of a cost', () => {
     const formula = costFormula(call)!;
     expect(sum(formula.lines.map(({ amount }) => amount))).toBe(shown(formula.subtotal));
     expect(workedOut(formula)).toBe(shown(formula.charged));
-    expect(shown(formula.charged)).toBe((call.cost ?? 0n) * 10n ** 24n);
+    expect(shown(formula.charged)).toBe((call.cost ?? 0n) * 10n ** 36n);
   });
 
   it('shows amounts as the list does, with more digits only where there are more', () => {

@@ -57,14 +57,25 @@ const key = closed({
   }),
 });
 
-const costLine = closed({
-  item: text('A class of tokens, tool:NAME or request_fee.'),
-  quantity: { type: 'integer' },
-  price_usd: usd(),
-  per: { type: 'string', enum: ['million_tokens', 'use'] },
-});
+const costLine = closed(
+  {
+    item: text('A class of tokens, image_generation:CLASS, tool:NAME or request_fee.'),
+    quantity: { type: 'integer' },
+    price_usd: usd(),
+    per: { type: 'string', enum: ['million_tokens', 'use'] },
+  },
+  undefined,
+  {
+    pass: { type: 'integer', description: 'Which pass beside the totals it belongs to, from 1.' },
+    model: text('The model that made the pass.'),
+  },
+);
 
 const multiplier = text('A plain decimal.');
+const multipliers = closed({ service_tier: multiplier, effort: multiplier, group: multiplier }, undefined, {
+  speed: multiplier,
+  geo: multiplier,
+});
 
 const generation = closed(
   {
@@ -89,9 +100,7 @@ const generation = closed(
     held_usd: orNull('string'),
     billing_basis: { type: ['string', 'null'], enum: ['reported', 'estimated', 'corrected', 'partial', 'free', null] },
     lines: { type: 'array', items: reference('CostLine') },
-    multipliers: {
-      oneOf: [closed({ service_tier: multiplier, effort: multiplier, group: multiplier }), { type: 'null' }],
-    },
+    multipliers: { oneOf: [multipliers, { type: 'null' }] },
     first_token_ms: count(),
     duration_ms: count(),
     attempts: count('Upstreams that were tried.'),
@@ -102,6 +111,13 @@ const generation = closed(
     },
   },
   'A call as its account may see it. What is not known, or not yet, is null.',
+  {
+    model_multipliers: {
+      type: 'object',
+      description: 'Of the other models that passes are priced by.',
+      additionalProperties: multipliers,
+    },
+  },
 );
 
 const inputTokens: Schema = { type: 'integer', description: 'Tokens of the prompt, tools included.' };

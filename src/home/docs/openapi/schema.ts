@@ -16,10 +16,14 @@ export interface Schema {
 export const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 /** An object of ours: it has all of these members, always, and no others. */
-export const closed = (properties: Readonly<Record<string, Schema>>, description?: string): Schema => ({
+export const closed = (
+  properties: Readonly<Record<string, Schema>>,
+  description?: string,
+  optional: Readonly<Record<string, Schema>> = {},
+): Schema => ({
   type: 'object',
   ...(description !== undefined && { description }),
-  properties,
+  properties: { ...properties, ...optional },
   required: Object.keys(properties),
   additionalProperties: false,
 });
