@@ -13,7 +13,7 @@ export { countedPromptTokens, likelyPromptTokens } from './hold.js';
 export { NamedCalls } from './named-calls.js';
 export { type BillingPlan, type CallToAdmit, termsOf, termsToHold } from './plan.js';
 export { costOf, costTerms, type PriceTerms } from './price.js';
-export { requirePrices } from './service-tier.js';
+export { requirePrices, unpricedTool } from './service-tier.js';
 export { type Admission, type CallTimes, Ticket } from './ticket.js';
 export { isBelievable, type UsageBounds } from './usage-check.js';
 export { InterruptedCalls } from './sweeper/interrupted-calls.js';

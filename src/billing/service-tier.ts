@@ -47,7 +47,7 @@ function requirePricedTier({ serviceTier }: CallHead, { name, pricing }: Catalog
 }
 
 function requirePricedDemands(demands: RequestDemands, { name, pricing }: CatalogModel): void {
-  const { speed, geo, hostedTools } = demands;
+  const { speed, geo } = demands;
   if (speed !== undefined && !USUAL_SPEEDS.includes(speed) && !pricing.speeds.has(speed)) {
     const offered = [...USUAL_SPEEDS, ...pricing.speeds.keys()].join(', ');
     const message = `the model "${name}" is not offered at the speed ${quoted(speed)}; use one of ${offered}, or leave it out.`;
@@ -58,13 +58,21 @@ function requirePricedDemands(demands: RequestDemands, { name, pricing }: Catalo
     const message = `the model "${name}" is not offered in the region ${quoted(geo)}; use one of ${offered}, or leave it out.`;
     throw unpriced('inference_geo', message);
   }
-  if (isHelperAlone(name, demands)) return;
-  const tool = hostedTools.find((hosted) => !isPriced(hosted.name, pricing));
-  if (tool !== undefined)
-    throw unpriced(
-      tool.path,
-      `the model "${name}" is not offered with the tool ${quoted(tool.name)}; remove the tool.`,
-    );
+}
+
+/**
+ * Why a channel that would run the hosted tools of a request must not be asked: a tool has no fee. Undefined when all
+ * have one, be it 0.
+ */
+export function unpricedTool({ demands }: CallHead, models: readonly CatalogModel[]): AppError | undefined {
+  if (demands === undefined || demands.hostedTools.length === 0) return undefined;
+  for (const { name, pricing } of models) {
+    const tool = demands.hostedTools.find((hosted) => !isPriced(hosted.name, pricing));
+    if (tool === undefined || isHelperAlone(name, demands)) continue;
+    const message = `the model "${name}" is not offered with the tool ${quoted(tool.name)}; remove the tool.`;
+    return unpriced(tool.path, message);
+  }
+  return undefined;
 }
 
 /** A helper is only asked for advice: tools are run for the models that answer. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Observable, defer, from, switchMap } from 'rxjs';
+import { unpricedTool } from '../billing/index.js';
 import type { Frame, TreeObject } from '../call/index.js';
 import { ChannelSelection } from '../channels/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
@@ -38,13 +39,15 @@ export class Attempts {
 
   private firstOf(running: RunningCall, request: () => TreeObject, recollection?: Recollection): Observable<Frame> {
     const { admission, ticket } = running;
-    const { group, model, caller } = admission.plan;
+    const { group, model, caller, namedModels } = admission.plan;
+    const unpriced = unpricedTool(ticket.call.head, [model, ...(namedModels?.values() ?? [])]);
     const selection = this.channels.for({
       group: group.name,
       model: model.name,
       protocol: ticket.call.protocol,
       affinity: affinityOfCall(ticket.call, caller),
-      admits: (channel) => recollection?.admits(channel) !== false && misfitOf(channel, ticket.call) === undefined,
+      admits: (channel) =>
+        recollection?.admits(channel) !== false && misfitOf(channel, ticket.call, unpriced) === undefined,
       keeper: recollection?.keeper,
       preferred: recollection?.maker,
     });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type BillingPlan, requirePrices } from '../billing/index.js';
+import { type BillingPlan, requirePrices, unpricedTool } from '../billing/index.js';
 import type { Call, CallHead, ListedModel } from '../call/index.js';
 import { CatalogService, Offer } from '../catalog/index.js';
 import { ChannelDirectory, NoChannel, takesCalls } from '../channels/index.js';
@@ -24,8 +24,9 @@ export class ModelAccess {
     const { version } = this.catalog.current();
     const { group, model } = this.permitted(call.head.model, caller);
     const namedModels = this.namedBy(call.head, caller);
-    this.requireChannel(call, group.name, model.name);
-    requirePrices(call.head, [model, ...(namedModels?.values() ?? [])]);
+    const models = [model, ...(namedModels?.values() ?? [])];
+    this.requireChannel(call, group.name, model.name, unpricedTool(call.head, models));
+    requirePrices(call.head, models);
     return { caller, model, group, catalogVersion: version, ...(namedModels && { namedModels }) };
   }
 
@@ -57,10 +58,15 @@ export class ModelAccess {
     return { group, model };
   }
 
-  private requireChannel(call: Pick<Call, 'protocol' | 'head'>, group: string, model: string): void {
+  private requireChannel(
+    call: Pick<Call, 'protocol' | 'head'>,
+    group: string,
+    model: string,
+    unpriced: AppError | undefined,
+  ): void {
     const channels = this.channels.serving(group, model);
     const taking = channels.filter((channel) => takesCalls(channel, call.protocol));
-    const misfits = taking.map((channel) => misfitOf(channel, call));
+    const misfits = taking.map((channel) => misfitOf(channel, call, unpriced));
     if (misfits.includes(undefined)) return;
     if (misfits[0] !== undefined) throw misfits[0];
     const [channel] = channels;

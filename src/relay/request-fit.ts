@@ -8,18 +8,27 @@ type Asking = Pick<Call, 'protocol' | 'head'>;
 /**
  * Why a channel that serves the model must not be asked for what the request demands beside tokens; undefined when it
  * may. Ids of responses and items are not among it: these are looked up where responses are stored.
+ * @param unpriced what the client is told where its hosted tools would be run, and one has no fee
  */
-export function misfitOf(channel: Channel, { protocol, head: { demands } }: Asking): AppError | undefined {
+export function misfitOf(
+  channel: Channel,
+  { protocol, head: { demands } }: Asking,
+  unpriced?: AppError,
+): AppError | undefined {
   if (demands === undefined) return undefined;
   const [unknown] = demands.unknownMembers;
   if (unknown !== undefined && refusesUnknownMembers(channel)) return new UnknownMember(unknown);
   const [scoped] = demands.scopedIds;
   if (scoped !== undefined && !sharesState(channel)) return new NotYours(scoped);
-  // A translation leaves the other models out, and says so.
-  const unmapped =
-    channel.protocol === protocol ? demands.models.find(({ name }) => !channel.models.has(name)) : undefined;
+  // A translation leaves tools and other models out that the channel does not have, and says so.
+  const isNative = channel.protocol === protocol;
+  if (unpriced !== undefined && (isNative || hasHostedTools(channel))) return unpriced;
+  const unmapped = isNative ? demands.models.find(({ name }) => !channel.models.has(name)) : undefined;
   return unmapped && new ServedElsewhere(unmapped.path, unmapped.name);
 }
+
+const hasHostedTools = ({ flags: { hostedWebSearch } }: Channel): boolean =>
+  hostedWebSearch !== undefined && hostedWebSearch !== false;
 
 /** The channel takes only what its vendor documents. */
 class UnknownMember extends AppError {
