@@ -5,6 +5,7 @@ import { type Charge, chargeFor, type Ending, type Progress } from './ending.js'
 import { countedPromptTokens, likelyPromptTokens } from './hold.js';
 import { type BillingPlan, type ChargedCall, chargedBy } from './plan.js';
 import { costOfParts } from './price.js';
+import { headSent } from './service-tier.js';
 import type { Ticket } from './ticket.js';
 import { costedAttempts } from './upstream-cost.js';
 
@@ -92,7 +93,8 @@ function billed({ call, admission, attempts }: Ticket, charge: Charge | undefine
   const { basis, usage } = charge;
   if (usage === undefined) return { billing_basis: basis, snapshot };
   const upstreamNames = (model: string): readonly string[] => attempts.at(-1)?.upstreamNames(model) ?? [];
-  const charged = chargedBy(call, plan, usage, upstreamNames);
+  const head = headSent(call, attempts.at(-1)?.protocol);
+  const charged = chargedBy({ head }, plan, usage, upstreamNames);
   return {
     billing_basis: basis,
     cost: costOfParts(charged.parts).toString(),

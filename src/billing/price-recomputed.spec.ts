@@ -164,7 +164,14 @@ async function rowOf(call: Call, plan: BillingPlan, usage: TokenUsage): Promise<
   const ticket = new Ticket(call, plan.caller, desk, { startedMs: 0, waits: new Waits(0) });
   await ticket.admit(() => plan);
   const offers = { models: new Map([['helper', ['vendor-helper']]]), costs: new Map() };
-  ticket.beginAttempt({ channel: 'c', protocol: 'messages', upstreamModel: 'm', credential: 1, cost: undefined, offers });
+  ticket.beginAttempt({
+    channel: 'c',
+    protocol: call.protocol,
+    upstreamModel: 'm',
+    credential: 1,
+    cost: undefined,
+    offers,
+  });
   ticket.note([{ type: 'usage', usage }]);
   return finishedRow(ticket, { status: 'succeeded' }, 1);
 }
