@@ -5,6 +5,7 @@ import { type Charge, chargeFor, type Ending, type Progress } from './ending.js'
 import { countedPromptTokens } from './hold.js';
 import { type BillingPlan, type ChargedCall, chargedBy } from './plan.js';
 import { costOfParts } from './price.js';
+import { headSent } from './service-tier.js';
 import type { Admission, Ticket } from './ticket.js';
 import { costedAttempts } from './upstream-cost.js';
 import { reportColumn } from './usage-check.js';
@@ -91,7 +92,8 @@ function billed({ call, admission, attempts, reported }: Ticket, charge: Charge 
   const { basis, usage, findings = [] } = charge;
   if (usage === undefined) return { billing_basis: basis, snapshot };
   const upstreamNames = (model: string): readonly string[] => attempts.at(-1)?.upstreamNames(model) ?? [];
-  const charged = chargedBy(call, plan, usage, upstreamNames);
+  const head = headSent(call, attempts.at(-1)?.protocol);
+  const charged = chargedBy({ head }, plan, usage, upstreamNames);
   return {
     billing_basis: basis,
     cost: costOfParts(charged.parts).toString(),

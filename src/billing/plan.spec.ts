@@ -3,7 +3,7 @@ import { type CatalogModel, parsePricing, type PricingDefinition } from '../cata
 import { AppError, parseUsd } from '../shared/index.js';
 import { type BillingPlan, type ChargedCall, chargedBy, termsOf } from './plan.js';
 import { costOfParts, costWithOutput, outputTokensFor } from './price.js';
-import { requirePrices, serviceToCharge, serviceToHold } from './service-tier.js';
+import { headSent, requirePrices, serviceToCharge, serviceToHold } from './service-tier.js';
 
 const ONE = 1_000_000n;
 
@@ -152,6 +152,13 @@ describe('the speed and the region', () => {
     expect(held({ speed: 'fast', geo: 'us' })).toEqual(['fast', 'us']);
     expect(held({})).toEqual(['', 'eu']);
     expect(held({ geo: 'global' })).toEqual(['', '']);
+  });
+
+  it('are not charged of a request that was translated, which carries neither', () => {
+    const call = { head: demanding({ speed: 'fast', geo: 'us' }), protocol: 'messages' };
+    const speedIn = (upstream: string): string =>
+      serviceToCharge(headSent(call, upstream), tokens(1, 1), SMALL.pricing).speed.name;
+    expect([speedIn('messages'), speedIn('responses')]).toEqual(['fast', '']);
   });
 
   it('multiply everything, each pass by the price of its own model', () => {

@@ -178,7 +178,7 @@ async function rowOf(call: Call, plan: BillingPlan, usage: TokenUsage): Promise<
   const offers = { models: new Map([['helper', ['vendor-helper']]]), costs: new Map() };
   ticket.beginAttempt({
     channel: 'c',
-    protocol: 'messages',
+    protocol: call.protocol,
     upstreamModel: 'm',
     credential: 1,
     cost: undefined,

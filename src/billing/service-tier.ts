@@ -1,4 +1,11 @@
-import { type CallHead, type RequestDemands, type TokenUsage, USUAL_SERVICE_TIERS } from '../call/index.js';
+import {
+  type Call,
+  type CallHead,
+  type ProtocolId,
+  type RequestDemands,
+  type TokenUsage,
+  USUAL_SERVICE_TIERS,
+} from '../call/index.js';
 import type { CatalogModel, Pricing } from '../catalog/index.js';
 import { AppError } from '../shared/index.js';
 
@@ -88,6 +95,16 @@ const quoted = (value: string): string => JSON.stringify(value.slice(0, 64));
 
 const unpriced = (param: string, message: string): AppError =>
   new AppError('invalid_request', `${param}: ${message}`, { param, fault: 'invalid_value' });
+
+/** What an upstream is asked: a request that is translated into its protocol carries no speed and no region. */
+export function headSent(
+  { head, protocol }: Pick<Call, 'head' | 'protocol'>,
+  upstream: ProtocolId | undefined,
+): CallHead {
+  const { demands } = head;
+  if (demands === undefined || upstream === undefined || upstream === protocol) return head;
+  return { ...head, demands: { ...demands, speed: undefined, geo: undefined } };
+}
 
 /** What is asked for, and whether that leaves the choice to the upstream. */
 interface Choice {

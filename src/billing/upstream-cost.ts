@@ -6,7 +6,7 @@ import type { AttemptLog } from './attempt-log.js';
 import type { CallRow } from './call-row.js';
 import { type BillingPlan, reportedModel } from './plan.js';
 import { type CostTerm, costTerms, passTerms, sumOf } from './price.js';
-import { serviceReported } from './service-tier.js';
+import { headSent, serviceReported } from './service-tier.js';
 import type { Ticket } from './ticket.js';
 
 const MILLION = 1_000_000n;
@@ -48,7 +48,7 @@ export function costedAttempts(
   const plan = admission?.plan;
   const costs = attempts.map((attempt, index) => {
     const usage = index === attempts.length - 1 ? served : attempt.usage;
-    return plan && costOfAttempt(attempt, call.head, plan, usage);
+    return plan && costOfAttempt(attempt, headSent(call, attempt.protocol), plan, usage);
   });
   const total = costs.reduce<bigint | undefined>(
     (sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost),

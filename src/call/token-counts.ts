@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../shared/index.js';
-import type { TokenUsage } from './call.js';
+import type { CallHead, TokenUsage } from './call.js';
 
 /** A member as an object, so that what is not there reads as empty: upstreams leave out and null what they like. */
 export function objectIn(parent: JsonObject | undefined, name: string): JsonObject {
@@ -68,6 +68,8 @@ export function mediaOut(outputDetails: JsonObject): Pick<TokenUsage, 'audioOutp
 }
 
 const MAX_NAME_LENGTH = 64;
+/** Model names are longer: they may begin with a vendor's, and end with a release. */
+const MAX_MODEL_LENGTH = 256;
 
 /** What an answer says of the service tier it was given in. */
 export const tierIn = (serviceTier: unknown): Pick<TokenUsage, 'serviceTier'> =>
@@ -75,16 +77,23 @@ export const tierIn = (serviceTier: unknown): Pick<TokenUsage, 'serviceTier'> =>
 
 /** What an answer says of the speed and the region that it was inferred in; the rest is absent. */
 export function placeIn(usage: JsonObject): Pick<TokenUsage, 'speed' | 'geo'> {
-  const speed = nameIn(usage, 'speed');
-  const geo = nameIn(usage, 'inference_geo');
+  const speed = nameOf(usage['speed']);
+  const geo = nameOf(usage['inference_geo']);
   return { ...(speed !== undefined && { speed }), ...(geo !== undefined && { geo }) };
 }
 
-/** A name that an upstream reports; undefined when there is none. */
-export function nameIn(parent: JsonObject, name: string): string | undefined {
-  const value = parent[name];
-  return typeof value === 'string' && value !== '' && value.length <= MAX_NAME_LENGTH ? value : undefined;
+/** The name of a model that an upstream reports; undefined when there is none. */
+export const modelIn = (reported: unknown): string | undefined => nameOf(reported, MAX_MODEL_LENGTH);
+
+/** Which model an answer comes from, where the request names others that may serve it; absent where it names none. */
+export function servedByIn({ demands }: CallHead, model: unknown): Pick<TokenUsage, 'servedBy'> {
+  if (demands?.models.some(({ role }) => role === 'alternative') !== true) return {};
+  const servedBy = modelIn(model);
+  return servedBy === undefined ? {} : { servedBy };
 }
+
+const nameOf = (value: unknown, maxLength = MAX_NAME_LENGTH): string | undefined =>
+  typeof value === 'string' && value !== '' && value.length <= maxLength ? value : undefined;
 
 /** The part of a prompt that was written to caches, of every lifetime. */
 export const cacheWrites = ({ cacheWrite, cacheWrite1h, cacheWrite12h = 0 }: TokenUsage): number =>

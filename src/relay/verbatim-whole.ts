@@ -68,7 +68,7 @@ export class VerbatimWhole implements AnswerSink {
 
   private signalsOf(bytes: Buffer): readonly CallSignal[] {
     if (this.beginning === undefined) return this.lane.meterResponse(this.call, bytes);
-    const usage = usagePart(bytes) ?? usagePart(this.beginning);
+    const usage = usageIn([bytes, this.beginning]);
     // The client has most of it: what cannot be read any more is charged by its size.
     const output: CallSignal = { type: 'output', units: outputUnits(this.size) };
     if (usage === undefined) return [output];
@@ -88,16 +88,28 @@ export class VerbatimWhole implements AnswerSink {
   }
 }
 
-/** The usage that stands in this piece of an answer, as an object of its own; undefined when it is not there. */
-function usagePart(piece: Buffer): Buffer | undefined {
-  const text = piece.toString('latin1');
-  const start = [...text.matchAll(/"usage"\s*:\s*\{/g)].at(-1)?.index;
+/**
+ * The usage that stands in these pieces of an answer, with that of hosted tools, as an object of its own; undefined when
+ * it is in none. The first piece that has a member counts.
+ */
+function usageIn(pieces: readonly Buffer[]): Buffer | undefined {
+  const texts = pieces.map((piece) => piece.toString('latin1'));
+  const [usage, ofTools] = ['usage', 'tool_usage'].map((name) =>
+    texts.map((text) => memberIn(text, name)).find((member) => member !== undefined),
+  );
+  if (usage === undefined) return undefined;
+  return Buffer.from(`{${usage}${ofTools === undefined ? '' : `,${ofTools}`}}`, 'latin1');
+}
+
+/** A member whose value is an object, by the last place where it stands. */
+function memberIn(text: string, name: string): string | undefined {
+  const start = [...text.matchAll(new RegExp(`"${name}"\\s*:\\s*\\{`, 'g'))].at(-1)?.index;
   if (start === undefined) return undefined;
   let depth = 0;
   // Strings are skipped whole: what stands in them closes nothing.
   for (const { 0: token, index } of text.slice(start).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {
     if (token === '{') depth += 1;
-    else if (token === '}' && --depth === 0) return Buffer.from(`{${text.slice(start, start + index + 1)}}`, 'latin1');
+    else if (token === '}' && --depth === 0) return text.slice(start, start + index + 1);
   }
   return undefined;
 }

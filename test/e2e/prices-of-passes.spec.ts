@@ -160,6 +160,17 @@ describe('prices of what an upstream bills beside its totals', () => {
     expect(row).toMatchObject({ cost: '42400000', cache_write_tokens: '500' });
   });
 
+  it('charges the images of an answer that is too long to keep', async () => {
+    const image = { type: 'image_generation_call', status: 'completed', result: 'A'.repeat(9 * 1024 * 1024) };
+    const tool_usage = { image_gen: { input_tokens: 0, output_tokens: 1_000 } };
+    relay.upstream.script(
+      responsesWith({ output: [image], tool_usage, usage: { input_tokens: 1_000, output_tokens: 10 } }),
+    );
+    const [, row] = await send('responses', 'priced');
+    // 1,000 × $1/M + 10 × $10/M + 1,000 × $30/M
+    expect(row).toMatchObject({ cost: '31100000' });
+  });
+
   it('tells its client of each pass on the call', async () => {
     relay.upstream.script(messagesWith({ ...COMPACTED, inference_geo: 'us' }));
     const [, { id }] = await send('messages', 'priced');

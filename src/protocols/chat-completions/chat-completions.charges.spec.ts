@@ -103,3 +103,23 @@ describe('caches and passes in the usage of Chat Completions', () => {
     });
   });
 });
+
+describe('the model that served a Chat Completions answer', () => {
+  const model = 'vendor/other';
+  const callWith = (role: string): Call =>
+    ({ head: { ...headOf({}), demands: { models: [{ name: 'other', role }] } } }) as unknown as Call;
+  const servedBy = (call: Call): (string | undefined)[] => {
+    const [whole] = upstream.verbatim.meterResponse(call, Buffer.from(JSON.stringify({ usage: USAGE, model })));
+    const chunk = { model, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: USAGE };
+    const events = new SseSplitter().next(Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`));
+    const meter = upstream.verbatim.meterStream(call);
+    const signals = [whole, ...events.flatMap((event) => meter.next(event).signals)];
+    return signals.flatMap((signal) => (signal?.type === 'usage' ? [signal.usage.servedBy] : []));
+  };
+
+  it('is read where the request names alternatives, and else is the one that was asked for', () => {
+    expect(servedBy(callWith('alternative'))).toEqual([model, model]);
+    expect(servedBy(callWith('helper'))).toEqual([undefined, undefined]);
+    expect(servedBy(callOf({}))).toEqual([undefined, undefined]);
+  });
+});

@@ -10,9 +10,11 @@ import {
   PASSED,
   readAnswerFields,
   renderSse,
+  servedByIn,
   splice,
   truncated,
   type Call,
+  type CallHead,
   type CallSignal,
   type MeterReading,
   type SseEvent,
@@ -42,11 +44,13 @@ export class ChatCompletionsMeter implements StreamMeter {
   readonly #finished = new Set<unknown>();
   /** Whether the client lets the upstream search the web; else nobody looks for signs of it. */
   readonly #mayCite: boolean;
+  readonly #head: CallHead;
   #cited = false;
   #begun = false;
   #over = false;
 
   constructor({ head }: Call) {
+    this.#head = head;
     this.#answers = head.answers;
     this.#mayCite = head.fields.has(WEB_SEARCH);
     this.#usageWanted = head.fields.isTrue(INCLUDE_USAGE);
@@ -101,7 +105,8 @@ export class ChatCompletionsMeter implements StreamMeter {
     const choices = Array.isArray(chunk['choices']) ? chunk['choices'].filter(isJsonObject) : [];
     for (const choice of choices) this.#finish(choice);
     const reported = isJsonObject(chunk['usage']) ? chunk['usage'] : undefined;
-    const usage = chatUsageBeside(reported, { serviceTier: chunk['service_tier'], searched: this.#cited });
+    const served = servedByIn(this.#head, chunk['model']);
+    const usage = chatUsageBeside(reported, { serviceTier: chunk['service_tier'], searched: this.#cited, ...served });
     if (usage !== undefined) signals.push({ type: 'usage', usage });
     if (this.#usageWanted || !chunk['usage']) return { signals, last: false };
     return { signals, last: false, replacement: choices.length === 0 ? NO_BYTES : withoutUsage(event) };

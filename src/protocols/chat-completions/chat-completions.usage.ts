@@ -59,13 +59,15 @@ export function renderUsage(reported: TokenUsage): JsonObject {
   };
 }
 
+type ServedBy = Pick<TokenUsage, 'servedBy'>;
+
 /** The usage with what else the answer is charged by. */
 export function chatUsageBeside(
   usage: JsonObject | undefined,
-  { serviceTier, searched }: { readonly serviceTier: unknown; readonly searched: boolean },
+  { serviceTier, searched, ...served }: { readonly serviceTier: unknown; readonly searched: boolean } & ServedBy,
 ): TokenUsage | undefined {
   const tokens = chatUsage(usage);
-  return tokens && { ...tokens, ...tierIn(serviceTier), ...(searched && { toolUses: ONE_SEARCH }) };
+  return tokens && { ...tokens, ...served, ...tierIn(serviceTier), ...(searched && { toolUses: ONE_SEARCH }) };
 }
 
 const ONE_SEARCH = { web_search: 1 };

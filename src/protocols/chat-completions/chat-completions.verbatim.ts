@@ -6,6 +6,7 @@ import {
   jsonInterests,
   latin1,
   readAnswerFields,
+  servedByIn,
   SplicedBody,
   type SseEvent,
   type StreamMeter,
@@ -23,7 +24,7 @@ import { ChatCompletionsMeter, TEXTS } from './chat-completions.meter.js';
 import { chatTextsIn } from './chat-completions.texts.js';
 import { chatUsageBeside, cites } from './chat-completions.usage.js';
 
-const ANSWER = jsonInterests('usage', 'service_tier', 'error');
+const ANSWER = jsonInterests('usage', 'service_tier', 'model', 'error');
 
 /** OpenAI's Chat Completions for its own clients. */
 export class ChatCompletionsVerbatim implements VerbatimLane {
@@ -44,7 +45,11 @@ export class ChatCompletionsVerbatim implements VerbatimLane {
   meterResponse({ head }: Call, body: Uint8Array): readonly CallSignal[] {
     const fields = readAnswerFields(body, ANSWER);
     const searched = head.fields.has(WEB_SEARCH) && cites(latin1(body));
-    const usage = chatUsageBeside(fields.object('usage'), { serviceTier: fields.value('service_tier'), searched });
+    const usage = chatUsageBeside(fields.object('usage'), {
+      serviceTier: fields.value('service_tier'),
+      searched,
+      ...servedByIn(head, fields.value('model')),
+    });
     return usageSignals(usage, body, TEXTS);
   }
 

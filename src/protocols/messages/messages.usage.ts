@@ -2,9 +2,9 @@ import {
   addUsage,
   countIn,
   irregularIn,
+  modelIn,
   NO_TOKENS,
   objectIn,
-  nameIn,
   placeIn,
   tierIn,
   withParts,
@@ -130,7 +130,7 @@ function withIterations(totals: TokenUsage, iterations: readonly JsonObject[]): 
   // An iteration of a kind that is not known here is in the totals exactly when the turns alone do not make them up.
   const beside = iterations.filter(({ type }) => BESIDE.has(type) || (isWhole && !OF_ANSWER.has(type)));
   const servedBy = servingModel(turns);
-  const isOthers = (turn: JsonObject): boolean => servedBy !== undefined && nameIn(turn, 'model') !== servedBy;
+  const isOthers = (turn: JsonObject): boolean => servedBy !== undefined && modelIn(turn['model']) !== servedBy;
   const own = isWhole ? sumOf(turns.filter((turn) => !isOthers(turn))) : totals;
   const passes = [...turns.filter(isOthers), ...beside].map(passOf);
   return {
@@ -145,13 +145,13 @@ function withIterations(totals: TokenUsage, iterations: readonly JsonObject[]): 
 /** The model whose turns are the answer; undefined when only one took part, which is the one that was asked for. */
 function servingModel(turns: readonly JsonObject[]): string | undefined {
   const fallback = turns.findLast(({ type }) => type === 'fallback_message');
-  if (fallback !== undefined) return nameIn(fallback, 'model');
-  const models = turns.map((turn) => nameIn(turn, 'model')).filter((model) => model !== undefined);
+  if (fallback !== undefined) return modelIn(fallback['model']);
+  const models = turns.map((turn) => modelIn(turn['model'])).filter((model) => model !== undefined);
   return new Set(models).size > 1 ? models.at(-1) : undefined;
 }
 
 const passOf = (iteration: JsonObject): UsagePass => ({
-  model: nameIn(iteration, 'model'),
+  model: modelIn(iteration['model']),
   usage: iterationUsage(iteration),
 });
 

@@ -13,19 +13,21 @@ const headOf = (body: object): CallHead =>
   new ResponsesProtocol().headReader(REQUEST).end({ bytes: Buffer.from(JSON.stringify({ model: 'm', input: '', ...body })) });
 const outsideOf = (body: object): CallHead['outside'] => headOf(body).outside;
 
-function wholeUsage(response: object): TokenUsage | undefined {
+const aCall = (demands?: object): Call => ({ head: { ...headOf({}), demands } }) as unknown as Call;
+
+function wholeUsage(response: object, call = aCall()): TokenUsage | undefined {
   const body = Buffer.from(JSON.stringify({ status: 'completed', usage: USAGE, output: [], ...response }));
-  const [signal] = upstream.verbatim.meterResponse({} as Call, body);
+  const [signal] = upstream.verbatim.meterResponse(call, body);
   return signal?.type === 'usage' ? signal.usage : undefined;
 }
 
-function streamedUsage(items: readonly object[], response: object): TokenUsage | undefined {
+function streamedUsage(items: readonly object[], response: object, call = aCall()): TokenUsage | undefined {
   const events = [
     ...items.map((item) => ({ type: 'response.output_item.done', item })),
     { type: 'response.completed', response: { usage: USAGE, output: [], ...response } },
   ];
   const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
-  const meter = upstream.verbatim.meterStream();
+  const meter = upstream.verbatim.meterStream(call);
   const signals = new SseSplitter().next(Buffer.from(text)).flatMap((event) => meter.next(event).signals);
   return signals.findLast(({ type }) => type === 'usage')?.type === 'usage'
     ? (signals.findLast(({ type }) => type === 'usage') as { usage: TokenUsage }).usage
@@ -210,5 +212,26 @@ describe('what a Responses answer reports of hosted tools', () => {
       output_tokens: 70,
       total_tokens: 670,
     });
+  });
+});
+
+describe('the model that served a Responses answer', () => {
+  const model = 'vendor/other';
+
+  it('is read where the request names alternatives', () => {
+    const call = aCall({ models: [{ name: 'other', role: 'alternative' }] });
+    expect([wholeUsage({ model }, call)?.servedBy, streamedUsage([], { model }, call)?.servedBy]).toEqual([
+      model,
+      model,
+    ]);
+    expect(wholeUsage({ model: null }, call)).not.toHaveProperty('servedBy');
+  });
+
+  it('is the one that was asked for where it names none, whatever the upstream calls it', () => {
+    for (const call of [aCall(), aCall({ models: [{ name: 'other', role: 'helper' }] })])
+      expect([wholeUsage({ model }, call)?.servedBy, streamedUsage([], { model }, call)?.servedBy]).toEqual([
+        undefined,
+        undefined,
+      ]);
   });
 });

@@ -1,4 +1,5 @@
 import { metered, type Metered, refusalOf } from '../../../test/support/calls.js';
+import type { CallHead } from '../../call/index.js';
 import { ResponsesMeter } from './responses.meter.js';
 
 let sequence = 0;
@@ -28,7 +29,7 @@ const COMPLETED = event('response.completed', response('completed', `"output":[{
 const DONE = 'data: [DONE]\n\n';
 
 function pass(text: string): Metered & { readonly meter: ResponsesMeter } {
-  const meter = new ResponsesMeter();
+  const meter = new ResponsesMeter({ head: {} as CallHead });
   return { meter, ...metered(meter, text) };
 }
 

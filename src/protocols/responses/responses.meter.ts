@@ -13,6 +13,8 @@ import {
   readAnswerFields,
   truncated,
   unreadableEvent,
+  type Call,
+  type CallHead,
   type CallSignal,
   type MeterReading,
   type SseEvent,
@@ -32,6 +34,7 @@ const EMPTY_ITEMS: ReadonlySet<unknown> = new Set(['message', 'reasoning']);
 
 /** Looks at the events of one answer and changes none. */
 export class ResponsesMeter implements StreamMeter {
+  readonly #head: CallHead;
   #begun = false;
   /** The terminal event has come. */
   #over = false;
@@ -39,6 +42,10 @@ export class ResponsesMeter implements StreamMeter {
   #marked = false;
   /** Counted on the way, for servers whose terminal event has no output. */
   #toolUses: ToolUses | undefined;
+
+  constructor({ head }: Pick<Call, 'head'>) {
+    this.#head = head;
+  }
 
   get complete(): boolean {
     return this.#over;
@@ -101,7 +108,12 @@ export class ResponsesMeter implements StreamMeter {
   #usage(event: SseEvent): CallSignal[] {
     const { data } = event;
     const fields = readAnswerFields(Buffer.from(data), TERMINAL);
-    const usage = usageOf(fields, RESPONSE, toolUsesIn(data, fields, `${RESPONSE}output`) ?? this.#toolUses);
+    const usage = usageOf(
+      this.#head,
+      fields,
+      RESPONSE,
+      toolUsesIn(data, fields, `${RESPONSE}output`) ?? this.#toolUses,
+    );
     return usage === undefined ? [] : [{ type: 'usage', usage }];
   }
 

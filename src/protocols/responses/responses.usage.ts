@@ -6,9 +6,11 @@ import {
   mediaIn,
   mediaOut,
   objectIn,
+  servedByIn,
   tierIn,
   withParts,
   withPasses,
+  type CallHead,
   type ImageGenerationUsage,
   type JsonFields,
   type TokenUsage,
@@ -64,15 +66,23 @@ export function writeUsage(reported: TokenUsage): JsonObject {
 
 /** The members of a response that say what it used, for a reader of them. */
 export const usageMembers = (parent: string): readonly string[] =>
-  ['usage', 'service_tier', 'id', 'output', 'tool_usage'].map((name) => parent + name);
+  ['usage', 'service_tier', 'id', 'model', 'output', 'tool_usage'].map((name) => parent + name);
 
 /**
  * The usage of a response that lies in these fields, with what else it is charged by.
  * @param parent `response.` when it lies in an event, else empty
  * @param toolUses what the upstream ran for it
  */
-export const usageOf = (fields: JsonFields, parent: string, toolUses: ToolUses | undefined): TokenUsage | undefined =>
-  usageWith(fields.object(`${parent}usage`), (name) => fields.value(parent + name), toolUses);
+export function usageOf(
+  head: CallHead,
+  fields: JsonFields,
+  parent: string,
+  toolUses: ToolUses | undefined,
+): TokenUsage | undefined {
+  const member = (name: string): unknown => fields.value(parent + name);
+  const usage = usageWith(fields.object(`${parent}usage`), member, toolUses);
+  return usage && { ...usage, ...servedByIn(head, member('model')) };
+}
 
 /** The same of a response that has been parsed. */
 export const usageIn = (response: JsonObject, toolUses: ToolUses | undefined): TokenUsage | undefined =>

@@ -43,14 +43,14 @@ export class ResponsesVerbatim implements VerbatimLane {
     };
   }
 
-  meterStream(): StreamMeter {
-    return new ResponsesMeter();
+  meterStream(call: Call): StreamMeter {
+    return new ResponsesMeter(call);
   }
 
-  meterResponse(_call: Call, body: Uint8Array): readonly CallSignal[] {
+  meterResponse({ head }: Call, body: Uint8Array): readonly CallSignal[] {
     const fields = readAnswerFields(body, ANSWER);
     if (fields.value('status') === 'failed') throw classifyInnerError({});
-    const usage = usageOf(fields, '', toolUsesIn(latin1(body), fields, 'output'));
+    const usage = usageOf(head, fields, '', toolUsesIn(latin1(body), fields, 'output'));
     return usageSignals(usage, body, TEXTS);
   }
 
