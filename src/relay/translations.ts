@@ -95,7 +95,8 @@ export class Translations {
     let tokens = likelyPromptTokens(head.size, NO_WINDOW);
     if (isCounted && head.stream && body.bytes.length <= MAX_COUNTED_BYTES)
       void this.counter.count({ prompt: body.bytes, answer: [], places: textPlaces }).then((counted) => {
-        if (counted !== undefined) tokens = countedPromptTokens(head.size, NO_WINDOW, counted.prompt);
+        tokens = counted === undefined ? tokens : countedPromptTokens(head.size, NO_WINDOW, counted.prompt);
+        return tokens;
       });
     return () => Math.max(1, tokens);
   }

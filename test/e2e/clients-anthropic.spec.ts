@@ -75,19 +75,19 @@ describe.each(DIALECTS)('the SDK of Anthropic over an upstream of %s', (upstream
       const { input_tokens } = await count();
       // Prompts are counted one after the other: when this count is there, that of the stream is there, too.
       world.relay.upstream.script([waitFor(count), answerIn(upstream, { usage: USAGE, text: 'Snow.' })]);
-      const [start, end] = await usages({});
+      const [start, total] = await usages({});
       expect(start).toMatchObject({ input_tokens, output_tokens: 0 });
-      expect(end).toMatchObject(EXACT);
+      expect(total).toMatchObject(EXACT);
     });
 
     it('message_start has half to double the prompt tokens of English text too large to be counted', async () => {
       const content = 'The quick brown fox jumps over the lazy dog. '.repeat(7000);
       answer({ text: 'It does.' });
-      const [start, end] = await usages({ messages: [{ role: 'user', content }], tools: [] });
+      const [start, total] = await usages({ messages: [{ role: 'user', content }], tools: [] });
       // The sentence is 10 tokens in o200k_base.
       expect(start.input_tokens).toBeGreaterThan(70_000 / 2);
       expect(start.input_tokens).toBeLessThan(70_000 * 2);
-      expect(end).toMatchObject(EXACT);
+      expect(total).toMatchObject(EXACT);
     });
   }
 
