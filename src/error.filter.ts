@@ -5,7 +5,7 @@ import { isDatabaseOutage } from './database/index.js';
 import { Metrics } from './metrics/index.js';
 import { RateLimited } from './limits/index.js';
 import { AdapterRegistry, isApiRequest, requestLineOf } from './relay/index.js';
-import { AppError, type ErrorKind } from './shared/index.js';
+import { AppError, type ErrorKind, maskKeys } from './shared/index.js';
 import { Detour, ErrorPages } from './web/index.js';
 
 /** What the framework's own refusals mean here. */
@@ -96,7 +96,7 @@ function appErrorOf(thrown: unknown): AppError {
   if (status === undefined || status < 400) return AppError.from(thrown);
   const kind = KIND_BY_STATUS[status] ?? (status < 500 ? 'invalid_request' : 'internal');
   if (kind === 'internal') return AppError.from(thrown);
-  return new AppError(kind, thrown instanceof Error ? thrown.message : 'The request was refused.');
+  return new AppError(kind, thrown instanceof Error ? maskKeys(thrown.message) : 'The request was refused.');
 }
 
 /** Fastify's own errors carry their status. */

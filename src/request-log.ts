@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { arrivalOf, isApiAddress } from './relay/index.js';
-import { LimitedLines, networkOf } from './shared/index.js';
+import { LimitedLines, maskKeys, networkOf } from './shared/index.js';
 
 /** Of refusals of one network whose key is none. */
 const LINES_A_MINUTE = 20;
@@ -30,7 +30,7 @@ export function logOtherRequests(server: FastifyInstance): void {
 const lineOf = (request: FastifyRequest, reply: FastifyReply): Record<string, unknown> => ({
   request_id: request.id,
   method: request.method,
-  path: request.url.split('?', 1)[0],
+  path: maskKeys(request.url.split('?', 1)[0] ?? ''),
   status: reply.statusCode,
   duration_ms: Math.round(reply.elapsedTime),
 });

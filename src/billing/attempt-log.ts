@@ -103,7 +103,7 @@ export class AttemptLog {
 
   /**
    * @param outcome `succeeded`, or the kind of error it ended with; the first counts. What is never finished was cancelled
-   * @param reason why it failed, as a client would be told
+   * @param reason why it failed, without quotes of the request
    */
   finish(outcome: string, reason = ''): void {
     if (this.outcome !== undefined) return;

@@ -1,5 +1,5 @@
 import { cacheWrites, type TokenUsage, withPasses } from '../call/index.js';
-import { type AppError, errorReason, formatUsd } from '../shared/index.js';
+import { type AppError, errorReason, formatUsd, recordedMessage } from '../shared/index.js';
 import type { CallRow, OpenCall, RefusedCall } from './call-row.js';
 import { type Charge, chargeFor, type Ending, type Progress } from './ending.js';
 import { countedPromptTokens } from './hold.js';
@@ -142,7 +142,7 @@ const tokenColumns = (usage: TokenUsage): Partial<CallRow> => ({
 
 const fault = (error: AppError): Pick<CallRow, 'error_reason' | 'error_message'> => ({
   error_reason: errorReason(error.kind),
-  error_message: error.message,
+  error_message: recordedMessage(error),
 });
 
 function timesOf({ holding, waits }: Ticket, durationMs: number): Partial<CallRow> {

@@ -1,5 +1,5 @@
 import type { AppError } from '../shared/index.js';
-import { errorReason } from '../shared/index.js';
+import { errorReason, recordedMessage } from '../shared/index.js';
 import type { CallRow } from './call-row.js';
 
 const NOTHING_CHARGED: Partial<CallRow> = {
@@ -21,6 +21,6 @@ export const unrecordedRow = (row: CallRow, error: AppError): CallRow => ({
   ...row,
   status: 'failed',
   error_reason: errorReason(error.kind),
-  error_message: error.message,
+  error_message: recordedMessage(error),
   ...(row.stream ? { billing_basis: row.billing_basis === 'free' ? 'free' : 'partial' } : NOTHING_CHARGED),
 });

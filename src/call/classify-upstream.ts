@@ -1,5 +1,6 @@
 import { AppError, isJsonObject, type ErrorDetails, type ErrorKind, type FieldFault } from '../shared/index.js';
 import { MAX_RETRY_AFTER_SECONDS } from './error-headers.js';
+import { recordOfFault } from './fault-record.js';
 import { scrub } from './scrub.js';
 import { objectIn } from './token-counts.js';
 import type { UpstreamHeaders } from './upstream-adapter.js';
@@ -61,7 +62,7 @@ const MAX_REST_SECONDS = 86_400;
 
 /**
  * What an upstream's refusal means here: whose fault it was, and whether another channel may answer instead.
- * Messages are scrubbed; what is said of our own account there is not shown at all.
+ * Messages are scrubbed; what is said of our own account there is not shown at all. What is stored has no word of theirs.
  * @param body the answer, parsed when it was JSON, else as text
  */
 export function classifyUpstream(status: number, headers: UpstreamHeaders, body: unknown): AppError {
@@ -139,7 +140,9 @@ function transient(upstreamStatus: number, headers: UpstreamHeaders, fault: Upst
     return failed('server_is_overloaded', 'The upstream is overloaded. Try again later.', details);
   }
   const reason = fault.message === undefined ? '' : scrub(fault.message);
-  return failed('upstream_error', reason === '' ? 'The upstream failed.' : `The upstream failed: ${reason}`, details);
+  if (reason === '') return failed('upstream_error', 'The upstream failed.', details);
+  const record = recordOfFault('The upstream failed', upstreamStatus, fault);
+  return failed('upstream_error', `The upstream failed: ${reason}`, { ...details, record });
 }
 
 function isOutOfMoney(status: number, { type = '', code = '', message = '' }: UpstreamFault): boolean {
@@ -171,6 +174,7 @@ function refused(status: number, fault: UpstreamFault, said: string): AppError {
   const message = fault.message === undefined ? '' : scrub(fault.message);
   const details: ErrorDetails = {
     upstreamStatus: status,
+    record: recordOfFault('The upstream refused the request', status, fault),
     ...(fault.param !== undefined && { param: fault.param }),
     ...faultDetail(fault.code),
   };

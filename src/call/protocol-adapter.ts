@@ -63,6 +63,8 @@ export interface ProtocolAdapter {
   /** A whole answer, as JSON text. */
   renderResponse(result: CallResult, context: RenderContext): string;
   renderStream(context: RenderContext): StreamRenderer;
+  /** True when streams state the prompt's tokens at their start, so that these are counted while the upstream is asked. */
+  readonly startsWithPromptTokens?: boolean;
   /** There when clients of this dialect can have answers kept. */
   readonly storage?: AnswerStorage;
   renderError(error: AppError, requestId: string): RenderedError;

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 
-import type { JsonObject } from '../shared/index.js';
+import { type JsonObject, maskKeys } from '../shared/index.js';
 import { chatCompletionsDialect } from './chat-completions.dialect.js';
 import type { DemoDialect } from './demo.dialect.js';
 import { DemoRefusal } from './demo.refusal.js';
@@ -33,7 +33,7 @@ export function findRoute(request: IncomingMessage): Route {
   const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
   const route = ROUTES[`${request.method} ${path}`];
   if (route !== undefined) return route;
-  const refusal = new DemoRefusal(`The demo upstream has no ${request.method} ${path}.`, { status: 404 });
+  const refusal = new DemoRefusal(`The demo upstream has no ${request.method} ${maskKeys(path)}.`, { status: 404 });
   return { type: 'unknown', dialect: speaksMessages(request, path) ? messagesDialect : responsesDialect, refusal };
 }
 

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { Flow, NO_BYTES, SplicedBody } from '../call/index.js';
 import { type Channel, type ChannelCredential, ChannelDirectory, UpstreamClient } from '../channels/index.js';
 import { KeyAuthenticator } from '../keys/index.js';
-import { AppError } from '../shared/index.js';
+import { AppError, maskKeys } from '../shared/index.js';
 import { type StoredAnswer, StoredAnswers } from '../stored-answers/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { collected, jsonOf } from './collected-answer.js';
@@ -75,7 +75,7 @@ class AnswerNotFound extends AppError {
   constructor(id: string) {
     super(
       'not_found',
-      `No answer "${id}" is kept for this key: it expired, was deleted, or was made with another key.`,
+      `No answer "${maskKeys(id)}" is kept for this key: it expired, was deleted, or was made with another key.`,
     );
   }
 }

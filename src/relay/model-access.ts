@@ -4,7 +4,7 @@ import type { Call, CallHead, ListedModel } from '../call/index.js';
 import { CatalogService, Offer } from '../catalog/index.js';
 import { ChannelDirectory, NoChannel, takesCalls } from '../channels/index.js';
 import type { Caller } from '../keys/index.js';
-import { AppError } from '../shared/index.js';
+import { AppError, maskKeys } from '../shared/index.js';
 import { misfitOf } from './request-fit.js';
 
 /** Which models a caller may use. */
@@ -98,7 +98,7 @@ export class ModelAccess {
 const unknownModel = (name: string, where = ''): AppError =>
   new AppError(
     'model_not_found',
-    `The model "${name}" does not exist${where}. GET /v1/models lists those this key may use.`,
+    `The model "${maskKeys(name)}" does not exist${where}. GET /v1/models lists those this key may use.`,
     {
       param: 'model',
     },

@@ -12,7 +12,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Config } from '../config/index.js';
 import { ApiKeyGuard } from '../keys/index.js';
-import { AppError } from '../shared/index.js';
+import { AppError, maskKeys } from '../shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { isApiRequest, wantsWebSocket } from './api-request.js';
 import { requestLineOf } from './request-facts.js';
@@ -52,8 +52,8 @@ export class StrayController {
     if (!takesPosts(request)) throw this.notFound(request);
     void reply.header('allow', 'POST, OPTIONS');
     if (wantsWebSocket(request))
-      throw new AppError('upgrade_required', `There are no WebSockets at ${path}: post the call over HTTP.`);
-    throw new AppError('method_not_allowed', `${path} takes POST, not ${method}.`);
+      throw new AppError('upgrade_required', `There are no WebSockets at ${maskKeys(path)}: post the call over HTTP.`);
+    throw new AppError('method_not_allowed', `${maskKeys(path)} takes POST, not ${method}.`);
   }
 
   private notFound(request: FastifyRequest): AppError {
@@ -61,7 +61,7 @@ export class StrayController {
     const base = this.config.publicUrl ?? `http://${request.host}`;
     return new AppError(
       'not_found',
-      `There is nothing at ${method} ${path}. The base address is ${base}/v1 for OpenAI clients and ${base} for Anthropic clients; calls go to ${this.adapters.callPaths.join(', ')}.`,
+      `There is nothing at ${method} ${maskKeys(path)}. The base address is ${base}/v1 for OpenAI clients and ${base} for Anthropic clients; calls go to ${this.adapters.callPaths.join(', ')}.`,
     );
   }
 }

@@ -90,8 +90,9 @@ export class Translation {
     return stops.length === 0 ? result : { ...stoppedAt(stops, result), usage: result.usage };
   }
 
-  renderer(losses: Losses): StreamRenderer {
-    return this.protocol.renderStream({ ...this.context, losses });
+  /** @param promptTokens where they are known already */
+  renderer(losses: Losses, promptTokens = this.context.promptTokens): StreamRenderer {
+    return this.protocol.renderStream({ ...this.context, losses, promptTokens });
   }
 
   /**
@@ -102,7 +103,7 @@ export class Translation {
   render(result: CallResult, losses: Losses, output: number): string {
     const usage = result.usage ?? this.estimate(output).usage;
     if (!this.call.head.stream) return this.protocol.renderResponse({ ...result, usage }, { ...this.context, losses });
-    const renderer = this.renderer(losses);
+    const renderer = this.renderer(losses, () => usage.input);
     return [...eventsOf({ ...result, usage })].map((event) => renderer.next(event)).join('');
   }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { countedPromptTokens, likelyPromptTokens } from '../billing/index.js';
 import {
   type Call,
   isTreeObject,
@@ -9,9 +10,15 @@ import {
 } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError } from '../shared/index.js';
+import { TokenCounter } from '../tokens/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { ReasoningSeal } from './reasoning-seal.js';
 import { Translation } from './translation.js';
+
+/** Larger prompts are not counted for the start of a stream: the count would come too late, and delay those of bills. */
+const MAX_COUNTED_BYTES = 256 * 1024;
+/** A prompt may be larger than its model can read. */
+const NO_WINDOW = Infinity;
 
 interface Translated {
   readonly call: Call;
@@ -41,6 +48,7 @@ export class Translations {
   constructor(
     private readonly adapters: AdapterRegistry,
     private readonly reasoning: ReasoningSeal,
+    private readonly counter: TokenCounter,
   ) {}
 
   /** A request as a tree. @throws AppError invalid_request when it is no JSON after all */
@@ -76,7 +84,20 @@ export class Translations {
     const content = asked.parseRequest(expanded, { call, losses, unseal: (text) => this.reasoning.unseal(text) });
     // The answer says what became of it.
     const shown = caller.storesAnswers ? request : { ...request, store: false };
-    const context = { call, request: shown, content, seal: this.reasoning.seal.bind(this.reasoning) };
+    const seal = this.reasoning.seal.bind(this.reasoning);
+    const promptTokens = this.promptTokens(call, asked, protocol.startsWithPromptTokens === true);
+    const context = { call, request: shown, content, promptTokens, seal };
     return new Translation(context, protocol, losses, expanded);
+  }
+
+  /** An estimate by size, until a count by the tokenizer has come. Waits for nothing. */
+  private promptTokens({ head, body }: Call, { textPlaces }: ProtocolAdapter, isCounted: boolean): () => number {
+    let tokens = likelyPromptTokens(head.size, NO_WINDOW);
+    if (isCounted && head.stream && body.bytes.length <= MAX_COUNTED_BYTES)
+      void this.counter.count({ prompt: body.bytes, answer: [], places: textPlaces }).then((counted) => {
+        tokens = counted === undefined ? tokens : countedPromptTokens(head.size, NO_WINDOW, counted.prompt);
+        return tokens;
+      });
+    return () => Math.max(1, tokens);
   }
 }

@@ -2,7 +2,7 @@ import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import type { AttemptLog } from '../billing/index.js';
 import type { Frame } from '../call/index.js';
 import type { ChannelTimeouts } from '../channels/index.js';
-import { AppError, monotonicMs } from '../shared/index.js';
+import { AppError, monotonicMs, recordedMessage } from '../shared/index.js';
 import type { Answer } from './answer.js';
 import { Patience } from './patience.js';
 import type { ReportWatch } from './report-watch.js';
@@ -46,8 +46,8 @@ export function watchAttempt({
     new Observable((out) => {
       const begunMs = monotonicMs();
       const fail = (thrown: unknown): void => {
-        const { kind, message } = AppError.from(thrown);
-        attempt.finish(kind, message);
+        const error = AppError.from(thrown);
+        attempt.finish(error.kind, recordedMessage(error));
         out.error(thrown);
       };
       const late = (message: string) => (): void => fail(new AppError('timeout', message, { failover: true }));

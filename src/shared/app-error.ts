@@ -37,6 +37,8 @@ export interface ErrorDetails {
   readonly param?: string;
   /** Only with `invalid_request`; `invalid_value` when absent. */
   readonly fault?: FieldFault;
+  /** Stored in place of the message, which may quote the request: set for errors in an upstream's own words. */
+  readonly record?: string;
   /** When a retry may succeed, in whole seconds. Sent as `Retry-After`, at most 60. */
   readonly retryAfterSeconds?: number;
   /** Overrides what the kind says of retrying (`x-should-retry`). */
@@ -81,3 +83,6 @@ const REASONS: Partial<Record<ErrorKind, string>> = {
 export function errorReason(kind: ErrorKind): string {
   return REASONS[kind] ?? kind;
 }
+
+/** The error message that is stored and logged. */
+export const recordedMessage = ({ message, details }: AppError): string => details.record ?? message;

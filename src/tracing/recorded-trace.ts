@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CallTrace, EndedCall, TracedUpstream } from '../call/index.js';
-import { monotonicMs } from '../shared/index.js';
+import { maskKeys, monotonicMs } from '../shared/index.js';
 import { headersOf, newSpanId, newTraceId, SAMPLED, type TraceContext } from './trace-context.js';
 
 /** A request to an upstream, as it was sent. */
@@ -69,7 +69,7 @@ export class RecordedTrace implements CallTrace {
     const { traceId, spanId, parent, startedAt, sent, ended, closed } = this;
     if (ended === undefined || closed === undefined) return;
     const { method = '', url = '' } = this.request;
-    const path = url.split('?', 1)[0] ?? '';
+    const path = maskKeys(url.split('?', 1)[0] ?? '');
     this.tell({ ...ended, ...closed, traceId, spanId, parent, startedAt, sent, method, path });
   }
 

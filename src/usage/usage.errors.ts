@@ -1,4 +1,4 @@
-import { AppError } from '../shared/index.js';
+import { AppError, maskKeys } from '../shared/index.js';
 
 /** Says the same of a call that is another account's: that it exists is nobody else's business. */
 export class CallNotFound extends AppError {
@@ -6,7 +6,7 @@ export class CallNotFound extends AppError {
   constructor(id: string, everybodys = false) {
     super(
       'not_found',
-      `${everybodys ? 'There is' : 'Your account has'} no call "${id.slice(0, 100)}". Its id is in the header x-request-id of its answer.`,
+      `${everybodys ? 'There is' : 'Your account has'} no call "${maskKeys(id.slice(0, 100))}". Its id is in the header x-request-id of its answer.`,
     );
   }
 }

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { AccountStanding, Passwords } from '../../src/auth/index.js';
 import { Onboarding } from '../../src/onboarding/index.js';
-import { Secret } from '../../src/shared/index.js';
+import { Clock, Secret } from '../../src/shared/index.js';
 import { codeIn, Mailbox } from '../support/mailbox.js';
 import { PageVisitor, type Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
@@ -81,6 +81,54 @@ describe('strangers at the pages of accounts', () => {
       };
       const [known, unknown] = [await steps(await account()), await steps(anAddress())];
       expect(known).toEqual(unknown);
+    });
+
+    /** Every response to wrong passwords of one address: as many as are taken, two in each block, and one behind it. */
+    const responsesTo = async (email: string, ip: () => string): Promise<Visited[]> => {
+      await forget();
+      const now = jest.spyOn(relay.get(Clock), 'now');
+      const responses: Visited[] = [];
+      let time = Date.now();
+      const attempt = async (): Promise<number> => {
+        now.mockReturnValue(time);
+        responses.push(await visitor(ip()).signIn(email, WRONG));
+        return Number(responses.at(-1)!.headers.get('retry-after') ?? 0);
+      };
+      try {
+        for (let count = 0; count < 5; count++) await attempt();
+        for (let block = 0; block < 6; block++) {
+          const waitSeconds = await attempt();
+          time += 1000;
+          await attempt();
+          time += waitSeconds * 1000;
+          await attempt();
+        }
+        return responses;
+      } finally {
+        now.mockRestore();
+      }
+    };
+
+    it.each<[string, () => () => string]>([
+      [
+        'one network',
+        () => {
+          const ip = network();
+          return () => ip;
+        },
+      ],
+      ['several networks', () => network],
+    ])('N4: an unknown address is throttled like a known one when wrong passwords come from %s', async (_, from) => {
+      const emails = [await account(), await account(true), anAddress()];
+      const all: Visited[][] = [];
+      for (const email of emails) all.push(await responsesTo(email, from()));
+      const waits = all[0]!.map(({ headers }) => headers.get('retry-after'));
+      expect(waits.slice(0, 5)).toEqual([null, null, null, null, null]);
+      const blocks = [60, 120, 240, 480, 960, 960];
+      expect(waits.slice(5)).toEqual(blocks.flatMap((seconds) => [`${seconds}`, `${seconds - 1}`, null]));
+      const shown = all.map((responses, index) => responses.map((one) => seen(one, emails[index]!)));
+      expect(shown[1]).toEqual(shown[0]);
+      expect(shown[2]).toEqual(shown[0]);
     });
 
     it('when they try too often', async () => {

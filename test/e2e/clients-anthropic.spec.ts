@@ -12,11 +12,13 @@ import {
   sse,
   streamHead,
   TIME_CALL,
+  waitFor,
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
 
 const input_schema = { type: 'object' as const, properties: { city: { type: 'string' } } };
 const USAGE = { prompt: 1000, cacheRead: 400, completion: 200 };
+const EXACT = { input_tokens: 600, cache_read_input_tokens: 400, output_tokens: 200 };
 
 const breaks: [string, Script][] = [
   ['ends early', end()],
@@ -51,8 +53,43 @@ describe.each(DIALECTS)('the SDK of Anthropic over an upstream of %s', (upstream
       { type: 'tool_use', id: 'call_9', name: 'get_weather', input: { city: 'Oslo' } },
       { type: 'tool_use', id: 'call_10', name: 'get_time', input: {} },
     ]);
-    expect(message.usage).toMatchObject({ input_tokens: 600, cache_read_input_tokens: 400, output_tokens: 200 });
+    expect(message.usage).toMatchObject(EXACT);
   });
+
+  /** The usage at the start of a stream, and at its end. */
+  async function usages(asked: object): Promise<readonly [Anthropic.Usage, Anthropic.Usage]> {
+    const stream = client().messages.stream({ ...request, ...asked });
+    let start: Anthropic.Usage | undefined;
+    stream.on('streamEvent', (event) => {
+      // The SDK goes on to write into this object.
+      if (event.type === 'message_start') start = { ...event.message.usage };
+    });
+    const { usage } = await stream.finalMessage();
+    return [start!, usage];
+  }
+
+  if (upstream !== 'messages') {
+    it('message_start has the prompt tokens as they are counted when the count is ready', async () => {
+      const { max_tokens: _, ...counted } = request;
+      const count = () => client().messages.countTokens(counted);
+      const { input_tokens } = await count();
+      // Prompts are counted one after the other: when this count is there, that of the stream is there, too.
+      world.relay.upstream.script([waitFor(count), answerIn(upstream, { usage: USAGE, text: 'Snow.' })]);
+      const [start, total] = await usages({});
+      expect(start).toMatchObject({ input_tokens, output_tokens: 0 });
+      expect(total).toMatchObject(EXACT);
+    });
+
+    it('message_start has half to double the prompt tokens of English text too large to be counted', async () => {
+      const content = 'The quick brown fox jumps over the lazy dog. '.repeat(7000);
+      answer({ text: 'It does.' });
+      const [start, total] = await usages({ messages: [{ role: 'user', content }], tools: [] });
+      // The sentence is 10 tokens in o200k_base.
+      expect(start.input_tokens).toBeGreaterThan(70_000 / 2);
+      expect(start.input_tokens).toBeLessThan(70_000 * 2);
+      expect(total).toMatchObject(EXACT);
+    });
+  }
 
   it('a conversation goes on with the message as it came: reasoning, calls, and a picture as a result', async () => {
     const thinking = { type: 'adaptive' as const, display: 'summarized' as const };

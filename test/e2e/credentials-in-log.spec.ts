@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { dumpOf } from '../support/database-dump.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
-import { errorAnswer, jsonAnswer, ScriptedUpstream } from '../support/scripted-upstream.js';
+import { bytes, end, errorAnswer, head, jsonAnswer, ScriptedUpstream } from '../support/scripted-upstream.js';
 import { Service } from '../support/service.js';
 import { removeDataDir } from '../support/temporary-data-dir.js';
 
@@ -27,14 +28,20 @@ models:
 channels:
   - { name: ${protocol}, protocol: ${protocol}, base_url: "${upstream.url}", credentials: ["${SECRET}"], models: [large-${protocol}] }
 `;
-  const ask = (dialect: (typeof DIALECTS)[number]): Promise<Response> =>
+  const QUOTING = `
+models:
+  - { name: quoting, context_window: 200000, max_output_tokens: 64000, prices: free }
+channels:
+${DIALECTS.map((protocol) => `  - { name: quoting-${protocol}, protocol: ${protocol}, base_url: "URL", credentials: [c], models: [quoting], flags: { nativeOnly: true } }`).join('\n')}
+`;
+  const ask = (dialect: (typeof DIALECTS)[number], model = `large-${dialect}`): Promise<Response> =>
     fetch(`${service.address}${PATHS[dialect]}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${/sk-\w{48}/.exec(service.output)![0]}`,
         'content-type': 'application/json',
       },
-      body: JSON.stringify(aRequest(dialect, { model: `large-${dialect}` })),
+      body: JSON.stringify(aRequest(dialect, { model })),
     });
 
   it('is in no line of the log, no answer of a command and no error of a call, even where the upstream repeats it', async () => {
@@ -54,5 +61,41 @@ channels:
     expect(said.join('\n')).not.toContain(SECRET);
     expect(service.output).not.toContain(SECRET);
     expect(service.output).toContain('upstream_auth');
+  }, 60_000);
+
+  it('is not the only secret: a prompt that an upstream quotes in an error is neither logged nor stored', async () => {
+    const marker = 'the-wombat-flies-at-midnight';
+    const quotes = [
+      jsonAnswer(400, {
+        error: { message: `Invalid prompt: "${marker}" is not allowed.`, type: 'invalid_request_error' },
+      }),
+      jsonAnswer(400, {
+        error: { message: 'Unknown parameter.', param: `metadata.${marker}`, code: 'unknown_parameter' },
+      }),
+      jsonAnswer(400, { error: { message: `Flagged by the content policy: ${marker}`, code: marker } }),
+      jsonAnswer(422, { detail: `Unusable: ${marker}` }),
+      jsonAnswer(500, { error: { message: `Failed on ${marker}`, type: marker } }),
+      [head(400, { 'content-type': 'text/plain' }), bytes(`Bad input: ${marker}`), end()],
+      jsonAnswer(200, { error: { message: `Inner: ${marker}`, type: 'invalid_request_error' } }),
+    ];
+    const file = join(service.dataDir, 'quoting.yaml');
+    writeFileSync(file, QUOTING.replaceAll('URL', upstream.url));
+    await service.command('catalog', 'apply', file);
+    const told: string[] = [];
+    for (const dialect of DIALECTS)
+      for (const script of quotes) {
+        upstream.script(script);
+        told.push(await (await ask(dialect, 'quoting')).text());
+      }
+    const rows = await service.query<{ error_message: string }>(
+      "SELECT error_message FROM calls WHERE error_message LIKE 'The upstream%'",
+    );
+    // The client wrote it and is told; the log of calls has the status and what it is about.
+    expect(told.filter((text) => text.includes(marker)).length).toBeGreaterThanOrEqual(4 * DIALECTS.length);
+    expect(rows.map((row) => row.error_message)).toContain(
+      'The upstream refused the request: status 400, about refused content.',
+    );
+    expect(await dumpOf((sql) => service.query(sql))).not.toContain(marker);
+    expect(service.output).not.toContain(marker);
   }, 60_000);
 });

@@ -109,7 +109,10 @@ describe('R6: errors of an upstream when a stream has begun (case 98, §5.4)', (
         expect(message).not.toMatch(/127\.0\.0\.1|ECONN|socket/);
         expect(failed.row).toMatchObject({
           error_reason: situation.reason,
-          error_message: message,
+          // What an upstream says may quote the request, so that it is not stored.
+          error_message: message.includes('Boom.')
+            ? expect.stringMatching(/^The upstream failed: status 500[^]*\.$/)
+            : message,
           billing_basis: 'partial',
         });
         expect(Number(failed.row['completion_tokens'])).toBeGreaterThan(0);

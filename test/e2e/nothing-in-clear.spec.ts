@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { dumpOf } from '../support/database-dump.js';
 import { PATHS } from '../support/dialects.js';
 import { PAIRS, pairsCatalog } from '../support/pairs.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
@@ -26,21 +27,6 @@ const ASKED = {
 
 /** Has answers kept, where clients can. */
 const KEPT: Readonly<Record<Dialect, object>> = { responses: { store: true }, 'chat-completions': {}, messages: {} };
-
-/** Every row of every table, as text; bytes as hexadecimal digits. */
-async function dump(relay: RelayApp): Promise<string> {
-  const sql = relay.get(DataSource);
-  const tables: { name: string }[] = await sql.query(
-    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
-  );
-  const rows = await Promise.all(
-    tables.map(({ name }) => sql.query<{ row: string }[]>(`SELECT entry::text AS row FROM ${name} AS entry`)),
-  );
-  return rows
-    .flat()
-    .map(({ row }) => row)
-    .join('\n');
-}
 
 describe('a dump of the database', () => {
   let relay: RelayApp;
@@ -73,7 +59,7 @@ describe('a dump of the database', () => {
           await (await relay.post(PATHS[client], caller.key, body)).text();
         }
       }
-    const text = await dump(relay);
+    const text = await dumpOf((sql) => relay.get(DataSource).query(sql));
     // It is a dump indeed, and has the answers that Responses clients have kept.
     const hidden = Buffer.from(MARKER);
     const forms = [MARKER, hidden.toString('hex'), hidden.toString('base64').slice(0, -4)];

@@ -68,9 +68,17 @@ export function contentOf(protocol: ProtocolAdapter, body: string | object, loss
   return protocol.parseRequest(treeOf(protocol, body), { call: aCall(protocol, body), losses, unseal });
 }
 
-export function aRenderContext(protocol: ProtocolAdapter, body: object): RenderContext {
+export function aRenderContext(protocol: ProtocolAdapter, body: object, prompt = 1): RenderContext {
+  const promptTokens = (): number => prompt;
   const call = aCall(protocol, body, { createdAt: 1999 });
-  return { call, request: treeOf(protocol, body), content: contentOf(protocol, body), losses: new Losses(false), seal };
+  return {
+    call,
+    request: treeOf(protocol, body),
+    content: contentOf(protocol, body),
+    losses: new Losses(false),
+    promptTokens,
+    seal,
+  };
 }
 
 export interface Built {

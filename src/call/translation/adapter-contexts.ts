@@ -22,6 +22,8 @@ export interface RenderContext {
   readonly content: CallContent;
   /** Of the answer as well: told as long as the head of the reply has not been sent. */
   readonly losses: Losses;
+  /** Tokens of the prompt as far as they are known by now, at least 1: counted, or else estimated by its size. */
+  promptTokens(): number;
   /** Closes reasoning so that it can be carried by clients and known again: `rly1.…`, of base64url letters and dots. */
   seal(opaque: OpaqueReasoning): string;
 }

@@ -44,6 +44,7 @@ export class MessagesProtocol implements ProtocolAdapter {
   readonly callPaths = [MESSAGES_PATH] as const;
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = MESSAGES_TEXTS;
+  readonly startsWithPromptTokens = true;
   readonly forwardedHeaders = [...FORWARDED_HEADERS, ...VERSION_HEADERS];
 
   /** Clients of this dialect name its version wherever they go, also where dialects share a path. */

@@ -18,8 +18,10 @@ const HELLO = { model: 'alias', max_tokens: 9, messages: [{ role: 'user', conten
 const SHOWN = { thinking: { type: 'adaptive' } };
 const SEALED = { thinking: { type: 'adaptive', display: 'omitted' } };
 
+const PROMPT = 21;
+
 const written = (events: readonly CallEvent[], members: object = SHOWN): string[] => {
-  const renderer = protocol.renderStream(aRenderContext(protocol, { ...HELLO, ...members }));
+  const renderer = protocol.renderStream(aRenderContext(protocol, { ...HELLO, ...members }, PROMPT));
   return events.map((event) => renderer.next(event));
 };
 
@@ -91,7 +93,7 @@ describe('streams to Messages clients', () => {
           stop_sequence: null,
           stop_details: null,
           container: null,
-          usage: ZERO,
+          usage: { ...ZERO, input_tokens: PROMPT },
         })}}`,
       },
     ]);
@@ -255,7 +257,7 @@ describe('streams to Messages clients', () => {
       server_tool_use: { web_search_requests: 2 },
     };
     const events = streamed({ usage });
-    expect(events[0]).toMatchObject({ message: { usage: ZERO } });
+    expect(events[0]).toMatchObject({ message: { usage: { ...ZERO, input_tokens: PROMPT } } });
     expect(events.at(-2)?.['usage']).toEqual(wire);
     expect(whole({ usage })['usage']).toEqual(wire);
   });

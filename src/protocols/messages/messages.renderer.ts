@@ -1,5 +1,6 @@
 import {
   answerId,
+  NO_TOKENS,
   sseText,
   writeJson,
   type CallEvent,
@@ -76,10 +77,14 @@ export class MessagesRenderer implements StreamRenderer {
     return renderMessagesErrorEvent(error, this.context.call.id);
   }
 
-  /** Nothing is counted yet: there are clients that add what stands here to the counts of the end. */
+  /**
+   * LangChain reads the prompt's tokens only here, so they are estimated; `message_delta` has the exact figure. Output is
+   * 0: there are clients that add it to the output of the end.
+   */
   #message(): string {
     const { call } = this.context;
-    const message = wireMessage(answerId(call, 'msg_'), call.head.model, [], NO_ENDING, wireUsage());
+    const usage = wireUsage({ ...NO_TOKENS, input: this.context.promptTokens() });
+    const message = wireMessage(answerId(call, 'msg_'), call.head.model, [], NO_ENDING, usage);
     return eventText({ type: 'message_start', message });
   }
 

@@ -379,7 +379,7 @@ describe('a response object', () => {
     const call = aCall(protocol, body);
     const request = treeOf(protocol, body);
     const content = contentOf(protocol, body);
-    const context = { call, request, content, losses: new Losses(false), seal: () => '' };
+    const context = { call, request, content, losses: new Losses(false), promptTokens: () => 1, seal: () => '' };
     expect(protocol.renderResponse({ parts: [], stop: 'end', usage: USAGE }, context)).toContain(schema);
   });
 

@@ -1,4 +1,4 @@
-import type { AppError } from '../../shared/index.js';
+import { type AppError, maskKeys } from '../../shared/index.js';
 import { localPath } from '../local-path.js';
 import { Page } from '../page.js';
 import { errorWords } from './error-words.js';
@@ -19,8 +19,11 @@ export function errorPage(error: AppError, status: number, request: FailedReques
     now,
     errorClass: `${status}, ${error.kind.replaceAll('_', ' ')}`,
     reference: request.id,
-    // What was posted cannot be asked for again by a link.
-    retry: words.retry && request.method === 'GET' ? localPath(request.url) : undefined,
+    // What was posted cannot be asked for again by a link, and a link must not repeat a key.
+    retry:
+      words.retry && request.method === 'GET' && maskKeys(request.url) === request.url
+        ? localPath(request.url)
+        : undefined,
   };
   return new Page('errors/error', { title: words.heading, layout: 'auth', width: 'wide', status, data });
 }

@@ -50,6 +50,7 @@ export function context(dialect: DialectUnderTest, stream: boolean): RenderConte
     request,
     content: parse(dialect, body),
     losses: new Losses(false),
+    promptTokens: () => 9,
     seal,
   };
 }

@@ -46,7 +46,7 @@ export function contextOf(half: ClientHalf, body: string): RenderContext {
   const request = treeOf(half, body);
   const losses = new Losses(false);
   const content = protocol.parseRequest(request, { call, losses, unseal });
-  return { call, request, content, losses, seal };
+  return { call, request, content, losses, promptTokens: () => 9, seal };
 }
 
 function treeOf({ protocol }: ClientHalf, body: string): TreeObject {
