@@ -1,7 +1,8 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { buildConnector, type Dispatcher, Pool, interceptors } from 'undici';
+import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { Config } from '../config/index.js';
 import { Metrics } from '../metrics/index.js';
+import { boundedDecompression } from './bounded-decompression.js';
 import { ForbiddenAddress, isForbidden, lookupAllowed } from './forbidden-addresses.js';
 import { goesDirectly, tunnelThrough } from './outgoing-proxy.js';
 
@@ -37,7 +38,7 @@ export class UpstreamPools implements OnApplicationShutdown {
       connect: this.connectorFor(new URL(origin), connectMs),
       keepAliveTimeout: 30_000,
     });
-    const pool = bare.compose(interceptors.decompress({ skipStatusCodes: [], skipErrorResponses: false }));
+    const pool = bare.compose(boundedDecompression);
     this.pools.set(name, pool);
     this.bare.push(bare);
     return pool;

@@ -1,4 +1,5 @@
-import { tooLarge, tooManyChunks } from './body.errors.js';
+import type { ExpansionLimit } from '../shared/index.js';
+import { expandsTooFar, tooLarge, tooManyChunks } from './body.errors.js';
 
 /** No program writes its body in so many pieces that are so small; to take one apart costs more than to read it. */
 const MANY_CHUNKS = 4096;
@@ -9,7 +10,11 @@ export class BodyMeasure {
   private bytes = 0;
   private chunks = 0;
 
-  constructor(private readonly maxBytes: number) {}
+  /** @param expansion for what has been decompressed */
+  constructor(
+    private readonly maxBytes: number,
+    private readonly expansion?: ExpansionLimit,
+  ) {}
 
   /** @returns all bytes so far. @throws AppError when these are too many, or come in crumbs */
   add(chunk: Buffer): number {
@@ -18,6 +23,7 @@ export class BodyMeasure {
     if (this.chunks > MANY_CHUNKS && this.bytes < this.chunks * LEAST_CHUNK_BYTES)
       throw tooManyChunks(LEAST_CHUNK_BYTES);
     if (this.bytes > this.maxBytes) throw tooLarge(this.maxBytes);
+    if (this.expansion?.isExceededBy(this.bytes) === true) throw expandsTooFar();
     return this.bytes;
   }
 }

@@ -5,6 +5,12 @@ import { AppError } from '../shared/index.js';
 export const tooLarge = (maxBytes: number): AppError =>
   new AppError('request_too_large', `The body is larger than the ${maxBytes} bytes that this service accepts.`);
 
+export const expandsTooFar = (): AppError =>
+  new AppError(
+    'request_too_large',
+    'The body expands to more than 100 times its compressed size. Send it uncompressed, or with less compression.',
+  );
+
 export const tooManyChunks = (leastBytes: number): AppError =>
   new AppError(
     'invalid_request',

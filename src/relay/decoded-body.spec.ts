@@ -118,6 +118,22 @@ describe('a body that was encoded (case 107)', () => {
     await expect(decode(['zstd'], bytes, 200 * MIB)).rejects.toMatchObject({ kind: 'invalid_request' });
   });
 
+  it('N6: is refused once it is over 100 times its compressed size and 1 MiB', async () => {
+    const bomb = brotliCompressSync(Buffer.alloc(50 * MIB)).subarray(0, 316);
+    const request = aRequest();
+    const body = new DecodedBody(request, ['br'], 400 * MIB);
+    let bytes = 0;
+    body.on('data', (chunk: Buffer) => (bytes += chunk.length));
+    const refused = new Promise((resolve) => body.once('error', resolve));
+    request.push(bomb);
+    expect(await refused).toMatchObject({ kind: 'request_too_large', message: expect.stringContaining('100 times') });
+    expect(bytes).toBeLessThanOrEqual(MIB);
+  });
+
+  it('is read when it is small, however well it compresses', async () => {
+    expect(await decode(['br'], encoded(['br'], Buffer.alloc(MIB, ' ')))).toHaveLength(MIB);
+  });
+
   it('is decoded only as far as it is read', async () => {
     const request = aRequest();
     const body = new DecodedBody(request, ['gzip'], 1000 * MIB);

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable, type Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { ExpansionLimit } from '../shared/index.js';
 import { BodyMeasure } from './body-measure.js';
 import { corrupt, left, tooManyEncodings, unsupportedEncoding } from './body.errors.js';
 
@@ -42,6 +43,7 @@ export class DecodedBody extends Readable {
   readonly headers = {};
   private readonly decoders: Transform[] = [];
   private readonly decoded: Readable;
+  private readonly expansion = new ExpansionLimit();
 
   /** @param encodings at least one, of `encodingsOf` */
   constructor(
@@ -51,8 +53,10 @@ export class DecodedBody extends Readable {
   ) {
     super();
     this.decoded = encodings.reduceRight<Readable>((encoded, name) => this.undo(encoded, name, maxBytes), request);
+    const measure = new BodyMeasure(maxBytes, this.expansion);
     this.decoded
       .on('data', (chunk: Buffer) => {
+        if (!this.isWithin(measure, chunk)) return;
         if (!this.push(chunk)) this.decoded.pause();
       })
       .once('end', () => this.push(null));
@@ -76,16 +80,25 @@ export class DecodedBody extends Readable {
     const decoder = DECODERS.get(name)?.();
     if (decoder === undefined) throw new RangeError(`No such encoding: ${name}.`);
     this.decoders.push(decoder);
-    const measure = new BodyMeasure(maxBytes);
+    const isArriving = encoded === this.request;
+    const measure = isArriving ? new BodyMeasure(maxBytes) : new BodyMeasure(maxBytes, this.expansion);
     encoded.on('data', (chunk: Buffer) => {
-      try {
-        measure.add(chunk);
-      } catch (error) {
-        this.destroy(error as Error);
-      }
+      if (isArriving) this.expansion.compressed(chunk);
+      this.isWithin(measure, chunk);
     });
     decoder.once('error', () => this.destroy(corrupt(name)));
     return encoded.pipe(decoder);
+  }
+
+  /** False when it is more than is allowed, which ends all of it. */
+  private isWithin(measure: BodyMeasure, chunk: Buffer): boolean {
+    try {
+      measure.add(chunk);
+      return true;
+    } catch (error) {
+      this.destroy(error as Error);
+      return false;
+    }
   }
 
   private readonly onClose = (): void => {

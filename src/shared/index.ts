@@ -3,6 +3,7 @@
 export * from './app-error.js';
 export * from './clock.js';
 export * from './error-text.js';
+export * from './expansion-limit.js';
 export * from './ids.js';
 export * from './iso-time.js';
 export * from './json.js';
