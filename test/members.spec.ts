@@ -40,11 +40,12 @@ function program(): ts.Program {
     types: [],
   };
   const host = ts.createCompilerHost(options);
-  const { getSourceFile, fileExists } = host;
-  host.fileExists = (path) => path === PROBE || fileExists.call(host, path);
-  host.getSourceFile = (path, ...rest) =>
-    path === PROBE ? ts.createSourceFile(path, text, ts.ScriptTarget.ES2023) : getSourceFile.call(host, path, ...rest);
-  return ts.createProgram([PROBE], options, host);
+  return ts.createProgram([PROBE], options, {
+    ...host,
+    fileExists: (path) => path === PROBE || host.fileExists(path),
+    getSourceFile: (path, ...rest) =>
+      path === PROBE ? ts.createSourceFile(path, text, ts.ScriptTarget.ES2023) : host.getSourceFile(path, ...rest),
+  });
 }
 
 const compiled = program();

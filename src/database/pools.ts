@@ -50,6 +50,9 @@ export class DatabasePools {
     this.admission = this.open(url, 'admission', 'SET synchronous_commit = off');
     this.settlement = this.open(url, 'settlement');
     this.general = poolOf(dataSource.driver);
+    // pg-pool listens for errors of idle clients only; a client that is set up or checked out would raise them uncaught.
+    for (const pool of [this.admission, this.settlement, this.general])
+      pool.on('connect', (client) => client.on('error', () => undefined)); // its queries reject
   }
 
   /** A session of its own for what one connection must hold as long as the process lives. Whoever opens it closes it. */

@@ -85,7 +85,7 @@ export class BodyBudget {
     this.end(slow, share, bytes);
     const fits = this.heldBy(share.accountId) + bytes <= this.fairBytes;
     const isGreedy = ({ accountId }: BodyShare): boolean => this.heldBy(accountId) > this.fairBytes;
-    if (fits) this.end([...this.uploads].reverse(), share, bytes, isGreedy);
+    if (fits) this.end([...this.uploads].toReversed(), share, bytes, isGreedy);
   }
 
   private end(

@@ -76,6 +76,30 @@ describe('DatabaseModule', () => {
     await database.drop();
   });
 
+  it.each(['admission', 'settlement', 'general'] as const)(
+    'emits no uncaught error when the server closes a checked-out connection of the %s pool',
+    async (name) => {
+      const pool = (await bootHere()).get(DatabasePools)[name];
+      const client = await pool.connect();
+      const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      const ended = new Promise<void>((resolve) => void client.on('end', resolve));
+      await admin.query('SELECT pg_terminate_backend($1)', [rows[0]!.pid]);
+      await ended;
+      client.release(true);
+      await expect(pool.query('SELECT 1')).resolves.toMatchObject({ rowCount: 1 });
+    },
+  );
+
+  it('rejects the query without an uncaught error when a new connection is lost during its setup', async () => {
+    const pool = (await bootHere()).get(DatabasePools).admission;
+    const taken = await Promise.all(Array.from({ length: pool.idleCount }, () => pool.connect()));
+    pool.once('connect', (client) =>
+      (client as unknown as { connection: pg.Connection }).connection.stream.destroy(new Error('read ECONNRESET')),
+    );
+    await expect(pool.query('SELECT 1')).rejects.toThrow('ECONNRESET');
+    for (const client of taken) client.release();
+  });
+
   it('hands out a migrated database, pools that are kept apart, and notifications that are connected', async () => {
     const app = await bootHere();
     const pools = app.get(DatabasePools);

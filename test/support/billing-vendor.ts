@@ -4,20 +4,16 @@
  */
 
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { prose, tokensIn } from './prose.js';
+import { prose } from './prose.js';
 import {
-  bytes,
   chatBody,
   type Dialect,
   end,
   errorAnswer,
   eventsIn,
-  hang,
-  destroy,
   jsonAnswer,
   type JsonObject,
   messagesBody,
-  type RecordedRequest,
   responsesBody,
   type Script,
   type ScriptedEvent,
@@ -26,17 +22,7 @@ import {
 } from './scripted-upstream.js';
 
 /** How the vendor's answer ends. */
-export type VendorEnding =
-  | 'reported'
-  | 'unreported'
-  | 'no output reported'
-  | 'nothing reported used'
-  | 'text for numbers'
-  | 'far too much reported'
-  | 'cut in the middle'
-  | 'refused'
-  | 'hangs before the head'
-  | 'hangs in the middle';
+export type VendorEnding = 'reported' | 'text for numbers' | 'refused';
 
 /** What one call has the vendor do. */
 export interface VendorOrder {
@@ -73,13 +59,10 @@ const COMPACTION = { input: 900, output: 120 };
 const ADVICE = { input: 300, output: 70 };
 /** Tokens of one event of a stream. */
 const PIECE = 10;
-/** Tokens that are sent before an answer is cut or hangs. */
-const BEGUN = 20;
 
 /** What one request is billed, in nanos, and whether all of it may be given away. */
 export interface Bill {
   readonly nanos: number;
-  readonly tokens: { readonly prompt: number; readonly output: number };
   readonly isForbidden: boolean;
 }
 
@@ -118,38 +101,22 @@ interface Served {
   readonly usage: JsonObject;
   /** Laid over the whole answer, beside its usage. */
   readonly beside: JsonObject;
-  readonly nanos: (output: number) => number;
+  readonly nanos: number;
 }
 
 /** Answers one request, and says what it is billed when its answer is over. */
 export function vendorScript(dialect: Dialect, order: VendorOrder, onBill: (bill: Bill) => void): Script {
   return (request) => {
-    const stream = request.json['stream'] === true;
-    const served = serve(dialect, request.json, order, stream);
+    const served = serve(dialect, request.json, order);
     const forbidden = isForbidden(request.json);
-    void request.closed.then(() => {
-      const output = sentOutput(order.ending, served, request);
-      const nanos = (output === undefined ? 0 : served.nanos(output)) + (forbidden ? PENALTY : 0);
-      onBill({ nanos, tokens: { prompt: served.prompt, output: output ?? 0 }, isForbidden: forbidden });
-    });
-    return scriptOf(dialect, order.ending, served, stream);
+    const nanos = order.ending === 'refused' ? 0 : served.nanos;
+    const bill = { nanos: nanos + (forbidden ? PENALTY : 0), isForbidden: forbidden };
+    void request.closed.finally(() => onBill(bill));
+    return scriptOf(dialect, order.ending, served, request.json['stream'] === true);
   };
 }
 
-/** Undefined: nothing is billed at all. */
-function sentOutput(ending: VendorEnding, { output }: Served, { sent }: RecordedRequest): number | undefined {
-  if (ending === 'refused') return undefined;
-  if (ending === 'hangs before the head') return 0;
-  return ending.endsWith('in the middle') ? tokensIn(sent) : output;
-}
-
-/** An ending after which the vendor has told all that it did; after others it did nothing out of the ordinary. */
-const tellsAll = (ending: VendorEnding): boolean =>
-  !ending.startsWith('hangs') && !['unreported', 'cut in the middle', 'refused'].includes(ending);
-
-function serve(dialect: Dialect, body: JsonObject, order: VendorOrder, stream: boolean): Served {
-  const { ending, output: wanted } = order;
-  const turn = order.turn && tellsAll(ending);
+function serve(dialect: Dialect, body: JsonObject, { output: wanted, turn }: VendorOrder): Served {
   const asked = modelIn(String(body['model']));
   const prompt = countTokens(textsIn(body).join('\n'));
   const alternative = alternativeIn(dialect, body);
@@ -159,17 +126,14 @@ function serve(dialect: Dialect, body: JsonObject, order: VendorOrder, stream: b
   const speed = body['speed'] === 'fast' && !turn ? 'fast' : 'standard';
   const geo = typeof body['inference_geo'] === 'string' ? body['inference_geo'] : undefined;
   const tier = typeof body['service_tier'] === 'string' ? body['service_tier'] : undefined;
-  const searches = tellsAll(ending) ? searchesIn(body) : 0;
-  const passes =
-    tellsAll(ending) || (stream && ending.endsWith('in the middle')) ? passesIn(dialect, body, ending) : [];
-  const written = tellsAll(ending) && dialect !== 'messages' ? writtenFor12Hours(body, prompt) : 0;
+  const searches = searchesIn(body);
+  const passes = passesIn(dialect, body);
+  const written = dialect === 'messages' ? 0 : writtenFor12Hours(body, prompt);
   const tenths = (SPEED[speed] ?? STANDARD) * (GEO[geo ?? ''] ?? STANDARD) * (TIER[tier ?? ''] ?? STANDARD);
-  const nanos = (tokens: number): number => {
-    const list = priceOf(model);
-    const own = (prompt - written) * list.input + written * list.cacheWrite12h + tokens * list.output;
-    const beside = passes.reduce((sum, pass) => sum + costOfPass(pass, model), 0);
-    return Math.round(((own + beside + searches * SEARCH_FEE) * tenths) / STANDARD ** 3);
-  };
+  const list = priceOf(model);
+  const own = (prompt - written) * list.input + written * list.cacheWrite12h + output * list.output;
+  const beside = passes.reduce((sum, pass) => sum + costOfPass(pass, model), 0);
+  const nanos = Math.round(((own + beside + searches * SEARCH_FEE) * tenths) / STANDARD ** 3);
   const stop = output < wanted ? 'length' : 'end';
   const usage = usageBeside(dialect, { speed, geo, tier, searches, passes, model, prompt, output, written });
   return { model, prompt, output, stop, nanos, usage, beside: answerBeside(dialect, { tier, model, searches }) };
@@ -190,7 +154,7 @@ function alternativeIn(dialect: Dialect, body: JsonObject): string | undefined {
   const named = dialect === 'messages' ? body['fallbacks'] : body['models'];
   const [first, second] = Array.isArray(named) ? (named as unknown[]) : [];
   if (dialect === 'messages') return first === undefined ? undefined : modelIn(String((first as JsonObject)['model']));
-  return second === undefined ? undefined : modelIn(String(second));
+  return second === undefined ? undefined : modelIn(JSON.stringify(second).slice(1));
 }
 
 function searchesIn({ tools }: JsonObject): number {
@@ -206,8 +170,7 @@ interface VendorPass {
   readonly output: number;
 }
 
-/** The context is compacted before the answer begins, and the advisor is asked while it is written. */
-function passesIn(dialect: Dialect, body: JsonObject, ending: VendorEnding): readonly VendorPass[] {
+function passesIn(dialect: Dialect, body: JsonObject): readonly VendorPass[] {
   if (dialect !== 'messages') return [];
   const management = body['context_management'] as { edits?: JsonObject[] } | null | undefined;
   const compacts = management?.edits?.some(({ type }) => String(type).startsWith('compact')) === true;
@@ -215,7 +178,7 @@ function passesIn(dialect: Dialect, body: JsonObject, ending: VendorEnding): rea
   const advisor = tools.find(({ type }) => String(type).startsWith('advisor'));
   return [
     ...(compacts ? [{ type: 'compaction', ...COMPACTION }] : []),
-    ...(advisor === undefined || ending.endsWith('in the middle')
+    ...(advisor === undefined
       ? []
       : [{ type: 'advisor_message', model: modelIn(String(advisor['model'])), ...ADVICE }]),
   ];
@@ -308,40 +271,19 @@ const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses
 
 function scriptOf(dialect: Dialect, ending: VendorEnding, served: Served, stream: boolean): Script {
   if (ending === 'refused') return errorAnswer(dialect, 400);
-  if (ending === 'hangs before the head') return hang();
-  const pieces = inPieces(prose(served.output));
-  const options = { text: pieces, usage: { prompt: served.prompt, completion: served.output }, stop: served.stop };
-  const lied = (value: JsonObject): JsonObject => laid(value, ending, served);
-  if (!stream) {
-    const body = lied(BODIES[dialect](options));
-    if (!ending.endsWith('in the middle')) return jsonAnswer(200, body);
-    const text = JSON.stringify(body);
-    const half = text.slice(0, text.indexOf(pieces[1] ?? '') + 1);
-    return [jsonHead(), bytes(half), ending.startsWith('cut') ? destroy('reset') : hang()];
-  }
+  const text = inPieces(prose(served.output));
+  const options = { text, usage: { prompt: served.prompt, completion: served.output }, stop: served.stop };
+  if (!stream) return jsonAnswer(200, laid(BODIES[dialect](options), ending, served));
   const events = eventsIn(dialect, { ...options, includeUsage: true } as object).map((event): ScriptedEvent =>
-    typeof event.data === 'string' ? event : { ...event, data: lied(event.data) },
+    typeof event.data === 'string' ? event : { ...event, data: laid(event.data, ending, served) },
   );
-  if (!ending.endsWith('in the middle')) return [streamHead(), sse(events), end()];
-  return [streamHead(), sse(begunOf(events)), ending.startsWith('cut') ? end() : hang()];
+  return [streamHead(), sse(events), end()];
 }
-
-const jsonHead = (): Script => ({ type: 'head', status: 200, headers: { 'content-type': 'application/json' } });
 
 const inPieces = (words: readonly string[]): string[] =>
   Array.from({ length: Math.ceil(words.length / PIECE) }, (_, index) =>
     words.slice(index * PIECE, (index + 1) * PIECE).join(''),
   );
-
-/** Up to and with the event that brings the answer to `BEGUN` tokens. */
-function begunOf(events: readonly ScriptedEvent[]): ScriptedEvent[] {
-  let pieces = 0;
-  const last = events.findIndex(({ data }) => {
-    if (/ (?:the|lazy|quick|brown|fox|jumps|over|dog)/.test(JSON.stringify(data))) pieces += 1;
-    return pieces * PIECE >= BEGUN;
-  });
-  return events.slice(0, last + 1);
-}
 
 /** Lays what the vendor says beside the ready-made answer over it, and has it lie about its usage as the ending says. */
 function laid(value: JsonObject, ending: VendorEnding, served: Served): JsonObject {
@@ -357,29 +299,12 @@ function laid(value: JsonObject, ending: VendorEnding, served: Served): JsonObje
   return walk(value, '') as JsonObject;
 }
 
-const OUTPUT_MEMBERS = ['completion_tokens', 'output_tokens'];
-const INPUT_MEMBERS = ['prompt_tokens', 'input_tokens'];
-const TOTALS = [...OUTPUT_MEMBERS, ...INPUT_MEMBERS, 'total_tokens'];
+const TOTALS = ['completion_tokens', 'output_tokens', 'prompt_tokens', 'input_tokens', 'total_tokens'];
 
-function lie(usage: JsonObject, ending: VendorEnding): JsonObject | null {
-  const mapped = (change: (name: string, value: unknown) => unknown): JsonObject =>
-    Object.fromEntries(
-      Object.entries(usage)
-        .map(([name, value]) => [name, change(name, value)] as const)
-        .filter(([, value]) => value !== undefined),
-    );
-  switch (ending) {
-    case 'unreported':
-      return null;
-    case 'no output reported':
-      return mapped((name, value) => (OUTPUT_MEMBERS.includes(name) || name === 'total_tokens' ? undefined : value));
-    case 'nothing reported used':
-      return mapped((name, value) => (TOTALS.includes(name) ? 0 : value));
-    case 'text for numbers':
-      return mapped((name, value) => (TOTALS.includes(name) ? String(value) : value));
-    case 'far too much reported':
-      return mapped((name, value) => (INPUT_MEMBERS.includes(name) ? 1e10 : value));
-    default:
-      return usage;
-  }
-}
+/** Some vendors write numbers as text. */
+const lie = (usage: JsonObject, ending: VendorEnding): JsonObject =>
+  ending !== 'text for numbers'
+    ? usage
+    : Object.fromEntries(
+        Object.entries(usage).map(([name, value]) => [name, TOTALS.includes(name) ? String(value) : value]),
+      );

@@ -15,9 +15,11 @@ export interface MoneyMember {
   readonly headers?: Readonly<Record<string, string>>;
   /** Ids of somebody else, other people's money, models that the key must not use: it must not go up as it is. */
   readonly isForbidden?: true;
-  /** What the smallest hold is larger by, in nanos: its fees, its passes. */
+  /** What it can cost beside its tokens, in nanos: its fees, its passes. */
   readonly extraNanos?: number;
   readonly multiplier?: number;
+  /** Other protocols have no word for it, or for its limits. */
+  readonly isNativeOnly?: true;
 }
 
 const ALL = DIALECTS;
@@ -57,7 +59,7 @@ export const MONEY_MEMBERS: readonly MoneyMember[] = [
   plain('fast in the us', MESSAGES, { speed: 'fast', inference_geo: 'us' }, { multiplier: 6.6 }),
   plain('an inference_geo without a price', MESSAGES, { inference_geo: 'eu' }, { isForbidden: true }),
   plain('service_tier priority', OPENAI, { service_tier: 'priority' }, { multiplier: 2 }),
-  plain('service_tier flex', OPENAI, { service_tier: 'flex' }),
+  plain('service_tier flex', OPENAI, { service_tier: 'flex' }, { isNativeOnly: true }),
   forbidden('a service_tier without a price', OPENAI, { service_tier: 'scale' }),
   {
     name: 'fallbacks',
@@ -105,9 +107,9 @@ export const MONEY_MEMBERS: readonly MoneyMember[] = [
     'web search',
     MESSAGES,
     { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 2 }] },
-    { extraNanos: SEARCH_FEES },
+    { extraNanos: SEARCH_FEES, isNativeOnly: true },
   ),
-  plain('web search', RESPONSES, { tools: [{ type: 'web_search' }] }, { extraNanos: SEARCH_FEES }),
+  plain('web search', RESPONSES, { tools: [{ type: 'web_search' }] }, { extraNanos: SEARCH_FEES, isNativeOnly: true }),
   forbidden('a hosted tool without a fee', RESPONSES, {
     tools: [{ type: 'code_interpreter', container: { type: 'auto' } }],
   }),
@@ -130,21 +132,11 @@ export const MONEY_MEMBERS: readonly MoneyMember[] = [
   },
 ];
 
-export const ENDINGS: readonly VendorEnding[] = [
-  'reported',
-  'unreported',
-  'no output reported',
-  'nothing reported used',
-  'text for numbers',
-  'far too much reported',
-  'cut in the middle',
-  'refused',
-  'hangs before the head',
-  'hangs in the middle',
-];
+/** Endings whose charge is exact. What is charged by a count has tests of its own. */
+const ENDINGS: readonly VendorEnding[] = ['reported', 'text for numbers', 'refused'];
 
-/** `ample`: ten dollars. `enough`: what the call can come to at most. `short`: half of what it will come to. */
-const BUDGETS = ['ample', 'enough', 'short'] as const;
+/** `ample`: ten dollars. `enough`: what the call can come to at most. */
+const BUDGETS = ['ample', 'enough'] as const;
 type Budget = (typeof BUDGETS)[number];
 
 export interface MoneyCase {
@@ -186,9 +178,10 @@ function combinations(): Combination[] {
   for (const member of MONEY_MEMBERS)
     for (const client of member.of)
       for (const upstream of DIALECTS)
-        for (const stream of [true, false])
+        for (const stream of upstream === client || member.isNativeOnly !== true ? [true, false] : [])
           for (const ending of ENDINGS)
-            for (const budget of BUDGETS) all.push({ member, client, upstream, stream, ending, budget });
+            for (const budget of member.extraNanos === undefined ? BUDGETS : (['ample'] as const))
+              all.push({ member, client, upstream, stream, ending, budget });
   return all;
 }
 

@@ -10,7 +10,9 @@ const USAGE = { input_tokens: 900, output_tokens: 40 };
 const upstream = new ResponsesUpstream();
 
 const headOf = (body: object): CallHead =>
-  new ResponsesProtocol().headReader(REQUEST).end({ bytes: Buffer.from(JSON.stringify({ model: 'm', input: '', ...body })) });
+  new ResponsesProtocol()
+    .headReader(REQUEST)
+    .end({ bytes: Buffer.from(JSON.stringify({ model: 'm', input: '', ...body })) });
 const outsideOf = (body: object): CallHead['outside'] => headOf(body).outside;
 
 const aCall = (demands?: object): Call => ({ head: { ...headOf({}), demands } }) as unknown as Call;
