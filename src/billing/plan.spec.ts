@@ -210,7 +210,7 @@ describe('what has no price', () => {
   const refusal = (head: CallHead, ...models: readonly CatalogModel[]): AppError | undefined => {
     try {
       requirePrices(head, models);
-      return undefined;
+      return unpricedTool(head, models);
     } catch (error) {
       return error as AppError;
     }

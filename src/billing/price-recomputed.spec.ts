@@ -1,4 +1,4 @@
-import { type Call, EFFORTS, NO_TOKENS, type TokenUsage, Waits } from '../call/index.js';
+import { type RequestDemands, type Call, EFFORTS, NO_TOKENS, type TokenUsage, Waits } from '../call/index.js';
 import { type CatalogModel, parsePricing, type PricingDefinition } from '../catalog/index.js';
 import type { Caller } from '../keys/index.js';
 import { parseUsd } from '../shared/index.js';
@@ -157,7 +157,15 @@ function aCall(dice: Dice): Call {
   const serviceTier = dice.pick([undefined, 'auto', 'default', 'priority', 'flex']);
   const effort = dice.pick([undefined, ...EFFORTS]);
   const size = { bytes: 100, encodedBytes: 0, images: 0 };
-  const demands = { speed: dice.pick([undefined, 'fast']), geo: dice.pick([undefined, 'us', 'global']), models: [] };
+  const demands: RequestDemands = {
+    speed: dice.pick([undefined, 'fast']),
+    geo: dice.pick([undefined, 'us', 'global']),
+    models: [],
+    hostedTools: ['web_search', 'file_search', 'image_generation'].map((name) => ({ name, path: 'tools' })),
+    addsPasses: true,
+    scopedIds: [],
+    unknownMembers: [],
+  };
   const head = { model: 'm', stream: true, outputLimit: 100, answers: 1, effort, serviceTier, size, demands };
   return { id: 'req_1', createdAt: 0, protocol: 'responses', ip: '', head } as unknown as Call;
 }

@@ -62,7 +62,6 @@ export class BodyReader {
       if (this.source.destroyed) return reject(left());
       this.succeed = resolve;
       this.refuse = reject;
-      this.limits.share.beginUpload((error) => this.fail(error));
       this.source.on('data', this.onData).once('end', this.onEnd).once('error', this.onLeft).once('close', this.onLeft);
       this.slowTimer = setInterval(() => this.demandSpeed(), this.limits.timings.bodyMs);
     });
@@ -81,7 +80,6 @@ export class BodyReader {
 
   private readonly onEnd = (): void => {
     this.isComplete = true;
-    this.limits.share.endUpload();
     if (!this.isWaiting) this.finish();
   };
 
@@ -139,7 +137,6 @@ export class BodyReader {
 
   private stop(): void {
     this.isOver = true;
-    this.limits.share.endUpload();
     // The request outlives its body, and knows this reader.
     this.memory = new GrowingMemory(0, true);
     clearInterval(this.slowTimer);
