@@ -3,7 +3,7 @@ import { type CatalogModel, parsePricing, type PricingDefinition } from '../cata
 import { AppError, parseUsd } from '../shared/index.js';
 import { type BillingPlan, type ChargedCall, chargedBy, termsOf } from './plan.js';
 import { costOfParts, costWithOutput, outputTokensFor } from './price.js';
-import { headSent, requirePrices, serviceToCharge, serviceToHold } from './service-tier.js';
+import { headSent, requirePrices, serviceToCharge, serviceToHold, unpricedTool } from './service-tier.js';
 
 const ONE = 1_000_000n;
 

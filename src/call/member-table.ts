@@ -34,7 +34,7 @@ export interface ToolRule {
   readonly types: RegExp;
   /** `client`: the client runs it, or it costs its tokens. `hosted`: the upstream runs it, for a fee. `advisor`: it names a model. */
   readonly runs: 'client' | 'hosted' | 'advisor';
-  /** As fees name it; the type without its date when absent. */
+  /** As fees name it; the type itself when absent. */
   readonly name?: string;
   /** Ids of upstream state in such a tool. */
   readonly idsIn?: (tool: JsonObject) => readonly (readonly [ScopedKind, string])[];
@@ -180,14 +180,14 @@ export class MemberReader {
       const type = stringIn(fields, element, `${path}[].type`);
       if (type === undefined) return;
       const rule = this.table.tools.find(({ types }) => types.test(type));
-      if (rule?.runs === 'client' && rule.idsIn === undefined) return;
+      if (rule === undefined) return void demands.unknown.push(`${path}[].type=${type.slice(0, 64)}`);
+      if (rule.runs === 'client' && rule.idsIn === undefined) return;
       const own = `${path}[${index}]`;
       const tool = objectIn(fields, element, own);
-      for (const [kind, id] of rule?.idsIn?.(tool) ?? []) demands.scopedIds.push({ kind, id, path: own });
-      if (rule?.runs === 'advisor') readAdvisor(tool, element, own, demands);
-      // A type that no table names may be run by the upstream as well.
-      else if (rule?.runs !== 'client')
-        demands.tools.push({ name: rule?.name ?? feeName(type), path: own, maxUses: wholeIn(tool, 'max_uses') });
+      for (const [kind, id] of rule.idsIn?.(tool) ?? []) demands.scopedIds.push({ kind, id, path: own });
+      if (rule.runs === 'advisor') readAdvisor(tool, element, own, demands);
+      else if (rule.runs === 'hosted')
+        demands.tools.push({ name: rule.name ?? type, path: own, maxUses: wholeIn(tool, 'max_uses') });
     });
   }
 
@@ -296,6 +296,3 @@ function wholeIn(value: JsonObject, name: string): number | undefined {
   const count = value[name];
   return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }
-
-/** `web_search_20260318` as `web_search`. */
-const feeName = (type: string): string => type.replace(/_?(?:preview_?)?\d{4}_?\d{2}_?\d{2}$/, '').slice(0, 64);

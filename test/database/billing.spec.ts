@@ -184,6 +184,7 @@ describe('admission and settlement', () => {
       upstream_cost: '12',
       snapshot: { price: '1' },
       lines: [{ item: 'input' }],
+      upstream_report: null,
       entry_id: expect.stringMatching(/^led_/),
     });
     await expect(sql.query('SELECT * FROM call_attempts')).resolves.toEqual([{ ...attempt, created_at }]);

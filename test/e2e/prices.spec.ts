@@ -27,6 +27,8 @@ const catalog = (baseUrl: string): string =>
   catalogFor(baseUrl)
     .replace('multiplier: 0.8 }', 'multiplier: 0.8, models: { special: 0.9 } }')
     .replace('\nmodels:', `\nmodels:${MODELS}`)
+    // Unknown ids are held for as well.
+    .replaceAll('nativeOnly: true', 'nativeOnly: true, sharedState: true')
     .replaceAll('models: { m:', 'models: { tiered: vendor-tiered, special: vendor-special, m:');
 
 type Effort = 'low' | 'xhigh';

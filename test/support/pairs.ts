@@ -36,7 +36,7 @@ function named<Named extends Pair<string, string>>(pairs: readonly Named[]): [st
   return pairs.map((pair) => [`${pair.client} over ${pair.upstream}`, pair]);
 }
 
-/** `over-<dialect>`: `$1` per million in, `$10` out; with the flags of what vendors' models of today can do. */
+/** `over-<dialect>`: `$1` per million in, `$10` out; with the flags of what vendors' models of today can do, and state that is nobody else's. */
 export const pairsCatalog = (baseUrl: string): string => `
 models:
 ${VENDORS.map(
@@ -49,6 +49,6 @@ channels:
 ${VENDORS.map(
   ({ id, flags }) => `
   - { name: only-${id}, protocol: ${id}, base_url: "${baseUrl}", credentials: [secret-of-${id}],
-      models: { over-${id}: vendor-${id} }, flags: ${JSON.stringify(flags)} }`,
+      models: { over-${id}: vendor-${id} }, flags: ${JSON.stringify({ sharedState: true, ...flags })} }`,
 ).join('')}
 `;
