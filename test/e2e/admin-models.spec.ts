@@ -56,7 +56,12 @@ describe('the pages of models', () => {
       requestFee: '$0.01',
       'effort-high': '1.5',
       serviceTiers: 'priority 2\nflex: 0.5',
+      speeds: 'fast 6',
+      geos: 'us × 1.10',
       toolFees: 'web_search 0.01',
+      toolMaxUses: 'web_search 5',
+      imageGeneration: 'text_input 5\nimage_output $30',
+      'tier-1-cache_write_12h': '7',
       capabilities: 'vision\nefforts: low, high\nstopMax: 4',
       hiddenTokens: '80',
     });
@@ -71,11 +76,15 @@ describe('the pages of models', () => {
     hidden_tokens_per_second: 80
     effort_multipliers: { high: 1.5 }
     service_tiers: { flex: 0.5, priority: 2 }
+    speeds: { fast: 6 }
+    geos: { us: 1.1 }
     tool_fees: { web_search: 0.01 }
+    tool_max_uses: { web_search: 5 }
+    image_generation: { text_input: 5, image_output: 30 }
     request_fee: 0.01
     prices:
       - { from_prompt_tokens: 0, input: 3, output: 15, cache_read: 0.3, cache_write_5m: 1000.000000001 }
-      - { from_prompt_tokens: 200000, input: 6, output: 22.5 }`);
+      - { from_prompt_tokens: 200000, input: 6, output: 22.5, cache_write_12h: 7 }`);
     const page = await operator.get('/admin/models/vendor/large-2.0');
     expect(page.text).toContain('1,000.000000001');
     expect((await operator.get('/admin/models')).text).toContain('vendor/large-2.0');
