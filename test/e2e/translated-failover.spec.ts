@@ -32,6 +32,7 @@ models:
 ${NAMED_PAIRS.map(
   ([, { client: first, upstream: second }]) => `
   - { name: ${first}-then-${second}, context_window: 200000, max_output_tokens: 64000, groups: [default],
+      speeds: { fast: 1 }, geos: { us: 1 },
       prices: [{ from_prompt_tokens: 0, input: 1, output: 10 }] }`,
 ).join('')}
 channels:

@@ -1,7 +1,6 @@
 import {
   type MemberTable,
   plainMembers,
-  refusedMember,
   ROUTER_MEMBERS,
   scopedIn,
   scopedMember,
@@ -20,7 +19,7 @@ export const RESPONSES_MEMBERS: MemberTable = {
     ...plainMembers('prompt_cache_options prompt_cache_options.mode prompt_cache_options.prewarm'),
     ...plainMembers('prompt_cache_options.comparison_response_id reasoning reasoning.effort reasoning.mode'),
     ...plainMembers('reasoning.summary reasoning.generate_summary reasoning.context safety_identifier service_tier'),
-    ...plainMembers('store temperature text tool_choice top_logprobs top_p truncation user'),
+    ...plainMembers('access_programs store temperature text tool_choice top_logprobs top_p truncation user'),
     ...ROUTER_MEMBERS,
     tools: TOOLS,
     'prompt_cache_options.ttl': { is: 'cache_lifetime', priced: ['12h'] },
@@ -32,7 +31,6 @@ export const RESPONSES_MEMBERS: MemberTable = {
     prompt: scopedMember('prompt'),
     ...plainMembers('prompt.id'),
     ...plainMembers('prompt.variables prompt.version'),
-    access_programs: refusedMember('it uses a program that the upstream account was admitted to'),
   },
   tools: [
     {
