@@ -51,7 +51,7 @@ export class DatabasePools {
     this.settlement = this.open(url, 'settlement');
     this.general = poolOf(dataSource.driver);
     // pg-pool listens for errors of idle clients only; a client that is set up or checked out would raise them uncaught.
-    for (const pool of [this.admission, this.settlement, this.general])
+    for (const pool of [this.admission, this.settlement])
       pool.on('connect', (client) => client.on('error', () => undefined)); // its queries reject
   }
 

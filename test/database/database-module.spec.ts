@@ -76,7 +76,7 @@ describe('DatabaseModule', () => {
     await database.drop();
   });
 
-  it.each(['admission', 'settlement', 'general'] as const)(
+  it.each(['admission', 'settlement'] as const)(
     'emits no uncaught error when the server closes a checked-out connection of the %s pool',
     async (name) => {
       const pool = (await bootHere()).get(DatabasePools)[name];
