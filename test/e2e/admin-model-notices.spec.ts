@@ -16,8 +16,10 @@ describe('what the list of models says of them', () => {
 
   const call = async (model: string): Promise<void> => {
     const caller = await relay.caller();
-    relay.upstream.scriptNext(answerIn('chat-completions', { usage: { prompt: 100_000, completion: 10_000 } }));
-    const messages = [{ role: 'user', content: 'Hi' }];
+    // As much text as there are tokens in the report, which is not believed otherwise.
+    const text = ' Hello'.repeat(10_000);
+    relay.upstream.scriptNext(answerIn('chat-completions', { text, usage: { prompt: 100_000, completion: 10_000 } }));
+    const messages = [{ role: 'user', content: 'Hello '.repeat(16_000) }];
     const response = await relay.post('/v1/chat/completions', caller.key, { model, messages });
     expect([response.status, (await response.text()).length > 0]).toEqual([200, true]);
     await relay.onlyCall(caller);

@@ -85,9 +85,9 @@ describe('requests whose bodies are encoded (case 107)', () => {
       'zstd',
       JSON.stringify(
         aRequest('messages', {
-          extra: randomBytes(16 * 1024)
+          extra: randomBytes(32 * 1024)
             .toString('hex')
-            .repeat(57),
+            .repeat(28),
         }),
       ),
     );
