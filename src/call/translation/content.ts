@@ -160,6 +160,8 @@ export interface Tool {
 /** `web_search` in every dialect that has it; others by the type that the client wrote. */
 export interface HostedTool {
   readonly type: string;
+  /** How often it may be run for this request; undefined: as often as its vendor lets it. */
+  readonly maxUses?: number | undefined;
   /** Where it stands in the request, for warnings: `tools[2]`. */
   readonly path: string;
 }

@@ -11,7 +11,7 @@ export { describeFreeform, FREEFORM_SCHEMA, unwrapFreeform, wrapFreeform } from 
 export { formatInWords } from './format-in-words.js';
 export { answerId, conforming, itemId, type NameRule, plainUser } from './ids.js';
 export { isTreeObject, type JsonTree, parseJsonTree, RawJson, type TreeObject, writeJson } from './json-tree.js';
-export { LOSS_MEANINGS, type LossCode, Losses, malformed, notTranslatable } from './losses.js';
+export { leaveTierOut, LOSS_MEANINGS, type LossCode, Losses, malformed, notTranslatable } from './losses.js';
 export { allowedTools, runTools } from './offered-tools.js';
 export { isObjectText } from './object-text.js';
 export { PartSequencer } from './part-sequencer.js';

@@ -1,4 +1,5 @@
 import { AppError } from '../../shared/index.js';
+import { USUAL_SERVICE_TIERS } from '../call.js';
 
 /** What can become of a part of a request, or of an answer, that the other side has no word for. */
 export type LossCode =
@@ -40,6 +41,8 @@ export const LOSS_MEANINGS: Readonly<Record<LossCode, string>> = {
   paused: 'Of an answer: the model has more to say. Send the answer back, and it goes on.',
 };
 
+/** A tier of which every vendor charges more than for the usual ones. */
+const DEARER_TIER = 'priority';
 /** Header values longer than this are cut by some proxies. */
 const MAX_HEADER_LENGTH = 1024;
 const NOT_ASCII = /[^\x21-\x2b\x2d-\x7e]/g;
@@ -63,7 +66,12 @@ export class Losses {
       const message = `This key is strict, and ${path} cannot be carried over to the upstream as it is (${code}).`;
       throw new AppError('invalid_request', message, { param: path, fault: 'unsupported_parameter' });
     }
-    this.named.add(`${code}:${path}`.replaceAll(NOT_ASCII, '_'));
+    this.named.add(nameOf(code, path));
+  }
+
+  /** Whether that was noted. */
+  has(code: LossCode, path: string): boolean {
+    return this.named.has(nameOf(code, path));
   }
 
   /** The same list, to be continued for one attempt. */
@@ -93,6 +101,8 @@ export class Losses {
   }
 }
 
+const nameOf = (code: LossCode, path: string): string => `${code}:${path}`.replaceAll(NOT_ASCII, '_');
+
 /** For what no upstream of another dialect can be asked. @param path as in `Losses.warn` */
 export const notTranslatable = (path: string, what: string): AppError =>
   new AppError('invalid_request', `${path} ${what}.`, { param: path, fault: 'unsupported_parameter' });
@@ -100,3 +110,18 @@ export const notTranslatable = (path: string, what: string): AppError =>
 /** For a member that is not what its dialect says. */
 export const malformed = (path: string, what: string): AppError =>
   new AppError('invalid_request', `${path} ${what}.`, { param: path, fault: 'invalid_value' });
+
+/**
+ * Leaves a service tier out of a request to an upstream that has none. A dearer one than the usual is no loss to its payer;
+ * a cheaper one would be charged at more than was asked for.
+ * @throws AppError invalid_request for any other than `priority`
+ */
+export function leaveTierOut(serviceTier: string | undefined, losses: Losses): void {
+  if (serviceTier === undefined || USUAL_SERVICE_TIERS.includes(serviceTier)) return;
+  if (serviceTier !== DEARER_TIER)
+    throw notTranslatable(
+      'service_tier',
+      `is ${JSON.stringify(serviceTier)}, which the upstream of this model does not have`,
+    );
+  losses.warn('unsupported_parameter', 'service_tier');
+}

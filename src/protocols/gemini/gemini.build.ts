@@ -1,8 +1,8 @@
 import {
+  leaveTierOut,
   jsonHeaders,
   SplicedBody,
   ToolNames,
-  USUAL_SERVICE_TIERS,
   writeJson,
   type BuildContext,
   type TreeObject,
@@ -43,7 +43,7 @@ export function pathOf(model: string, stream: boolean): string {
 function buildBody(build: RequestBuild): TreeObject {
   const format = buildFormat(build);
   const config = buildConfig(build, format.config);
-  warnOfTier(build);
+  leaveTierOut(build.content.serviceTier, build.losses);
   return {
     systemInstruction: buildSystem(build, format.words),
     contents: buildContents(build),
@@ -55,9 +55,4 @@ function buildBody(build: RequestBuild): TreeObject {
 function buildSystem({ content: { lead } }: RequestBuild, words: string | undefined): TreeObject | undefined {
   const texts = [...lead.map(({ text }) => text), ...(words === undefined ? [] : [words])];
   return texts.length === 0 ? undefined : { parts: texts.map((text) => ({ text })) };
-}
-
-/** Tiers of other vendors are not for sale here. */
-function warnOfTier({ content: { serviceTier = 'auto' }, losses }: RequestBuild): void {
-  if (!USUAL_SERVICE_TIERS.includes(serviceTier)) losses.warn('unsupported_parameter', 'service_tier');
 }

@@ -42,7 +42,7 @@ function describe(tool: Tool, losses: Losses): TreeObject {
 
 function buildHosted({ content, flags, losses }: RequestBuild): TreeObject[] {
   const run = runTools(content, ({ type }) => type === 'web_search' && flags.webSearch !== undefined, losses);
-  return run.length > 0 ? [{ type: flags.webSearch, name: 'web_search' }] : [];
+  return run.length > 0 ? [{ type: flags.webSearch, name: 'web_search', max_uses: run[0]?.maxUses }] : [];
 }
 
 /** @param isThinking nothing can be forced then */

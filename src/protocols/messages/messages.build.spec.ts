@@ -49,7 +49,7 @@ describe('requests to Messages upstreams of other dialects', () => {
         topLogprobs: 0,
       },
       endUser: 'u',
-      serviceTier: 'flex',
+      serviceTier: 'priority',
       verbosity: 'low',
       cacheKey: 'k',
       stop: ['A', 'B'],
@@ -66,6 +66,10 @@ describe('requests to Messages upstreams of other dialects', () => {
     );
     expect(build({ serviceTier: 'default' }).body['service_tier']).toBe('standard_only');
     expect(build({ serviceTier: 'auto' })).toMatchObject({ warnings: undefined });
+  });
+
+  it('are refused when they ask for a cheaper tier, which the dialect does not have', () => {
+    expect(() => build({ serviceTier: 'flex' })).toThrow('service_tier is "flex"');
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import {
+  leaveTierOut,
   jsonHeaders,
   SplicedBody,
   ToolNames,
@@ -89,6 +90,6 @@ function sentStops(stop: readonly string[]): readonly string[] {
 /** Tiers of other vendors are not for sale here. */
 function buildTier({ content: { serviceTier }, losses }: RequestBuild): string | undefined {
   if (serviceTier === 'default') return 'standard_only';
-  if (serviceTier !== undefined && serviceTier !== 'auto') losses.warn('unsupported_parameter', 'service_tier');
+  leaveTierOut(serviceTier, losses);
   return undefined;
 }

@@ -29,7 +29,8 @@ export function readTools(request: TreeReader): RequestedTools {
     const type = fields.string('type') ?? CUSTOM;
     const known = type === CUSTOM ? readTool(fields) : vendorTool(type);
     if (known === undefined) throw notTranslatable(fields.pathOf('type'), `"${type}" is known to its own vendor only`);
-    if ('hosted' in known) hostedTools.push({ type: known.hosted, path: fields.path });
+    if ('hosted' in known)
+      hostedTools.push({ type: known.hosted, maxUses: fields.integer('max_uses', { min: 1 }), path: fields.path });
     else tools.push({ ...known, name: fields.word('name'), cache: cacheOf(fields), path: fields.path });
   }
   const choice = request.child('tool_choice');

@@ -23,6 +23,7 @@ export function buildTools({ content, losses }: BuildContext, flags: ResponsesFl
     tools,
     tool_choice: choiceOf(content, names, isFiltered),
     parallel_tool_calls: content.parallelTools,
+    max_tool_calls: hosted[0]?.maxUses,
   };
 }
 

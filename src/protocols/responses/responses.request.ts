@@ -31,10 +31,11 @@ export function parseRequest(body: TreeObject, context: ParseContext): CallConte
   const { tools, hostedTools } = readTools(
     [request, ...itemsOf(request, 'additional_tools')].flatMap((holder) => holder.children('tools')),
   );
+  const maxUses = request.integer('max_tool_calls', { min: 1 });
   return {
     ...conversation,
     tools,
-    hostedTools,
+    hostedTools: maxUses === undefined ? hostedTools : hostedTools.map((tool) => ({ ...tool, maxUses })),
     toolChoice: readToolChoice(request, tools),
     parallelTools: request.boolean('parallel_tool_calls'),
     outputLimit: request.integer(OUTPUT_LIMIT, { min: 1 }),
