@@ -13,6 +13,8 @@ export interface AttemptTarget {
   readonly upstreamModel: string;
   /** Which of the channel's credentials, from 1; null when it has none. */
   readonly credential: number | null;
+  /** The upstream is not asked for the client's service tier: its protocol has none. */
+  readonly isTierLeftOut?: boolean;
   /** What the upstream charges for the model; undefined: unknown. */
   readonly cost: UpstreamCost | undefined;
   /** All models of the channel, for passes of others than the one that was asked for; absent: only that is known. */
@@ -26,6 +28,7 @@ type Fate = 'never sent' | 'unanswered' | 'refused' | 'answered';
 export class AttemptLog {
   private readonly startedMs = monotonicMs();
   private connectMs: number | null = null;
+  private isSent = false;
   private headersMs: number | null = null;
   private firstByteMs: number | null = null;
   private firstTokenMs: number | null = null;
@@ -55,6 +58,10 @@ export class AttemptLog {
     return this.target.protocol;
   }
 
+  get isTierLeftOut(): boolean {
+    return this.target.isTierLeftOut === true;
+  }
+
   get cost(): UpstreamCost | undefined {
     return this.target.cost;
   }
@@ -74,7 +81,7 @@ export class AttemptLog {
     return this.connectMs === null ? 'never sent' : 'unanswered';
   }
 
-  /** The upstream has begun to answer: it has read the prompt, and will charge for it. A refusal is no answer. */
+  /** The upstream has begun to answer. A refusal is no answer. */
   get answered(): boolean {
     return this.status !== null && this.status >= 200 && this.status < 300;
   }
@@ -82,6 +89,16 @@ export class AttemptLog {
   /** There is a connection, and the request goes out on it. */
   connected(): void {
     this.connectMs ??= this.elapsed();
+  }
+
+  /** All of the request has been handed to the connection. */
+  sent(): void {
+    this.isSent = true;
+  }
+
+  /** The upstream has all of the prompt, and has not refused it: it will charge for it. */
+  get isPromptSpent(): boolean {
+    return this.answered || (this.isSent && this.status === null && this.outcome === undefined);
   }
 
   /** @param requestId what the upstream calls the request */

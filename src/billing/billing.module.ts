@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { CatalogModule } from '../catalog/index.js';
 import { KeysModule } from '../keys/index.js';
 import { MetricsModule } from '../metrics/index.js';
+import { TokensModule } from '../tokens/index.js';
 import { AdmissionTrial } from './admission-trial.js';
 import { BillingRepository } from './billing.repository.js';
 import { BillingService } from './billing.service.js';
@@ -18,7 +19,7 @@ import { Sweeper } from './sweeper/sweeper.js';
 import { ThisProcess } from './sweeper/this-process.js';
 
 @Module({
-  imports: [CatalogModule, KeysModule, MetricsModule],
+  imports: [CatalogModule, KeysModule, MetricsModule, TokensModule],
   providers: [
     AdmissionTrial,
     BillingRepository,

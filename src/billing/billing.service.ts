@@ -1,11 +1,13 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Call } from '../call/index.js';
+import type { Call, TextPlaces } from '../call/index.js';
 import { CatalogService } from '../catalog/index.js';
 import { Batcher, isOutage } from '../database/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
+import { type CountedTokens, TokenCounter } from '../tokens/index.js';
 import type { AdmissionRequest, AdmissionResult, ExtensionRequest, ExtensionResult } from './admission.js';
+import { AdmissionLine } from './admission-line.js';
 import { refusalOf } from './admission-refusal.js';
 import { AdmissionOutdated, AdmissionUnavailable, TooManyUnsettled } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
@@ -14,14 +16,25 @@ import type { RefusedCall } from './call-row.js';
 import { Credit, type CreditLine } from './credit.js';
 import { finishedRow, refusedRow, sharedRow } from './finished-row.js';
 import type { Ending } from './ending.js';
-import { affordableOutput, creditLine, promptToHold } from './hold.js';
+import { affordableOutput, creditLine, promptByCount } from './hold.js';
 import { InFlight } from './in-flight.js';
 import { KnownAnswers } from './known-answers.js';
 import { admissionRequest, type BillingPlan, termsOf } from './plan.js';
 import { ThisProcess } from './sweeper/this-process.js';
-import { type Admission, type BillingDesk, type CallTimes, type Planner, Ticket } from './ticket.js';
+import {
+  type Admission,
+  type BillingDesk,
+  type CallTimes,
+  type CountablePrompt,
+  type Planner,
+  Ticket,
+} from './ticket.js';
 import { usageBounds } from './usage-check.js';
 
+/** Vendors' tokenizers differ: what is held by a count is a little more than that. */
+const COUNT_MARGIN = 1.1;
+/** A prompt has seldom fewer tokens than this part of their bound: nobody counts one that could not be paid for then. */
+const MIN_COUNTED_SHARE = 8n;
 /** How long a failure waits to be in the log before it is told, in ms. */
 const FAILURE_PATIENCE_MS = 1500;
 
@@ -31,6 +44,9 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   private readonly admissions: Batcher<AdmissionRequest, AdmissionResult>;
   private readonly extensions: Batcher<ExtensionRequest, ExtensionResult>;
   private readonly admitting = new InFlight();
+  /** Ends of calls that wait for a count. */
+  private readonly counting = new InFlight();
+  private readonly line = new AdmissionLine((request) => this.place(request));
   private readonly answers = new KnownAnswers();
   private notSettled = 0;
 
@@ -40,6 +56,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     private readonly catalog: CatalogService,
     private readonly keys: KeyAuthenticator,
     private readonly self: ThisProcess,
+    private readonly counter: TokenCounter,
   ) {
     // In an outage all of a batch fail at once: one after the other they would wait for each other's time to run out.
     this.admissions = new Batcher((batch: readonly AdmissionRequest[]) => repository.admit(batch), {
@@ -57,20 +74,24 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
 
   /** A hold that is still being placed comes first: whoever has left meanwhile is settled when it stands. */
   async onModuleDestroy(): Promise<void> {
+    this.line.close();
     await this.admitting.over();
     await nextTurn();
+    await this.counting.over();
     this.notSettled = await this.recorder.close();
   }
 
-  open(call: Call, caller: Caller, times: CallTimes): Ticket {
-    return new Ticket(call, caller, this, times);
+  /** @param places where the words of the prompt stand */
+  open(call: Call, caller: Caller, times: CallTimes, places?: TextPlaces): Ticket {
+    return new Ticket(call, caller, this, times, places);
   }
 
   /** For a call whose answer is that of another one, which is charged for it. Only to be settled: it leaves a free row. */
   openShared(call: Call, caller: Caller, times: CallTimes, sharedWith: string): Ticket {
     const settle = (ticket: Ticket, ending: Ending): Promise<void> => this.settleShared(ticket, ending, sharedWith);
     const admit = (): Promise<never> => Promise.reject(new TypeError('Not admitted.'));
-    return new Ticket(call, caller, { admit, settle, giveUp: (ticket) => this.giveUp(ticket) }, times);
+    const count = (): Promise<undefined> => Promise.resolve(undefined);
+    return new Ticket(call, caller, { admit, count, settle, giveUp: (ticket) => this.giveUp(ticket) }, times);
   }
 
   /**
@@ -85,9 +106,14 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   }
 
   /** @throws InsufficientQuota, AccountOwes, AdmissionUnavailable, TooManyUnsettled, RefusedKey, RefusedAddress, or what the plan throws */
-  admit(call: Call, caller: Caller, plan: Planner): Promise<Admission> {
+  admit(ticket: Ticket, plan: Planner): Promise<Admission> {
     if (this.recorder.full) return Promise.reject(new TooManyUnsettled());
-    return this.admitting.add(this.untilAdmitted(call, caller, plan));
+    return this.admitting.add(this.untilAdmitted(ticket, plan));
+  }
+
+  count({ places }: Ticket, prompt: CountablePrompt | undefined, said: string): Promise<CountedTokens | undefined> {
+    if (places === undefined) return Promise.resolve(undefined);
+    return this.counting.add(this.counter.count({ prompt, answer: said === '' ? [] : [said], places }));
   }
 
   /**
@@ -95,16 +121,20 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
    * answer is not.
    * @throws SettlementUnavailable when a success was not recorded in time
    */
-  async settle(ticket: Ticket, ending: Ending): Promise<void> {
+  async settle(ticket: Ticket, ending: Ending, endedMs = monotonicMs()): Promise<void> {
     const { usage } = ticket.progress();
     if (usage !== undefined && ending.status === 'succeeded') this.answers.note(ticket.caller.accountId, usage);
-    const row = finishedRow(ticket, ending, sinceMs(ticket.startedMs));
+    const row = finishedRow(ticket, ending, Math.round(endedMs - ticket.startedMs));
     const { trace } = ticket.call;
-    if (ending.status === 'succeeded') await this.recorder.record(row, { trace });
-    else
-      await this.recorder
-        .record(row, { error: ending.error, patienceMs: FAILURE_PATIENCE_MS, trace })
-        .catch(() => undefined);
+    try {
+      if (ending.status === 'succeeded') await this.recorder.record(row, { trace });
+      else
+        await this.recorder
+          .record(row, { error: ending.error, patienceMs: FAILURE_PATIENCE_MS, trace })
+          .catch(() => undefined);
+    } finally {
+      if (ticket.admission !== undefined) this.line.wake(row.account_id, row.key_id);
+    }
   }
 
   /** Has a success that waits to be recorded fail, as if its time were over. */
@@ -119,28 +149,49 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     else await this.recorder.record(row, { patienceMs: FAILURE_PATIENCE_MS, trace }).catch(() => undefined);
   }
 
-  private async untilAdmitted(call: Call, caller: Caller, plan: Planner): Promise<Admission> {
+  private async untilAdmitted(ticket: Ticket, plan: Planner): Promise<Admission> {
+    const { call, caller } = ticket;
     let current = this.continued(call, plan(caller));
+    let counted: number | undefined;
     for (let attempt = 1; ; attempt += 1) {
-      const { request, hold } = admissionRequest(call, current, this.self.id);
-      const result = await this.place(request);
-      if (result.outcome === 'admitted') {
-        const terms = termsOf(call, current);
-        const granted = { granted: result.hold, ceiling: hold.ceiling };
-        const promptTokens = promptToHold(call.head, current.model, current.continuedTokens);
-        const outputLimit = affordableOutput(call.head, current.model, terms, granted, promptTokens);
-        const line = creditLine(call.head, current.model, { terms, promptTokens, held: result.hold, outputLimit });
-        const bounds = usageBounds(call.head, current, outputLimit);
-        const credit = line && this.credit(line, request);
-        return { plan: current, snapshot: request.snapshot, outputLimit, bounds, credit };
+      const admission = admissionRequest(call, current, this.self.id, counted);
+      const result = await this.line.admit(admission.request);
+      if (result.outcome === 'admitted') return this.admitted(call, current, admission, result.hold);
+      const { hold } = admission;
+      if (counted === undefined && isShort(result) && mayFit(result, admission)) {
+        counted = await this.countPrompt(ticket, current);
+        if (counted !== undefined) continue;
       }
       const refusal = refusalOf(result, hold.minimum, current.caller.keyName);
       if (refusal !== undefined) throw refusal;
       // The key or the catalog has changed since this process read it: read both anew, once.
-      if (attempt > 1) throw new AdmissionOutdated();
+      if (attempt > 2) throw new AdmissionOutdated();
       const [renewed] = await Promise.all([this.keys.renew(caller, call.ip), this.catalog.reload().catch(unavailable)]);
       current = this.continued(call, plan(renewed));
     }
+  }
+
+  private admitted(
+    call: Call,
+    plan: BillingPlan,
+    { request, hold, beside }: ReturnType<typeof admissionRequest>,
+    granted: bigint,
+  ): Admission {
+    const { head } = call;
+    const terms = termsOf(call, plan);
+    const outputLimit = affordableOutput(head, plan.model, terms, { granted, ceiling: hold.ceiling }, beside);
+    const line = creditLine(head, plan.model, { terms, ...beside, held: granted, outputLimit });
+    const bounds = usageBounds(head, plan, outputLimit);
+    const credit = line && this.credit(line, request);
+    return { plan, snapshot: request.snapshot, outputLimit, bounds, credit };
+  }
+
+  /** For a call that would be refused by the bound of its prompt: what the prompt really is, if that can be told. */
+  private async countPrompt(ticket: Ticket, plan: BillingPlan): Promise<number | undefined> {
+    const { head, body } = ticket.call;
+    if (head.outside !== undefined && plan.continuedTokens === undefined) return undefined;
+    const tokens = await this.count(ticket, body.countable, '');
+    return tokens && promptByCount(head, plan, Math.ceil(tokens.prompt * COUNT_MARGIN));
   }
 
   /** The plan of a call that continues another one: with what is known of that. */
@@ -156,6 +207,17 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   private place(request: AdmissionRequest): Promise<AdmissionResult> {
     return this.admissions.submit(request).catch(unavailable);
   }
+}
+
+const isShort = ({ outcome }: AdmissionResult): boolean =>
+  outcome === 'wallet' || outcome === 'key' || outcome === 'budget';
+
+/** Whether what is left could pay for the call if its prompt were much smaller than its bound. */
+function mayFit(
+  { free, onHold }: AdmissionResult,
+  { hold }: Pick<ReturnType<typeof admissionRequest>, 'hold'>,
+): boolean {
+  return hold.minimum - hold.prompt + hold.prompt / MIN_COUNTED_SHARE <= free + onHold;
 }
 
 function unavailable(cause: unknown): never {

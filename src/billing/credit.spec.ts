@@ -17,7 +17,7 @@ const TOKEN = 10_000n;
 /** Holds for the prompt and 1,000 tokens, of at most 5,000. */
 const line = (overrides: Partial<CreditLine> = {}): CreditLine => ({
   terms,
-  promptTokens: 1000,
+  prompt: { ...NO_TOKENS, input: 1000 },
   bound: 5000,
   slice: 1000,
   held: PROMPT + 1000n * TOKEN,
@@ -66,12 +66,11 @@ describe('the credit of a stream', () => {
     credit.covers(1000);
     await nextTurn();
     expect(wallet.asked).toMatchObject([{ want: 200n * TOKEN }]);
-    // What is counted in passing is rough: an answer within its bound is not cut for it.
-    expect(credit.covers(4 * 1200)).toBe(true);
+    expect([credit.covers(1200), credit.covers(1201)]).toEqual([true, false]);
     expect(wallet.asked).toHaveLength(1);
   });
 
-  it('asks again, slice by slice, when the upstream has clearly passed the limit', async () => {
+  it('asks again, slice by slice, when the upstream has passed the limit', async () => {
     const wallet = aWallet(4500n * TOKEN);
     const credit = new Credit(line({ bound: 1000 }), wallet.extend);
     expect(credit.covers(4 * 1000 + 1)).toBe(false);
@@ -119,6 +118,25 @@ describe('the credit of a stream', () => {
     // 500 prompt tokens less pay for 50 output tokens more.
     credit.report({ ...NO_TOKENS, input: 500, output: 1 });
     expect([credit.covers(1050), credit.covers(1051)]).toEqual([true, false]);
+  });
+
+  it('covers more when a count of the prompt shows that it was held for too much', () => {
+    const credit = new Credit(line(), aWallet(0n).extend);
+    credit.count(400);
+    expect([credit.covers(1060), credit.covers(1061)]).toEqual([true, false]);
+    // A report stands.
+    credit.report({ ...NO_TOKENS, input: 500, output: 1 });
+    credit.count(100);
+    expect([credit.covers(1050), credit.covers(1051)]).toEqual([true, false]);
+  });
+
+  it('keeps the reserve for tools and passes apart from the output', async () => {
+    const wallet = aWallet(10n ** 9n);
+    const credit = new Credit(line({ reserve: 500n * TOKEN }), wallet.extend);
+    expect([credit.covers(500), credit.covers(501)]).toEqual([true, false]);
+    await credit.cover(501);
+    expect(wallet.asked.reduce((sum, { want }) => sum + want, 0n)).toBeGreaterThanOrEqual(500n * TOKEN);
+    expect(credit.payableOutput({ ...NO_TOKENS, input: 1000 })).toBeGreaterThan(1500);
   });
 
   it('lets a running stream go on without a database, slice by slice', async () => {

@@ -1,16 +1,15 @@
-import { NO_TOKENS, type TokenUsage } from '../call/index.js';
+import { type TokenUsage } from '../call/index.js';
 import type { ExtensionResult } from './admission.js';
 import { AdmissionUnavailable, OutOfCredit } from './billing.errors.js';
-import { costWithOutput, outputTokensFor, type PriceTerms } from './price.js';
-
-/** Some text is counted so many times too high: what is more than that beyond a limit was not limited. */
-const MOST_OVERCOUNT = 4;
+import { costWithOutput, outputTokensFor, promptOfSize, type PriceTerms } from './price.js';
 
 /** The money behind one stream. Tokens are of all answers together, amounts in nanos. */
 export interface CreditLine {
   readonly terms: PriceTerms;
-  /** What the prompt was estimated at. */
-  readonly promptTokens: number;
+  /** The prompt as it is held for. */
+  readonly prompt: TokenUsage;
+  /** What is held beside prompt and output, for tools and passes. Nanos. */
+  readonly reserve?: bigint;
   /** More output than this should not come: nothing is asked for ahead beyond it, until that is clearly wrong. */
   readonly bound: number;
   /** How much output is added to the hold at a time. */
@@ -31,6 +30,8 @@ export class Credit {
   private held: bigint;
   /** The prompt as it was estimated, then as it was reported. */
   private prompt: TokenUsage;
+  /** The upstream has said what the prompt came to. */
+  private isReported = false;
   /** Output tokens that the hold pays for. */
   private covered = 0;
   /** Output that is let pass although nobody could say that it is paid for. */
@@ -44,7 +45,7 @@ export class Credit {
     private readonly extend: Extend,
   ) {
     this.held = line.held;
-    this.prompt = { ...NO_TOKENS, input: line.promptTokens };
+    this.prompt = line.prompt;
     this.measure();
   }
 
@@ -70,8 +71,27 @@ export class Credit {
   /** The upstream has said what the prompt came to. */
   report(usage: TokenUsage): void {
     if (usage.input === 0) return;
-    this.prompt = { ...usage, output: 0, reasoning: 0 };
+    // Tools and passes are in the reserve.
+    const { toolUses: _uses, passes: _passes, ...tokens } = usage;
+    this.isReported = true;
+    this.prompt = { ...tokens, output: 0, reasoning: 0 };
     this.measure();
+  }
+
+  /** A tokenizer has counted the prompt, which was held for by a bound. */
+  count(promptTokens: number): void {
+    if (this.isReported) return;
+    this.prompt = promptOfSize(this.line.prompt, Math.min(promptTokens, this.line.prompt.input));
+    this.measure();
+  }
+
+  /** Output that the hold pays for beside everything else that was used. */
+  payableOutput(usage: TokenUsage): number {
+    return outputTokensFor(this.line.terms, { ...usage, output: 0, reasoning: 0 }, this.held) ?? Infinity;
+  }
+
+  private get reserve(): bigint {
+    return this.line.reserve ?? 0n;
   }
 
   private askAhead(output: number): void {
@@ -84,7 +104,7 @@ export class Credit {
 
   private async ask(output: number): Promise<void> {
     const upTo = this.reach(output);
-    const cost = costWithOutput(this.line.terms, this.prompt)(upTo);
+    const cost = costWithOutput(this.line.terms, this.prompt)(upTo) + this.reserve;
     const want = cost > this.held ? cost - this.held : 1n;
     const result = await this.extend(this.held, want).catch((error: unknown) => {
       if (error instanceof AdmissionUnavailable) return undefined;
@@ -111,10 +131,8 @@ export class Credit {
   }
 
   private measure(): void {
-    const affordable = outputTokensFor(this.line.terms, this.prompt, this.held) ?? Infinity;
-    const bounded = affordable >= this.line.bound;
-    const paid = bounded ? Math.max(affordable, this.line.bound * MOST_OVERCOUNT) : affordable;
-    this.covered = Math.max(paid, this.trusted);
-    this.askFrom = bounded ? Infinity : this.covered - this.line.slice / 2;
+    const affordable = outputTokensFor(this.line.terms, this.prompt, this.held - this.reserve) ?? Infinity;
+    this.covered = Math.max(affordable, this.trusted);
+    this.askFrom = affordable >= this.line.bound ? Infinity : this.covered - this.line.slice / 2;
   }
 }

@@ -19,7 +19,7 @@ const progress = (overrides: Partial<Progress>): Progress => ({
   usage: undefined,
   outputUnits: 0,
   begun: false,
-  upstreamAnswered: false,
+  promptSent: false,
   bounds: BOUNDS,
   ...overrides,
 });
@@ -47,6 +47,7 @@ describe('what is charged at each ending', () => {
       usage: { input: 80, output: 5 },
     });
     expect(chargeFor(left, ended, 100)).toMatchObject({ basis: 'partial', usage: { input: 100, output: 7 } });
+    expect(chargeFor(left, { ...ended, countedPrompt: 80 }, 100)).toMatchObject({ usage: { input: 80, output: 7 } });
   });
 
   it('finished with nothing but a report from the beginning: its prompt, and the output that was counted', () => {
@@ -79,7 +80,7 @@ describe('what is charged at each ending', () => {
   });
 
   it('client left after output began: the report so far, else prompt and streamed tokens', () => {
-    expect(chargeFor(left, progress({ begun: true, outputUnits: 7, upstreamAnswered: true }), 100)).toMatchObject({
+    expect(chargeFor(left, progress({ begun: true, outputUnits: 7, promptSent: true }), 100)).toMatchObject({
       basis: 'partial',
       usage: { input: 100, output: 7 },
     });
@@ -90,14 +91,14 @@ describe('what is charged at each ending', () => {
 
   it('client left before the upstream answered: nothing; after its headers: the prompt', () => {
     expect(chargeFor(left, progress({}), 100)).toEqual({ basis: 'free', usage: undefined });
-    expect(chargeFor(left, progress({ upstreamAnswered: true }), 100)).toMatchObject({
+    expect(chargeFor(left, progress({ promptSent: true }), 100)).toMatchObject({
       basis: 'partial',
       usage: { input: 100, output: 0 },
     });
   });
 
   it('upstream failed before any output: nothing; mid-stream: as if the client had left', () => {
-    expect(chargeFor(failed, progress({ upstreamAnswered: true }), 100).basis).toBe('free');
+    expect(chargeFor(failed, progress({ promptSent: true }), 100).basis).toBe('free');
     expect(chargeFor(failed, progress({ begun: true, outputUnits: 7 }), 100)).toMatchObject({
       basis: 'partial',
       usage: { input: 100, output: 7 },

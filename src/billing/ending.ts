@@ -2,6 +2,7 @@ import { NO_TOKENS, type TokenUsage } from '../call/index.js';
 import type { AppError } from '../shared/index.js';
 import type { CountedTokens } from '../tokens/index.js';
 import { OutOfCredit } from './billing.errors.js';
+import type { Ticket } from './ticket.js';
 import { checkUsage, excesses, qualityOf, type UsageBounds, type UsageFinding } from './usage-check.js';
 
 export type CallStatus = 'succeeded' | 'failed' | 'cancelled' | 'refused' | 'interrupted';
@@ -19,8 +20,10 @@ export interface Progress {
   readonly told?: TokenUsage | undefined;
   /** It came before the answer, and knows the prompt at most. */
   readonly isProvisional?: boolean;
-  /** What stands in for a report at the end of an answer without one; absent when that could not be counted either. */
+  /** What stands in for a report where there is none; absent when that could not be counted either. */
   readonly counted?: CountedTokens | undefined;
+  /** The prompt, where it was counted by itself. */
+  readonly countedPrompt?: number | undefined;
   /** Output tokens counted in passing. */
   readonly outputUnits: number;
   /** Of these, what was seen of the answer; undefined: nobody looked. */
@@ -29,8 +32,8 @@ export interface Progress {
   readonly bounds: UsageBounds;
   /** Content has gone to the client. */
   readonly begun: boolean;
-  /** The upstream had answered with its headers, so it has read the prompt. */
-  readonly upstreamAnswered: boolean;
+  /** The request had gone up whole, and was not refused: its prompt is charged for. */
+  readonly promptSent: boolean;
 }
 
 /** What is charged for, and why. Usage is undefined when nothing is charged. */
@@ -52,24 +55,29 @@ export function chargeFor(ending: Ending, progress: Progress, likelyPromptTokens
     case 'refused':
       return FREE;
     case 'failed':
-      return progress.begun || ranOut(ending.error) ? partial(progress, counted) : FREE;
     case 'cancelled':
-      return progress.begun || progress.upstreamAnswered ? partial(progress, counted) : FREE;
+      return isPartial(ending, { ...progress, silent: !progress.begun }) ? partial(progress, counted) : FREE;
     default:
       return ending satisfies never;
   }
 }
 
+/** Whether what a call has used until its end is charged, though that was not its regular end. */
+export function isPartial(ending: Ending, { silent, promptSent }: Pick<Ticket, 'silent' | 'promptSent'>): boolean {
+  if (ending.status === 'cancelled') return !silent || promptSent;
+  return ending.status === 'failed' && (!silent || ranOut(ending.error));
+}
+
 /** Not the upstream's failure, nor ours: what it has thought so far is paid for as far as the money goes. */
-const ranOut = (error: AppError): boolean => error instanceof OutOfCredit;
+export const ranOut = (error: AppError): boolean => error instanceof OutOfCredit;
 
 /** By what a report is. */
 const BASES = { complete: 'reported', partial: 'estimated', implausible: 'corrected' } as const;
 
 /** The report where it is complete and can be true; what it lacks, or cannot be true of it, as counted. */
 function finished(progress: Progress, likely: TokenUsage): Charge {
-  const { usage, told = usage, isProvisional, counted, outputUnits, seenUnits, bounds } = progress;
-  const prompt = counted?.prompt ?? likely.input;
+  const { usage, told = usage, isProvisional, counted, countedPrompt, outputUnits, seenUnits, bounds } = progress;
+  const prompt = counted?.prompt ?? countedPrompt ?? likely.input;
   const output = counted?.output ?? outputUnits;
   if (told === undefined) {
     return { basis: 'estimated', usage: { ...likely, input: prompt, output: Math.min(output, bounds.completion) } };
@@ -80,12 +88,13 @@ function finished(progress: Progress, likely: TokenUsage): Charge {
 }
 
 /** The report so far, but never less output than was seen: some upstreams report the prompt first and output last. */
-function partial({ usage, told, outputUnits, bounds }: Progress, counted: TokenUsage): Charge {
-  if (usage === undefined) return { basis: 'partial', usage: counted };
+function partial({ usage, told, countedPrompt, outputUnits, bounds }: Progress, likely: TokenUsage): Charge {
+  const prompt = countedPrompt ?? likely.input;
+  if (usage === undefined) return { basis: 'partial', usage: { ...likely, input: prompt } };
   const findings = told === undefined ? [] : excesses(told, bounds);
   return {
     basis: 'partial',
-    usage: { ...usage, output: Math.max(usage.output, outputUnits) },
+    usage: { ...usage, input: usage.input || prompt, output: Math.max(usage.output, outputUnits) },
     ...(findings.length > 0 && { findings }),
   };
 }

@@ -1,8 +1,8 @@
 import { cacheWrites, type TokenUsage, withPasses } from '../call/index.js';
 import { type AppError, errorReason, formatUsd, recordedMessage } from '../shared/index.js';
 import type { CallRow, OpenCall, RefusedCall } from './call-row.js';
-import { type Charge, chargeFor, type Ending, type Progress } from './ending.js';
-import { countedPromptTokens } from './hold.js';
+import { type Charge, chargeFor, type Ending, type Progress, ranOut } from './ending.js';
+import { promptByCount } from './hold.js';
 import { type BillingPlan, type ChargedCall, chargedBy } from './plan.js';
 import { costOfParts } from './price.js';
 import { headSent } from './service-tier.js';
@@ -76,8 +76,14 @@ export const interruptedRow = (call: OpenCall, why: AppError): CallRow => ({
   opened: true,
 });
 
-const chargeOf = (ticket: Ticket, { plan, bounds }: Admission, ending: Ending): Charge =>
-  chargeFor(ending, { ...seen(ticket, plan), bounds }, bounds.likelyPrompt);
+function chargeOf(ticket: Ticket, { plan, bounds, credit }: Admission, ending: Ending): Charge {
+  const charge = chargeFor(ending, { ...seen(ticket, plan), bounds }, bounds.likelyPrompt);
+  const { usage } = charge;
+  if (credit === undefined || usage === undefined || ending.status !== 'failed' || !ranOut(ending.error)) return charge;
+  // What came and could not be paid for was not let go.
+  const output = Math.min(usage.output, credit.payableOutput(usage));
+  return { ...charge, usage: { ...usage, output, reasoning: Math.min(usage.reasoning, output) } };
+}
 
 /** What the upstream charges for: what it claims, true or not; what nobody is charged for as well. */
 function usedUpstream(ticket: Ticket, charge: Charge | undefined): TokenUsage | undefined {
@@ -92,7 +98,7 @@ function billed({ call, admission, attempts, reported }: Ticket, charge: Charge 
   const { basis, usage, findings = [] } = charge;
   if (usage === undefined) return { billing_basis: basis, snapshot };
   const upstreamNames = (model: string): readonly string[] => attempts.at(-1)?.upstreamNames(model) ?? [];
-  const head = headSent(call, attempts.at(-1)?.protocol);
+  const head = headSent(call, attempts.at(-1));
   const charged = chargedBy({ head }, plan, usage, upstreamNames);
   return {
     billing_basis: basis,
@@ -117,18 +123,14 @@ const linesOf = ({ parts }: ChargedCall): string =>
     ),
   );
 
-function seen(
-  ticket: Ticket,
-  { model: { contextWindow }, continuedTokens = 0 }: BillingPlan,
-): Omit<Progress, 'bounds'> {
-  const { counted, ...progress } = ticket.progress();
+function seen(ticket: Ticket, plan: BillingPlan): Omit<Progress, 'bounds'> {
+  const { counted, countedPrompt, ...progress } = ticket.progress();
+  const promptOf = (words: number): number => promptByCount(ticket.call.head, plan, words);
   return {
     ...progress,
-    counted: counted && {
-      ...counted,
-      prompt: countedPromptTokens(ticket.call.head.size, contextWindow, counted.prompt + continuedTokens),
-    },
-    upstreamAnswered: ticket.attempts.at(-1)?.answered ?? false,
+    counted: counted && { ...counted, prompt: promptOf(counted.prompt) },
+    countedPrompt: countedPrompt === undefined ? undefined : promptOf(countedPrompt),
+    promptSent: ticket.promptSent,
   };
 }
 

@@ -1,9 +1,10 @@
-import { type BodySize, type CallHead, NO_TOKENS, type TokenUsage } from '../call/index.js';
+import { type BodySize, type CallHead, type TokenUsage, USUAL_IMAGE_TOKENS } from '../call/index.js';
 import type { CatalogModel } from '../catalog/index.js';
 import type { CreditLine } from './credit.js';
 import { type PriceTerms, costWithOutput, outputTokensFor } from './price.js';
 
-const TOKENS_PER_IMAGE = 1600;
+/** Of one that is named by its address: nobody here knows how large it is. */
+const MAX_IMAGE_TOKENS = 4800;
 /** A stream holds this much output to begin with. */
 const STREAM_SLICE = 1024;
 /** An unstreamed call without a limit holds at least this much output, if the money is there. */
@@ -19,8 +20,20 @@ export interface HoldRequest {
   readonly ceiling: bigint;
 }
 
-/** Prompt tokens to hold for, on the safe side: one per two bytes of text, so many per image. */
-export const heldPromptTokens = (size: BodySize, contextWindow: number): number => estimate(size, contextWindow, 2);
+/** What a call is held for beside its output. */
+export interface HeldBeside {
+  /** At the dearest that it may come to. */
+  readonly prompt: TokenUsage;
+  /** Fees of hosted tools and passes of other models, in nanos. */
+  readonly reserve: bigint;
+}
+
+/** No prompt has more tokens: of its text by its characters, of what is encoded in it by its own bounds. */
+export function heldPromptTokens(size: BodySize, contextWindow: number): number {
+  const { bytes, encodedBytes, maxTextTokens = Math.ceil((bytes - encodedBytes) / 2), media = [] } = size;
+  const encoded = media.reduce((sum, { maxTokens }) => sum + maxTokens, 0);
+  return Math.min(contextWindow, maxTextTokens + encoded + imagesElsewhere(size) * MAX_IMAGE_TOKENS);
+}
 
 /**
  * The same of a call whose prompt may be more than its body: what it continues is known by its tokens, and everything
@@ -36,19 +49,27 @@ export function promptToHold(
   return Math.min(contextWindow, continuedTokens + heldPromptTokens(size, contextWindow));
 }
 
-/** Prompt tokens as they probably are, for a bill without any report: one per four bytes of text. */
-export const likelyPromptTokens = (size: BodySize, contextWindow: number): number => estimate(size, contextWindow, 4);
+/** Prompt tokens as they probably are, for a bill without any report or count: one per four bytes of text. */
+export const likelyPromptTokens = (size: BodySize, contextWindow: number): number =>
+  countedPromptTokens(size, contextWindow, Math.ceil((size.bytes - size.encodedBytes) / 4));
 
-function estimate(size: BodySize, contextWindow: number, bytesPerToken: number): number {
-  const ofText = Math.ceil((size.bytes - size.encodedBytes) / bytesPerToken);
-  return Math.min(contextWindow, ofText + size.images * TOKENS_PER_IMAGE);
+/** Prompt tokens by a count of the words: what is no text comes on top, and no model reads more than it can. */
+export function countedPromptTokens(size: BodySize, contextWindow: number, words: number): number {
+  const encoded = (size.media ?? []).reduce((sum, { likelyTokens }) => sum + likelyTokens, 0);
+  return Math.min(contextWindow, words + encoded + imagesElsewhere(size) * USUAL_IMAGE_TOKENS);
 }
 
-/** Prompt tokens by a count of the words: images come on top, and no model reads more than it can. */
-export const countedPromptTokens = (size: BodySize, contextWindow: number, words: number): number =>
-  Math.min(contextWindow, words + size.images * TOKENS_PER_IMAGE);
+/** The prompt of a call by a count of the words in its body. */
+export const promptByCount = (
+  { size }: CallHead,
+  { model, continuedTokens = 0 }: { readonly model: CatalogModel; readonly continuedTokens?: number | undefined },
+  words: number,
+): number => countedPromptTokens(size, model.contextWindow, words + continuedTokens);
 
-const tokens = (input: number, output: number): TokenUsage => ({ ...NO_TOKENS, input, output });
+/** Images that are not in the body themselves. */
+function imagesElsewhere({ images, media = [] }: BodySize): number {
+  return Math.max(0, images - media.filter(({ kind }) => kind === 'image').length);
+}
 
 /** All output tokens that a call can produce: the client's limit or the model's own, for each answer. */
 function outputBound(head: CallHead, model: CatalogModel): number {
@@ -60,10 +81,11 @@ export function holdFor(
   head: CallHead,
   model: CatalogModel,
   terms: PriceTerms,
-  promptTokens = promptToHold(head, model, undefined),
+  { prompt: heldPrompt, reserve }: HeldBeside,
 ): HoldRequest {
   const bound = outputBound(head, model);
-  const costWith = costWithOutput(terms, tokens(promptTokens, 0));
+  const ofTokens = costWithOutput(terms, heldPrompt);
+  const costWith = (output: number): bigint => ofTokens(output) + reserve;
   const minimum = costWith(Math.min(bound, LEAST_ANSWER * head.answers));
   const prompt = costWith(0);
   if (head.stream) {
@@ -84,10 +106,10 @@ export function affordableOutput(
   model: CatalogModel,
   terms: PriceTerms,
   hold: { readonly granted: bigint; readonly ceiling: bigint },
-  promptTokens = promptToHold(head, model, undefined),
+  { prompt: heldPrompt, reserve }: HeldBeside,
 ): number | undefined {
   if (hold.granted >= hold.ceiling) return undefined;
-  const all = outputTokensFor(terms, tokens(promptTokens, 0), hold.granted);
+  const all = outputTokensFor(terms, heldPrompt, hold.granted - reserve);
   return all === undefined ? undefined : Math.floor(Math.min(outputBound(head, model), all) / head.answers);
 }
 

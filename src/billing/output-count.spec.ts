@@ -9,22 +9,22 @@ describe('the output of a call that runs', () => {
     const output = new OutputCount(0, 0);
     output.begin(0);
     output.show(500);
-    output.count(3);
-    output.count(4);
+    output.estimate(3);
+    output.estimate(4);
     expect(output.total(at(60_000))).toBe(7);
   });
 
   it('is what was reported and counted since', () => {
     const output = new OutputCount(0, 0);
-    output.count(40);
+    output.estimate(40);
     output.report(report(25), 0);
-    output.count(5);
+    output.estimate(5);
     expect(output.total(at(0))).toBe(30);
   });
 
   it('does not take a report that knows of no output for one of none', () => {
     const output = new OutputCount(0, 0);
-    output.count(40);
+    output.estimate(40);
     output.report(report(0), 0);
     expect(output.total(at(0))).toBe(40);
   });
@@ -35,15 +35,44 @@ describe('the output of a call that runs', () => {
     output.begin(10_000);
     expect(output.total(at(12_000))).toBe(300);
     output.show(14_000);
-    output.count(5);
+    output.estimate(5);
     expect(output.total(at(60_000))).toBe(605);
+  });
+
+  it('is what a tokenizer counted in place of an estimate, and what was estimated since', () => {
+    const output = new OutputCount(0, 0, true);
+    output.estimate(10.5, 'Hello ');
+    output.estimate(10.2, 'there');
+    expect(output.total(at(0))).toBe(21);
+    const uncounted = output.takeUncounted();
+    output.estimate(4.3, ', you');
+    uncounted?.counted(2);
+    expect([uncounted?.text, output.total(at(0))]).toEqual(['Hello there', 7]);
+    expect(output.takeUncounted()?.text).toBe(', you');
+    expect(output.takeUncounted()).toBeUndefined();
+  });
+
+  it('takes no count of what a report has covered meanwhile', () => {
+    const output = new OutputCount(0, 0, true);
+    output.estimate(10, 'Hello there');
+    const uncounted = output.takeUncounted();
+    output.report(report(3), 0);
+    uncounted?.counted(2);
+    expect([output.total(at(0)), output.takeUncounted()]).toEqual([3, undefined]);
+  });
+
+  it('keeps a character that came in two pieces whole', () => {
+    const output = new OutputCount(0, 0, true);
+    output.estimate(1, `${'a'.repeat(5000)}\ud83c`);
+    output.estimate(1, '\udf0d');
+    expect(output.takeUncounted()?.text).toBe(`${'a'.repeat(5000)}🌍`);
   });
 
   it('begins anew with another upstream', () => {
     const output = new OutputCount(150, 64_000);
     output.begin(0);
     output.report(report(25), 0);
-    output.count(40);
+    output.estimate(40);
     output.restart();
     expect(output.total(at(10_000))).toBe(0);
   });
@@ -71,7 +100,7 @@ describe('the output of a call that runs', () => {
     output.begin(0);
     expect(output.total(at(60_000))).toBe(200);
     output.show(60_000);
-    output.count(7);
+    output.estimate(7);
     expect(output.total(at(60_000))).toBe(207);
   });
 });

@@ -157,7 +157,7 @@ describe('the speed and the region', () => {
   it('are not charged of a request that was translated, which carries neither', () => {
     const call = { head: demanding({ speed: 'fast', geo: 'us' }), protocol: 'messages' };
     const speedIn = (upstream: string): string =>
-      serviceToCharge(headSent(call, upstream), tokens(1, 1), SMALL.pricing).speed.name;
+      serviceToCharge(headSent(call, { protocol: upstream }), tokens(1, 1), SMALL.pricing).speed.name;
     expect([speedIn('messages'), speedIn('responses')]).toEqual(['fast', '']);
   });
 

@@ -1,11 +1,21 @@
-import type { Call, CallHead, TokenUsage } from '../call/index.js';
-import type { CatalogGroup, CatalogModel } from '../catalog/index.js';
+import { type Call, type CallHead, NO_TOKENS, type TokenUsage } from '../call/index.js';
+import type { CatalogGroup, CatalogModel, TokenClass } from '../catalog/index.js';
 import type { Caller } from '../keys/index.js';
 import type { AdmissionRequest } from './admission.js';
-import { type HoldRequest, holdFor, promptToHold } from './hold.js';
-import { costTerms, exactCost, passTerms, type PricedPart, type PriceTerms } from './price.js';
+import { type HeldBeside, type HoldRequest, holdFor, promptToHold } from './hold.js';
+import {
+  dearestPrompt,
+  costOf,
+  costOfParts,
+  costTerms,
+  exactCost,
+  passTerms,
+  type PricedPart,
+  type PriceTerms,
+} from './price.js';
 import { type PriceSnapshot, priceSnapshot, withPassPrices } from './price-snapshot.js';
 import { type Service, serviceToCharge, serviceToHold } from './service-tier.js';
+import { maxUsesOf } from './usage-check.js';
 
 /** What a call is to be billed as, from the catalog as it stands: made anew when admission finds it stale. */
 export interface BillingPlan {
@@ -145,15 +155,85 @@ const terms = (
   groupMultiplier: group.modelMultipliers.get(name) ?? group.multiplier,
 });
 
+/** Of a helper of which the client limits neither: so often it is asked. */
+const DEFAULT_HELPER_USES = 10;
+
+/**
+ * What is held for a call beside its output.
+ * @param countedTokens of its prompt, as a tokenizer counted them
+ */
+export function besideToHold(
+  { head }: Pick<Call, 'head'>,
+  plan: BillingPlan,
+  priced: PriceTerms,
+  countedTokens?: number,
+): HeldBeside {
+  const bound = promptToHold(head, plan.model, plan.continuedTokens);
+  const promptTokens = countedTokens === undefined ? bound : Math.min(bound, countedTokens);
+  const prompt = dearestPrompt(priced, promptTokens, classesOfPrompt(head));
+  if (head.demands === undefined) return { prompt, reserve: 0n };
+  const fees = [priced, ...(priced.alternatives ?? [])].map((one) => feesToHold(head, one));
+  const reserve =
+    fees.reduce((one, other) => (one > other ? one : other)) + passesToHold(head, plan, priced, promptTokens);
+  return { prompt, reserve };
+}
+
+/** What its tokens may be priced as: new input, and what the client or the upstream may have written to a cache. */
+function classesOfPrompt({ cacheLifetime, size, demands }: CallHead): readonly TokenClass[] {
+  if (cacheLifetime === 'none') return ['input'];
+  const classes: TokenClass[] = ['input', 'cache_write_5m'];
+  if (size.cacheLifetime === '1h') classes.push('cache_write_1h');
+  if (demands?.cacheLifetime === '12h') classes.push('cache_write_12h');
+  return classes;
+}
+
+/** Each hosted tool as often as it can run; where all together are limited, the dearest first. */
+function feesToHold(head: CallHead, priced: PriceTerms): bigint {
+  const { hostedTools = [], maxToolCalls = Infinity } = head.demands ?? {};
+  const { pricing } = priced;
+  const feeOf = (tool: string): bigint => pricing.toolFees.get(tool) ?? 0n;
+  const tools = [...new Set(hostedTools.map(({ name }) => name))].toSorted((one, other) =>
+    feeOf(one) < feeOf(other) ? 1 : -1,
+  );
+  let left = maxToolCalls;
+  const toolUses: Record<string, number> = {};
+  for (const tool of tools) {
+    const uses = Math.min(left, maxUsesOf(head, pricing, tool));
+    toolUses[tool] = uses;
+    left -= uses;
+  }
+  const items = passTerms(pricing, { ...NO_TOKENS, toolUses });
+  return costOfParts([{ terms: priced, items }]);
+}
+
+/** A compaction reads the prompt once more and writes of it what the model can; helpers do so at their own prices. */
+function passesToHold(head: CallHead, plan: BillingPlan, priced: PriceTerms, input: number): bigint {
+  const { demands } = head;
+  const helpers = (demands?.models ?? []).filter(({ role }) => role === 'helper');
+  let sum = 0n;
+  for (const { name, maxUses = DEFAULT_HELPER_USES, outputLimit } of helpers) {
+    const model = plan.namedModels?.get(name);
+    if (model === undefined) continue;
+    const output = Math.min(outputLimit ?? model.maxOutputTokens, model.maxOutputTokens);
+    const one = costOf(termsToHold(head, plan, model), { ...NO_TOKENS, input, output });
+    sum += BigInt(maxUses) * one;
+  }
+  if (demands?.addsPasses === true && helpers.length === 0)
+    sum += costOf(priced, { ...NO_TOKENS, input, output: plan.model.maxOutputTokens });
+  return sum;
+}
+
 /** What admission is asked, and the hold it is asked for. */
 export function admissionRequest(
   call: CallToAdmit,
   plan: BillingPlan,
   processId: string,
-): { readonly request: AdmissionRequest; readonly hold: HoldRequest } {
+  countedTokens?: number,
+): { readonly request: AdmissionRequest; readonly hold: HoldRequest; readonly beside: HeldBeside } {
   const priced = termsOf(call, plan);
+  const beside = besideToHold(call, plan, priced, countedTokens);
   const service = serviceToHold(call.head, plan.model.pricing);
-  const hold = holdFor(call.head, plan.model, priced, promptToHold(call.head, plan.model, plan.continuedTokens));
+  const hold = holdFor(call.head, plan.model, priced, beside);
   const request: AdmissionRequest = {
     id: call.id,
     created_at: new Date(call.createdAt).toISOString(),
@@ -174,5 +254,5 @@ export function admissionRequest(
     base: hold.base.toString(),
     ceiling: hold.ceiling.toString(),
   };
-  return { request, hold };
+  return { request, hold, beside };
 }

@@ -1,7 +1,7 @@
 import { type CallHead, NO_TOKENS, type TokenUsage } from '../call/index.js';
 import { type CatalogModel, parsePricing, type PricingDefinition } from '../catalog/index.js';
 import { AppError, parseUsd } from '../shared/index.js';
-import { holdFor, promptToHold } from './hold.js';
+import { promptToHold } from './hold.js';
 import { KnownAnswers } from './known-answers.js';
 import { costOf, costTerms, outputTokensFor, type PriceTerms } from './price.js';
 import { requirePrices, serviceToCharge, serviceToHold } from './service-tier.js';
@@ -199,8 +199,6 @@ describe('the prompt that is held for', () => {
     expect(promptToHold(head(undefined), model, undefined)).toBe(1000);
     expect(promptToHold(head({ previousResponseId: undefined }), model, undefined)).toBe(200_000);
     expect(promptToHold(head({ previousResponseId: 'resp_1' }), model, undefined)).toBe(200_000);
-    // 200,000 × $2/M
-    expect(holdFor(head({ previousResponseId: 'resp_1' }), model, terms()).prompt).toBe(parseUsd('0.4'));
   });
 
   it('is the body and what it continues, when that is known', () => {

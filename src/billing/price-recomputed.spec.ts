@@ -178,6 +178,7 @@ async function rowOf(call: Call, plan: BillingPlan, usage: TokenUsage): Promise<
   const bounds = { ...usageBounds(call.head, plan), ...all };
   const desk: BillingDesk = {
     admit: () => Promise.resolve({ plan, snapshot, outputLimit: undefined, bounds, credit: undefined }),
+    count: () => Promise.resolve(undefined),
     settle: () => Promise.resolve(),
     giveUp: () => undefined,
   };

@@ -1,4 +1,4 @@
-import type { ImageGenerationUsage, TokenUsage } from '../call/index.js';
+import { type ImageGenerationUsage, NO_TOKENS, type TokenUsage } from '../call/index.js';
 import {
   IMAGE_GENERATION_CLASSES,
   type ImageGenerationClass,
@@ -131,6 +131,33 @@ export const costOfParts = (parts: readonly PricedPart[]): Nanos =>
 
 /** Before it is rounded, to be compared and summed. */
 export const exactCost = ({ terms, items }: PricedPart): bigint => sumOf(items) * multiplierOf(terms);
+
+/** The prompt as it is dearest: all of it new, or all of it written to a cache in one of the classes. */
+export function dearestPrompt(terms: PriceTerms, tokens: number, classes: readonly TokenClass[]): TokenUsage {
+  const all = [terms, ...(terms.alternatives ?? [])].map(({ pricing }) => tierFor(pricing, tokens).prices);
+  const most = (name: TokenClass): bigint => all.map((prices) => prices[name]).reduce((a, b) => (a > b ? a : b));
+  let dearest: TokenClass = 'input';
+  for (const name of classes) if (most(name) > most(dearest)) dearest = name;
+  return { ...NO_TOKENS, input: tokens, [WRITES[dearest] ?? 'input']: tokens };
+}
+
+const WRITES: Readonly<Partial<Record<TokenClass, keyof TokenUsage>>> = {
+  cache_write_5m: 'cacheWrite',
+  cache_write_1h: 'cacheWrite1h',
+  cache_write_12h: 'cacheWrite12h',
+};
+
+/** The same prompt, of another size. */
+export const promptOfSize = (prompt: TokenUsage, input: number): TokenUsage => {
+  const { cacheWrite, cacheWrite1h, cacheWrite12h } = prompt;
+  return {
+    ...NO_TOKENS,
+    input,
+    cacheWrite: Math.min(cacheWrite, input),
+    cacheWrite1h: Math.min(cacheWrite1h, input),
+    ...(cacheWrite12h !== undefined && { cacheWrite12h: Math.min(cacheWrite12h, input) }),
+  };
+};
 
 /**
  * What such a prompt comes to with so much output at most: the output at the dearest of its prices, by the dearest of

@@ -96,14 +96,21 @@ const quoted = (value: string): string => JSON.stringify(value.slice(0, 64));
 const unpriced = (param: string, message: string): AppError =>
   new AppError('invalid_request', `${param}: ${message}`, { param, fault: 'invalid_value' });
 
-/** What an upstream is asked: a request that is translated into its protocol carries no speed and no region. */
+/**
+ * What an upstream is asked: a request that is translated into its protocol carries no speed and no region, nor a tier that
+ * the protocol does not have.
+ */
 export function headSent(
   { head, protocol }: Pick<Call, 'head' | 'protocol'>,
-  upstream: ProtocolId | undefined,
+  upstream: { readonly protocol: ProtocolId; readonly isTierLeftOut?: boolean } | undefined,
 ): CallHead {
+  if (upstream === undefined || upstream.protocol === protocol) return head;
   const { demands } = head;
-  if (demands === undefined || upstream === undefined || upstream === protocol) return head;
-  return { ...head, demands: { ...demands, speed: undefined, geo: undefined } };
+  return {
+    ...head,
+    ...(upstream.isTierLeftOut === true && { serviceTier: 'default' }),
+    ...(demands !== undefined && { demands: { ...demands, speed: undefined, geo: undefined } }),
+  };
 }
 
 /** What is asked for, and whether that leaves the choice to the upstream. */

@@ -1,15 +1,24 @@
-import { type Call, type CallSignal, isFinalReport, type TokenUsage, type Waits } from '../call/index.js';
+import {
+  type Call,
+  type CallSignal,
+  isFinalReport,
+  type PromptSample,
+  type TextPlaces,
+  type TokenUsage,
+  type Waits,
+} from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
 import type { CountedTokens } from '../tokens/index.js';
 import { AttemptLog, type AttemptTarget } from './attempt-log.js';
-import { AdmissionUnavailable, SettlementUnavailable } from './billing.errors.js';
+import { AdmissionUnavailable, OutOfCredit, SettlementUnavailable } from './billing.errors.js';
 import type { Credit } from './credit.js';
-import type { Ending, Progress } from './ending.js';
-import { OutputCount } from './output-count.js';
+import { type Ending, isPartial, type Progress } from './ending.js';
+import { promptByCount } from './hold.js';
+import { OutputCount, type Uncounted } from './output-count.js';
 import type { BillingPlan } from './plan.js';
 import type { PriceSnapshot } from './price-snapshot.js';
-import { boundedUsage, type UsageBounds } from './usage-check.js';
+import { boundedUsage, isBelievable, type UsageBounds } from './usage-check.js';
 
 const SUCCEEDED: Ending = { status: 'succeeded' };
 
@@ -35,13 +44,19 @@ export interface CallTimes {
 /** Makes the plan of a call from the catalog as it stands and the caller as it is now. @throws AppError when there is none */
 export type Planner = (caller: Caller) => BillingPlan;
 
+/** What a prompt can be counted by. */
+export type CountablePrompt = Buffer | PromptSample;
+
 /**
  * What a ticket needs done: by the billing service, in batches with all other calls. Named here so that a ticket does not
  * know the service that makes it.
  */
 export interface BillingDesk {
-  admit(call: Call, caller: Caller, plan: Planner): Promise<Admission>;
-  settle(ticket: Ticket, ending: Ending): Promise<void>;
+  admit(ticket: Ticket, plan: Planner): Promise<Admission>;
+  /** Tokens of the prompt and of what was said; undefined when they cannot be counted in time. */
+  count(ticket: Ticket, prompt: CountablePrompt | undefined, said: string): Promise<CountedTokens | undefined>;
+  /** @param endedMs by the monotonic clock */
+  settle(ticket: Ticket, ending: Ending, endedMs: number): Promise<void>;
   giveUp(ticket: Ticket): void;
 }
 
@@ -70,7 +85,11 @@ export class Ticket {
   private seen: number | undefined;
   private output = new OutputCount(0, 0);
   private counted: CountedTokens | undefined;
+  /** Of the prompt, where only that was counted. */
+  private countedPrompt: number | undefined;
   private begun = false;
+  /** What was there of the prompt when the client left: nobody else keeps it from then on. */
+  private leftPrompt: CountablePrompt | undefined;
   private admitting: Promise<Admission> | undefined;
   private settling: Promise<void> | undefined;
 
@@ -79,6 +98,8 @@ export class Ticket {
     readonly caller: Caller,
     private readonly desk: BillingDesk,
     times: CallTimes,
+    /** Where the words of its prompt stand. */
+    readonly places?: TextPlaces,
   ) {
     this.startedMs = times.startedMs;
     this.waits = times.waits;
@@ -114,12 +135,13 @@ export class Ticket {
       this.holding = { atMs: begunMs - this.startedMs, tookMs: monotonicMs() - begunMs };
     };
     this.mayHoldMoney = true;
-    this.admitting = this.desk.admit(this.call, this.caller, plan).then(
+    this.admitting = this.desk.admit(this, plan).then(
       (admission) => {
         answered();
         this.granted = admission;
         const { credit, plan: granted } = admission;
-        if (credit !== undefined) this.output = new OutputCount(granted.model.hiddenTokensPerSecond, credit.bound);
+        const hiddenPerSecond = credit === undefined ? 0 : granted.model.hiddenTokensPerSecond;
+        this.output = new OutputCount(hiddenPerSecond, credit?.bound ?? 0, true);
         return admission;
       },
       (error: unknown) => {
@@ -149,17 +171,60 @@ export class Ticket {
     return !this.begun;
   }
 
+  /** Whether a prompt has gone up whole that nobody has refused. */
+  get promptSent(): boolean {
+    return this.attempts.at(-1)?.isPromptSpent ?? false;
+  }
+
   /** Whether all output so far is paid for. Asks for more ahead of use. */
   get covered(): boolean {
     const credit = this.granted?.credit;
     return credit === undefined || credit.covers(this.output.total(monotonicMs));
   }
 
-  /** Resolves when it is. @throws OutOfCredit when it cannot be */
+  /** Resolves when it is. @throws OutOfCredit when it cannot be, by a tokenizer's count of it */
   async cover(): Promise<void> {
+    const credit = this.granted?.credit;
     // More may come while it is asked for.
-    do await this.granted?.credit?.cover(this.output.total(monotonicMs));
-    while (!this.covered);
+    while (!this.covered) {
+      // An estimate that has passed the limit is put right before anything is held for it.
+      const isDoubtful = credit !== undefined && this.output.total(monotonicMs) > credit.bound;
+      if (isDoubtful && (await this.recount())) continue;
+      try {
+        await credit?.cover(this.output.total(monotonicMs));
+      } catch (error) {
+        if (!(error instanceof OutOfCredit) || !(await this.recount())) throw error;
+      }
+    }
+  }
+
+  private get isPromptKnown(): boolean {
+    return (this.usage?.input ?? 0) > 0 || this.counted !== undefined || this.countedPrompt !== undefined;
+  }
+
+  private get prompt(): CountablePrompt | undefined {
+    return this.leftPrompt ?? this.call.body.countable;
+  }
+
+  /** Has counted what was only estimated. False when there is nothing of the kind, or nobody could count it. */
+  private async recount(): Promise<boolean> {
+    const prompt = this.isPromptKnown ? undefined : this.prompt;
+    const said = this.output.takeUncounted();
+    if (prompt === undefined && said === undefined) return false;
+    const tokens = await this.desk.count(this, prompt, said?.text ?? '');
+    if (tokens !== undefined) this.noteCount(tokens, prompt !== undefined, said);
+    return tokens !== undefined;
+  }
+
+  private noteCount({ prompt, output }: CountedTokens, hasPrompt: boolean, said: Uncounted | undefined): void {
+    said?.counted(output);
+    if (!hasPrompt) return;
+    this.countedPrompt = prompt;
+    const { head } = this.call;
+    const { plan, credit } = this.granted ?? {};
+    // What lies outside the body is not in the count.
+    const isWhole = head.outside === undefined || plan?.continuedTokens !== undefined;
+    if (plan !== undefined && isWhole) credit?.count(promptByCount(head, plan, prompt));
   }
 
   /** Notes what a piece of the answer says of it: first content, output, usage. */
@@ -192,6 +257,7 @@ export class Ticket {
    */
   abandon(): void {
     if (this.settling !== undefined) return;
+    this.leftPrompt = this.call.body.countable;
     const left = new AppError('context_canceled', 'context canceled: the client closed the connection.');
     void Promise.allSettled([this.admitting])
       .then(() => this.settle({ status: 'cancelled', error: left }))
@@ -200,12 +266,13 @@ export class Ticket {
   }
 
   /** What has been seen of the answer so far. */
-  progress(): Omit<Progress, 'upstreamAnswered' | 'bounds'> {
+  progress(): Omit<Progress, 'promptSent' | 'bounds'> & { readonly begun: boolean } {
     return {
       usage: this.usage,
       told: this.told,
       isProvisional: this.isProvisional,
       counted: this.counted,
+      countedPrompt: this.counted?.prompt ?? this.countedPrompt,
       outputUnits: this.output.total(monotonicMs),
       // What passes as it is, unstreamed, is looked into only where its report is in doubt.
       seenUnits: this.seen ?? (this.call.head.stream ? 0 : undefined),
@@ -220,12 +287,12 @@ export class Ticket {
         break;
       case 'output':
         this.seen = (this.seen ?? 0) + signal.units;
-        this.output.count(signal.units);
+        this.output.estimate(signal.units, signal.text);
         break;
       case 'usage':
         this.told = signal.usage;
         this.isProvisional = !isFinalReport(signal);
-        this.report(this.granted === undefined ? signal.usage : boundedUsage(signal.usage, this.granted.bounds));
+        this.report(this.believed(signal.usage));
         break;
       case 'counted':
         this.counted = signal;
@@ -233,6 +300,12 @@ export class Ticket {
       default:
         signal satisfies never;
     }
+  }
+
+  /** What can be true of a report. One that came before the answer cannot know what that will come to. */
+  private believed(report: TokenUsage): TokenUsage {
+    const usage = this.granted === undefined ? report : boundedUsage(report, this.granted.bounds, this.seen);
+    return this.isProvisional ? { ...usage, output: 0, reasoning: 0 } : usage;
   }
 
   private report(usage: TokenUsage): void {
@@ -249,7 +322,22 @@ export class Ticket {
   }
 
   private settle(ending: Ending): Promise<void> {
-    this.settling ??= this.desk.settle(this, ending);
+    this.settling ??= this.settleCounted(ending);
     return this.settling;
+  }
+
+  private isChargedByCount(ending: Ending): boolean {
+    if (this.granted === undefined || this.counted !== undefined) return false;
+    if (ending.status !== 'succeeded') return isPartial(ending, this);
+    const { told, isProvisional, seen, granted } = this;
+    return told === undefined || isProvisional || !isBelievable(told, granted.bounds, seen);
+  }
+
+  /** What is charged by a count is counted first. Nothing that comes meanwhile is the call's. */
+  private settleCounted(ending: Ending): Promise<void> {
+    const endedMs = monotonicMs();
+    this.output.show(endedMs);
+    const settled = (): Promise<void> => this.desk.settle(this, ending, endedMs);
+    return this.isChargedByCount(ending) ? this.recount().then(settled) : settled();
   }
 }

@@ -48,7 +48,7 @@ export function costedAttempts(
   const plan = admission?.plan;
   const costs = attempts.map((attempt, index) => {
     const usage = index === attempts.length - 1 ? served : attempt.usage;
-    return plan && costOfAttempt(attempt, headSent(call, attempt.protocol), plan, usage);
+    return plan && costOfAttempt(attempt, headSent(call, attempt), plan, usage);
   });
   const total = costs.reduce<bigint | undefined>(
     (sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost),

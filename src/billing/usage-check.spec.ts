@@ -171,15 +171,18 @@ describe('a report while the answer comes', () => {
   });
 
   it('says nothing of a side that cannot be true', () => {
-    // 600 bytes, four a token.
-    expect(boundedUsage({ ...NO_TOKENS, input: 1e10, output: 1 }, boundsOf({}))).toMatchObject({
-      input: 150,
+    expect(boundedUsage({ ...NO_TOKENS, input: 1e10, cacheRead: 1e9, output: 1 }, boundsOf({}))).toMatchObject({
+      input: 0,
+      cacheRead: 0,
       output: 1,
     });
     expect(boundedUsage({ ...NO_TOKENS, input: 130, output: 1e10 }, boundsOf({}))).toMatchObject({
       input: 130,
       output: 0,
     });
+    // Three units were seen, so that 4,000 tokens more may be markup and 9,000 may not.
+    expect(boundedUsage({ ...NO_TOKENS, input: 130, output: 4000 }, boundsOf({}), 3).output).toBe(4000);
+    expect(boundedUsage({ ...NO_TOKENS, input: 130, output: 9000 }, boundsOf({}), 3).output).toBe(0);
   });
 
   it('is no reason to stop keeping what the model writes while it lacks the output', () => {

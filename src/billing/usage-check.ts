@@ -88,12 +88,15 @@ export function usageBounds(
     contextWindow,
     hasHostedTools,
     hasPasses: demands !== undefined && (demands.addsPasses || demands.models.length > 0),
-    maxToolUses: (tool) => {
-      const demanded = demands?.hostedTools.find(({ name }) => name === tool)?.maxUses;
-      const limits = [demanded, demands?.maxToolCalls].filter((limit) => limit !== undefined);
-      return limits.length > 0 ? Math.min(...limits) : (pricing.toolMaxUses.get(tool) ?? DEFAULT_MAX_TOOL_USES);
-    },
+    maxToolUses: (tool) => maxUsesOf(head, pricing, tool),
   };
+}
+
+/** As often a hosted tool can run for a call. */
+export function maxUsesOf({ demands }: CallHead, pricing: CatalogModel['pricing'], tool: string): number {
+  const demanded = demands?.hostedTools.find(({ name }) => name === tool)?.maxUses;
+  const limits = [demanded, demands?.maxToolCalls].filter((limit) => limit !== undefined);
+  return limits.length > 0 ? Math.min(...limits) : (pricing.toolMaxUses.get(tool) ?? DEFAULT_MAX_TOOL_USES);
 }
 
 /** Whether there may be output that the answer does not show: reasoning, above all. */
@@ -129,18 +132,19 @@ export function checkUsage(
   };
 }
 
-/** A report of an answer that still runs: what cannot be true of it is left out, as if it had not been said. */
-export function boundedUsage(report: TokenUsage, bounds: UsageBounds): TokenUsage {
+/**
+ * A report of an answer that still runs: what cannot be true of it is left out, as if it had not been said.
+ * @param seen units of output so far
+ */
+export function boundedUsage(report: TokenUsage, bounds: UsageBounds, seen?: number): TokenUsage {
   const isPromptBounded = report.input <= promptBound(report, bounds);
-  const isCompletionBounded = report.output <= bounds.completion + LIMIT_SLACK;
+  const isCompletionBounded = completionFinding(report, bounds, seen) !== 'completion_too_large';
   const hasExtras =
     report.toolUses !== undefined || report.passes !== undefined || report.imageGeneration !== undefined;
   if (isPromptBounded && isCompletionBounded && !hasExtras) return report;
   const charged = withBoundedExtras(report, bounds, []);
   return {
-    ...(isPromptBounded
-      ? charged
-      : withPrompt(charged, promptInstead('prompt_too_large', bounds, bounds.likelyPrompt))),
+    ...(isPromptBounded ? charged : withPrompt(charged, 0)),
     ...(!isCompletionBounded && { output: 0, reasoning: 0 }),
   };
 }

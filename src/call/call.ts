@@ -39,6 +39,8 @@ export interface CallHead {
   readonly effort: Effort | undefined;
   /** The service tier that is asked for, as written; absent when the client leaves it open. */
   readonly serviceTier?: string | undefined;
+  /** `none`: nothing of the prompt is written to a cache; absent: the upstream may do so unasked. */
+  readonly cacheLifetime?: 'none' | undefined;
   /** Whether the client wants its answer kept; absent when it leaves that to the dialect. */
   readonly store?: boolean | undefined;
   /** There when the body says something of the kind. */

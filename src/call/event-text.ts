@@ -1,12 +1,17 @@
 import { isJsonObject, type JsonObject } from '../shared/index.js';
+import type { CallSignal } from './signals.js';
 import type { SseEvent } from './sse-event.js';
+import { likelyTokensIn } from './token-estimate.js';
 
-const OUTPUT_BYTES_PER_TOKEN = 4;
 /** How much of an event's data is looked at: white space may stand in front of what begins it. */
 const MAX_PEEKED_BYTES = 64;
 
-/** Tokens that so many bytes of an answer are, roughly; every piece counts as one at least. */
-export const outputUnits = (bytes: number): number => Math.ceil(bytes / OUTPUT_BYTES_PER_TOKEN);
+/** What the model wrote in a piece of an answer, counted roughly. */
+export const outputOf = (text: string): Extract<CallSignal, { type: 'output' }> => ({
+  type: 'output',
+  units: likelyTokensIn(text),
+  text,
+});
 
 /**
  * What an event's data is at first sight: a JSON object, the marker `[DONE]`, something else, or absent. An object that

@@ -16,12 +16,14 @@ export type {
   TokenUsage,
   UsagePass,
 } from './call.js';
-export type { BodySize, CallBody } from './call-body.js';
+export type { BodySize, CallBody, PromptSample } from './call-body.js';
+export { likelyTokensIn } from './token-estimate.js';
+export { USUAL_IMAGE_TOKENS } from './media-tokens.js';
 export type { CallTrace, EndedAttempt, EndedCall, EndedUsage, TracedUpstream } from './call-trace.js';
 export { classifyInnerError, classifyUpstream } from './classify-upstream.js';
 export { cacheAffinityIn, outsideIn, PROMPT_CACHE_KEY, refuseBackground, serviceTierIn } from './common-fields.js';
 export { errorHeaders, messageWithId } from './error-headers.js';
-export { dataKind, eventTypeReader, outputUnits, parseData } from './event-text.js';
+export { dataKind, eventTypeReader, outputOf, parseData } from './event-text.js';
 export { Flow } from './flow.js';
 export { WAIT_REASONS, type WaitReason, type WaitRecord, type WaitRecords, Waits } from './waits.js';
 export { type HeadReader, headReader } from './head-reader.js';

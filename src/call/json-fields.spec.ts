@@ -199,19 +199,43 @@ describe('edits', () => {
 describe('the size of a body', () => {
   const payload = 'iVBORw0KGgo+/9a'.repeat(60);
 
-  it('counts the payload of data URLs and long base64 as encoded', () => {
-    const json = `{"a":"data:image/png;base64,${payload}==","b":"${payload}","c":"${payload.slice(0, 400)}"}`;
-    expect(read(json).size).toEqual({ bytes: json.length, encodedBytes: 2 * payload.length + 2, images: 0 });
+  const url = `data:image/png;base64,${payload}==`;
+  const message = (part: object): string => JSON.stringify({ messages: [{ role: 'user', content: [part] }] });
+  const source = { type: 'base64', media_type: 'application/pdf', data: payload };
+
+  it.each([
+    ['image_url.url', message({ type: 'image_url', image_url: { url } }), 'image', url.length],
+    ['input_audio', message({ type: 'input_audio', input_audio: { data: payload } }), 'audio', payload.length],
+    ['file.file_data', message({ type: 'file', file: { file_data: url } }), 'file', url.length],
+    ['a source', message({ type: 'document', source }), 'file', payload.length],
+    ['the source of a tool result', message({ type: 'tool_result', content: [{ source }] }), 'file', payload.length],
+    ['input_image', JSON.stringify({ input: [{ content: [{ image_url: url }] }] }), 'image', url.length],
+    ['input_file', JSON.stringify({ input: [{ content: [{ file_data: url }] }] }), 'file', url.length],
+    ['the output of a function', JSON.stringify({ input: [{ output: [{ image_url: url }] }] }), 'image', url.length],
+  ])('takes out of the text what a protocol declares as media: %s', (_name, json, kind, bytes) => {
+    const { encodedBytes, media } = read(json).size;
+    expect([encodedBytes, media?.map((part) => part.kind)]).toEqual([bytes, [kind]]);
   });
 
-  it('counts a payload whose slashes are escaped', () => {
-    const escaped = payload.replaceAll('/', '\\/');
-    expect(read(`{"a":"data:image\\/png;base64,${escaped}"}`).size.encodedBytes).toBe(escaped.length);
-  });
-
-  it('counts as text what only begins like an encoded file', () => {
-    const prose = ' and then some words'.repeat(50);
-    expect(read(`{"a":"data:text/plain;base64,aGk=${prose}","b":"${payload}${prose}"}`).size.encodedBytes).toBe(0);
+  it.each([
+    ['long base64 in a text', message({ type: 'text', text: payload })],
+    ['a data URL in a text', message({ type: 'text', text: url })],
+    ['media in the arguments of a tool', message({ type: 'tool_use', input: { image_url: { url }, source } })],
+    ['a source in the arguments of a tool', message({ type: 'tool_use', input: { content: [{ source }] } })],
+    ['a source of text', message({ source: { ...source, type: 'text' } })],
+    [
+      'a source with two types',
+      message({}).replace('{}', `{"source":{"type":"text",${JSON.stringify(source).slice(1)}}`),
+    ],
+    [
+      'a source whose second type is escaped',
+      message({}).replace('{}', String.raw`{"source":${JSON.stringify(source).slice(0, -1)},"type":"text"}}`),
+    ],
+    ['media beside the conversation', JSON.stringify({ metadata: { image_url: { url } } })],
+    ['an image by no data URL', message({ image_url: { url: payload } })],
+  ])('takes %s for text', (_name, json) => {
+    expect(read(json).size).toMatchObject({ encodedBytes: 0, media: [] });
+    expect(read(json).size.maxTextTokens).toBeGreaterThan(payload.length / 2);
   });
 
   it('counts images of every dialect, by their type', () => {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../shared/index.js';
 import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isWhiteSpace, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.js';
-import type { BodySize } from './call-body.js';
+import { type BodySize, sizeOf } from './call-body.js';
 import type { JsonInterest } from './json-interests.js';
 import { isLiteral, literalEnd } from './json-literal.js';
 import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
@@ -92,8 +92,8 @@ export class JsonScanner {
     this.next(body);
     if (this.state === START) this.failAtStart(body);
     if (this.state !== END) throw notJson(body.length, EXPECTED[this.state] ?? 'a value is expected');
-    const { encodedBytes, content } = this.strings;
-    const size = { bytes: body.length, encodedBytes, images: content.images };
+    const { media, content } = this.strings;
+    const size = sizeOf(body, media.found, content.images);
     const { fields, elements, others } = this.members;
     return { fields, elements, others, size, leansOutside: content.leansOutside, namesFiles: content.namesFiles };
   }
@@ -153,6 +153,7 @@ export class JsonScanner {
     }
     const isObject = bracket === OPEN_BRACE;
     this.members.open(this.at, this.closers.length, !isObject);
+    this.strings.media.open(this.body, this.at, this.closers.length, this.strings);
     this.closers.push(isObject ? CLOSE_BRACE : CLOSE_BRACKET);
     this.state = isObject ? NAME_OR_END : VALUE_OR_END;
     this.at++;
@@ -162,6 +163,7 @@ export class JsonScanner {
   private close(): boolean {
     this.at++;
     this.members.close(this.body, this.closers.length, this.at);
+    this.strings.media.close(this.body, this.at, this.closers.length);
     this.closers.pop();
     this.state = this.closers.length === 0 ? END : BEHIND_VALUE;
     return true;
@@ -207,7 +209,7 @@ export class JsonScanner {
       this.state = COLON_NEXT;
       return true;
     }
-    if (this.closers[this.closers.length - 1] === CLOSE_BRACE) strings.endMember(this.body);
+    if (this.closers[this.closers.length - 1] === CLOSE_BRACE) strings.endMember(this.body, this.closers.length);
     return this.endValue(strings.start - 1);
   }
 

@@ -1,24 +1,24 @@
 import type { Buffer } from 'node:buffer';
 import { BACKSLASH, QUOTE, SPACE } from './bytes.js';
-import { EncodedText } from './encoded-text.js';
+import { MediaFinder } from './declared-media.js';
 import { isTypeKey } from './image-types.js';
 import { notJson } from './json-text.js';
 import { PromptContent } from './prompt-content.js';
 import { stopByteIn, stopFrom } from './string-bytes.js';
 
-/** A string that is no longer is walked by hand, which is faster, and is text, whatever it looks like. */
+/** A string that is no longer is walked by hand, which is faster. */
 const MAX_SHORT_BYTES = 32;
 
 /**
  * Reads the strings of a document, one after the other, each as it arrives: finds their ends, knows the member's name
- * that was read last, and counts what is no text. What an escape says is not checked. One object for all strings, and
+ * that was read last, and finds what is no text. What an escape says is not checked. One object for all strings, and
  * everything is passed to it, because a body may have as many strings as bytes.
  */
 export class JsonStrings {
-  /** The bytes of encoded files in all texts that have ended. */
-  encodedBytes = 0;
   /** What the members say there is beside text. */
   readonly content = new PromptContent();
+  /** The encoded images, sounds and files where a protocol declares them. */
+  readonly media = new MediaFinder();
   /** Of the string that was begun last: where its content begins, and how far it has been read. */
   start = 0;
   at = 0;
@@ -28,7 +28,6 @@ export class JsonStrings {
   nameStart = 0;
   nameEnd = 0;
   nameEscaped = false;
-  private readonly encoded = new EncodedText();
 
   /** A string has its opening quote here. */
   begin(quote: number): void {
@@ -42,13 +41,7 @@ export class JsonStrings {
    * @throws AppError invalid_request at a control character
    */
   next(body: Buffer, words: Int32Array): boolean {
-    const closed = this.readShort(body) || this.read(body, words);
-    if (this.at - this.start > MAX_SHORT_BYTES) {
-      if (closed) this.encodedBytes += this.encoded.end(body, this.start, this.at);
-      // Looked at as it comes, so that its end is no work for more than what came with it.
-      else this.encoded.next(body, this.start, this.at);
-    }
-    return closed;
+    return this.readShort(body) || this.read(body, words);
   }
 
   /** The string that has ended is a member's name. */
@@ -58,9 +51,10 @@ export class JsonStrings {
     this.nameEscaped = this.escaped;
   }
 
-  /** The string that has ended is the value of the member that was named last. */
-  endMember(body: Buffer): void {
-    const { content, nameStart, nameEnd, nameEscaped } = this;
+  /** The string that has ended is the value of the member that was named last, within `depth` objects and arrays. */
+  endMember(body: Buffer, depth: number): void {
+    const { content, media, nameStart, nameEnd, nameEscaped } = this;
+    if (media.depth === depth) media.string(body, this.start, this.at, this);
     if (isTypeKey(body, nameStart, nameEnd, nameEscaped)) content.type(body, this.start - 1, this.at + 1, this.escaped);
     else content.member(body, nameStart, nameEnd, nameEscaped);
   }

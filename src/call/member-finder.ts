@@ -25,13 +25,34 @@ export class MemberFinder {
     return false;
   }
 
-  /** Bytes in all values that are strings, from a position on. */
-  stringBytes(text: string, from = 0): number {
-    let bytes = 0;
+  /**
+   * What all values say that are strings, from a position on. One that stands under two names is one text.
+   * @param text bytes, one character each
+   */
+  stringsIn(text: string, from = 0): string {
+    let found = '';
+    let last = '';
     for (let at = this.valueAt(text, from); at !== -1; at = this.valueAt(text, at)) {
-      if (text[at] === '"') bytes += stringEnd(text, at + 1) - at - 1;
+      if (text[at] !== '"') continue;
+      const string = text.slice(at + 1, stringEnd(text, at + 1));
+      if (string !== last) found += decoded(string);
+      last = string;
     }
-    return bytes;
+    return found;
+  }
+}
+
+const PLAIN = /^[^\\\x80-\xff]*$/;
+
+/** The text that the bytes between two quotes say; themselves where that cannot be told. */
+function decoded(string: string): string {
+  if (PLAIN.test(string)) return string;
+  const text = Buffer.from(string, 'latin1').toString('utf8');
+  if (!text.includes('\\')) return text;
+  try {
+    return String(JSON.parse(`"${text}"`));
+  } catch {
+    return text;
   }
 }
 

@@ -1,7 +1,7 @@
 import { AppError } from '../shared/index.js';
 import type { TokenUsage } from './call.js';
 import { classifyInnerError } from './classify-upstream.js';
-import { eventTypeReader, outputUnits, parseData } from './event-text.js';
+import { eventTypeReader, outputOf, parseData } from './event-text.js';
 import { MemberFinder } from './member-finder.js';
 import type { CallSignal } from './signals.js';
 import type { SseEvent } from './sse-event.js';
@@ -55,7 +55,7 @@ export function passUnlessError(event: SseEvent): MeterReading {
  * @param texts finds the members whose strings are the answer
  */
 function outputIn(body: Uint8Array, texts: MemberFinder): CallSignal {
-  return { type: 'output', units: outputUnits(texts.stringBytes(latin1(body))) };
+  return outputOf(texts.stringsIn(latin1(body)));
 }
 
 /**

@@ -12,8 +12,8 @@ interface UsageReport {
 export type CallSignal =
   /** The first piece of content of this frame: text, reasoning, a tool call. Everything before it is prelude. */
   | { readonly type: 'content' }
-  /** Output seen in passing, in tokens, roughly: what is charged when the upstream never reports. */
-  | { readonly type: 'output'; readonly units: number }
+  /** Output seen in passing, in tokens, roughly and in fractions; its words, where they may be counted exactly later. */
+  | { readonly type: 'output'; readonly units: number; readonly text?: string }
   | UsageReport
   /** The words of prompt and answer, in tokens, counted at the end of an answer without a report. */
   | { readonly type: 'counted'; readonly prompt: number; readonly output: number };

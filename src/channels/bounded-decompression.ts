@@ -43,6 +43,7 @@ function forwarded(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHand
   return {
     onRequestStart: (...given) => handler.onRequestStart?.(...given),
     onRequestUpgrade: (...given) => handler.onRequestUpgrade?.(...given),
+    onBodySent: (...given) => handler.onBodySent?.(...given),
     onResponseStart: (...given) => handler.onResponseStart?.(...given),
     onResponseEnd: (...given) => handler.onResponseEnd?.(...given),
     onResponseError: (...given) => handler.onResponseError?.(...given),

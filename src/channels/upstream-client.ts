@@ -12,13 +12,18 @@ import { UpstreamPools } from './upstream-pools.js';
 /** So much is put together and sent in one write; of what is larger so much is handed to a socket at a time. */
 const SLICE_BYTES = 64 * 1024;
 
-/** What comes back from an upstream, in this order: a connection, one head, any number of chunks, completion. */
+/**
+ * What comes of a request, in this order: a connection, that all of it is sent, one head, any number of chunks, completion.
+ * An upstream may answer before all is sent.
+ */
 export type UpstreamPart =
   | { readonly type: 'connected' }
+  | { readonly type: 'sent' }
   | { readonly type: 'head'; readonly status: number; readonly headers: UpstreamHeaders }
   | { readonly type: 'chunk'; readonly bytes: Buffer };
 
 const CONNECTED: UpstreamPart = { type: 'connected' };
+const SENT: UpstreamPart = { type: 'sent' };
 
 /** Requests to upstreams over pooled connections. Redirects are not followed: they are answers like any other. */
 @Injectable()
@@ -37,8 +42,8 @@ export class UpstreamClient {
   ): Observable<UpstreamPart> {
     return new Observable((subscriber) => {
       const address = addressOf(channel, request);
-      const exchange = new Exchange(subscriber, flow);
       const { method = 'POST', body } = request;
+      const exchange = new Exchange(subscriber, flow, method === 'POST' ? body.length : 0);
       const length = method === 'POST' && { 'content-length': String(body.length) };
       this.pools.poolFor(address.origin, channel.timeouts.connectMs).dispatch(
         {
@@ -81,6 +86,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   constructor(
     private readonly subscriber: Subscriber<UpstreamPart>,
     private readonly flow: Flow,
+    /** Of the body that are not handed to the connection yet. */
+    private unsentBytes: number,
   ) {}
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -89,6 +96,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.over) return controller.abort(new NobodyListens());
     this.detach = this.flow.attach(controller);
     this.inCall(() => this.subscriber.next(CONNECTED));
+  }
+
+  onBodySent(chunk: Buffer): void {
+    this.unsentBytes -= chunk.length;
+    if (this.unsentBytes === 0 && !this.over) this.inCall(() => this.subscriber.next(SENT));
   }
 
   onResponseStart(_: unknown, status: number, headers: UpstreamHeaders): void {

@@ -1,4 +1,4 @@
-import { type CallEvent, type CallSignal, outputUnits } from '../call/index.js';
+import { type CallEvent, type CallSignal, outputOf } from '../call/index.js';
 import type { AnswerText } from './answer-text.js';
 
 /** Tells the engine what the events of a translated answer mean to it. */
@@ -17,7 +17,7 @@ export class EventSignals {
 
   /** Tokens of output so far, roughly. */
   get units(): number {
-    return this.seen;
+    return Math.ceil(this.seen);
   }
 
   /** The upstream has said what the answer came to. */
@@ -44,7 +44,7 @@ export class EventSignals {
       case 'part-delta':
         this.content(signals);
         this.keep(event.text);
-        this.output(Buffer.byteLength(event.text), signals);
+        this.output(event.text, signals);
         return;
       case 'part-seal':
         this.content(signals);
@@ -61,10 +61,10 @@ export class EventSignals {
     }
   }
 
-  private output(bytes: number, signals: CallSignal[]): void {
-    const units = outputUnits(bytes);
-    this.seen += units;
-    signals.push({ type: 'output', units });
+  private output(text: string, signals: CallSignal[]): void {
+    const output = outputOf(text);
+    this.seen += output.units;
+    signals.push(output);
   }
 
   private content(signals: CallSignal[]): void {

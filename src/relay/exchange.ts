@@ -43,7 +43,10 @@ export class Exchange {
       const { target, request, translation, losses, stopsSent } = prepared;
       // Also when there are none: those of an attempt that failed are not this one's.
       answer.warnings = losses.header;
-      const attempt = ticket.beginAttempt(attemptTarget(assignment, running.admission.plan.model.name, target.model));
+      const attempt = ticket.beginAttempt({
+        ...attemptTarget(assignment, running.admission.plan.model.name, target.model),
+        isTierLeftOut: losses.has('unsupported_parameter', 'service_tier'),
+      });
       answer.begin();
       const limits = timeLimits({ ...channel.timeouts, totalMs }, target.stream, this.timings.preludeMs);
       const context = {

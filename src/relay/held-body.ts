@@ -1,4 +1,9 @@
-import type { CallBody } from '../call/index.js';
+import type { BodySize, CallBody, PromptSample } from '../call/index.js';
+
+/** A body of this size is kept whole while its answer comes, so that its prompt can be counted. */
+const MAX_KEPT_BYTES = 64 * 1024;
+const SAMPLES = 32;
+const SAMPLE_BYTES = MAX_KEPT_BYTES / SAMPLES;
 
 /**
  * A request's body in memory, and its share of what all bodies may take. Both are kept while another channel may be
@@ -6,6 +11,7 @@ import type { CallBody } from '../call/index.js';
  */
 export class HeldBody implements CallBody {
   private kept: Buffer | undefined;
+  private rest: Buffer | PromptSample | undefined;
 
   constructor(
     bytes: Buffer,
@@ -19,9 +25,52 @@ export class HeldBody implements CallBody {
     return this.kept;
   }
 
+  get countable(): Buffer | PromptSample | undefined {
+    return this.kept ?? this.rest;
+  }
+
+  /** Keeps what its prompt can be counted by. Again does nothing. */
+  shrink(size: BodySize): void {
+    if (this.kept !== undefined) this.rest = this.kept.length <= MAX_KEPT_BYTES ? this.kept : sampleOf(this.kept, size);
+    this.drop();
+  }
+
   /** Again does nothing. */
   drop(): void {
     this.kept = undefined;
     this.release();
   }
 }
+
+/** Pieces from random places: of regular ones a client could choose what stands there. */
+function sampleOf(bytes: Buffer, { media = [] }: BodySize): PromptSample {
+  const texts: { start: number; end: number }[] = [];
+  let from = 0;
+  for (const { start, end } of [...media, { start: bytes.length, end: bytes.length }]) {
+    if (start > from) texts.push({ start: from, end: start });
+    from = end;
+  }
+  const total = texts.reduce((sum, { start, end }) => sum + end - start, 0);
+  if (total <= MAX_KEPT_BYTES) return { texts: texts.map(({ start, end }) => textAt(bytes, start, end)), share: 1 };
+  const pieces: string[] = [];
+  let sampled = 0;
+  let passed = 0;
+  for (const { start, end } of texts) {
+    const count = Math.ceil(((end - start) / total) * SAMPLES);
+    const part = (end - start) / count;
+    for (let index = 0; index < count && pieces.length < 2 * SAMPLES; index++) {
+      const at = Math.floor(start + part * index + Math.random() * Math.max(0, part - SAMPLE_BYTES));
+      const to = Math.min(end, at + SAMPLE_BYTES);
+      pieces.push(textAt(bytes, at, to));
+      sampled += to - at;
+    }
+    passed += end - start;
+  }
+  return { texts: pieces, share: passed / sampled };
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
+
+/** As a model reads it, nearly. */
+const textAt = (bytes: Buffer, start: number, end: number): string =>
+  bytes.toString('utf8', start, end).replace(/\\(["\\/ntr])/g, (_, escaped: string) => ESCAPES[escaped] ?? escaped);

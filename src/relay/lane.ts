@@ -27,17 +27,21 @@ export function lane(context: LaneContext): OperatorFunction<UpstreamPart, Frame
       let sink: AnswerSink | undefined;
       const subscription = parts.subscribe({
         next: (part) => {
-          if (part.type === 'chunk') {
-            attempt.firstByte();
-            sink?.chunk(part.bytes);
-          } else if (part.type === 'connected') attempt.connected();
-          else {
-            attempt.headers(part.status, upstreamRequestId(part.headers));
-            try {
-              sink = sinkFor(context, part.status, part.headers, out);
-            } catch (error) {
-              out.error(error);
-            }
+          switch (part.type) {
+            case 'connected':
+              return attempt.connected();
+            case 'sent':
+              return attempt.sent();
+            case 'chunk':
+              attempt.firstByte();
+              return sink?.chunk(part.bytes);
+            case 'head':
+              attempt.headers(part.status, upstreamRequestId(part.headers));
+              try {
+                sink = sinkFor(context, part.status, part.headers, out);
+              } catch (error) {
+                out.error(error);
+              }
           }
         },
         error: (error) => (sink === undefined ? out.error(error) : sink.fail(error)),

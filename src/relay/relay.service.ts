@@ -58,10 +58,10 @@ export class RelayService {
     const answer = this.replies.open(request.id, arrival.startedMs);
     let read: ReadCall | undefined;
     try {
-      const { call, answers, body, share } = (read = await this.readOrRefuse(dialect, request, caller, answer));
-      answer.onBodySpent = () => body.drop();
+      const { call, asked, answers, body, share } = (read = await this.readOrRefuse(dialect, request, caller, answer));
+      answer.onBodySpent = () => body.shrink(call.head.size);
       if (share !== undefined) return await this.sendShared(read, share, caller, answer, reply);
-      await this.replies.send(reply, call, answers, answer, this.run(call, answers, caller, answer));
+      await this.replies.send(reply, call, answers, answer, this.run({ call, asked, answers }, caller, answer));
     } finally {
       read?.body.drop();
       this.replies.close(request.id);
@@ -70,12 +70,16 @@ export class RelayService {
 
   /**
    * Cold: nothing happens before it is subscribed to; unsubscribing ends the call as cancelled.
-   * @param protocol of the answer
    * @param name that the client has given to the call: no other process runs one of it then
    */
-  run(call: Call, protocol: ProtocolAdapter, caller: Caller, answer: Answer, name?: string): Observable<Frame> {
+  run(
+    { call, asked, answers: protocol }: Pick<ReadCall, 'call' | 'asked' | 'answers'>,
+    caller: Caller,
+    answer: Answer,
+    name?: string,
+  ): Observable<Frame> {
     return defer(() => {
-      const ticket = this.billing.open(call, caller, answer);
+      const ticket = this.billing.open(call, caller, answer, asked.textPlaces);
       const answered = (admission: Admission): Observable<Frame> => {
         const { outputLimit } = admission;
         answer.timing.admitMs = ticket.admitMs;
@@ -139,7 +143,7 @@ export class RelayService {
       // Nothing is waited for from here on: of two requests that come at once, the other finds this one.
       const other = this.shared.find(name, fingerprint);
       if (other !== undefined) return { answer: other, isGuest: true };
-      const own = this.replies.share(call.id, answer, this.run(call, answers, caller, answer, name));
+      const own = this.replies.share(call.id, answer, this.run({ call, asked, answers }, caller, answer, name));
       this.shared.add(name, fingerprint, own);
       return { answer: own, isGuest: false };
     } catch (error) {

@@ -1,4 +1,4 @@
-import { type Call, type CallSignal, outputUnits, type VerbatimLane } from '../call/index.js';
+import type { Call, CallSignal, VerbatimLane } from '../call/index.js';
 import type { Answer } from './answer.js';
 import type { FrameOutlet } from './frame-outlet.js';
 import { AnswerSize } from './answer-size.js';
@@ -8,6 +8,7 @@ import type { AnswerSink } from './answer-sink.js';
 const MAX_WHOLE_BYTES = 8 * 1024 * 1024;
 /** Where usage stands in answers too long to keep: near the end, in every dialect; with some servers in front. */
 const EDGE_BYTES = 64 * 1024;
+const BYTES_PER_TOKEN = 4;
 
 /** An unstreamed answer on its way to a client of the same dialect: one frame, or chunks when it is very long. */
 export class VerbatimWhole implements AnswerSink {
@@ -70,7 +71,7 @@ export class VerbatimWhole implements AnswerSink {
     if (this.beginning === undefined) return this.lane.meterResponse(this.call, bytes);
     const usage = usageIn([bytes, this.beginning]);
     // The client has most of it: what cannot be read any more is charged by its size.
-    const output: CallSignal = { type: 'output', units: outputUnits(this.size) };
+    const output: CallSignal = { type: 'output', units: Math.ceil(this.size / BYTES_PER_TOKEN) };
     if (usage === undefined) return [output];
     return [output, ...this.lane.meterResponse(this.call, usage).filter(({ type }) => type !== 'output')];
   }

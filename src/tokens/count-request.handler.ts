@@ -8,14 +8,22 @@ import { promptTokens } from './prompt-tokens.js';
 export function answerCount({ prompt, answer, places }: CountRequest): CountReply {
   try {
     return {
-      prompt: promptTokens(parsed(prompt), places.prompt),
-      output: answerTexts(answer, places.answer).reduce((tokens, text) => tokens + tokensIn(text), 0),
+      prompt: promptCount(prompt, places),
+      output: tokensInAll(answerTexts(answer, places.answer)),
     };
   } catch (error) {
     // The message would quote what was being read.
     return { fault: error instanceof Error ? error.name : 'unknown' };
   }
 }
+
+function promptCount(prompt: CountRequest['prompt'], places: CountRequest['places']): number {
+  if (prompt === undefined) return 0;
+  if (prompt instanceof Uint8Array) return promptTokens(parsed(prompt), places.prompt);
+  return Math.ceil(tokensInAll(prompt.texts) * prompt.share);
+}
+
+const tokensInAll = (texts: readonly string[]): number => texts.reduce((tokens, text) => tokens + tokensIn(text), 0);
 
 function answerTexts(answer: CountRequest['answer'], { within, texts }: AnswerPlaces): readonly string[] {
   if (!(answer instanceof Uint8Array)) return answer;

@@ -1,9 +1,9 @@
-import type { TextPlaces } from '../call/index.js';
+import type { PromptSample, TextPlaces } from '../call/index.js';
 
 /** What is to be counted. It goes to another thread as a copy, so it is data and nothing else. */
 export interface CountRequest {
-  /** The request's body. */
-  readonly prompt: Uint8Array;
+  /** The request's body, or what was kept of it; absent when only the answer is to be counted. */
+  readonly prompt?: Uint8Array | PromptSample | undefined;
   /** A whole answer; or the texts of one that was streamed, as far as they were kept. */
   readonly answer: Uint8Array | readonly string[];
   readonly places: TextPlaces;

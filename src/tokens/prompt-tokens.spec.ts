@@ -56,11 +56,19 @@ describe('promptTokens', () => {
     expect(promptTokens({ messages: [], tools: [tool] }, PLACES)).toBe(3 + names + 3);
   });
 
+  it('takes for text what only looks like an encoded file', () => {
+    const file = Buffer.alloc(3000, 'file').toString('base64');
+    const url = `data:image/png;base64,${file}`;
+    for (const text of [file, url])
+      for (const part of [text, [{ type: 'text', text }], [{ type: 'tool_use', input: { image_url: text } }]])
+        expect(withContent(part)).toBeGreaterThan(1000);
+  });
+
   it('takes no encoded file for text, in whatever form', () => {
     const file = Buffer.alloc(3000, 'file').toString('base64');
     expect(withContent([{ type: 'image_url', image_url: { url: `data:image/png;base64,${file}` } }])).toBe(AROUND);
-    expect(withContent([{ type: 'file', file_data: `data:application/pdf;base64,${file}` }])).toBe(AROUND);
-    expect(withContent([{ type: 'input_audio', data: file }])).toBe(AROUND);
+    expect(withContent([{ type: 'file', file: { file_data: `data:application/pdf;base64,${file}` } }])).toBe(AROUND);
+    expect(withContent([{ type: 'input_audio', input_audio: { data: file } }])).toBe(AROUND);
     expect(withContent([{ source: { type: 'base64', media_type: 'image/png', data: 'aGVsbG8=' } }])).toBe(AROUND);
     expect(withContent([{ source: { type: 'text', data: 'hello' } }])).toBe(AROUND + 1);
   });

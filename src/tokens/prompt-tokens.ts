@@ -9,9 +9,9 @@ const BEFORE_NAME = 1;
 /** What begins the answer is the end of the prompt. */
 const BEFORE_ANSWER = 3;
 
-/** An encoded file or image is no text, however long it is. */
-const DATA_URL = /^data:[^,]{0,128};base64,/;
-const BASE64 = /^[\w+/-]{510,}={0,2}$/;
+/** Members within messages that hold an encoded image, sound or file; all else is text, whatever it looks like. */
+const ENCODED: Readonly<Record<string, true>> = { image_url: true, url: true, file_data: true };
+const DATA_URL = /^data:[^,]{0,128},/;
 
 /** Tokens of the words of a request. Images are not looked at. */
 export function promptTokens(body: JsonObject, places: PromptPlaces): number {
@@ -28,20 +28,20 @@ class PromptCounting {
   ) {}
 
   messages(value: unknown): number {
-    if (typeof value === 'string') return AROUND_MESSAGE + tokensOf(value);
+    if (typeof value === 'string') return AROUND_MESSAGE + tokensIn(value);
     return Array.isArray(value) ? sum(value, (message) => AROUND_MESSAGE + this.words(message)) : 0;
   }
 
   /** Strings and the names of members alike: names stand for the marks around them as well. */
   everything(value: unknown): number {
-    if (typeof value === 'string') return tokensOf(value);
+    if (typeof value === 'string') return tokensIn(value);
     if (Array.isArray(value)) return sum(value, (item) => this.everything(item));
-    if (!isJsonObject(value)) return value === undefined || value === null ? 0 : tokensOf(JSON.stringify(value));
-    return sum(Object.entries(value), ([name, member]) => tokensOf(name) + this.everything(member));
+    if (!isJsonObject(value)) return value === undefined || value === null ? 0 : tokensIn(JSON.stringify(value));
+    return sum(Object.entries(value), ([name, member]) => tokensIn(name) + this.everything(member));
   }
 
   private words(value: unknown): number {
-    if (typeof value === 'string') return tokensOf(value);
+    if (typeof value === 'string') return tokensIn(value);
     if (Array.isArray(value)) return sum(value, (item) => this.words(item));
     if (!isJsonObject(value) || value['type'] === 'base64') return 0;
     const named = typeof value['role'] === 'string' && typeof value['name'] === 'string' ? BEFORE_NAME : 0;
@@ -49,12 +49,15 @@ class PromptCounting {
   }
 
   private member(name: string, value: unknown): number {
-    if (this.silent.has(name)) return 0;
+    if (this.silent.has(name) || isEncoded(name, value)) return 0;
     return this.whole.has(name) ? this.everything(value) : this.words(value);
   }
 }
 
-const tokensOf = (text: string): number => (DATA_URL.test(text) || BASE64.test(text) ? 0 : tokensIn(text));
+function isEncoded(name: string, value: unknown): boolean {
+  if (name === 'input_audio') return isJsonObject(value);
+  return typeof value === 'string' && ENCODED[name] === true && DATA_URL.test(value);
+}
 
 const sum = <T>(items: readonly T[], tokens: (item: T) => number): number =>
   items.reduce((total, item) => total + tokens(item), 0);

@@ -120,12 +120,19 @@ export class TokenCounter implements OnModuleDestroy {
 }
 
 const bytesOf = ({ prompt, answer }: CountRequest): number =>
-  prompt.length + (answer instanceof Uint8Array ? answer.length : answer.reduce((sum, { length }) => sum + length, 0));
+  (prompt instanceof Uint8Array ? prompt.length : textBytes(prompt?.texts ?? [])) +
+  (answer instanceof Uint8Array ? answer.length : textBytes(answer));
+
+const textBytes = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
 /** As it is handed over: copies of what lies in larger pieces of memory, which would go along whole. */
-function copyOf({ prompt, answer, places }: CountRequest): [CountRequest, ArrayBuffer[]] {
-  const body = new Uint8Array(prompt);
-  if (!(answer instanceof Uint8Array)) return [{ prompt: body, answer, places }, [body.buffer]];
-  const whole = new Uint8Array(answer);
-  return [{ prompt: body, answer: whole, places }, [body.buffer, whole.buffer]];
+function copyOf(request: CountRequest): [CountRequest, ArrayBuffer[]] {
+  const memory: ArrayBuffer[] = [];
+  const copied = <T>(value: T | Uint8Array): T | Uint8Array => {
+    if (!(value instanceof Uint8Array)) return value;
+    const copy = new Uint8Array(value);
+    memory.push(copy.buffer);
+    return copy;
+  };
+  return [{ ...request, prompt: copied(request.prompt), answer: copied(request.answer) }, memory];
 }

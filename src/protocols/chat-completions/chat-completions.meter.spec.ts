@@ -41,8 +41,8 @@ describe('metering Chat Completions streams', () => {
     expect(sent).toBe(text);
     expect(signals).toEqual([
       { type: 'content' },
-      { type: 'output', units: 1 },
-      { type: 'output', units: 1 },
+      { type: 'output', text: 'Hel', units: expect.any(Number) as number },
+      { type: 'output', text: 'lo', units: expect.any(Number) as number },
       USAGE_SIGNAL,
     ]);
     expect(readings.map(({ last }) => last)).toEqual([false, false, false, false, false, true]);
@@ -84,11 +84,11 @@ describe('metering Chat Completions streams', () => {
     expect(pass(chunk(delta('"content":"","tool_calls":[]'))).signals).toEqual([]);
   });
 
-  it('counts a token for every four bytes of answer', () => {
-    expect(pass(chunk(delta(`"content":"${'abcd'.repeat(10)}"`))).signals).toContainEqual({
-      type: 'output',
-      units: 10,
-    });
+  it('tells what was written, once where it stands under two names', () => {
+    const text = String.raw`Na\u00efve \"café\" 誕\n`;
+    const said = { type: 'output', text: 'Naïve "café" 誕\n', units: expect.any(Number) as number };
+    expect(pass(chunk(delta(`"content":"${text}"`))).signals).toContainEqual(said);
+    expect(pass(chunk(delta(`"reasoning":"${text}","reasoning_content":"${text}"`))).signals).toContainEqual(said);
   });
 
   it('is complete with a reason to finish, without the marker (case 37)', () => {

@@ -5,7 +5,7 @@ import {
   jsonInterests,
   MemberFinder,
   NO_BYTES,
-  outputUnits,
+  outputOf,
   parseData,
   PASSED,
   readAnswerFields,
@@ -113,13 +113,13 @@ export class ChatCompletionsMeter implements StreamMeter {
   }
 
   #output(text: string): CallSignal[] {
-    const bytes = TEXTS.stringBytes(text, Math.max(0, DELTA.valueAt(text)));
+    const written = TEXTS.stringsIn(text, Math.max(0, DELTA.valueAt(text)));
     const signals: CallSignal[] = [];
-    if (!this.#begun && (bytes > 0 || hasCall(text))) {
+    if (!this.#begun && (written !== '' || hasCall(text))) {
       this.#begun = true;
       signals.push({ type: 'content' });
     }
-    if (bytes > 0) signals.push({ type: 'output', units: outputUnits(bytes) });
+    if (written !== '') signals.push(outputOf(written));
     return signals;
   }
 

@@ -44,6 +44,7 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
     answers: 1,
     effort: fields.optionalString('output_config.effort', { maxLength: 64 }) ?? effortOfThinking(fields),
     serviceTier: serviceTierIn(fields),
+    cacheLifetime: fields.size.cacheLifetime === undefined ? 'none' : undefined,
     affinity: userIn(fields),
     outside: outsideIn(fields),
     demands: MEMBERS.demandsIn(fields, request),

@@ -51,8 +51,8 @@ describe('metering Messages streams', () => {
     expect(signals).toEqual([
       { type: 'usage', usage: { ...usage, output: 1 }, isProvisional: true },
       { type: 'content' },
-      { type: 'output', units: 1 },
-      { type: 'output', units: 1 },
+      { type: 'output', text: 'Hel', units: expect.any(Number) as number },
+      { type: 'output', text: 'lo', units: expect.any(Number) as number },
       { type: 'usage', usage: { ...usage, output: 2 } },
     ]);
     expect(readings.map(({ last }) => last).indexOf(true)).toBe(7);
@@ -87,7 +87,11 @@ describe('metering Messages streams', () => {
 
   it('counts arguments as output', () => {
     const text = delta(String.raw`{"type":"input_json_delta","partial_json":"{\"city\":\"Oslo\"}"}`);
-    expect(pass(text).signals).toContainEqual({ type: 'output', units: 5 });
+    expect(pass(text).signals).toContainEqual({
+      type: 'output',
+      text: '{"city":"Oslo"}',
+      units: expect.closeTo(5, -1) as number,
+    });
   });
 
   it('is not complete without message_stop (case 40)', () => {

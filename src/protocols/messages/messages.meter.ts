@@ -6,7 +6,7 @@ import {
   HIDDEN,
   MemberFinder,
   objectIn,
-  outputUnits,
+  outputOf,
   parseData,
   passUnlessError,
   truncated,
@@ -70,8 +70,8 @@ export class MessagesMeter implements StreamMeter {
   }
 
   #delta(text: string): CallSignal[] {
-    const bytes = TEXTS.stringBytes(text);
-    const output: CallSignal[] = bytes === 0 ? [] : [{ type: 'output', units: outputUnits(bytes) }];
+    const written = TEXTS.stringsIn(text);
+    const output = written === '' ? [] : [outputOf(written)];
     return [...this.#content(), ...output];
   }
 

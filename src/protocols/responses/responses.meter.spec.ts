@@ -40,8 +40,8 @@ describe('metering Responses streams', () => {
     expect(sent).toBe(text);
     expect(signals).toEqual([
       { type: 'content' },
-      { type: 'output', units: 1 },
-      { type: 'output', units: 1 },
+      { type: 'output', text: 'Hel', units: expect.any(Number) as number },
+      { type: 'output', text: 'lo', units: expect.any(Number) as number },
       {
         type: 'usage',
         usage: { input: 9, cacheRead: 4, cacheWrite: 0, cacheWrite1h: 0, output: 2, reasoning: 0, answerId: 'resp_1' },
@@ -91,7 +91,7 @@ describe('metering Responses streams', () => {
       event(`response.${kind}.delta`, '"delta":"eight by"'),
     );
     expect(pass(deltas.join('')).signals.filter(({ type }) => type === 'output')).toEqual(
-      Array.from({ length: 3 }, () => ({ type: 'output', units: 2 })),
+      Array.from({ length: 3 }, () => ({ type: 'output', text: 'eight by', units: expect.closeTo(2, 0) as number })),
     );
   });
 

@@ -6,7 +6,7 @@ import {
   jsonInterests,
   MemberFinder,
   objectIn,
-  outputUnits,
+  outputOf,
   parseData,
   PASSED,
   passUnlessError,
@@ -96,8 +96,8 @@ export class ResponsesMeter implements StreamMeter {
   }
 
   #delta(text: string): CallSignal[] {
-    const bytes = DELTA.stringBytes(text);
-    const output: CallSignal[] = bytes === 0 ? [] : [{ type: 'output', units: outputUnits(bytes) }];
+    const written = DELTA.stringsIn(text);
+    const output = written === '' ? [] : [outputOf(written)];
     return [...this.#content(), ...output];
   }
 

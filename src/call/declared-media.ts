@@ -1,0 +1,143 @@
+import type { Buffer } from 'node:buffer';
+import { type MediaTokens, tokensOfAudio, tokensOfFile, tokensOfImage } from './media-tokens.js';
+
+/** An encoded image, sound or file in the place where its protocol declares it: what is no text of the body. */
+export interface DeclaredMedia extends MediaTokens {
+  /** Its string in the body, without the quotes. */
+  readonly start: number;
+  readonly end: number;
+  readonly kind: 'image' | 'audio' | 'file';
+}
+
+/** Kinds of objects and arrays on the way to a place where media may stand. */
+type Place = 'root' | 'messages' | 'message' | 'parts' | 'part' | 'source' | 'url' | 'audio' | 'file';
+
+/** Which objects and arrays within them lead on, by name; of arrays, what their elements are. */
+const WAYS: Readonly<Partial<Record<Place, Readonly<Record<string, Place>>>>> = {
+  root: { messages: 'messages', input: 'messages' },
+  message: { content: 'parts', output: 'parts' },
+  part: { content: 'parts', source: 'source', image_url: 'url', input_audio: 'audio', file: 'file' },
+  source: { content: 'parts' },
+};
+const ELEMENTS: Readonly<Partial<Record<Place, Place>>> = { messages: 'message', parts: 'part' };
+
+/** Members whose strings are media there; of a data URL it is the beginning that tells. */
+const MEDIA: Readonly<Partial<Record<Place, Readonly<Record<string, DeclaredMedia['kind'] | 'by source'>>>>> = {
+  part: { image_url: 'image', file_data: 'file' },
+  source: { data: 'by source' },
+  url: { url: 'image' },
+  audio: { data: 'audio' },
+  file: { file_data: 'file' },
+};
+
+/** What is shorter costs nothing to be taken for text. */
+const MIN_MEDIA_BYTES = 256;
+/** A source has few members beside its data. */
+const MAX_SOURCE_BYTES = 1024;
+const MAX_NAME_BYTES = 16;
+const SOURCE_TYPE = /"type"\s*:\s*"([^"]*)"/g;
+const MEDIA_TYPE = /"media_type"\s*:\s*"([^"]*)"/g;
+
+/** The strings of one object that are media only if it says so. */
+type Undeclared = { readonly start: number; readonly end: number }[];
+
+/** The name that was read last, as `JsonStrings` knows it. */
+interface Name {
+  readonly nameStart: number;
+  readonly nameEnd: number;
+  readonly nameEscaped: boolean;
+}
+
+/**
+ * Finds the media of a document while it is scanned. Only places count that lead there from the root through members which
+ * a protocol knows: the same members within the arguments of a tool, or in any other place, are text to a model.
+ */
+export class MediaFinder {
+  readonly found: DeclaredMedia[] = [];
+  /** The open objects and arrays that may lead to media, always the outermost ones, and where they begin. */
+  private readonly path: Place[] = [];
+  private readonly starts: number[] = [];
+  /** By how many such objects are around it. */
+  private readonly undeclared = new Map<number, Undeclared>();
+
+  /** How many of the open objects and arrays may: all of them, or nothing that comes now is media. */
+  get depth(): number {
+    return this.path.length;
+  }
+
+  /** An object or array begins here, within `depth` others. */
+  open(body: Buffer, start: number, depth: number, name: Name): void {
+    if (this.path.length !== depth) return;
+    const place = placeIn(body, this.path[depth - 1], name);
+    if (place === undefined) return;
+    this.path.push(place);
+    this.starts.push(start);
+  }
+
+  /** The innermost of `depth` open objects and arrays ends before this. */
+  close(body: Buffer, end: number, depth: number): void {
+    if (this.path.length !== depth) return;
+    const place = this.path.pop();
+    const start = this.starts.pop();
+    if (place !== 'source' || start === undefined) return;
+    const undeclared = this.undeclared.get(depth);
+    if (undeclared === undefined) return;
+    this.undeclared.delete(depth);
+    this.addDeclared(body, start, end, undeclared);
+  }
+
+  /** The string `[start, end)`, without quotes, is the value of the member with that name, in the innermost object. */
+  string(body: Buffer, start: number, end: number, name: Name): void {
+    if (end - start < MIN_MEDIA_BYTES) return;
+    const place = this.path.at(-1);
+    const kinds = place && MEDIA[place];
+    const kind = kinds && memberOf(kinds, textOf(body, name));
+    if (kind === undefined) return;
+    if (kind === 'by source') this.noteUndeclared(start, end);
+    else if (kind !== 'image' || isDataUrl(body, start)) this.add(body, kind, start, end);
+  }
+
+  private noteUndeclared(start: number, end: number): void {
+    const noted = this.undeclared.get(this.depth);
+    if (noted === undefined) this.undeclared.set(this.depth, [{ start, end }]);
+    else noted.push({ start, end });
+  }
+
+  /** Media only if it says once, in plain letters, that it is: what reads the document otherwise finds no other type. */
+  private addDeclared(body: Buffer, start: number, end: number, undeclared: Undeclared): void {
+    const [data, ...others] = undeclared;
+    if (data === undefined || others.length > 0) return;
+    if (end - start - (data.end - data.start) > MAX_SOURCE_BYTES) return;
+    const beside = `${body.toString('latin1', start, data.start)}${body.toString('latin1', data.end, end)}`;
+    const types = [...beside.matchAll(SOURCE_TYPE)];
+    const [mediaType, ...more] = [...beside.matchAll(MEDIA_TYPE)];
+    if (beside.includes('\\') || types.length !== 1 || types[0]?.[1] !== 'base64' || more.length > 0) return;
+    this.add(body, mediaType?.[1]?.startsWith('image/') === true ? 'image' : 'file', data.start, data.end);
+  }
+
+  private add(body: Buffer, kind: DeclaredMedia['kind'], start: number, end: number): void {
+    const data = isDataUrl(body, start) ? Math.max(start, body.indexOf(',', start) + 1) : start;
+    const payload = body.subarray(Math.min(data, end), end);
+    const tokens = { image: tokensOfImage, audio: tokensOfAudio, file: tokensOfFile }[kind](payload);
+    this.found.push({ kind, start, end, ...tokens });
+  }
+}
+
+function placeIn(body: Buffer, parent: Place | undefined, name: Name): Place | undefined {
+  if (parent === undefined) return 'root';
+  // Parts may be one object where others write a list of one.
+  const element = ELEMENTS[parent];
+  if (element !== undefined) return element;
+  const ways = WAYS[parent];
+  return ways && memberOf(ways, textOf(body, name));
+}
+
+function textOf(body: Buffer, { nameStart, nameEnd, nameEscaped }: Name): string {
+  const isLong = nameEnd - nameStart > MAX_NAME_BYTES;
+  return nameEscaped || isLong ? '' : body.toString('latin1', nameStart + 1, nameEnd - 1);
+}
+
+const memberOf = <T>(members: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(members, name) ? members[name] : undefined;
+
+const isDataUrl = (body: Buffer, start: number): boolean => body.toString('latin1', start, start + 5) === 'data:';
