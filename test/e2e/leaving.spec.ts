@@ -62,10 +62,12 @@ describe('R4: a client that leaves (cases 94 and 103)', () => {
     expect(await relay.calls(caller)).toHaveLength(1);
   }
 
-  it.each(DIALECTS)('(a) before the upstream has answered its headers pays nothing: %s', async (dialect) => {
+  it.each(DIALECTS)('(a) before the upstream has answered its headers pays for the prompt: %s', async (dialect) => {
     const left = await leave(dialect, [hang()], 'sent', true);
     await expectClosed(left);
-    expect(left.row).toMatchObject({ billing_basis: 'free', cost: '0', first_token_ms: null });
+    // `Hello` from one user: one token, 4 around a message, 3 before the response.
+    const charged = { billing_basis: 'partial', prompt_tokens: '8', completion_tokens: '0', cost: '8000' };
+    expect(left.row).toMatchObject({ ...charged, first_token_ms: null });
   });
 
   it.each(DIALECTS)(
@@ -151,7 +153,7 @@ describe('R4: a client that leaves (cases 94 and 103)', () => {
     });
   });
 
-  it('pays nothing for a prompt that upstreams have only refused', async () => {
+  it('pays for the prompt once when one upstream refused it and another has it', async () => {
     await relay.applyCatalog(`
 models: [{ name: twice, context_window: 200000, max_output_tokens: 64000, prices: [{ input: 1, output: 10 }] }]
 channels:
@@ -171,8 +173,8 @@ channels:
     client.abort();
     expect(await relay.onlyCall(caller)).toMatchObject({
       status: 'cancelled',
-      billing_basis: 'free',
-      cost: '0',
+      billing_basis: 'partial',
+      cost: '8000',
       attempts: 2,
     });
   });

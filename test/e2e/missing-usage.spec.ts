@@ -196,7 +196,7 @@ describe('an upstream that reports no usage', () => {
 
   it('is charged as a client that left is, when the client leaves while the words are counted', async () => {
     const never = 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => undefined);';
-    Object.assign(relay.get(TokenThread), { program: new URL(`data:text/javascript,${never}`) });
+    Object.assign(relay.get(TokenThread), { program: new URL(`data:text/javascript,${never}`), patienceMs: 1000 });
     relay.upstream.script(silent('chat-completions'));
     const caller = await relay.caller();
     const leaving = new AbortController();

@@ -69,8 +69,9 @@ describe('the counter of tokens', () => {
   });
 
   it('keeps no more waiting than it may', async () => {
-    const request = requestOf('hang');
-    counterWith({ program: OBEDIENT, patienceMs: 2000, maxWaitingBytes: 3 * request.prompt.length });
+    const prompt = Buffer.from(JSON.stringify('hang'));
+    const request = { ...requestOf('hang'), prompt };
+    counterWith({ program: OBEDIENT, patienceMs: 2000, maxWaitingBytes: 3 * prompt.length });
     const counts = Array.from({ length: 5 }, () => counter.count(request));
     // One is being counted, so many wait as there is room for, and the others are told at once.
     const late = new Promise((resolve) => setTimeout(resolve, 200, 'waiting'));

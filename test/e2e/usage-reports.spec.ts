@@ -215,17 +215,15 @@ describe('F6: a report that cannot be true', () => {
     expect(Number(row['cost'])).toBeLessThan(200_000);
   });
 
-  it('is replaced by an estimate by size once, and by the count from then on, on a channel that has reported well', async () => {
+  it('is replaced by the count on a channel that has reported well', async () => {
     world.relay.upstream.script(reporting('messages', [9, 7]));
     await rowOf('messages', 'messages', { stream: true });
     world.relay.upstream.script(reporting('messages', [1e10, 0]));
-    const first = await rowOf('messages', 'messages', { stream: true });
-    const second = await rowOf('messages', 'messages', { stream: true });
-    expect([first, second]).toMatchObject([{ billing_basis: 'corrected' }, { billing_basis: 'corrected' }]);
-    expect(Number(first['prompt_tokens'])).toBeGreaterThan(PROMPT_TOKENS);
-    expect(Number(first['prompt_tokens'])).toBeLessThan(50);
-    expect(Number(first['completion_tokens'])).toBeGreaterThan(0);
-    expect(second).toMatchObject({ prompt_tokens: `${PROMPT_TOKENS}`, completion_tokens: `${SAID_TOKENS}` });
+    expect(await rowOf('messages', 'messages', { stream: true })).toMatchObject({
+      billing_basis: 'corrected',
+      prompt_tokens: `${PROMPT_TOKENS}`,
+      completion_tokens: `${SAID_TOKENS}`,
+    });
   });
 
   it('is shown to its account and counted by channel', async () => {

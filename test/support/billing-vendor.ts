@@ -4,13 +4,15 @@
  */
 
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { prose } from './prose.js';
+import { prose, tokensIn } from './prose.js';
 import {
   chatBody,
+  destroy,
   type Dialect,
   end,
   errorAnswer,
   eventsIn,
+  hang,
   jsonAnswer,
   type JsonObject,
   messagesBody,
@@ -21,8 +23,23 @@ import {
   streamHead,
 } from './scripted-upstream.js';
 
-/** How the vendor's answer ends. */
-export type VendorEnding = 'reported' | 'text for numbers' | 'refused';
+/**
+ * How the vendor's answer ends: with a report that is true, with one that is not, in the middle, or because the client has
+ * left: `left` while it answers, `left early` before its headers.
+ */
+export type VendorEnding =
+  | 'reported'
+  | 'text for numbers'
+  | 'refused'
+  | 'unreported'
+  | 'half reported'
+  | 'zeros'
+  | 'billions'
+  | 'cut'
+  | 'left'
+  | 'left early';
+/** These end with a report that is true. */
+export const REPORTED: readonly VendorEnding[] = ['reported', 'text for numbers', 'refused'];
 
 /** What one call has the vendor do. */
 export interface VendorOrder {
@@ -63,6 +80,9 @@ const PIECE = 10;
 /** What one request is billed, in nanos, and whether all of it may be given away. */
 export interface Bill {
   readonly nanos: number;
+  /** Tokens. */
+  readonly prompt: number;
+  readonly output: number;
   readonly isForbidden: boolean;
 }
 
@@ -104,21 +124,37 @@ interface Served {
   readonly nanos: number;
 }
 
-/** Answers one request, and says what it is billed when its answer is over. */
-export function vendorScript(dialect: Dialect, order: VendorOrder, onBill: (bill: Bill) => void): Script {
+/** What a vendor tells of one request. */
+export interface VendorBooks {
+  /** So many tokens will come. */
+  readonly onServed: (tokens: number) => void;
+  /** The answer is over. */
+  readonly onBill: (bill: Bill) => void;
+}
+
+/** Answers one request. */
+export function vendorScript(dialect: Dialect, order: VendorOrder, { onServed, onBill }: VendorBooks): Script {
   return (request) => {
-    const served = serve(dialect, request.json, order);
+    const served = serve(dialect, request.json, { ...order, output: tokensSaid(order) });
+    onServed(served.output);
     const forbidden = isForbidden(request.json);
     const nanos = order.ending === 'refused' ? 0 : served.nanos;
-    const bill = { nanos: nanos + (forbidden ? PENALTY : 0), isForbidden: forbidden };
+    const { prompt, output } = served;
+    const bill = { prompt, output, nanos: nanos + (forbidden ? PENALTY : 0), isForbidden: forbidden };
     void request.closed.finally(() => onBill(bill));
     return scriptOf(dialect, order.ending, served, request.json['stream'] === true);
   };
 }
 
+/** Tokens that the model has written when its answer ends, unless the request allows for less. */
+function tokensSaid({ ending, output }: Pick<VendorOrder, 'ending' | 'output'>): number {
+  if (ending === 'left early') return 0;
+  return ending === 'cut' || ending === 'left' ? Math.ceil(output / 2 / PIECE) * PIECE : output;
+}
+
 function serve(dialect: Dialect, body: JsonObject, { output: wanted, turn }: VendorOrder): Served {
   const asked = modelIn(String(body['model']));
-  const prompt = countTokens(textsIn(body).join('\n'));
+  const prompt = promptIn(body);
   const alternative = alternativeIn(dialect, body);
   const model = turn && alternative !== undefined ? alternative : asked;
   const limit = Number(body['max_tokens'] ?? body['max_completion_tokens'] ?? body['max_output_tokens'] ?? Infinity);
@@ -157,10 +193,10 @@ function alternativeIn(dialect: Dialect, body: JsonObject): string | undefined {
   return second === undefined ? undefined : modelIn(JSON.stringify(second).slice(1));
 }
 
-function searchesIn({ tools }: JsonObject): number {
+function searchesIn({ tools, max_tool_calls: most = Infinity }: JsonObject): number {
   const list = Array.isArray(tools) ? (tools as JsonObject[]) : [];
   const search = list.find(({ type }) => String(type).startsWith('web_search'));
-  return search === undefined ? 0 : Math.min(Number(search['max_uses'] ?? Infinity), SEARCHES_UNLESS_LIMITED);
+  return search === undefined ? 0 : Math.min(Number(search['max_uses'] ?? most), SEARCHES_UNLESS_LIMITED);
 }
 
 interface VendorPass {
@@ -186,6 +222,13 @@ function passesIn(dialect: Dialect, body: JsonObject): readonly VendorPass[] {
 
 const writtenFor12Hours = (body: JsonObject, prompt: number): number =>
   (body['prompt_cache_options'] as JsonObject | undefined)?.['ttl'] === '12h' ? prompt : 0;
+
+/** What begins and ends a message and who says it; what begins the answer. */
+const AROUND_MESSAGE = 4;
+const BEFORE_ANSWER = 3;
+
+const promptIn = (body: JsonObject): number =>
+  textsIn(body).reduce((sum, text) => sum + AROUND_MESSAGE + countTokens(text), BEFORE_ANSWER);
 
 /** Every text of a prompt, wherever the vendor's documents say one may stand. */
 function textsIn({ messages, input, system, instructions }: JsonObject): string[] {
@@ -271,13 +314,23 @@ const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses
 
 function scriptOf(dialect: Dialect, ending: VendorEnding, served: Served, stream: boolean): Script {
   if (ending === 'refused') return errorAnswer(dialect, 400);
+  if (ending === 'left early') return [hang()];
   const text = inPieces(prose(served.output));
   const options = { text, usage: { prompt: served.prompt, completion: served.output }, stop: served.stop };
   if (!stream) return jsonAnswer(200, laid(BODIES[dialect](options), ending, served));
   const events = eventsIn(dialect, { ...options, includeUsage: true } as object).map((event): ScriptedEvent =>
     typeof event.data === 'string' ? event : { ...event, data: laid(event.data, ending, served) },
   );
+  if (ending === 'cut') return [streamHead(), sse(said(events, served.output)), destroy('close')];
+  if (ending === 'left') return [streamHead(), sse(said(events, served.output)), hang()];
   return [streamHead(), sse(events), end()];
+}
+
+/** The events up to the last words. */
+function said(events: readonly ScriptedEvent[], tokens: number): readonly ScriptedEvent[] {
+  let left = tokens;
+  const last = events.findIndex(({ data }) => (left -= tokensIn(JSON.stringify(data))) <= 0);
+  return events.slice(0, last + 1);
 }
 
 const inPieces = (words: readonly string[]): string[] =>
@@ -292,19 +345,36 @@ function laid(value: JsonObject, ending: VendorEnding, served: Served): JsonObje
     if (Array.isArray(member)) return member.map((element) => walk(element, ''));
     if (member === null || typeof member !== 'object') return member;
     const own = member as JsonObject;
-    if (name === 'usage') return lie({ ...own, ...served.usage }, ending);
+    if (name === 'usage') return lie(own, served.usage, ending);
     const walked = Object.fromEntries(Object.entries(own).map(([key, inner]) => [key, walk(inner, key)]));
     return isAnswer(own) ? { ...walked, ...served.beside } : walked;
   };
   return walk(value, '') as JsonObject;
 }
 
-const TOTALS = ['completion_tokens', 'output_tokens', 'prompt_tokens', 'input_tokens', 'total_tokens'];
+const PROMPTS = ['prompt_tokens', 'input_tokens'];
+const COMPLETIONS = ['completion_tokens', 'output_tokens'];
+const TOTALS = [...PROMPTS, ...COMPLETIONS, 'total_tokens'];
+const BILLIONS = 10_000_000_000;
 
-/** Some vendors write numbers as text. */
-const lie = (usage: JsonObject, ending: VendorEnding): JsonObject =>
-  ending !== 'text for numbers'
-    ? usage
-    : Object.fromEntries(
-        Object.entries(usage).map(([name, value]) => [name, TOTALS.includes(name) ? String(value) : value]),
-      );
+/** A report as some vendors write it: numbers as text, a part left out, without end, nothing, or not at all. */
+function lie(totals: JsonObject, beside: JsonObject, ending: VendorEnding): JsonObject | undefined {
+  const changed = (names: readonly string[], change: (value: unknown) => unknown): JsonObject =>
+    Object.fromEntries(
+      Object.entries(totals).map(([name, value]) => [name, names.includes(name) ? change(value) : value]),
+    );
+  switch (ending) {
+    case 'text for numbers':
+      return { ...changed(TOTALS, String), ...beside };
+    case 'unreported':
+      return undefined;
+    case 'half reported':
+      return changed(COMPLETIONS, () => undefined);
+    case 'zeros':
+      return changed(TOTALS, () => 0);
+    case 'billions':
+      return changed(PROMPTS, () => BILLIONS);
+    default:
+      return { ...totals, ...beside };
+  }
+}

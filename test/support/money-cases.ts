@@ -1,6 +1,6 @@
 /** Calls for the books: every member that has a price or reaches further, over every ending, with much money and little. */
 
-import type { VendorEnding } from './billing-vendor.js';
+import { REPORTED, type VendorEnding } from './billing-vendor.js';
 import { prose } from './prose.js';
 import { DIALECTS } from './dialects.js';
 import type { Dialect, JsonObject } from './scripted-upstream.js';
@@ -18,8 +18,8 @@ export interface MoneyMember {
   /** What it can cost beside its tokens, in nanos: its fees, its passes. */
   readonly extraNanos?: number;
   readonly multiplier?: number;
-  /** Other protocols have no word for it, or for its limits. */
-  readonly isNativeOnly?: true;
+  /** What it costs is known without a report. */
+  readonly isCountable?: true;
 }
 
 const ALL = DIALECTS;
@@ -47,19 +47,19 @@ const forbidden = (name: string, of: readonly Dialect[], body: JsonObject): Mone
 const model = (name: string, upstream: Dialect): string => `${name}-${upstream}`;
 
 export const MONEY_MEMBERS: readonly MoneyMember[] = [
-  plain('nothing', ALL, {}),
-  plain('an unknown member', ALL, { zap_mode: 'turbo' }),
+  plain('nothing', ALL, {}, { isCountable: true }),
+  plain('an unknown member', ALL, { zap_mode: 'turbo' }, { isCountable: true }),
   plain(
     'speed fast',
     MESSAGES,
     { speed: 'fast' },
     { headers: { 'anthropic-beta': 'fast-mode-2026-02-01' }, multiplier: 6 },
   ),
-  plain('inference_geo us', MESSAGES, { inference_geo: 'us' }, { multiplier: 1.1 }),
+  plain('inference_geo us', MESSAGES, { inference_geo: 'us' }, { multiplier: 1.1, isCountable: true }),
   plain('fast in the us', MESSAGES, { speed: 'fast', inference_geo: 'us' }, { multiplier: 6.6 }),
   plain('an inference_geo without a price', MESSAGES, { inference_geo: 'eu' }, { isForbidden: true }),
-  plain('service_tier priority', OPENAI, { service_tier: 'priority' }, { multiplier: 2 }),
-  plain('service_tier flex', OPENAI, { service_tier: 'flex' }, { isNativeOnly: true }),
+  plain('service_tier priority', OPENAI, { service_tier: 'priority' }, { multiplier: 2, isCountable: true }),
+  plain('service_tier flex', OPENAI, { service_tier: 'flex' }),
   forbidden('a service_tier without a price', OPENAI, { service_tier: 'scale' }),
   {
     name: 'fallbacks',
@@ -107,9 +107,9 @@ export const MONEY_MEMBERS: readonly MoneyMember[] = [
     'web search',
     MESSAGES,
     { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 2 }] },
-    { extraNanos: SEARCH_FEES, isNativeOnly: true },
+    { extraNanos: SEARCH_FEES },
   ),
-  plain('web search', RESPONSES, { tools: [{ type: 'web_search' }] }, { extraNanos: SEARCH_FEES, isNativeOnly: true }),
+  plain('web search', RESPONSES, { tools: [{ type: 'web_search' }] }, { extraNanos: SEARCH_FEES }),
   forbidden('a hosted tool without a fee', RESPONSES, {
     tools: [{ type: 'code_interpreter', container: { type: 'auto' } }],
   }),
@@ -132,11 +132,12 @@ export const MONEY_MEMBERS: readonly MoneyMember[] = [
   },
 ];
 
-/** Endings whose charge is exact. What is charged by a count has tests of its own. */
-const ENDINGS: readonly VendorEnding[] = ['reported', 'text for numbers', 'refused'];
+/** Endings without a true report, which only what can be counted has. */
+const COUNTED: readonly VendorEnding[] = ['unreported', 'half reported', 'zeros', 'billions', 'left early'];
+const STREAMED: readonly VendorEnding[] = ['cut', 'left'];
 
-/** `ample`: ten dollars. `enough`: what the call can come to at most. */
-const BUDGETS = ['ample', 'enough'] as const;
+/** `ample`: ten dollars. `enough`: what the call can come to at most. `short`: a part of that. */
+const BUDGETS = ['ample', 'enough', 'short'] as const;
 type Budget = (typeof BUDGETS)[number];
 
 export interface MoneyCase {
@@ -178,12 +179,14 @@ function combinations(): Combination[] {
   for (const member of MONEY_MEMBERS)
     for (const client of member.of)
       for (const upstream of DIALECTS)
-        for (const stream of upstream === client || member.isNativeOnly !== true ? [true, false] : [])
-          for (const ending of ENDINGS)
-            for (const budget of member.extraNanos === undefined ? BUDGETS : (['ample'] as const))
-              all.push({ member, client, upstream, stream, ending, budget });
+        for (const stream of [true, false])
+          for (const ending of endingsOf(member, stream))
+            for (const budget of BUDGETS) all.push({ member, client, upstream, stream, ending, budget });
   return all;
 }
+
+const endingsOf = ({ isCountable, isForbidden }: MoneyMember, stream: boolean): readonly VendorEnding[] =>
+  isCountable !== true && isForbidden !== true ? REPORTED : [...REPORTED, ...COUNTED, ...(stream ? STREAMED : [])];
 
 function shuffled<T>(list: readonly T[], draws: (most: number) => number): T[] {
   const copy = [...list];
