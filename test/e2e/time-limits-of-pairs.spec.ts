@@ -23,7 +23,7 @@ import {
 const LIMIT_MS = 400;
 const PRELUDE_MS = 50;
 /** A client does not read for longer than that; what it has missed comes well within it. */
-const PAUSED_LIMIT_MS = 5000;
+const PAUSED_LIMIT_MS = 8000;
 const MIB = 1024 * 1024;
 /** More than the system's buffers of two connections hold. */
 const LARGE = 24 * MIB;
