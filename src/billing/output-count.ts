@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../call/index.js';
 
 /** Bytes of an answer that are kept for a count; what comes behind them stays an estimate. */
-const MAX_KEPT_BYTES = 1024 * 1024;
+const MAX_KEPT_BYTES = 256 * 1024;
 /** Pieces are put together so often: each by itself would keep alive the event that it was cut from. */
 const MAX_LOOSE_CHARACTERS = 4096;
 

@@ -1,7 +1,7 @@
 import type { BodySize, CallBody, PromptSample } from '../call/index.js';
 
 /** A body of this size is kept whole while its answer comes, so that its prompt can be counted. */
-const MAX_KEPT_BYTES = 64 * 1024;
+const MAX_KEPT_BYTES = 32 * 1024;
 const SAMPLES = 32;
 const SAMPLE_BYTES = MAX_KEPT_BYTES / SAMPLES;
 

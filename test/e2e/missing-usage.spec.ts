@@ -170,16 +170,14 @@ describe('an upstream that reports no usage', () => {
     expect(await keepsBody(reporting)).toBe(false);
   });
 
-  it('is charged roughly once when it has stopped to report, and exactly from then on', async () => {
-    const request = aRequest('chat-completions', { stream: true });
+  it('is charged by the count when it has stopped to report', async () => {
     relay.upstream.script(answerIn('chat-completions', SAID));
     expect(await rowOf('chat-completions', { stream: true })).toMatchObject({ billing_basis: 'reported' });
     relay.upstream.script(silent('chat-completions'));
     expect(await rowOf('chat-completions', { stream: true })).toMatchObject({
       billing_basis: 'estimated',
-      prompt_tokens: `${Math.ceil(JSON.stringify(request).length / 4)}`,
+      prompt_tokens: `${PROMPT_TOKENS}`,
     });
-    expect(await rowOf('chat-completions', { stream: true })).toMatchObject({ prompt_tokens: `${PROMPT_TOKENS}` });
   });
 
   it('is charged roughly when the words cannot be counted', async () => {

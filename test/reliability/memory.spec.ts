@@ -64,6 +64,20 @@ describe('R5: what runs takes little memory, of a process of its own', () => {
 
   const url = (): string => `${service.address}${PATHS.messages}`;
 
+  /** The thread that counts tokens is one for all: a client that leaves has it started. */
+  async function countOnce(): Promise<void> {
+    relay.upstream.script(endlessStream('messages'));
+    const leaving = new AbortController();
+    const body = JSON.stringify(aRequest('messages', { stream: true }));
+    const headers = { authorization: `Bearer ${caller.key}` };
+    const response = await fetch(url(), { method: 'POST', headers, body, signal: leaving.signal });
+    await response.body?.getReader().read();
+    leaving.abort();
+    await eventually(async () =>
+      expect(await relay.calls(caller)).toContainEqual(expect.objectContaining({ status: 'cancelled' })),
+    );
+  }
+
   async function openStreams(): Promise<void> {
     const body = JSON.stringify(aRequest('messages', { stream: true, messages: [{ role: 'user', content: PROMPT }] }));
     const headers = { authorization: `Bearer ${caller.key}` };
@@ -82,6 +96,7 @@ describe('R5: what runs takes little memory, of a process of its own', () => {
           (await fetch(url(), { method: 'POST', headers: { authorization: `Bearer ${caller.key}` }, body })).text(),
         ),
       );
+      await countOnce();
       relay.upstream.reset();
       relay.upstream.script(endlessStream('messages', { text: 'again '.repeat(4000), gapMs: 0 }));
       const before = await memory();
