@@ -61,6 +61,8 @@ const THE_PROMPT: Count = () => [PROMPT_TOKENS, 0];
 const PROMPT_AND_ANSWER: Count = () => [PROMPT_TOKENS, ANSWER_TOKENS];
 /** A Messages upstream says that much when it begins. */
 const PROMPT_AND_ONE: Count = () => [PROMPT_TOKENS, 1];
+/** Nobody believes it: nothing has been said yet. */
+const ONE: Count = () => [0, 1];
 const PROMPT_AND_SENT: Count = ({ sent }) => [PROMPT_TOKENS, tokensIn(sent)];
 const WHAT_WAS_SENT: Count = ({ sent }) => [0, tokensIn(sent)];
 const PROMPT_AND_THOUGHT: Count = ({ receivedAt, closedAt = receivedAt }) => [
@@ -147,15 +149,17 @@ export const LEAK_ROWS: readonly LeakRow[] = [
     upstream: [[refusal, NOTHING, NOTHING], [answer, PROMPT_AND_ANSWER, NOTHING]] },
   { ending: 'finished by the second channel, the first broke off before any output', kinds: BOTH, model: 'two', ...REPORTED,
     upstream: [[headThen(breaking), THE_PROMPT, THE_PROMPT], [answer, PROMPT_AND_ANSWER, NOTHING]] },
-  { ending: 'finished, the upstream ignored its output limit', kinds: BOTH, caller: { credit: SMALLEST }, ...REPORTED, basis: 'corrected',
+  { ending: 'cut off, the upstream ignored its output limit', kinds: STREAMED, caller: { credit: SMALLEST }, status: 'failed', basis: 'partial', charge: 'estimate',
+    upstream: [[more, MORE, BEYOND_LIMIT]] },
+  { ending: 'finished, the upstream ignored its output limit', kinds: WHOLE, caller: { credit: SMALLEST }, ...REPORTED, basis: 'corrected',
     upstream: [[more, MORE, BEYOND_LIMIT]] },
 
-  { ending: 'left before the headers', kinds: BOTH, leaves: 'asked', status: 'cancelled', basis: 'free', charge: 'exact',
-    upstream: [[silence, THE_PROMPT, THE_PROMPT]] },
+  { ending: 'left before the headers', kinds: BOTH, leaves: 'asked', ...CANCELLED, charge: 'estimate',
+    upstream: [[silence, THE_PROMPT, NOTHING]] },
   { ending: 'left after the headers', kinds: BOTH, leaves: 'headers', ...CANCELLED, charge: 'estimate',
     upstream: [[headThen(silence), THE_PROMPT, NOTHING]] },
   { ending: 'left before any output, the prompt was reported', kinds: STREAMED, dialects: ['messages'], leaves: 'opening', ...CANCELLED, charge: 'exact',
-    upstream: [[headThen(opening), PROMPT_AND_ONE, NOTHING]] },
+    upstream: [[headThen(opening), PROMPT_AND_ONE, ONE]] },
   { ending: 'left while the model thought unseen', kinds: STREAMED, model: 'thinker', leaves: 'thought', ...CANCELLED, charge: 'estimate',
     upstream: [[headThen(silence), PROMPT_AND_THOUGHT, NOTHING]] },
   { ending: 'left in the middle of a stream', kinds: STREAMED, leaves: 'words', ...CANCELLED, charge: 'estimate',
