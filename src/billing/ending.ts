@@ -2,7 +2,6 @@ import { NO_TOKENS, type TokenUsage } from '../call/index.js';
 import type { AppError } from '../shared/index.js';
 import type { CountedTokens } from '../tokens/index.js';
 import { OutOfCredit } from './billing.errors.js';
-import type { Ticket } from './ticket.js';
 import { checkUsage, excesses, qualityOf, type UsageBounds, type UsageFinding } from './usage-check.js';
 
 export type CallStatus = 'succeeded' | 'failed' | 'cancelled' | 'refused' | 'interrupted';
@@ -63,7 +62,10 @@ export function chargeFor(ending: Ending, progress: Progress, likelyPromptTokens
 }
 
 /** Whether what a call has used until its end is charged, though that was not its regular end. */
-export function isPartial(ending: Ending, { silent, promptSent }: Pick<Ticket, 'silent' | 'promptSent'>): boolean {
+export function isPartial(
+  ending: Ending,
+  { silent, promptSent }: { readonly silent: boolean; readonly promptSent: boolean },
+): boolean {
   if (ending.status === 'cancelled') return !silent || promptSent;
   return ending.status === 'failed' && (!silent || ranOut(ending.error));
 }

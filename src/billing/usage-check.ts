@@ -1,7 +1,6 @@
 import { type CallHead, isCountInString, type TokenUsage, type UsagePass } from '../call/index.js';
 import type { CatalogModel } from '../catalog/index.js';
 import { likelyPromptTokens } from './hold.js';
-import type { BillingPlan } from './plan.js';
 
 // Whether an upstream's report of usage can be true, and what is charged when it cannot: docs/money.md has the rules as a
 // table. Pure: it is fed with the report, with what was counted here, and with what the request allows.
@@ -71,7 +70,7 @@ export interface CheckedUsage {
 /** @param outputLimit for each answer, where admission had to lower the client's */
 export function usageBounds(
   head: CallHead,
-  { model, continuedTokens = 0 }: Pick<BillingPlan, 'model' | 'continuedTokens'>,
+  { model, continuedTokens = 0 }: { readonly model: CatalogModel; readonly continuedTokens?: number | undefined },
   outputLimit?: number,
 ): UsageBounds {
   const { size, outside, demands, answers } = head;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { tokensIn } from '../tokens/count-tokens.js';
+import { countTokens as tokensIn } from 'gpt-tokenizer/encoding/o200k_base';
 import { likelyTokensIn, maxTokensIn } from './token-estimate.js';
 
 const bound = (text: string): number => {
