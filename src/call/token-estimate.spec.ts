@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { countTokens as tokensIn } from 'gpt-tokenizer/encoding/o200k_base';
+import { PHRASES } from '../../test/support/prose.js';
 import { likelyTokensIn, maxTokensIn } from './token-estimate.js';
 
 const bound = (text: string): number => {
@@ -90,16 +91,7 @@ describe('the bound of a text', () => {
 });
 
 describe('the estimate of a text', () => {
-  it.each([
-    ['English', 'The committee will meet again on Thursday to discuss the findings of its report. '],
-    ['Chinese', '委员会将于星期四再次开会讨论报告的结果，请各位委员以书面形式提出意见。'],
-    ['Japanese', '委員会は木曜日に再び会合を開き、報告書の結果について話し合います。'],
-    ['Russian', 'Комитет снова соберётся в четверг, чтобы обсудить выводы доклада. '],
-    ['Arabic', 'ستجتمع اللجنة مرة أخرى يوم الخميس لمناقشة نتائج التقرير. '],
-    ['Hindi', 'समिति रिपोर्ट के निष्कर्षों पर चर्चा करने के लिए गुरुवार को फिर बैठक करेगी। '],
-    ['code', 'for (const { start, end } of ranges) if (start < from) return { start, end };\n'],
-    ['base64', 'q83vEjRWeJq8Xk0pZ1mYtLw9bHsA'],
-  ])('is near what a tokenizer makes of %s', (_name, phrase) => {
+  it.each(PHRASES)('is near what a tokenizer makes of %s', (_name, phrase) => {
     const text = phrase.repeat(20);
     expect(likelyTokensIn(text) / tokensIn(text)).toBeGreaterThan(0.75);
     expect(likelyTokensIn(text) / tokensIn(text)).toBeLessThan(1.4);

@@ -1,6 +1,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { randomBytes } from 'node:crypto';
 import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { PHRASES, prose } from '../support/prose.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import {
   answerIn,
@@ -47,9 +48,6 @@ function inParts(text: string): number {
 
 const sum = (rows: readonly StoredCall[], column: string): number =>
   rows.reduce((total, row) => total + Number(row[column]), 0);
-
-const wordsOf = (count: number): string =>
-  Array.from({ length: count }, (_, index) => ['the', 'quick', 'brown', 'fox', 'jumps'][index % 5]).join(' ');
 
 describe('holds are upper bounds', () => {
   let relay: RelayApp;
@@ -182,7 +180,7 @@ describe('holds are upper bounds', () => {
   it('F9 charges 25 prompts of 76,000 tokens that were left before the upstream answered', async () => {
     const caller = await relay.caller({ credit: '20' });
     relay.upstream.script([hang()]);
-    const text = wordsOf(76_000);
+    const text = prose(76_000).join('');
     const real = inParts(text);
     for (let call = 0; call < 25; call += 1) {
       const { leave } = leaving(caller, chat(text, { stream: true }));
@@ -198,20 +196,7 @@ describe('holds are upper bounds', () => {
     expect(sum(rows, 'uncollected')).toBe(0);
   });
 
-  const SCRIPTS: readonly (readonly [name: string, text: string])[] = [
-    ['English', 'The committee will meet again on Thursday to discuss the findings of its report. '],
-    ['Chinese', '委员会将于星期四再次开会讨论报告的结果，请各位委员以书面形式提出意见。'],
-    ['Japanese', '委員会は木曜日に再び会合を開き、報告書の結果について話し合います。'],
-    ['Russian', 'Комитет снова соберётся в четверг, чтобы обсудить выводы доклада. '],
-    ['Arabic', 'ستجتمع اللجنة مرة أخرى يوم الخميس لمناقشة نتائج التقرير. '],
-    ['Hindi', 'समिति रिपोर्ट के निष्कर्षों पर चर्चा करने के लिए गुरुवार को फिर बैठक करेगी। '],
-    ['code', 'for (const { start, end } of ranges) if (start < from) return { start, end };\n'],
-    ['JSON', '{"id":4711,"tags":["a","b"],"price":12.50,"open":true}\n'],
-    ['emoji', '😀🎉👍🚀🔥🤔 '],
-    ['base64', 'q83vEjRWeJq8Xk0pZ1mYtLw9bHsA'],
-  ];
-
-  it.each(SCRIPTS)(
+  it.each(PHRASES)(
     'F10 charges what was said in %s by its real tokens when the client leaves',
     async (_name, phrase) => {
       const caller = await relay.caller();
@@ -234,8 +219,11 @@ describe('holds are upper bounds', () => {
 
   it('F10 lets a stream say all that a wallet for 5,000 tokens pays for', async () => {
     const caller = await relay.caller({ credit: '0.05' });
-    const pieces = wordsOf(4210).match(/.{1,4}/g) ?? [];
-    const real = countTokens(wordsOf(4210));
+    const pieces =
+      prose(4210)
+        .join('')
+        .match(/.{1,4}/g) ?? [];
+    const real = countTokens(prose(4210).join(''));
     relay.upstream.script(answerIn('chat-completions', { text: pieces, usage: { prompt: 8, completion: real } }));
     const text = await (await relay.post(CHAT, caller.key, chat('Hello', { stream: true }))).text();
     expect(text).toContain('[DONE]');
@@ -277,7 +265,7 @@ describe('holds are upper bounds', () => {
       billed += 100 * INPUT + completion * OUTPUT;
       return [delay(5), jsonAnswer(200, chatBody({ text: 'Hello', usage: { prompt: 100, completion } }))];
     });
-    const text = wordsOf(93);
+    const text = prose(93).join('');
     const statuses = await Promise.all(
       Array.from({ length: 50 }, async () => (await relay.post(CHAT, caller.key, chat(text))).status),
     );
