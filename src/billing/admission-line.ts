@@ -1,22 +1,22 @@
-import type { AdmissionRequest, AdmissionResult } from './admission.js';
+import { type AdmissionRequest, type AdmissionResult, isShort } from './admission.js';
 
-/** How long a call waits for money that running calls hold, in ms. */
+/** Max time that a call waits for money held by running calls, in ms. */
 const MAX_WAIT_MS = 5000;
-/** So often the database is asked again: calls of other processes end as well. */
+/** Interval between retries, in ms: calls of other processes release money without a wake-up. */
 const POLL_MS = 250;
-/** More calls do not wait for one wallet or key. */
+/** Max calls waiting for one wallet or key; further calls are refused at once. */
 const MAX_WAITING = 64;
 
-/** One wallet or key, and the calls that wait for its money, in order of arrival. */
+/** Calls waiting for the money of one wallet or key, in order of arrival. */
 interface Line {
   readonly waiting: (() => void)[];
-  /** Told when money has come back. */
+  /** Called when money has been released. */
   wake: () => void;
 }
 
 /**
- * Admits calls in turn where a wallet or key has enough for each but not for all at once. Such a call waits until others
- * have given back what they hold, for a bounded time, with nothing locked or held meanwhile; then it is refused.
+ * Queues calls of a wallet or key that has money for each of them, but not for all at once. A call waits for running calls
+ * to release their holds, for `MAX_WAIT_MS` at most and without a lock or hold of its own; then it is refused.
  */
 export class AdmissionLine {
   private readonly lines = new Map<string, Line>();
@@ -25,7 +25,7 @@ export class AdmissionLine {
   /** @param place asks the database */
   constructor(private readonly place: (request: AdmissionRequest) => Promise<AdmissionResult>) {}
 
-  /** What admission says to a call, at once or when its turn has come. @throws what `place` throws */
+  /** The result of admission, at once or after waiting in line. @throws what `place` throws */
   async admit(request: AdmissionRequest): Promise<AdmissionResult> {
     const ahead = this.lines.size === 0 ? undefined : this.lineAhead(request);
     if (ahead !== undefined) return this.wait(ahead, request);
@@ -33,14 +33,14 @@ export class AdmissionLine {
     return isPassing(result, request) ? this.wait(shortOf(result, request), request, result) : result;
   }
 
-  /** Calls of the account, or of the key, have ended. */
+  /** Retries the first waiting call of the account and of the key: one of their calls has ended. */
   wake(accountId: string, keyId: string): void {
     if (this.lines.size === 0) return;
     this.lines.get(accountId)?.wake();
     this.lines.get(keyId)?.wake();
   }
 
-  /** Nobody waits any longer. */
+  /** Lets all waiting calls ask one last time. */
   close(): void {
     this.isClosed = true;
     for (const line of this.lines.values()) {
@@ -62,7 +62,7 @@ export class AdmissionLine {
     const turned = new Promise<void>((resolve) => (turn = resolve));
     line.waiting.push(turn);
     try {
-      // Whoever comes to the front later asks at once: the one before has just been answered.
+      // A call that reaches the front asks at once: the one before it has just left.
       if (isFirst && refused !== undefined) await nextWake(line, untilMs);
       else if (!isFirst) await Promise.race([turned, elapsed(untilMs - performance.now())]);
       return await this.untilAnswered(line, request, untilMs);
@@ -91,10 +91,8 @@ export class AdmissionLine {
 }
 
 /** Whether only running calls are in the way. */
-const isPassing = ({ outcome, free, onHold }: AdmissionResult, { minimum }: AdmissionRequest): boolean =>
-  (outcome === 'wallet' || outcome === 'key' || outcome === 'budget') &&
-  onHold > 0n &&
-  free + onHold >= BigInt(minimum);
+const isPassing = (result: AdmissionResult, { minimum }: AdmissionRequest): boolean =>
+  isShort(result) && result.onHold > 0n && result.free + result.onHold >= BigInt(minimum);
 
 /** Whose money is short. */
 const shortOf = ({ outcome }: AdmissionResult, { account_id, key_id }: AdmissionRequest): string =>

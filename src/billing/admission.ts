@@ -46,6 +46,10 @@ export interface AdmissionResult extends FundsLeft {
   readonly hold: bigint;
 }
 
+/** Whether the wallet, the key or a budget does not have enough. */
+export const isShort = ({ outcome }: AdmissionResult): boolean =>
+  outcome === 'wallet' || outcome === 'key' || outcome === 'budget';
+
 /** Asks for more money for a call that still runs. */
 export interface ExtensionRequest {
   /** As the call was admitted, should its row have been lost with the database. */

@@ -6,7 +6,13 @@ import { Batcher, isOutage } from '../database/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
 import { type CountedTokens, TokenCounter } from '../tokens/index.js';
-import type { AdmissionRequest, AdmissionResult, ExtensionRequest, ExtensionResult } from './admission.js';
+import {
+  type AdmissionRequest,
+  type AdmissionResult,
+  type ExtensionRequest,
+  type ExtensionResult,
+  isShort,
+} from './admission.js';
 import { AdmissionLine } from './admission-line.js';
 import { refusalOf } from './admission-refusal.js';
 import { AdmissionOutdated, AdmissionUnavailable, TooManyUnsettled } from './billing.errors.js';
@@ -31,9 +37,9 @@ import {
 } from './ticket.js';
 import { usageBounds } from './usage-check.js';
 
-/** Vendors' tokenizers differ: what is held by a count is a little more than that. */
+/** Safety factor on a counted prompt: vendors' tokenizers differ from the one that counts. */
 const COUNT_MARGIN = 1.1;
-/** A prompt has seldom fewer tokens than this part of their bound: nobody counts one that could not be paid for then. */
+/** A prompt seldom has fewer tokens than 1/8 of its bound: calls that could not pay even that are refused uncounted. */
 const MIN_COUNTED_SHARE = 8n;
 /** How long a failure waits to be in the log before it is told, in ms. */
 const FAILURE_PATIENCE_MS = 1500;
@@ -44,7 +50,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   private readonly admissions: Batcher<AdmissionRequest, AdmissionResult>;
   private readonly extensions: Batcher<ExtensionRequest, ExtensionResult>;
   private readonly admitting = new InFlight();
-  /** Ends of calls that wait for a count. */
+  /** Counts that settlements wait for. */
   private readonly counting = new InFlight();
   private readonly line = new AdmissionLine((request) => this.place(request));
   private readonly answers = new KnownAnswers();
@@ -153,7 +159,8 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     const { call, caller } = ticket;
     let current = this.continued(call, plan(caller));
     let counted: number | undefined;
-    for (let attempt = 1; ; attempt += 1) {
+    let isRenewed = false;
+    for (;;) {
       const admission = admissionRequest(call, current, this.self.id, counted);
       const result = await this.line.admit(admission.request);
       if (result.outcome === 'admitted') return this.admitted(call, current, admission, result.hold);
@@ -165,7 +172,8 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
       const refusal = refusalOf(result, hold.minimum, current.caller.keyName);
       if (refusal !== undefined) throw refusal;
       // The key or the catalog has changed since this process read it: read both anew, once.
-      if (attempt > 2) throw new AdmissionOutdated();
+      if (isRenewed) throw new AdmissionOutdated();
+      isRenewed = true;
       const [renewed] = await Promise.all([this.keys.renew(caller, call.ip), this.catalog.reload().catch(unavailable)]);
       current = this.continued(call, plan(renewed));
     }
@@ -208,9 +216,6 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     return this.admissions.submit(request).catch(unavailable);
   }
 }
-
-const isShort = ({ outcome }: AdmissionResult): boolean =>
-  outcome === 'wallet' || outcome === 'key' || outcome === 'budget';
 
 /** Whether what is left could pay for the call if its prompt were much smaller than its bound. */
 function mayFit(

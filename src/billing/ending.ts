@@ -19,7 +19,7 @@ export interface Progress {
   readonly told?: TokenUsage | undefined;
   /** It came before the answer, and knows the prompt at most. */
   readonly isProvisional?: boolean;
-  /** What stands in for a report where there is none; absent when that could not be counted either. */
+  /** Tokens counted in place of a missing report; absent when counting failed. */
   readonly counted?: CountedTokens | undefined;
   /** The prompt, where it was counted by itself. */
   readonly countedPrompt?: number | undefined;

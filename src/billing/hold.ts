@@ -3,7 +3,7 @@ import type { CatalogModel } from '../catalog/index.js';
 import type { CreditLine } from './credit.js';
 import { type PriceTerms, costWithOutput, outputTokensFor } from './price.js';
 
-/** Of one that is named by its address: nobody here knows how large it is. */
+/** Of an image referenced by URL, whose size is unknown. */
 const MAX_IMAGE_TOKENS = 4800;
 /** A stream holds this much output to begin with. */
 const STREAM_SLICE = 1024;

@@ -5,10 +5,10 @@ const MAX_KEPT_BYTES = 256 * 1024;
 /** Pieces are put together so often: each by itself would keep alive the event that it was cut from. */
 const MAX_LOOSE_CHARACTERS = 4096;
 
-/** What a tokenizer is to count in place of an estimate. */
+/** Estimated text that is to be replaced by a tokenizer's count. */
 export interface Uncounted {
   readonly text: string;
-  /** It has so many tokens. Changes nothing once a report has covered it. */
+  /** Replaces the estimate by the count, unless a report has covered the text meanwhile. */
   readonly counted: (tokens: number) => void;
 }
 

@@ -88,7 +88,7 @@ export class Ticket {
   /** Of the prompt, where only that was counted. */
   private countedPrompt: number | undefined;
   private begun = false;
-  /** What was there of the prompt when the client left: nobody else keeps it from then on. */
+  /** The prompt as it was when the client left, kept until the call is settled. */
   private leftPrompt: CountablePrompt | undefined;
   private admitting: Promise<Admission> | undefined;
   private settling: Promise<void> | undefined;
@@ -171,7 +171,7 @@ export class Ticket {
     return !this.begun;
   }
 
-  /** Whether a prompt has gone up whole that nobody has refused. */
+  /** Whether the whole prompt was sent and the upstream has not refused it. */
   get promptSent(): boolean {
     return this.attempts.at(-1)?.isPromptSpent ?? false;
   }
@@ -206,7 +206,7 @@ export class Ticket {
     return this.leftPrompt ?? this.call.body.countable;
   }
 
-  /** Has counted what was only estimated. False when there is nothing of the kind, or nobody could count it. */
+  /** Replaces estimates by a tokenizer's count. @returns false when there is nothing to count, or counting failed */
   private async recount(): Promise<boolean> {
     const prompt = this.isPromptKnown ? undefined : this.prompt;
     const said = this.output.takeUncounted();

@@ -12,7 +12,7 @@ export interface BodySize {
   readonly images: number;
   /** Its text has no more tokens; absent: half of its bytes are taken for that. */
   readonly maxTextTokens?: number;
-  /** What is encoded in it, in order; absent where nobody has looked. */
+  /** Encoded images, sounds and files, in order; absent where the body was not scanned for them. */
   readonly media?: readonly DeclaredMedia[];
   /** The longest time that parts of it may be marked to be cached for; absent: none is marked. */
   readonly cacheLifetime?: '5m' | '1h';

@@ -3,9 +3,9 @@ import { Buffer } from 'node:buffer';
 // How many tokens an encoded image, sound or file can be, by what the first of its bytes say and how many there are.
 
 export interface MediaTokens {
-  /** What is held for. */
+  /** Upper bound, for the hold. */
   readonly maxTokens: number;
-  /** What is charged where nobody reports it. */
+  /** Charged when the upstream does not report usage. */
   readonly likelyTokens: number;
 }
 
