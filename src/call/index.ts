@@ -29,6 +29,7 @@ export { WAIT_REASONS, type WaitReason, type WaitRecord, type WaitRecords, Waits
 export { type HeadReader, headReader } from './head-reader.js';
 export { Interruption } from './interruption.js';
 export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
+export type { JsonElement } from './json-members.js';
 export { jsonInterests } from './json-interests.js';
 export { splice, SplicedBody, type JsonEdit } from './json-splice.js';
 export type { LimitStanding, LimitStandings } from './limit-standings.js';

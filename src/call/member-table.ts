@@ -10,8 +10,10 @@ import { headerOf, type RequestLine } from './request-line.js';
 export type MemberRule =
   /** Nothing beyond the tokens that it costs. */
   | { readonly is: 'plain' }
-  /** It names a speed or a region of inference; `standard` are the values that cost nothing extra. */
-  | { readonly is: 'speed' | 'geo'; readonly standard: readonly string[] }
+  /** It names a speed; `standard` are the values that cost nothing extra. */
+  | { readonly is: 'speed'; readonly standard: readonly string[] }
+  /** It names a region of inference: without it, the upstream chooses. */
+  | { readonly is: 'geo' }
   /** A prompt cache lifetime; the values here have a price of their own. */
   | { readonly is: 'cache_lifetime'; readonly priced: readonly string[] }
   /** A bound on all uses of hosted tools. */
@@ -90,7 +92,7 @@ export const ROUTER_MEMBERS: Readonly<Record<string, MemberRule>> = {
 const MAX_ALTERNATIVES = 16;
 const MAX_NAME_LENGTH = 256;
 const MAX_VALUE_BYTES = 64 * 1024;
-const MAX_BETAS = 64;
+const MAX_UNKNOWN_BETAS = 64;
 const FREE_FORM = ['metadata', 'client_metadata'];
 
 /** What a dialect's head reader must look for so that the table can be applied. */
@@ -140,12 +142,14 @@ export class MemberReader {
     switch (rule.is) {
       case 'plain':
         return;
-      case 'speed':
-      case 'geo': {
+      case 'speed': {
         const value = fields.optionalString(path, { maxLength: MAX_NAME_LENGTH });
-        if (value !== undefined && !rule.standard.includes(value)) demands[rule.is] = value;
+        if (value !== undefined && !rule.standard.includes(value)) demands.speed = value;
         return;
       }
+      case 'geo':
+        demands.geo = fields.optionalString(path, { maxLength: MAX_NAME_LENGTH });
+        return;
       case 'cache_lifetime': {
         const value = fields.hint(path);
         if (value !== undefined && rule.priced.includes(value)) demands.cacheLifetime = value;
@@ -195,14 +199,15 @@ export class MemberReader {
     const { header, known, refused } = this.table.betas;
     const value = headerOf(request, header);
     if (value === undefined) return;
-    for (const beta of value.split(',', MAX_BETAS).map((name) => name.trim())) {
-      if (refused.has(beta))
-        throw new AppError('invalid_request', `${header}: ${beta} is not accepted here; leave it out.`, {
-          param: header,
-          fault: 'unsupported_parameter' satisfies FieldFault,
-        });
-      if (beta !== '' && !known.has(beta)) demands.unknown.push(`${header}=${beta.slice(0, 64)}`);
-    }
+    const betas = value.split(',').map((name) => name.trim().toLowerCase());
+    const beta = betas.find((name) => refused.has(name));
+    if (beta !== undefined)
+      throw new AppError('invalid_request', `${header}: ${beta} is not accepted here; leave it out.`, {
+        param: header,
+        fault: 'unsupported_parameter' satisfies FieldFault,
+      });
+    const unknown = betas.filter((name) => name !== '' && !known.has(name)).slice(0, MAX_UNKNOWN_BETAS);
+    demands.unknown.push(...unknown.map((name) => `${header}=${name.slice(0, 64)}`));
   }
 }
 

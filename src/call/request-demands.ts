@@ -2,7 +2,7 @@ import type { JsonField } from './json-members.js';
 
 /** What the members of a request do beside asking for tokens of its model: read from the protocol's table of members. */
 export interface RequestDemands {
-  /** A speed other than the standard one (`fast`), and a region of inference, as written. */
+  /** A speed other than the standard one (`fast`), and the region of inference that is named, as written. */
   readonly speed?: string | undefined;
   readonly geo?: string | undefined;
   /** The longest prompt cache lifetime that is asked for where it has a price of its own: `12h`. */

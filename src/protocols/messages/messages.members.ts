@@ -24,7 +24,7 @@ export const MESSAGES_MEMBERS: MemberTable = {
     ...ROUTER_MEMBERS,
     tools: TOOLS,
     speed: { is: 'speed', standard: ['standard'] },
-    inference_geo: { is: 'geo', standard: ['global'] },
+    inference_geo: { is: 'geo' },
     fallbacks: { is: 'alternatives' },
     context_management: { is: 'passes', when: compacts },
     compaction: { is: 'passes', when: (value) => value !== null },

@@ -10,6 +10,7 @@ import {
   type CallAffinity,
   type CallHead,
   type HeadReader,
+  type JsonElement,
   type JsonFields,
   type OutsideContent,
   type RequestLine,
@@ -31,7 +32,9 @@ export const MAX_ID_LENGTH = 1024;
 /** By its id, or an object with it. */
 const CONVERSATION = 'conversation';
 const CONVERSATION_ID = 'conversation.id';
-const INTERESTS = interestsOf(RESPONSES_MEMBERS);
+const ITEMS = 'input[]';
+const [ITEM_ID, ITEM_TYPE] = [`${ITEMS}.id`, `${ITEMS}.type`];
+const INTERESTS = interestsOf(RESPONSES_MEMBERS, ITEM_ID, ITEM_TYPE);
 const MEMBERS = new MemberReader(RESPONSES_MEMBERS);
 /** What can stand for an input: it lies with the upstream already. */
 const STORED_INPUTS = ['prompt', PREVIOUS_RESPONSE, CONVERSATION] as const;
@@ -66,8 +69,13 @@ function headOf(fields: JsonFields, request: RequestLine): CallHead {
 function leansOn(fields: JsonFields): OutsideContent | undefined {
   const previousResponseId = fields.optionalString(PREVIOUS_RESPONSE, { maxLength: MAX_ID_LENGTH });
   if (fields.has(CONVERSATION) || fields.has('prompt')) return { previousResponseId: undefined };
+  if (fields.elements(ITEMS).some(mayBeReference)) return { previousResponseId: undefined };
   return outsideIn(fields) ?? (previousResponseId === undefined ? undefined : { previousResponseId });
 }
+
+/** References may leave their type out. What only looks like one is told apart when the request is parsed. */
+const mayBeReference = ({ members }: JsonElement): boolean =>
+  members.get(ITEM_ID)?.kind === 'string' && (members.get(ITEM_TYPE)?.kind ?? 'null') === 'null';
 
 /** A conversation lies with one upstream, and is what its calls begin with. */
 const affinityIn = (fields: JsonFields): CallAffinity | undefined =>

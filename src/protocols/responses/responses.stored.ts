@@ -84,11 +84,12 @@ function parsed(last: Uint8Array): JsonObject | undefined {
   }
 }
 
-/** A reference may leave its type out: then it is what has an id and neither role nor content. */
+/** A reference may leave its type out, or send null: then it is what has an id and neither role nor content. */
 function referenceIn(item: JsonTree): string | undefined {
   if (!isTreeObject(item) || typeof item['id'] !== 'string') return undefined;
-  if (item['type'] === 'item_reference') return item['id'];
-  return Object.keys(item).length === 1 ? item['id'] : undefined;
+  const type = item['type'] ?? undefined;
+  const isReference = type === undefined ? !('role' in item || 'content' in item) : type === 'item_reference';
+  return isReference ? item['id'] : undefined;
 }
 
 const outputOf = ({ response: { output } }: KeptAnswer): readonly JsonTree[] =>
