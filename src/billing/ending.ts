@@ -1,4 +1,5 @@
 import { NO_TOKENS, type TokenUsage } from '../call/index.js';
+import { RefusedKey } from '../keys/index.js';
 import type { AppError } from '../shared/index.js';
 import type { CountedTokens } from '../tokens/index.js';
 import { OutOfCredit } from './billing.errors.js';
@@ -67,8 +68,12 @@ export function isPartial(
   { silent, promptSent }: { readonly silent: boolean; readonly promptSent: boolean },
 ): boolean {
   if (ending.status === 'cancelled') return !silent || promptSent;
-  return ending.status === 'failed' && (!silent || ranOut(ending.error));
+  if (ending.status !== 'failed') return false;
+  return !silent || ranOut(ending.error) || (promptSent && wasRevoked(ending.error));
 }
+
+/** An admitted call fails by this only when its key is revoked, which is its owner's doing or its fault. */
+const wasRevoked = (error: AppError): boolean => error instanceof RefusedKey;
 
 /** Not the upstream's failure, nor ours: what it has thought so far is paid for as far as the money goes. */
 export const ranOut = (error: AppError): boolean => error instanceof OutOfCredit;

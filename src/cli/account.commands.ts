@@ -71,7 +71,7 @@ export function accountCommands(program: Command, withApp: WithApp): void {
   accountImportCommand(account, withApp);
   accountLimitsCommand(account, withApp);
   secondFactorCommands(account, withApp);
-  stateCommand(account, 'disable', 'refuse it and all its keys from now on, and end its sessions', withApp);
+  stateCommand(account, 'disable', 'refuse it and all its keys, and end its sessions and running calls', withApp);
   stateCommand(account, 'enable', 'let it sign in, and accept its keys again', withApp);
 }
 

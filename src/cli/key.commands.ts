@@ -54,9 +54,9 @@ export function keyCommands(program: Command, withApp: WithApp): void {
     .requiredOption('--email <address>', 'e-mail address of the account')
     .option('--json', 'print one JSON object')
     .action((options: { readonly email: string; readonly json?: true }) => list(options, withApp));
-  stateCommand(key, 'disable', 'refuse it from now on', withApp);
+  stateCommand(key, 'disable', 'refuse it, and end its running calls', withApp);
   stateCommand(key, 'enable', 'accept it again', withApp);
-  stateCommand(key, 'delete', 'refuse it for good', withApp);
+  stateCommand(key, 'delete', 'refuse it for good, and end its running calls', withApp);
   key
     .command('quota')
     .description('raise what a key may spend, or lower it with a negative amount')

@@ -20,4 +20,4 @@ export { DatabasePools } from './pools.js';
 export { processIdentity } from './process-identity.js';
 export { soleTransaction } from './sole-transaction.js';
 export { storableJson } from './storable-json.js';
-export { TOPICS } from './topics.js';
+export { idIn, TOPICS } from './topics.js';

@@ -2,7 +2,7 @@
 export const TOPICS = {
   /** A key was made or changed. */
   key: 'key',
-  /** An account was switched on or off. */
+  /** An account was enabled, disabled or deleted, or its group or limits changed. */
   account: 'account',
   /** The catalog has another version: its groups, models, prices or channels were changed. */
   catalog: 'catalog',
@@ -15,3 +15,9 @@ export const TOPICS = {
   /** A question: does the channel of this name answer? */
   probe: 'probe',
 } as const;
+
+/** The id in a message on `key` or `account`; an unreadable one names nothing. */
+export function idIn(payload: unknown): string {
+  const { id } = (payload ?? {}) as { id?: unknown };
+  return typeof id === 'string' ? id : '';
+}

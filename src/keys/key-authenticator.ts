@@ -68,23 +68,27 @@ export class KeyAuthenticator {
     return this.examined(await this.directory.lookAtNewKeyOf(accountId));
   }
 
+  /**
+   * Why keys of these may not be used at all any more, whatever they were when their calls began. A key that has only
+   * expired since is not among them: it was good for what it began.
+   * @throws AppError `unavailable` when the database does not answer
+   */
+  async revoked(keyIds: readonly string[]): Promise<readonly RefusedKey[]> {
+    const callers = await this.directory.lookAtAll(keyIds);
+    return callers.flatMap((caller) => revocationOf(caller) ?? []);
+  }
+
   private examined(caller: Caller | undefined): ExaminedCaller | undefined {
     return caller && { caller, refusal: this.refusalOf(caller) };
   }
 
   /** Why the key or its account may not be used now, wherever from; undefined when it may. */
   private refusalOf(caller: Caller): RefusedKey | undefined {
-    const { keyState, accountState, expiresAt } = caller;
-    if (keyState === 'deleted') return new RefusedKey('this key was deleted. Use another one.', caller);
-    if (keyState === 'disabled')
-      return new RefusedKey('this key is disabled. Enable it again or use another one.', caller);
-    if (accountState === 'deleted')
-      return new RefusedKey('the account of this key was deleted. Use another key.', caller);
-    if (accountState === 'disabled')
-      return new RefusedKey('the account of this key is disabled. Ask the operator.', caller);
-    if (expiresAt !== undefined && expiresAt <= this.clock.now())
+    const { expiresAt } = caller;
+    const revocation = revocationOf(caller);
+    if (revocation === undefined && expiresAt !== undefined && expiresAt <= this.clock.now())
       return new RefusedKey(`this key expired at ${new Date(expiresAt).toISOString()}. Use another one.`, caller);
-    return undefined;
+    return revocation;
   }
 
   private accept(caller: Caller, address: string): Caller {
@@ -93,4 +97,17 @@ export class KeyAuthenticator {
     if (caller.networks?.includes(address) === false) throw new RefusedAddress(address, caller);
     return caller;
   }
+}
+
+/** Why a key may not be used, by its own state and that of its account; undefined when both are enabled. */
+function revocationOf(caller: Caller): RefusedKey | undefined {
+  const { keyState, accountState } = caller;
+  if (keyState === 'deleted') return new RefusedKey('this key was deleted. Use another one.', caller);
+  if (keyState === 'disabled')
+    return new RefusedKey('this key is disabled. Enable it again or use another one.', caller);
+  if (accountState === 'deleted')
+    return new RefusedKey('the account of this key was deleted. Use another key.', caller);
+  if (accountState === 'disabled')
+    return new RefusedKey('the account of this key is disabled. Ask the operator.', caller);
+  return undefined;
 }

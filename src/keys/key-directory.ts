@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Batcher, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../database/index.js';
+import { Batcher, idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../database/index.js';
 import { AppError, Clock, newId } from '../shared/index.js';
 import { hashSecret, isImportable } from './api-key.secret.js';
 import { CallerRepository } from './caller.repository.js';
@@ -61,12 +61,18 @@ export class KeyDirectory {
    */
   reload(keyId: string): Promise<Caller | undefined> {
     this.forget(keyId);
-    return this.callers.findById(keyId).catch(refuse);
+    return this.look(keyId);
   }
 
   /** The same of a key that nobody has sent: what is cached of it stays. */
-  look(keyId: string): Promise<Caller | undefined> {
-    return this.callers.findById(keyId).catch(refuse);
+  async look(keyId: string): Promise<Caller | undefined> {
+    const [caller] = await this.lookAtAll([keyId]);
+    return caller;
+  }
+
+  /** Callers as their rows say now, in no order; ids of no key are left out. */
+  lookAtAll(keyIds: readonly string[]): Promise<readonly Caller[]> {
+    return this.callers.findByIds(keyIds).catch(refuse);
   }
 
   /** Who would call with a new key of the account, one with no settings of its own; undefined when there is no account. */
@@ -102,10 +108,4 @@ function refuse(cause: unknown): never {
     { retryAfterSeconds: 1 },
     { cause },
   );
-}
-
-/** The id in a notification of ours; an unreadable one names nothing. */
-function idIn(payload: unknown): string {
-  const { id } = (payload ?? {}) as { id?: unknown };
-  return typeof id === 'string' ? id : '';
 }

@@ -38,6 +38,7 @@ import { RequestLimitGuard } from './prompt-route.js';
 import { RelayTimings } from './relay-timings.js';
 import { RelayService } from './relay.service.js';
 import { Replies } from './replies.js';
+import { Revocations } from './revocations.js';
 import { RunState } from './run-state.js';
 import { SharedMemory } from './shared-memory.js';
 import { StrayController, StrayGuard } from './stray.controller.js';
@@ -86,6 +87,7 @@ import { UsageCounting } from './usage-counting.js';
     RelayService,
     RelayTimings,
     Replies,
+    Revocations,
     RunState,
     SharedMemory,
     StrayGuard,

@@ -55,7 +55,7 @@ export class RelayService {
   async answer(dialect: ProtocolAdapter | DialectChoice, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = callerOf(request);
     const arrival = arrivalOf(request);
-    const answer = this.replies.open(request.id, arrival.startedMs);
+    const answer = this.replies.open(request.id, caller, arrival.startedMs);
     let read: ReadCall | undefined;
     try {
       const { call, asked, answers, body, share } = (read = await this.readOrRefuse(dialect, request, caller, answer));

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Observable } from 'rxjs';
 import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
+import type { Caller } from '../keys/index.js';
 import { Answer, type ReplyFacts } from './answer.js';
 import { RelayMetrics } from './relay-metrics.js';
 import { RelayTimings } from './relay-timings.js';
@@ -21,8 +22,8 @@ export class Replies {
   ) {}
 
   /** The answer to a call that has just come, of which nothing is known yet. To be closed, however the call ends. */
-  open(callId: string, startedMs: number): Answer {
-    const answer = new Answer(this.state.begin(callId), startedMs);
+  open(callId: string, caller: Caller, startedMs: number): Answer {
+    const answer = new Answer(this.state.begin(callId, caller), startedMs);
     answer.onBegun = (relayMs) => this.metrics.begun(relayMs);
     return answer;
   }

@@ -2,8 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Interruption } from '../call/index.js';
+import type { Caller } from '../keys/index.js';
 import type { AppError } from '../shared/index.js';
 import { CutOff } from './relay.errors.js';
+
+interface RunningCall {
+  readonly caller: Caller;
+  readonly interruption: Interruption;
+}
 
 /**
  * Whether this process still takes calls, what it is answering, and how that is ended. Serving → draining (new calls are
@@ -17,7 +23,7 @@ export class RunState {
   /** Connections that have had an answer and wait for another request. */
   private readonly idle = new Set<Socket>();
   /** By the ids of the calls. */
-  private readonly calls = new Map<string, Interruption>();
+  private readonly calls = new Map<string, RunningCall>();
   private isDraining = false;
   private isOver = false;
 
@@ -56,11 +62,11 @@ export class RunState {
     });
   }
 
-  /** A call runs from here on. It is told when it has to end: because the process does, or for a fault of its own. */
-  begin(callId: string): Interruption {
+  /** A call runs from here on. It is told when it has to end: because the process does, its key may not, or by a fault. */
+  begin(callId: string, caller: Caller): Interruption {
     const interruption = new Interruption();
     if (this.isOver) interruption.interrupt(new CutOff());
-    this.calls.set(callId, interruption);
+    this.calls.set(callId, { caller, interruption });
     return interruption;
   }
 
@@ -70,7 +76,20 @@ export class RunState {
 
   /** Ends one call. @returns whether it fails by this error now, and so logs it */
   fail(callId: string, error: AppError): boolean {
-    return this.calls.get(callId)?.interrupt(error) ?? false;
+    return this.calls.get(callId)?.interruption.interrupt(error) ?? false;
+  }
+
+  /** The ids of the keys that have running calls, of callers that fit. */
+  keysWhere(fits: (caller: Caller) => boolean): readonly string[] {
+    const keyIds = new Set<string>();
+    for (const { caller } of this.calls.values()) if (fits(caller)) keyIds.add(caller.keyId);
+    return [...keyIds];
+  }
+
+  /** Ends every running call of a key. */
+  failKey(keyId: string, error: AppError): void {
+    for (const { caller, interruption } of this.calls.values())
+      if (caller.keyId === keyId) interruption.interrupt(error);
   }
 
   /** From now on not ready, and every connection closes behind its answer. Resolves when what runs now has ended. */
@@ -84,7 +103,7 @@ export class RunState {
   /** Ends every call that still runs. Resolves when their clients have taken what there is to say. */
   cutOff(): Promise<void> {
     this.isOver = true;
-    for (const interruption of this.calls.values()) interruption.interrupt(new CutOff());
+    for (const { interruption } of this.calls.values()) interruption.interrupt(new CutOff());
     return this.answered();
   }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { aRequest } from '../support/dialects.js';
+import { aRequest, PATHS } from '../support/dialects.js';
 import { eventually } from '../support/eventually.js';
 import { Load } from '../support/load.js';
 import { catalogFor } from '../support/relay-app.js';
@@ -11,6 +11,7 @@ import type { RecordedRequest } from '../support/scripted-request.js';
 import {
   answerIn,
   delay,
+  endlessStream,
   gate,
   pacedStream,
   type Script,
@@ -105,6 +106,25 @@ describe('two processes on one database', () => {
       expect(text).toContain('insufficient quota');
     }
     expect(await wallet('fifty@example.com')).toEqual({ balance: '0', held: '0', holds: 0 });
+  }, 120_000);
+
+  it('both end the streams of an account that is suspended (F8)', async () => {
+    const email = 'suspended@example.com';
+    const key = await aKey(email, '1');
+    upstream.script(endlessStream('messages'));
+    const streams = services.map(async ({ address }) => {
+      const response = await fetch(`${address}${PATHS.messages}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}` },
+        body: JSON.stringify(aRequest('messages', { stream: true })),
+      });
+      return response.text();
+    });
+    for (const _ of services) await upstream.nextRequest();
+    await run('account', 'disable', '--email', email);
+    for (const stream of await Promise.all(streams)) expect(stream).toContain('the account of this key is disabled');
+    expect(await wallet(email)).toMatchObject({ held: '0', holds: 0 });
+    expect(await run('ledger', 'check')).toBe('ledger exact');
   }, 120_000);
 
   it(

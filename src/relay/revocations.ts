@@ -1,0 +1,66 @@
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../database/index.js';
+import { type Caller, KeyAuthenticator } from '../keys/index.js';
+import { reasonOf } from '../shared/index.js';
+import { RunState } from './run-state.js';
+
+/**
+ * Ends the running calls of a key that was disabled or deleted, or whose account was, within a second and in every
+ * process. A call is registered before its admission reads the same rows, so that none is missed between the two.
+ */
+@Injectable()
+export class Revocations implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger('Revocations');
+  /** Changes may have been missed, or could not be checked: all running keys are checked at the next interval. */
+  private isBehind = false;
+  private isFailing = false;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly unsubscribe: (() => void)[] = [];
+
+  constructor(
+    private readonly state: RunState,
+    private readonly keys: KeyAuthenticator,
+    private readonly notifications: Notifications,
+  ) {}
+
+  onModuleInit(): void {
+    const { notifications } = this;
+    this.unsubscribe.push(
+      notifications.on(TOPICS.key, (payload) => this.checkWhere(({ keyId }) => keyId === idIn(payload))),
+      notifications.on(TOPICS.account, (payload) => this.checkWhere(({ accountId }) => accountId === idIn(payload))),
+    );
+    notifications.onReconnect(() => this.checkAll());
+    this.timer = setInterval(() => {
+      if (this.isBehind || !notifications.connected) this.checkAll();
+    }, UNHEARD_CACHE_MS).unref();
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+    for (const off of this.unsubscribe) off();
+  }
+
+  private checkAll(): void {
+    this.isBehind = false;
+    this.checkWhere(() => true);
+  }
+
+  /** Not awaited: the notifications behind this one must not wait for the database. */
+  private checkWhere(concerns: (caller: Caller) => boolean): void {
+    const keyIds = this.state.keysWhere(concerns);
+    if (keyIds.length === 0) return;
+    this.endRevoked(keyIds).then(
+      () => (this.isFailing = false),
+      (error: unknown) => {
+        this.isBehind = true;
+        if (!this.isFailing)
+          this.logger.warn(`Keys of running calls could not be checked; retrying: ${reasonOf(error)}`);
+        this.isFailing = true;
+      },
+    );
+  }
+
+  private async endRevoked(keyIds: readonly string[]): Promise<void> {
+    for (const refusal of await this.keys.revoked(keyIds)) this.state.failKey(refusal.caller.keyId, refusal);
+  }
+}
