@@ -19,6 +19,11 @@ const BILLING =
 const UNKNOWN_MODEL = /\bmodel\b.{0,120}\b(?:not found|does not exist|not exist)\b|\b(?:unknown|no such) model\b/is;
 // The same in the message of a wrong request, by its beginning: behind it vendors quote what the client has written.
 const NO_MONEY = /^(?:your credit balance|billing (?:hard )?limit|you exceeded your current quota|insufficient quota)/i;
+// This request alone exceeds the limit of tokens per minute, so waiting does not help.
+const TOO_LARGE_FOR_LIMIT = /^request too large\b/i;
+// A 403 about the request's content says nothing about the credential.
+const BAD_CONTENT =
+  /\b(?:input|prompt|request|content|message)\b.{0,80}\bflagged\b|\bmoderation\b|\bcontent[ _]policy\b/is;
 const BAD_KEY = /^(?:(?:invalid|incorrect) api key|api key not valid)/i;
 const TOO_LONG =
   /context_length_exceeded|maximum context length|prompt is too long|context window|too many (?:input )?tokens/i;
@@ -70,7 +75,7 @@ export function classifyUpstream(status: number, headers: UpstreamHeaders, body:
   const said = `${fault.type ?? ''} ${fault.code ?? ''} ${fault.message ?? ''}`;
   if (isOutOfMoney(status, fault)) return outOfMoney(status);
   if (isBadCredential(status, fault)) return badCredential(status);
-  if (status === 429) return rateLimited(status, headers);
+  if (status === 429) return rateLimited(status, headers, fault);
   if (status === 408 || status === 409 || status >= 500) return transient(status, headers, fault);
   if (isRedirect(status) || isWrongAddress(status, fault)) return misconfigured(status);
   if (isUnknownModel(status, fault)) return misconfigured(status, { unknownModel: true });
@@ -123,7 +128,11 @@ function misconfigured(upstreamStatus: number, what: Pick<ErrorDetails, 'unknown
   return failed('upstream_error', message, { upstreamStatus, ...what });
 }
 
-function rateLimited(upstreamStatus: number, headers: UpstreamHeaders): AppError {
+function rateLimited(upstreamStatus: number, headers: UpstreamHeaders, fault: UpstreamFault): AppError {
+  if (TOO_LARGE_FOR_LIMIT.test(fault.message ?? '')) {
+    const words = "The request is too large for the upstream's rate limit. Shorten it, or ask for less output.";
+    return failed('rate_limit_exceeded', words, { upstreamStatus, ofRequest: true, shouldRetry: false });
+  }
   const retryAfterSeconds = readRetryAfter(headers) ?? 1;
   const toldSeconds = Math.min(retryAfterSeconds, MAX_RETRY_AFTER_SECONDS);
   const message = `The upstream's rate limit is reached. Please try again in ${toldSeconds}s.`;
@@ -152,7 +161,7 @@ function isOutOfMoney(status: number, { type = '', code = '', message = '' }: Up
 
 function isBadCredential(status: number, { type, code, message = '' }: UpstreamFault): boolean {
   if (status === 400) return [type, code].includes('invalid_api_key') || BAD_KEY.test(message);
-  return status === 401 || status === 403;
+  return status === 401 || (status === 403 && !BAD_CONTENT.test(message));
 }
 
 /** Never followed: it could lead anywhere, with the credential. */

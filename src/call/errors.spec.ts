@@ -132,7 +132,14 @@ describe('what an upstream refusal means', () => {
     expect(classified.details).toMatchObject({ failover: true, upstreamStatus: status });
   });
 
+  it('tells a request too large for a rate limit from a limit that waiting lifts', () => {
+    const classified = classifyUpstream(429, {}, said('Request too large for m: Limit 10000, Requested 20000.'));
+    expect(classified.kind).toBe('rate_limit_exceeded');
+    expect(classified.details).toMatchObject({ failover: true, ofRequest: true, shouldRetry: false });
+  });
+
   it.each<[number, object | string, ErrorKind]>([
+    [403, said('Your input was flagged by the provider'), 'invalid_request'],
     [400, said('temperature: Extra inputs are not permitted'), 'invalid_request'],
     [400, said('temperature is not supported with this model', { param: 'temperature' }), 'invalid_request'],
     [400, said('model: String should have at least 1 character'), 'invalid_request'],

@@ -18,6 +18,7 @@ import { CredentialStore } from './credential-store.js';
 import { CredentialVault } from './credential-vault.js';
 import { ChannelGauge } from './health/channel-gauge.js';
 import { ChannelHealth } from './health/channel-health.js';
+import { CheckCalls } from './health/check-calls.js';
 import { HealthLimits } from './health/health-limits.js';
 import { RestRepository } from './health/rest.repository.js';
 import { SharedRests } from './health/shared-rests.js';
@@ -39,6 +40,7 @@ import { UpstreamPools } from './upstream-pools.js';
     HealthLimits,
     RestRepository,
     SharedRests,
+    CheckCalls,
     ChannelHealth,
     ChannelGauge,
     ChannelLoad,
@@ -56,6 +58,7 @@ import { UpstreamPools } from './upstream-pools.js';
   exports: [
     ChannelDirectory,
     ChannelHealth,
+    CheckCalls,
     ChannelSelection,
     Random,
     UpstreamClient,

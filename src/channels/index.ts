@@ -26,6 +26,7 @@ export { type Fault, InvalidCatalog } from './catalog-file/invalid-catalog.js';
 export { Numeral } from './catalog-file/numeral.js';
 export type { ChannelRecord, CredentialNote } from './channel-record.js';
 export { ChannelHealth } from './health/channel-health.js';
+export { CheckCalls, type CheckTarget } from './health/check-calls.js';
 export type { Rest } from './health/rest.js';
 export { HealthLimits } from './health/health-limits.js';
 export { Random } from './random.js';

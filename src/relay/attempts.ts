@@ -46,6 +46,7 @@ export class Attempts {
       model: model.name,
       protocol: ticket.call.protocol,
       affinity: affinityOfCall(ticket.call, caller),
+      accountId: caller.accountId,
       admits: (channel) =>
         recollection?.admits(channel) !== false && misfitOf(channel, ticket.call, unpriced) === undefined,
       keeper: recollection?.keeper,

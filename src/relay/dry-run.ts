@@ -64,7 +64,8 @@ export class DryRun {
     if (admission === undefined) return undefined;
     const { caller, keyRefusal, modelRefusal, limitRefusal, money } = admission;
     const { model, protocol } = question;
-    const outlook = this.channels.outlook({ group: caller.groupName, model, protocol, affinity: undefined });
+    const { groupName: group, accountId } = caller;
+    const outlook = this.channels.outlook({ group, model, protocol, affinity: undefined, accountId });
     return {
       ...admission,
       outlook,

@@ -47,9 +47,12 @@ export class UpstreamPromptCounts {
     { group, model, caller }: Asker,
   ): Promise<Assignment | undefined> {
     const affinity = affinityOfCall(call, caller);
+    const { accountId } = caller;
     const admits = (channel: Channel): boolean => channel.protocol === dialect && misfitOf(channel, call) === undefined;
     try {
-      return await this.channels.for({ group, model, protocol: dialect, affinity, admits, mayProbe: false }).next();
+      return await this.channels
+        .for({ group, model, protocol: dialect, affinity, accountId, admits, mayProbe: false })
+        .next();
     } catch (error) {
       if (error instanceof NoChannel) return undefined;
       throw error;

@@ -1,8 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { tap } from 'rxjs';
-import { type CallContent, Flow, type TokenUsage, type UpstreamAdapter, type UpstreamRequest } from '../call/index.js';
-import { type Channel, UpstreamClient } from '../channels/index.js';
-import { AppError, isJsonObject, monotonicMs, reasonOf } from '../shared/index.js';
+import {
+  type CallContent,
+  classifyInnerError,
+  Flow,
+  type TokenUsage,
+  type UpstreamAdapter,
+  type UpstreamRequest,
+} from '../call/index.js';
+import { type Channel, CheckCalls, type CheckTarget, UpstreamClient } from '../channels/index.js';
+import { AppError, isJsonObject, monotonicMs, reasonOf, type Secret } from '../shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { type CollectedAnswer, collected, jsonOf } from './collected-answer.js';
 
@@ -23,13 +30,16 @@ export const CHECK_PATIENCE_MS = 60_000;
 /** More of an upstream's words is not passed on, in characters. */
 const MAX_WORDS_LENGTH = 300;
 
-/** Asks upstreams something for their operator, by a channel that need not be stored. Nothing of it is recorded. */
+/** Asks upstreams something for their operator, or for the health of channels, by a channel that need not be stored. Nothing of it is recorded. */
 @Injectable()
 export class UpstreamQuestions {
   constructor(
     private readonly adapters: AdapterRegistry,
     private readonly client: UpstreamClient,
-  ) {}
+    checks: CheckCalls,
+  ) {
+    checks.send = (target) => this.faultOf(target);
+  }
 
   /**
    * Sends the smallest call, which costs a token or so, with the channel's first credential.
@@ -65,21 +75,45 @@ export class UpstreamQuestions {
     }
   }
 
-  private async ask(channel: Channel, request: UpstreamRequest, onByte = (): unknown => undefined) {
-    const adapter = this.adapters.upstream(channel.protocol);
-    const parts = this.client.open(channel, channel.credentials[0]?.secret, request, new Flow());
-    const answer = await collected(
-      parts.pipe(tap(({ type }) => (type === 'chunk' ? onByte() : undefined))),
-      CHECK_PATIENCE_MS,
-    );
-    const { status, headers } = answer;
-    const body = jsonOf(answer);
-    if (status >= 200 && status < 300 && isJsonObject(body) && !isJsonObject(body['error'])) return answer;
-    throw new AppError(
-      'upstream_error',
-      `${status}: ${ownWords(body, channel) ?? adapter.classifyError(status, headers, body).message}`,
-    );
+  /** Why the smallest call fails with one credential, as that of a client would; undefined when it is answered. */
+  private async faultOf({ channel, credential, model }: CheckTarget): Promise<AppError | undefined> {
+    try {
+      const adapter = this.adapters.upstream(channel.protocol);
+      const answer = await this.send(channel, credential?.secret, adapter.smallestRequest(model));
+      const error = errorIn(answer, adapter);
+      if (error === undefined) decoded(answer, adapter);
+      return error;
+    } catch (thrown) {
+      const error = AppError.from(thrown);
+      // Of this call alone, an upstream that says nothing for so long is at fault.
+      return error.kind === 'timeout' ? new AppError('timeout', error.message, { failover: true }) : error;
+    }
   }
+
+  private async ask(channel: Channel, request: UpstreamRequest, onByte?: () => unknown): Promise<CollectedAnswer> {
+    const answer = await this.send(channel, channel.credentials[0]?.secret, request, onByte);
+    const error = errorIn(answer, this.adapters.upstream(channel.protocol));
+    if (error === undefined) return answer;
+    throw new AppError('upstream_error', `${answer.status}: ${ownWords(jsonOf(answer), channel) ?? error.message}`);
+  }
+
+  private send(
+    channel: Channel,
+    credential: Secret | undefined,
+    request: UpstreamRequest,
+    onByte = (): unknown => undefined,
+  ): Promise<CollectedAnswer> {
+    const parts = this.client.open(channel, credential, request, new Flow());
+    return collected(parts.pipe(tap(({ type }) => (type === 'chunk' ? onByte() : undefined))), CHECK_PATIENCE_MS);
+  }
+}
+
+/** What the answer fails by; undefined when it is one. */
+function errorIn(answer: CollectedAnswer, adapter: UpstreamAdapter): AppError | undefined {
+  const { status, headers } = answer;
+  const body = jsonOf(answer);
+  if (status < 200 || status >= 300 || !isJsonObject(body)) return adapter.classifyError(status, headers, body);
+  return isJsonObject(body['error']) ? classifyInnerError(body) : undefined;
 }
 
 /** An operator may know what lies behind it. */
@@ -97,7 +131,8 @@ function ownWords(body: unknown, { credentials }: Channel): string | undefined {
   return shown.slice(0, MAX_WORDS_LENGTH);
 }
 
-function usageIn(answer: CollectedAnswer, adapter: UpstreamAdapter): TokenUsage | undefined {
+/** @throws AppError when it cannot be read */
+function decoded(answer: CollectedAnswer, adapter: UpstreamAdapter): ReturnType<UpstreamAdapter['decodeResponse']> {
   const target = {
     model: '',
     outputLimit: undefined,
@@ -107,8 +142,12 @@ function usageIn(answer: CollectedAnswer, adapter: UpstreamAdapter): TokenUsage 
     mayStore: false,
     family: '',
   };
+  return adapter.decodeResponse(Buffer.concat(answer.chunks).toString('utf8'), GREETING, target);
+}
+
+function usageIn(answer: CollectedAnswer, adapter: UpstreamAdapter): TokenUsage | undefined {
   try {
-    return adapter.decodeResponse(Buffer.concat(answer.chunks).toString('utf8'), GREETING, target).usage;
+    return decoded(answer, adapter).usage;
   } catch {
     // It answered, in words that cannot be read: that is enough for a check.
     return undefined;

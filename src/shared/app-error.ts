@@ -47,6 +47,8 @@ export interface ErrorDetails {
   readonly failover?: boolean;
   /** True when the relay's account at the upstream has none left. Never shown to the client. */
   readonly outOfMoney?: boolean;
+  /** True when only this request exceeds the upstream's limits; others may succeed. Never shown to the client. */
+  readonly ofRequest?: boolean;
   /** True when the upstream knows no model of that name: it may serve others. Never shown to the client. */
   readonly unknownModel?: boolean;
   /** HTTP status of the upstream that failed, for the attempt's record. Never shown to the client. */

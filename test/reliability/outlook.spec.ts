@@ -9,9 +9,14 @@ describe('what is said of whom a call would ask', () => {
   const { start, aCall, drawn, attempt, refusal } = world;
 
   const outlook = (wanted: Partial<Wanted> = {}): ModelOutlook =>
-    world.program
-      .get(ChannelSelection)
-      .outlook({ group: 'default', model: 'm', protocol: 'responses', affinity: undefined, ...wanted });
+    world.program.get(ChannelSelection).outlook({
+      group: 'default',
+      model: 'm',
+      protocol: 'responses',
+      affinity: undefined,
+      accountId: 'acc_1',
+      ...wanted,
+    });
   const told = (wanted?: Partial<Wanted>): readonly (readonly [string, number])[] =>
     outlook(wanted).prospects.map(({ channel: { name }, firstShare }) => [name, firstShare]);
 

@@ -8,7 +8,7 @@ import { BAD_REQUEST, BROKEN, RATE_LIMITED, REFUSED, secretOf, useSelection } fr
 
 describe('whom calls ask', () => {
   const world = useSelection();
-  const { start, aCall, drawn, attempt, refusal } = world;
+  const { start, aCall, drawn, attempt, fail, refusal } = world;
   let clock: HeldClock;
   beforeEach(() => {
     ({ clock } = world);
@@ -18,10 +18,10 @@ describe('whom calls ask', () => {
     await start([{ name: 'a', credentials: ['one', 'two'] }]);
     const call = aCall();
     const one = (await drawn(call))!;
-    one.failed(RATE_LIMITED(7));
+    await fail(one, RATE_LIMITED(7));
     const other = (await drawn(call))!;
     expect(new Set([secretOf(one), secretOf(other)])).toEqual(new Set(['one', 'two']));
-    other.failed(RATE_LIMITED(70));
+    await fail(other, RATE_LIMITED(70));
     expect(await drawn(call)).toBeUndefined();
     expect(refusal()).toMatchObject({ kind: 'rate_limit_exceeded', details: { retryAfterSeconds: 7 } });
     clock.pass(6.999);
@@ -49,8 +49,7 @@ describe('whom calls ask', () => {
     expect(probe?.isProbe).toBe(true);
 
     // Refused again: five more minutes.
-    probe!.failed(REFUSED);
-    probe!.release();
+    await fail(probe!, REFUSED);
     clock.pass(299.999);
     expect(await drawn(aCall())).toBeUndefined();
     clock.pass(0.001);
@@ -74,10 +73,8 @@ describe('whom calls ask', () => {
   it('R2: what was healed while its call claimed something else does not rest again', async () => {
     await start([{ name: 'a' }], { leastOutcomes: 1 });
     const [refused, broken] = [await aCall().next(), await aCall().next()];
-    refused.failed(REFUSED);
-    refused.release();
-    broken.failed(BROKEN);
-    broken.release();
+    await fail(refused, REFUSED);
+    await fail(broken, BROKEN);
     clock.pass(300);
     const rests = world.program.get(SharedRests);
     const subject = credentialSubjectOf(refused.channel, refused.credential);
@@ -115,8 +112,7 @@ describe('whom calls ask', () => {
       const tries = await Promise.all(Array.from({ length: 10 }, () => drawn(aCall())));
       const probes = tries.filter((one) => one !== undefined);
       expect(probes).toHaveLength(1);
-      probes[0]!.failed(BROKEN);
-      probes[0]!.release();
+      await fail(probes[0]!, BROKEN);
     }
     clock.pass(60);
     const probe = (await drawn(aCall()))!;
@@ -125,7 +121,7 @@ describe('whom calls ask', () => {
     for (let count = 0; count < 4; count += 1) expect(await attempt(aCall(), BROKEN)).toBe('a');
     expect(await attempt(aCall())).toBe('a');
     // But an answer that breaks off is what the others would get as well.
-    probe.failed(BROKEN);
+    await fail(probe, BROKEN);
     expect(await attempt(aCall())).toBeUndefined();
   });
 
@@ -140,10 +136,10 @@ describe('whom calls ask', () => {
   it('R2: what had begun before a channel was healed does not count against it', async () => {
     await start([{ name: 'a' }]);
     const before = await Promise.all(Array.from({ length: 20 }, () => drawn(aCall())));
-    for (const assignment of before.slice(0, 5)) assignment!.failed(BROKEN);
+    for (const assignment of before.slice(0, 5)) await fail(assignment!, BROKEN);
     clock.pass(5);
     await attempt(aCall());
-    for (const assignment of before.slice(5)) assignment!.failed(BROKEN);
+    for (const assignment of before.slice(5)) await fail(assignment!, BROKEN);
     expect(await attempt(aCall())).toBe('a');
   });
 
@@ -154,8 +150,7 @@ describe('whom calls ask', () => {
       refused.release();
       refused = await aCall().next();
     }
-    refused.failed(REFUSED);
-    refused.release();
+    await fail(refused, REFUSED);
     clock.pass(300);
     let tries = aCall().next();
     while (!(tries instanceof Promise)) {

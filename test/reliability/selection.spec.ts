@@ -13,7 +13,7 @@ import {
 
 describe('whom calls ask', () => {
   const world = useSelection();
-  const { start, aCall, drawn, attempt, refusal } = world;
+  const { start, aCall, drawn, attempt, fail, refusal } = world;
   let clock: HeldClock;
   let random: SeededRandom;
   beforeEach(() => {
@@ -67,7 +67,7 @@ describe('whom calls ask', () => {
       const home = (await drawn(aCall({ affinity })))!;
       for (let turn = 0; turn < 5; turn += 1)
         expect(secretOf((await drawn(aCall({ affinity })))!)).toBe(secretOf(home));
-      home.failed(RATE_LIMITED(10));
+      await fail(home, RATE_LIMITED(10));
       const other = (await drawn(aCall({ affinity })))!;
       // Another account of the same channel is nearer than another channel.
       expect([other.channel.name, secretOf(other) === secretOf(home)]).toEqual([home.channel.name, false]);
@@ -132,9 +132,9 @@ describe('whom calls ask', () => {
         expect(unit?.tier).toBe(Math.min(...usable.map(({ tier }) => tier)));
         const fate = random.next();
         const seconds = Math.floor(random.next() * 20) + 1;
-        if (fate < 0.3) assignment.failed(RATE_LIMITED(seconds));
-        else if (fate < 0.305) assignment.failed(REFUSED);
-        else if (fate < 0.6) assignment.failed(BROKEN);
+        if (fate < 0.3) await fail(assignment, RATE_LIMITED(seconds));
+        else if (fate < 0.305) await fail(assignment, REFUSED);
+        else if (fate < 0.6) await fail(assignment, BROKEN);
         else assignment.succeeded();
         assignment.release();
         if (fate < 0.305) {

@@ -1,10 +1,12 @@
 /** Channels on a database and a clock of the test's own, for specs of whom calls ask. */
 
+import { setImmediate } from 'node:timers/promises';
 import type { TestingModule, TestingModuleBuilder } from '@nestjs/testing';
 import { CatalogService } from '../../src/catalog/index.js';
 import {
   type Assignment,
   type CallSelection,
+  CheckCalls,
   CatalogImport,
   ChannelSelection,
   ChannelsModule,
@@ -65,6 +67,12 @@ export interface SelectionWorld {
   readonly attempt: (call: CallSelection, outcome?: AppError) => Promise<string | undefined>;
   /** Why nobody can be asked. @throws Error where somebody can */
   readonly refusal: () => NoChannel;
+  /** An attempt that fails. Resolves when what it leads to has been checked. */
+  readonly fail: (assignment: Assignment, outcome: AppError) => Promise<void>;
+  /** From now on check calls are answered, or fail with this. Until then they fail as the last attempt did. */
+  readonly checksFind: (outcome: AppError | undefined) => void;
+  /** How many check calls were made. */
+  readonly checkCount: number;
 }
 
 export const secretOf = ({ credential }: Assignment): string | undefined => credential?.secret.reveal();
@@ -77,14 +85,6 @@ const drawn = async (call: CallSelection): Promise<Assignment | undefined> => {
     throw error;
   }
 };
-const attempt = async (call: CallSelection, outcome?: AppError): Promise<string | undefined> => {
-  const assignment = await drawn(call);
-  if (outcome === undefined) assignment?.succeeded();
-  else assignment?.failed(outcome);
-  assignment?.release();
-  return assignment?.channel.name;
-};
-
 const settled = (
   builder: TestingModuleBuilder,
   clock: Clock,
@@ -105,11 +105,18 @@ export function useSelection(): SelectionWorld {
   let program: TestingModule;
   let clock: HeldClock;
   let random: SeededRandom;
+  let lastFailure: AppError | undefined;
+  let checkCount: number;
+  let checkOutcome: () => AppError | undefined;
 
   async function start(channels: readonly Described[], limits: Partial<HealthLimits> = {}): Promise<void> {
     const health = { ...new HealthLimits(), ...limits };
     program = await startOn(database, [ChannelsModule], (builder) => settled(builder, clock, random, health));
     program.useLogger(false);
+    program.get(CheckCalls).send = () => {
+      checkCount += 1;
+      return Promise.resolve(checkOutcome());
+    };
     const protocols = USUAL_AUTH;
     await program.get(CatalogImport).apply(catalogOf(channels), { fileName: 'test.yaml', prune: true, protocols });
     await program.get(CatalogService).reload();
@@ -119,6 +126,9 @@ export function useSelection(): SelectionWorld {
     database = await freshDatabase();
     clock = new HeldClock();
     random = new SeededRandom(7);
+    lastFailure = undefined;
+    checkCount = 0;
+    checkOutcome = () => lastFailure;
   });
   afterEach(async () => {
     await program.close();
@@ -128,7 +138,23 @@ export function useSelection(): SelectionWorld {
   const aCall = (wanted: Partial<Wanted> = {}): CallSelection =>
     program
       .get(ChannelSelection)
-      .for({ group: 'default', model: 'm', protocol: 'responses', affinity: undefined, ...wanted });
+      .for({ group: 'default', model: 'm', protocol: 'responses', affinity: undefined, accountId: 'acc_1', ...wanted });
+  const fail = async (assignment: Assignment, outcome: AppError): Promise<void> => {
+    lastFailure = outcome;
+    assignment.failed(outcome);
+    assignment.release();
+    await setImmediate();
+  };
+  const attempt = async (call: CallSelection, outcome?: AppError): Promise<string | undefined> => {
+    const assignment = await drawn(call);
+    if (assignment === undefined) return undefined;
+    if (outcome !== undefined) await fail(assignment, outcome);
+    else {
+      assignment.succeeded();
+      assignment.release();
+    }
+    return assignment.channel.name;
+  };
   const refusal = (): NoChannel => {
     try {
       void aCall().next();
@@ -148,10 +174,15 @@ export function useSelection(): SelectionWorld {
     get random() {
       return random;
     },
+    get checkCount() {
+      return checkCount;
+    },
+    checksFind: (outcome) => (checkOutcome = () => outcome),
     start,
     aCall,
     drawn,
     attempt,
+    fail,
     refusal,
   };
 }

@@ -1,7 +1,6 @@
 import type { AppError } from '../../shared/index.js';
-import type { Channel, ChannelCredential } from '../channel.js';
-import type { ChannelHealth } from './channel-health.js';
-import type { OutcomeWindow } from './outcome-window.js';
+import type { AttemptTarget, ChannelHealth } from './channel-health.js';
+import type { ChannelOutcomes } from './channel-outcomes.js';
 import type { Rest } from './rest.js';
 import { faultOf, isOfCredential } from './upstream-fault.js';
 
@@ -16,16 +15,15 @@ export interface Probed {
  * left, and perhaps before that it has begun to answer.
  */
 export class ObservedAttempt {
-  private readonly window: OutcomeWindow;
+  private readonly outcomes: ChannelOutcomes;
   private healed = false;
 
   constructor(
     private readonly health: ChannelHealth,
-    private readonly channel: Channel,
-    private readonly credential: ChannelCredential | undefined,
+    private readonly target: AttemptTarget,
     private readonly probed: Probed,
   ) {
-    this.window = health.windowOf(channel);
+    this.outcomes = health.outcomesOf(target.channel);
   }
 
   /** Content has come: whoever waits for this attempt's word need not wait for its end. */
@@ -33,21 +31,22 @@ export class ObservedAttempt {
     if (this.healed) return;
     this.healed = true;
     const { channel, credential } = this.probed;
-    if (channel !== undefined) this.health.heal(this.channel, channel, true);
-    if (credential !== undefined) this.health.heal(this.channel, credential, false);
+    if (channel !== undefined) this.health.heal(this.target.channel, channel, true);
+    if (credential !== undefined) this.health.heal(this.target.channel, credential, false);
   }
 
   succeeded(): void {
     this.answered();
-    this.health.countSuccess(this.window);
+    this.health.countSuccess(this.target, this.outcomes);
   }
 
   failed(error: AppError): void {
     const fault = faultOf(error);
     if (isOfCredential(fault)) {
-      // A channel that refuses is there. The rest of a credential that was tried is followed by the new one.
-      if (this.probed.channel !== undefined && !this.healed) this.health.heal(this.channel, this.probed.channel, true);
-      this.health.restCredential(this.channel, this.credential, fault, error);
+      const { channel, credential } = this.probed;
+      // A channel that refuses is there. What comes of a credential that was tried depends on a check call.
+      if (channel !== undefined && !this.healed) this.health.heal(this.target.channel, channel, true);
+      this.health.credentialFailed(this.target, fault, error, this.healed ? undefined : credential);
     } else if (fault === 'failure') this.failedItself(error);
     else if (error.details.upstreamStatus !== undefined) this.answered();
     else this.left();
@@ -64,8 +63,8 @@ export class ObservedAttempt {
   private failedItself(error: AppError): void {
     const { channel, credential } = this.probed;
     // Also when it had begun to answer: an answer that breaks off is what the others would get as well.
-    if (channel === undefined) this.health.countFailure(this.channel, this.window, error);
-    else this.health.pauseAgain(this.channel, channel, error);
+    if (channel === undefined) this.health.countFailure(this.target, this.outcomes, error);
+    else void this.health.probeFailed(this.target, channel, error);
     if (credential !== undefined && !this.healed) this.health.free(credential);
   }
 }

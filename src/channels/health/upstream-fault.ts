@@ -10,10 +10,10 @@ export type UpstreamFault = CredentialFault | 'failure';
 /**
  * Undefined when the upstream is not at fault: the request is, the client has left, or the relay gave up. So that whoever
  * raises an error for an upstream must say by `failover` that it is one. Nor is it where a wrong model is asked for there,
- * which says nothing of the others that it serves.
+ * which says nothing of the others that it serves, or where only this request exceeds its limits.
  */
 export function faultOf({ kind, details }: AppError): UpstreamFault | undefined {
-  if (details.failover !== true || details.unknownModel === true) return undefined;
+  if (details.failover !== true || details.unknownModel === true || details.ofRequest === true) return undefined;
   if (kind === 'rate_limit_exceeded') return 'rate_limit';
   if (kind === 'upstream_auth') return 'refused';
   return details.outOfMoney === true ? 'no_money' : 'failure';

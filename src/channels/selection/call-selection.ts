@@ -28,6 +28,8 @@ export interface Wanted {
   /** The client's dialect. */
   readonly protocol: ProtocolId;
   readonly affinity: Affinity | undefined;
+  /** Whose call it is: what failed for this account alone is left alone by its calls. */
+  readonly accountId: string;
   /** Which channels may be asked at all; undefined: all that take the dialect. */
   readonly admits?: ((channel: Channel) => boolean) | undefined;
   /** Nobody else knows what the call refers to: of this channel, the account that this credential is of. */
@@ -118,7 +120,8 @@ export class CallSelection {
 
   private standings(): readonly Standing[] {
     const { health, load, clock } = this.surroundings;
-    const common = { health, load, clock, mayProbe: this.wanted.mayProbe !== false, asked: this.asked };
+    const { accountId, mayProbe = true } = this.wanted;
+    const common = { health, load, clock, accountId, mayProbe, asked: this.asked };
     return this.candidates()
       .filter(({ id }) => !this.asked.has(id))
       .map((channel) => standingOf(channel, { ...common, credentials: this.usableOf(channel) }));
@@ -185,11 +188,13 @@ export class CallSelection {
 
   private assign({ channel, credential, due }: Candidate): Assignment {
     const { health, load } = this.surroundings;
+    const { model, accountId } = this.wanted;
+    const target = { channel, credential, accountId, model: channel.models.get(model)?.[0] ?? model };
     const isProbe = due.channel !== undefined || due.credential !== undefined;
     this.asked.add(channel.id);
     load.enter(channel);
     return new Assignment(channel, credential, isProbe, {
-      observed: new ObservedAttempt(health, channel, credential, due),
+      observed: new ObservedAttempt(health, target, due),
       onCredentialFault: () => {
         this.asked.delete(channel.id);
         this.asked.add(credentialSubjectOf(channel, credential));

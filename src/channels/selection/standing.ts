@@ -1,6 +1,7 @@
 import type { Clock } from '../../shared/index.js';
 import type { Channel, ChannelCredential } from '../channel.js';
 import type { ChannelHealth } from '../health/channel-health.js';
+import type { BackOff } from '../health/account-backoffs.js';
 import { type Rest, stageOf } from '../health/rest.js';
 import { credentialSubjectOf } from '../health/subjects.js';
 import type { ChannelLoad } from './channel-load.js';
@@ -29,8 +30,8 @@ export interface Hindered {
   readonly channel: Channel;
   /** It answers as many calls as it may. */
   readonly isFull: boolean;
-  /** Of the channel, or of its credentials; none when they have all been asked. */
-  readonly rests: readonly Rest[];
+  /** Of the channel, or of its credentials, for all or for this account; none when they have all been asked. */
+  readonly rests: readonly Pick<BackOff, 'reason' | 'untilMs'>[];
 }
 
 export type Standing = Askable | Hindered;
@@ -40,6 +41,8 @@ export interface Conditions {
   readonly health: ChannelHealth;
   readonly load: ChannelLoad;
   readonly clock: Clock;
+  /** Whose call it is. */
+  readonly accountId: string;
   /** False: nobody may be tried whose rest is up. */
   readonly mayProbe: boolean;
   /** Those that may be used for this call; undefined stands for a call without any. */
@@ -50,17 +53,21 @@ export interface Conditions {
 
 /** Whether a channel can be asked now and with what, or what keeps it from being asked. */
 export function standingOf(channel: Channel, conditions: Conditions): Standing {
-  const { health, load, credentials, asked } = conditions;
+  const { health, load, credentials, asked, accountId } = conditions;
   if (load.isFull(channel)) return { isAskable: false, channel, isFull: true, rests: [] };
+  const backOff = health.backOffOf(channel, accountId);
+  if (backOff !== undefined) return { isAskable: false, channel, isFull: false, rests: [backOff] };
   const rest = health.restOf(channel);
   if (rest !== undefined && !isDue(rest, conditions))
     return { isAskable: false, channel, isFull: false, rests: [rest] };
   const usable: CredentialChoice[] = [];
-  const rests: Rest[] = [];
+  const rests: Hindered['rests'][number][] = [];
   for (const credential of credentials) {
     if (asked.has(credentialSubjectOf(channel, credential))) continue;
     const ofCredential = health.restOfCredential(channel, credential);
-    if (ofCredential !== undefined && !isDue(ofCredential, conditions)) rests.push(ofCredential);
+    const ofAccount = health.backOffOfCredential(channel, credential, accountId);
+    if (ofAccount !== undefined) rests.push(ofAccount);
+    else if (ofCredential !== undefined && !isDue(ofCredential, conditions)) rests.push(ofCredential);
     else usable.push({ credential, rest: ofCredential });
   }
   if (usable.length === 0) return { isAskable: false, channel, isFull: false, rests };
