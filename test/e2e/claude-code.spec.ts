@@ -12,7 +12,13 @@ import {
 import { heardStreamed } from '../support/spoken.js';
 
 const FOREIGN = DIALECTS.filter((dialect) => dialect !== 'messages');
-const HEADERS = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'claude-code-20250219,effort-2025-11-24' };
+/** As Claude Code 2.1.197 sends them for models of Anthropic, recorded on 2026-11-25. */
+const HEADERS = {
+  'anthropic-version': '2023-06-01',
+  'anthropic-beta':
+    'claude-code-20250219,interleaved-thinking-2025-05-14,thinking-token-count-2026-05-13,' +
+    'context-management-2025-06-27,prompt-caching-scope-2026-01-05,mid-conversation-system-2026-04-07,effort-2025-11-24',
+};
 const LIST = { id: 'call_1', name: 'Bash', arguments: ['{"command":', '"ls"}'] };
 
 /** The reasoning that an upstream has to get back, as it wants it. */
@@ -61,6 +67,14 @@ describe.each(DIALECTS)('Claude Code over an upstream of %s', (upstream) => {
     expect(message).toMatchObject({ type: 'message', stop_reason: 'tool_use' });
     expect((message['content'] as JsonObject[]).at(-1)).toMatchObject({ type: 'tool_use', input: { command: 'ls' } });
   });
+});
+
+it('sends no member or beta that the table of Messages does not name', async () => {
+  const { upstream } = world.relay;
+  upstream.scriptNext(answerIn('messages', { text: 'Hello.' }));
+  expect((await post(agentRequest('claude-code', 'over-messages'))).status).toBe(200);
+  const metrics = await (await fetch(`${world.relay.url}/metrics`)).text();
+  expect(metrics).not.toMatch(/^switchboard_unknown_members_total\{/m);
 });
 
 describe.each(FOREIGN)('what Claude Code sends to an upstream of %s', (upstream) => {

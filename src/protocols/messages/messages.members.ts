@@ -68,7 +68,9 @@ export const MESSAGES_MEMBERS: MemberTable = {
       ce-claude-code-managed-settings-2026-10-06
       claude-code-20250219 effort-2025-11-24 fine-grained-tool-streaming-2025-05-14 oauth-2025-04-20
       prompt-caching-scope-2026-01-05 redact-thinking-2026-02-12 web-search-2025-03-05 afk-mode-2026-01-31
-      advanced-tool-use-2025-11-20 tool-search-tool-2025-10-19 tool-examples-2025-10-29`),
+      advanced-tool-use-2025-11-20 tool-search-tool-2025-10-19 tool-examples-2025-10-29
+      mid-conversation-system-2026-04-07 structured-outputs-2025-12-15 code-execution-2025-08-25
+      context-hint-2026-04-09 summarize-connector-text-2026-03-13 mcp-servers-2025-12-04`),
     refused: wordSet(`
       user-profiles-2026-03-24 user-profiles-2026-08-18 user-profiles-2026-09-04
       fallback-credit-2026-06-01 fallback-credit-2026-07-01 user-profiles-billing-2026-10-01`),
