@@ -32,7 +32,7 @@ const list = (separator: string | RegExp = ','): PropertyDecorator =>
       .filter(Boolean),
   );
 
-/** The variables of the environment that the program reads: names as outside, defaults as documented in the README. */
+/** The environment variables that the program reads. docs/configuration.md lists them with their defaults. */
 export class Environment {
   @whole()
   @IsInt()
