@@ -54,7 +54,7 @@ describe('the map of the program and its decisions', () => {
 
   it('names files and folders that are there', () => {
     const paths = named(PATH);
-    expect(paths.length).toBeGreaterThan(100);
+    expect(paths.length).toBeGreaterThan(50);
     const missing = paths.filter((path) => {
       const pattern = path.replaceAll(/<\w+>/g, '*');
       return globSync(pattern, { cwd: ROOT }).length === 0;
@@ -85,5 +85,21 @@ describe('the index of the decisions', () => {
     });
     expect(rows.filter((row) => !index.includes(row))).toEqual([]);
     expect(rows.map((row) => row.slice(2, 6))).toEqual(decisions.map((file) => file.slice(0, 4)));
+  });
+});
+
+describe('the reasons of the dependencies', () => {
+  const [, section = ''] = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8').split('\n## Dependencies\n');
+  const named = [...section.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+  const isNamed = (dependency: string): boolean =>
+    named.some((name) => (name.endsWith('*') ? dependency.startsWith(name.slice(0, -1)) : name === dependency));
+
+  it('are given for each direct dependency', () => {
+    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
+      readFileSync(join(ROOT, 'package.json'), 'utf8'),
+    ) as Record<string, Record<string, string>>;
+    const direct = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
+    expect(direct.length).toBeGreaterThan(50);
+    expect(direct.filter((dependency) => !isNamed(dependency))).toEqual([]);
   });
 });
