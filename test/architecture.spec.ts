@@ -110,6 +110,13 @@ describe('architecture', () => {
     expect(folders.filter((folder) => levelOf(folder) < 0)).toEqual([]);
   });
 
+  it('has the levels that ARCHITECTURE.md lists', () => {
+    const map = readFileSync(resolve(TEST, '../ARCHITECTURE.md'), 'utf8');
+    const rows = [...map.matchAll(/^\| (\d+) +\| ((?:`[\w-]+`(?:, )?)+) +\|/gm)];
+    const listed = rows.map(([, level, folders = '']) => `${level} ${folders.replaceAll('`', '')}`);
+    expect(listed).toEqual(LEVELS.map((folders, index) => `${index + 1} ${folders.join(', ')}`));
+  });
+
   it('lets every import point to a lower level, through its index', () => {
     expect(
       files

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const DOCUMENTS = ['*.md', 'docs/*.md', 'bench/*.md', 'test/**/README.md'];
+const DOCUMENTS = ['*.md', 'docs/**/*.md', 'bench/*.md', 'test/**/README.md'];
 /** `[words](place)`, but not an address of the web. */
 const LINK = /\[[^\]]*\]\((?!https?:)([^)\s]+)\)/g;
 const BLOCK = /^```[\s\S]*?^```/gm;
@@ -47,12 +47,15 @@ describe('the links of the documents', () => {
   });
 });
 
-describe('the map of the program', () => {
-  const map = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
-  const named = (what: RegExp): string[] => [...map.matchAll(what)].map(([, name = '']) => name);
+describe('the map of the program and its decisions', () => {
+  const pages = ['ARCHITECTURE.md', ...globSync('docs/decisions/*.md', { cwd: ROOT })];
+  const text = pages.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
+  const named = (what: RegExp): string[] => [...text.matchAll(what)].map(([, name = '']) => name);
 
   it('names files and folders that are there', () => {
-    const missing = named(PATH).filter((path) => {
+    const paths = named(PATH);
+    expect(paths.length).toBeGreaterThan(50);
+    const missing = paths.filter((path) => {
       const pattern = path.replaceAll(/<\w+>/g, '*');
       return globSync(pattern, { cwd: ROOT }).length === 0;
     });
@@ -65,8 +68,38 @@ describe('the map of the program', () => {
       exclude: ['**/node_modules/**'],
     });
     const names = new Set(sources.map((path) => basename(path)));
-    const files = named(NAME);
-    expect(files.length).toBeGreaterThan(100);
-    expect(files.filter((name) => !names.has(name))).toEqual([]);
+    expect(named(NAME).filter((name) => !names.has(name))).toEqual([]);
+  });
+});
+
+describe('the index of the decisions', () => {
+  const FOLDER = join(ROOT, 'docs/decisions');
+  const decisions = globSync('[0-9]*.md', { cwd: FOLDER }).toSorted();
+
+  it('lists every page with its number, title and date', () => {
+    const index = readFileSync(join(FOLDER, 'README.md'), 'utf8').replaceAll(/ +/g, ' ');
+    const rows = decisions.map((file) => {
+      const page = readFileSync(join(FOLDER, file), 'utf8');
+      const [, number = '', title, date] = /^# (\d+)\. (.+)\n\nDate: (\S+)\. /.exec(page) ?? [];
+      return `| ${number.padStart(4, '0')} | [${title}](${file}) | ${date} |`;
+    });
+    expect(rows.filter((row) => !index.includes(row))).toEqual([]);
+    expect(rows.map((row) => row.slice(2, 6))).toEqual(decisions.map((file) => file.slice(0, 4)));
+  });
+});
+
+describe('the reasons of the dependencies', () => {
+  const [, section = ''] = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8').split('\n## Dependencies\n');
+  const named = [...section.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+  const isNamed = (dependency: string): boolean =>
+    named.some((name) => (name.endsWith('*') ? dependency.startsWith(name.slice(0, -1)) : name === dependency));
+
+  it('are given for each direct dependency', () => {
+    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
+      readFileSync(join(ROOT, 'package.json'), 'utf8'),
+    ) as Record<string, Record<string, string>>;
+    const direct = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
+    expect(direct.length).toBeGreaterThan(50);
+    expect(direct.filter((dependency) => !isNamed(dependency))).toEqual([]);
   });
 });
