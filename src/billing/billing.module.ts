@@ -3,6 +3,7 @@ import { CatalogModule } from '../catalog/index.js';
 import { KeysModule } from '../keys/index.js';
 import { MetricsModule } from '../metrics/index.js';
 import { TokensModule } from '../tokens/index.js';
+import { UsageModule } from '../usage/index.js';
 import { AdmissionTrial } from './admission-trial.js';
 import { BillingRepository } from './billing.repository.js';
 import { BillingService } from './billing.service.js';
@@ -19,7 +20,7 @@ import { Sweeper } from './sweeper/sweeper.js';
 import { ThisProcess } from './sweeper/this-process.js';
 
 @Module({
-  imports: [CatalogModule, KeysModule, MetricsModule, TokensModule],
+  imports: [CatalogModule, KeysModule, MetricsModule, TokensModule, UsageModule],
   providers: [
     AdmissionTrial,
     BillingRepository,
