@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import pg from 'pg';
-import { compositeArray, DatabasePools, storableJson } from '../database/index.js';
+import { compositeArray, DatabasePools, isOutage, storableJson } from '../database/index.js';
 import { Clock, codeOf, newId, reasonOf } from '../shared/index.js';
 import { CallPartitions } from '../usage/index.js';
 import type {
@@ -13,6 +13,7 @@ import type {
   ExtensionResult,
   FundsLeft,
 } from './admission.js';
+import { AdmissionHealth } from './admission-health.js';
 import { ADMISSION, ATTEMPT, EXTENSION, SETTLEMENT } from './batch-fields.js';
 import type { CallRow } from './call-row.js';
 import { MoneyMetrics } from './money-metrics.js';
@@ -52,6 +53,7 @@ export class BillingRepository {
     private readonly clock: Clock,
     private readonly metrics: MoneyMetrics,
     private readonly partitions: CallPartitions,
+    private readonly health: AdmissionHealth,
   ) {}
 
   /**
@@ -59,14 +61,15 @@ export class BillingRepository {
    * Nothing is admitted that could not be settled for want of a partition.
    */
   async admit(batch: readonly AdmissionRequest[]): Promise<AdmissionResult[]> {
-    for (const { created_at } of batch)
-      if (!this.partitions.covers(created_at)) await this.partitions.cover(created_at);
-    const { rows } = await this.metrics.timed('admit', batch.length, () =>
-      this.pools.admission.query<AdmissionLine>({ name: 'admit', text: ADMIT, values: admissionValues(batch) }),
-    );
-    const results = rows.map(admissionResult);
-    this.metrics.admitted(batch, results);
-    return results;
+    try {
+      const results = await this.admitCovered(batch);
+      this.health.noteSuccess();
+      this.metrics.admitted(batch, results);
+      return results;
+    } catch (error) {
+      if (isOutage(error)) this.health.noteFailure();
+      throw error;
+    }
   }
 
   /**
@@ -150,6 +153,15 @@ export class BillingRepository {
       'INSERT INTO settlement_failures (call_id, error, call) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
       [row.id, reasonOf(error).replaceAll('\0', ''), storableJson(JSON.stringify(row))],
     );
+  }
+
+  private async admitCovered(batch: readonly AdmissionRequest[]): Promise<AdmissionResult[]> {
+    for (const { created_at } of batch)
+      if (!this.partitions.covers(created_at)) await this.partitions.cover(created_at);
+    const { rows } = await this.metrics.timed('admit', batch.length, () =>
+      this.pools.admission.query<AdmissionLine>({ name: 'admit', text: ADMIT, values: admissionValues(batch) }),
+    );
+    return rows.map(admissionResult);
   }
 
   /** The clock has stepped since these calls began, or they were refused before their month was looked at. */
