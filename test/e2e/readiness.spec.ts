@@ -55,30 +55,23 @@ describe('/readyz', () => {
     });
   };
 
-  /** Fails with and without calls, and is well again by itself. */
-  const failsWhile = async (begin: string, end: string): Promise<void> => {
+  it.each([
+    ['no connections are left', 'CONNECTION LIMIT 0', 'CONNECTION LIMIT -1'],
+    ['the database does not write', 'SET default_transaction_read_only = on', 'RESET default_transaction_read_only'],
+  ])('fails while %s, with and without calls, and recovers by itself', async (_, begin, end) => {
     expect([await call(), await ready()]).toEqual([200, 200]);
     try {
-      await server.query(begin);
+      await server.query(`ALTER DATABASE ${name} ${begin}`);
       await endSessions();
       await eventually(async () => expect(await ready()).toBe(503), 10_000);
       expect([await call(), await ready()]).toEqual([503, 503]);
     } finally {
-      await server.query(end);
+      await server.query(`ALTER DATABASE ${name} ${end}`);
       await endSessions();
     }
     await eventually(async () => expect(await ready()).toBe(200), 10_000);
     expect([await call(), await ready()]).toEqual([200, 200]);
     expect(await relay.ledger()).toEqual({ exact: true, differences: [] });
-  };
-
-  it('fails while no connections are left', async () => {
-    await failsWhile(`ALTER DATABASE ${name} CONNECTION LIMIT 0`, `ALTER DATABASE ${name} CONNECTION LIMIT -1`);
-  });
-
-  it('fails while the database does not write', async () => {
-    const setting = 'default_transaction_read_only';
-    await failsWhile(`ALTER DATABASE ${name} SET ${setting} = on`, `ALTER DATABASE ${name} RESET ${setting}`);
   });
 
   it('does not fail because of calls that are refused', async () => {

@@ -38,7 +38,7 @@ describe('a clock that is months away from the partitions of calls', () => {
     relay.upstream.script(answerIn('messages'));
     const responses = await Promise.all([ask(), ask(), ask()]);
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(await relay.calls(caller)).toMatchObject(Array(3).fill({ status: 'succeeded' }));
+    expect((await relay.calls(caller)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded']);
     expect(await relay.wallet(caller)).toMatchObject({ held: '0', holds: 0 });
     expect(await relay.ledger()).toEqual(EXACT);
   });
