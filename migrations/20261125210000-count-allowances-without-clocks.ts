@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Marks the beginning and end of an allowance by what calls had taken, not by times: the clock may step. */
+/** Marks the beginning and end of an allowance by the total that calls had taken, not by times: the clock may step. */
 export class CountAllowancesWithoutClocks20261125210000 implements MigrationInterface {
   readonly name = 'CountAllowancesWithoutClocks20261125210000';
 
@@ -14,8 +14,8 @@ export class CountAllowancesWithoutClocks20261125210000 implements MigrationInte
 }
 
 /*
- * Whoever asks has locked the wallet. By movements that are not of calls, which are few: the lines of calls may be millions.
- * In a transaction that has written movements, the constraint movements_are_listed has to be checked before.
+ * The caller has locked the wallet. Computed from movements other than calls, which are few: calls may have millions of lines.
+ * A transaction that has written movements must check the constraint movements_are_listed first.
  */
 const TAKEN = `
   -- All that calls, and debts paid out of what they released, have taken out of a wallet.
@@ -30,8 +30,8 @@ const TAKEN = `
 
 /* Months that have ended are taken as they were recorded; those that run go on from what was recorded of them. */
 const COLUMNS = `
-  -- taken_before, taken_after: what calls, and debts paid out of what they released, had taken out of the wallet in all when
-  -- the allowance was given, and when it ended; of those that had ended before these columns came, 0 and what was spent.
+  -- taken_before, taken_after: the total that calls, and debts paid out of what they released, had taken out of the wallet
+  -- when the allowance was given, and when it ended. Allowances that ended before these columns existed: 0 and spent.
   ALTER TABLE allowance_months ADD COLUMN taken_before bigint NOT NULL DEFAULT 0, ADD COLUMN taken_after bigint;
   ALTER TABLE allowance_months ALTER COLUMN taken_before DROP DEFAULT;
   UPDATE allowance_months SET taken_after = spent WHERE ended_at IS NOT NULL;

@@ -7,10 +7,10 @@ const RECENT_MS = 2000;
 /** Failed batches in a row that count as an outage; fewer are decided by a probe. */
 const MAX_FAILURES = 3;
 const PROBE_MS = 1000;
-/** How long the result of a probe is used, in ms: anybody may ask. */
+/** How long the result of a probe is used, in ms: the endpoint is public. */
 const PROBE_LIFETIME_MS = 1000;
 
-/** What admission writes, taken back at once: fails like it without connections or disk space, or on a read-only server. */
+/** The write of an admission, rolled back: without connections or disk space, or on a read-only server, both fail. */
 const PROBE = `
   DO $$ BEGIN
     INSERT INTO open_calls (id, account_id, key_id, hold, process_id, model, created_at, group_name, protocol, stream, effort,

@@ -10,7 +10,7 @@ import { finished } from '../support/billing-rows.js';
 import { DatabaseOutage } from '../support/database-outage.js';
 import { eventually } from '../support/eventually.js';
 
-/** What no row of a call may be. */
+/** Violates a constraint of the rows of calls. */
 const REFUSED = { billing_basis: 'guessed' as CallRow['billing_basis'] };
 
 describe('the queue of settlements', () => {

@@ -1,9 +1,9 @@
 import { differing, type LedgerRule } from '../ledger-rule.js';
 
 /**
- * What left the wallet of an account since its allowance was given, by calls and by debts that were paid of what they
- * released: what is recorded against what the ledger says. No times are compared, for the clock may have stepped: an
- * allowance begins and ends at what all of these had taken until then.
+ * The amount that left a wallet since its allowance was given, by calls and by debts paid out of what they released: as
+ * recorded, and as the ledger says. No times are compared, because the clock may have stepped: an allowance begins and
+ * ends at the total that had left the wallet until then.
  */
 const SPENT = differing(
   `SELECT m.account_id || ' for ' || to_char(m.month, 'YYYY-MM') AS subject,

@@ -44,7 +44,7 @@ export class AllowanceMonthEntity {
   @Column({ ...nanosColumn, name: 'wallet_balance' })
   readonly walletBalance: Nanos;
 
-  /** What calls, and debts paid out of what they released, had taken out of the wallet in all when it was given. */
+  /** The total that calls, and debts paid out of what they released, had taken out of the wallet when it was given. */
   @Column({ ...nanosColumn, name: 'taken_before' })
   readonly takenBefore: Nanos;
 

@@ -115,7 +115,7 @@ export class AllowanceRepository {
   }
 }
 
-/** What calls, and debts paid out of what they released, have taken out of the wallet in all; it is locked. */
+/** The total that calls, and debts paid out of what they released, have taken out of a wallet that is locked. */
 async function takenByCalls(accountId: string, manager: EntityManager): Promise<Nanos> {
   // Movements of this transaction would only be listed at its end.
   await manager.query('SET CONSTRAINTS movements_are_listed IMMEDIATE');
