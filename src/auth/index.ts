@@ -27,6 +27,7 @@ export { Passwords } from './passwords.js';
 export { BrowserSignIn } from './sign-in/browser-sign-in.js';
 export { PasswordChange } from './sign-in/password-change.js';
 export { ConfirmedForm, RecentSignIn } from './sign-in/recent-sign-in.js';
+export { RECENT_SIGN_IN, RequiresRecentSignIn } from './sign-in/recent-sign-in.interceptor.js';
 export { SignIn, SignInRefused } from './sign-in/sign-in.service.js';
 export { SecondFactorIsOff } from './second-factor/second-factor.errors.js';
 export { SecondFactorRemoval } from './second-factor/second-factor-removal.js';

@@ -3,6 +3,8 @@ import { CatalogModule } from '../catalog/index.js';
 import { KeysModule } from '../keys/index.js';
 import { MetricsModule } from '../metrics/index.js';
 import { TokensModule } from '../tokens/index.js';
+import { UsageModule } from '../usage/index.js';
+import { AdmissionHealth } from './admission-health.js';
 import { AdmissionTrial } from './admission-trial.js';
 import { BillingRepository } from './billing.repository.js';
 import { BillingService } from './billing.service.js';
@@ -19,8 +21,9 @@ import { Sweeper } from './sweeper/sweeper.js';
 import { ThisProcess } from './sweeper/this-process.js';
 
 @Module({
-  imports: [CatalogModule, KeysModule, MetricsModule, TokensModule],
+  imports: [CatalogModule, KeysModule, MetricsModule, TokensModule, UsageModule],
   providers: [
+    AdmissionHealth,
     AdmissionTrial,
     BillingRepository,
     BillingService,
@@ -36,6 +39,6 @@ import { ThisProcess } from './sweeper/this-process.js';
     SweepTimings,
     ThisProcess,
   ],
-  exports: [AdmissionTrial, BillingService, InterruptedCalls, NamedCalls, Sweeper],
+  exports: [AdmissionHealth, AdmissionTrial, BillingService, InterruptedCalls, NamedCalls, Sweeper],
 })
 export class BillingModule {}

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { compositeArray, DatabasePools, storableJson } from '../database/index.js';
+import pg from 'pg';
+import { compositeArray, DatabasePools, isOutage, storableJson } from '../database/index.js';
 import { Clock, codeOf, newId, reasonOf } from '../shared/index.js';
+import { CallPartitions } from '../usage/index.js';
 import type {
   AdmissionOutcome,
   AdmissionRequest,
@@ -11,6 +13,7 @@ import type {
   ExtensionResult,
   FundsLeft,
 } from './admission.js';
+import { AdmissionHealth } from './admission-health.js';
 import { ADMISSION, ATTEMPT, EXTENSION, SETTLEMENT } from './batch-fields.js';
 import type { CallRow } from './call-row.js';
 import { MoneyMetrics } from './money-metrics.js';
@@ -18,6 +21,8 @@ import type { PriceSnapshot } from './price-snapshot.js';
 
 /** The code of PostgreSQL for a row whose key another one has. */
 const ALREADY_THERE = '23505';
+/** The code for a row without a partition, which names no constraint, and for a row that violates a constraint. */
+const CHECK_VIOLATION = '23514';
 
 const ADMIT = 'SELECT outcome, hold, free, on_hold, holds, period FROM admit_calls($1, $2)';
 /** Nobody has its secret. */
@@ -47,16 +52,24 @@ export class BillingRepository {
     private readonly pools: DatabasePools,
     private readonly clock: Clock,
     private readonly metrics: MoneyMetrics,
+    private readonly partitions: CallPartitions,
+    private readonly health: AdmissionHealth,
   ) {}
 
-  /** One result a request, in order. Runs without waiting for the disk: a hold need not survive a crash of the server. */
+  /**
+   * One result a request, in order. Runs without waiting for the disk: a hold need not survive a crash of the server.
+   * Nothing is admitted that could not be settled for want of a partition.
+   */
   async admit(batch: readonly AdmissionRequest[]): Promise<AdmissionResult[]> {
-    const { rows } = await this.metrics.timed('admit', batch.length, () =>
-      this.pools.admission.query<AdmissionLine>({ name: 'admit', text: ADMIT, values: admissionValues(batch) }),
-    );
-    const results = rows.map(admissionResult);
-    this.metrics.admitted(batch, results);
-    return results;
+    try {
+      const results = await this.admitCovered(batch);
+      this.health.noteSuccess();
+      this.metrics.admitted(batch, results);
+      return results;
+    } catch (error) {
+      if (isOutage(error)) this.health.noteFailure();
+      throw error;
+    }
   }
 
   /**
@@ -118,6 +131,7 @@ export class BillingRepository {
     try {
       return await this.settleBatch(batch, 'plain');
     } catch (error) {
+      if (hasNoPartition(error)) return this.settleCovered(batch);
       if (codeOf(error) !== ALREADY_THERE) throw error;
       // A call was settled, and then its admission came: what is open must be compared with what is settled.
       return this.settleBatch(batch, 'careful');
@@ -139,6 +153,22 @@ export class BillingRepository {
       'INSERT INTO settlement_failures (call_id, error, call) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
       [row.id, reasonOf(error).replaceAll('\0', ''), storableJson(JSON.stringify(row))],
     );
+  }
+
+  private async admitCovered(batch: readonly AdmissionRequest[]): Promise<AdmissionResult[]> {
+    for (const { created_at } of batch)
+      if (!this.partitions.covers(created_at)) await this.partitions.cover(created_at);
+    const { rows } = await this.metrics.timed('admit', batch.length, () =>
+      this.pools.admission.query<AdmissionLine>({ name: 'admit', text: ADMIT, values: admissionValues(batch) }),
+    );
+    return rows.map(admissionResult);
+  }
+
+  /** The clock has stepped since these calls began, or they were refused before their month was looked at. */
+  private async settleCovered(batch: () => readonly CallRow[]): Promise<(bigint | undefined)[]> {
+    const months = new Set(batch().map(({ created_at }) => created_at.slice(0, 7)));
+    for (const month of months) await this.partitions.cover(month);
+    return this.settleBatch(batch, 'careful');
   }
 
   private async settleBatch(
@@ -163,6 +193,9 @@ export class BillingRepository {
     return results;
   }
 }
+
+const hasNoPartition = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === CHECK_VIOLATION && error.constraint === undefined;
 
 function admissionValues(batch: readonly AdmissionRequest[]): unknown[] {
   const snapshots = new Snapshots();

@@ -73,6 +73,11 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     });
   }
 
+  /** Whether so many calls wait to be settled that no more are admitted. */
+  get full(): boolean {
+    return this.recorder.full;
+  }
+
   /** How many calls could not be settled when the service was closed. */
   get unsettled(): number {
     return this.notSettled;
@@ -113,7 +118,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
 
   /** @throws InsufficientQuota, AccountOwes, AdmissionUnavailable, TooManyUnsettled, RefusedKey, RefusedAddress, or what the plan throws */
   admit(ticket: Ticket, plan: Planner): Promise<Admission> {
-    if (this.recorder.full) return Promise.reject(new TooManyUnsettled());
+    if (this.full) return Promise.reject(new TooManyUnsettled());
     return this.admitting.add(this.untilAdmitted(ticket, plan));
   }
 

@@ -3,6 +3,7 @@
 // the calls of one that died (sweeper/). The one module that writes wallets, keys, budgets and calls in one statement.
 // Does not own prices (catalog), balances that people change (wallet), or what is sent to anyone (relay).
 export { accounted } from './accounted.js';
+export { AdmissionHealth } from './admission-health.js';
 export { AdmissionTrial, type TriedAdmission } from './admission-trial.js';
 export { AttemptLog, type AttemptTarget } from './attempt-log.js';
 export { InsufficientQuota } from './billing.errors.js';

@@ -1,13 +1,18 @@
 import { Controller, Get, Head, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { AdmissionHealth, BillingService } from '../billing/index.js';
 import { DatabaseHealth } from '../database/index.js';
 import { RunState } from './run-state.js';
+
+type Readiness = 'ok' | 'draining' | 'database unavailable' | 'calls not admitted';
 
 /** What load balancers and clients ask before they call: no key, no body. A HEAD is answered as the GET would be. */
 @Controller()
 export class HealthController {
   constructor(
     private readonly database: DatabaseHealth,
+    private readonly admissions: AdmissionHealth,
+    private readonly billing: BillingService,
     private readonly state: RunState,
   ) {}
 
@@ -22,7 +27,7 @@ export class HealthController {
     return this.alive();
   }
 
-  /** The process can serve: its database answers and it is not on its way out. */
+  /** The process can serve: its database responds, calls are admitted, and it is not on its way out. */
   @Get('readyz')
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<{ status: string }> {
     const status = await this.readiness();
@@ -45,8 +50,10 @@ export class HealthController {
     // The status line is the answer.
   }
 
-  private async readiness(): Promise<'ok' | 'draining' | 'database unavailable'> {
+  private async readiness(): Promise<Readiness> {
     if (this.state.draining) return 'draining';
-    return (await this.database.ping()) ? 'ok' : 'database unavailable';
+    const [responds, admits] = await Promise.all([this.database.ping(), this.admissions.check()]);
+    if (!responds) return 'database unavailable';
+    return admits && !this.billing.full ? 'ok' : 'calls not admitted';
   }
 }

@@ -36,6 +36,7 @@ export { ownShare } from './sums/own-share.js';
 export { countCalls, readTraffic, type Span, type Traffic, type TrafficFigures } from './sums/traffic-reader.js';
 export { type ChartScale, type ChartUnit, unitFor } from './sums/usage-chart.js';
 export type { LoggedCall } from './log/usage-log.js';
+export { CallPartitions } from './retention/partitions.js';
 export { CallRetention } from './retention/retention.js';
 export { CallNotFound, RangeTooLarge } from './usage.errors.js';
 export { UsageModule } from './usage.module.js';

@@ -55,6 +55,7 @@ import { UsageRepository } from './export/usage.repository.js';
     UsageSumsReader,
   ],
   exports: [
+    CallPartitions,
     CallRetention,
     AllCallsReader,
     CallDetailsReader,

@@ -1,3 +1,4 @@
+import { CountAllowancesWithoutClocks20261125210000 } from '../../migrations/20261125210000-count-allowances-without-clocks.js';
 import { actingAs, COMMAND_LINE } from '../../src/audit/index.js';
 import { AccountStanding } from '../../src/auth/index.js';
 import { AccountDeletion } from '../../src/onboarding/index.js';
@@ -191,6 +192,75 @@ describe('a monthly allowance', () => {
       `^What an allowance moved by entry led_\\w+ of ${ann} is \\$20, but its month says \\$21$`,
     );
     await differing('granted = 21e9', 'granted = 20e9', given);
+  });
+
+  describe('while the clock of the database steps', () => {
+    /** Entries are dated as by a clock that is this far from the one before. */
+    const step = async (interval: string): Promise<void> => {
+      for (const column of ['created_at', 'entered_at'])
+        await bench.query(
+          `ALTER TABLE ledger_entries ALTER COLUMN ${column} SET DEFAULT clock_timestamp() + interval '${interval}'`,
+        );
+    };
+
+    it.each([
+      ['back behind the time that it was given', '-2 hours'],
+      ['ahead by months', '90 days'],
+    ])('counts what calls spend of it, and leaves the ledger exact: %s', async (_, interval) => {
+      await call('0.5');
+      await set('20');
+      await step(interval);
+      await call('3.5');
+      expect(await bench.check()).toEqual(EXACT);
+      await turn(1);
+      expect((await entries()).toSorted()).toEqual(['allowance: 20, -20', 'allowance: 20, -20', 'expiry: -16.5, 16.5']);
+      await call('1');
+      expect(await bench.check()).toEqual(EXACT);
+      await turn(2);
+      expect(await balance()).toBe(usd('20.5'));
+    });
+
+    it('leaves out what was spent before by a clock that was ahead', async () => {
+      await step('2 hours');
+      await call('0.5');
+      await step('0');
+      await set('20');
+      await call('2');
+      expect(await bench.check()).toEqual(EXACT);
+      await turn(1);
+      expect(await balance()).toBe(usd('20.5'));
+    });
+
+    it('no longer makes a ledger inexact that is upgraded', async () => {
+      await set('20');
+      await step('-2 hours');
+      await call('3');
+      await turn(1);
+      await call('2');
+      await move('1');
+      await call('1');
+      await bench.query(`
+        ALTER TABLE allowance_months DROP COLUMN taken_before, DROP COLUMN taken_after;
+        DROP FUNCTION taken_by_calls`);
+      const runner = bench.sql.createQueryRunner();
+      await new CountAllowancesWithoutClocks20261125210000().up(runner);
+      await runner.release();
+      expect(await bench.check()).toEqual(EXACT);
+      await call('1');
+      await turn(2);
+      expect(await balance()).toBe(usd('22'));
+    });
+
+    it('counts debts that are paid out of what calls release', async () => {
+      await set('20');
+      const running = await bench.opened(usd('21'));
+      await bench.app.get(WalletService).recordOwed(ann, parseUsd('5'), 'taken back');
+      await step('-2 hours');
+      await bench.settle(finished(running, usd('2')));
+      expect(await bench.wallet(ann)).toMatchObject({ balance: usd('14'), owed: 0n });
+      expect(await bench.check()).toEqual(EXACT);
+      await turn(1);
+    });
   });
 
   it('is recorded with who set it, and refused where it cannot be', async () => {

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { CallRecorder } from '../../src/billing/call-recorder.js';
+import type { CallRow } from '../../src/billing/call-row.js';
 import { SettlementQueue } from '../../src/billing/settlement-queue.js';
 import { DatabasePools } from '../../src/database/index.js';
 import { POOL_SIZES } from '../../src/database/pools.js';
@@ -8,6 +9,9 @@ import { BillingBench, EXACT } from '../support/billing-bench.js';
 import { finished } from '../support/billing-rows.js';
 import { DatabaseOutage } from '../support/database-outage.js';
 import { eventually } from '../support/eventually.js';
+
+/** Violates a constraint of the rows of calls. */
+const REFUSED = { billing_basis: 'guessed' as CallRow['billing_basis'] };
 
 describe('the queue of settlements', () => {
   let bench: BillingBench;
@@ -23,8 +27,7 @@ describe('the queue of settlements', () => {
 
   it('puts a call aside that the database refuses, and settles those around it', async () => {
     const [good, bad, other] = [await bench.opened(100n), await bench.opened(100n), await bench.opened(100n)];
-    // There is no partition for a call of the last century.
-    const refused = finished(bad, 30n, { created_at: '1999-12-31T23:59:59Z', channel: 'nul \0' });
+    const refused = finished(bad, 30n, { ...REFUSED, channel: 'nul \0' });
     const results = await Promise.allSettled([
       queue.settle(finished(good, 10n)),
       queue.settle(refused),
@@ -34,7 +37,12 @@ describe('the queue of settlements', () => {
     await expect(
       bench.query(`SELECT call_id, error, call ->> 'channel' AS channel, resolved_at FROM settlement_failures`),
     ).resolves.toEqual([
-      { call_id: bad.id, error: expect.stringContaining('partition'), channel: 'nul ', resolved_at: null },
+      {
+        call_id: bad.id,
+        error: expect.stringContaining('call_billing_basis_is_known'),
+        channel: 'nul ',
+        resolved_at: null,
+      },
     ]);
     await expect(bench.wallet()).resolves.toMatchObject({ balance: 999_999_970n });
     await expect(bench.check()).resolves.toMatchObject({
@@ -44,7 +52,7 @@ describe('the queue of settlements', () => {
 
   it('holds nothing for a call that was put aside, and lets it be settled by hand', async () => {
     const call = await bench.opened(100n);
-    const refused = finished(call, 30n, { created_at: '1999-12-31T23:59:59Z' });
+    const refused = finished(call, 30n, REFUSED);
     await expect(queue.settle(refused)).rejects.toThrow('could not be recorded');
     await expect(bench.wallet()).resolves.toMatchObject({ balance: 1_000_000_000n, held: 0n, holds: 0 });
     await expect(bench.query('SELECT id FROM open_calls')).resolves.toEqual([]);
@@ -57,7 +65,7 @@ describe('the queue of settlements', () => {
   });
 
   it('counts a call once that is put aside', async () => {
-    const refused = finished(await bench.opened(100n), 30n, { created_at: '1999-12-31T23:59:59Z' });
+    const refused = finished(await bench.opened(100n), 30n, REFUSED);
     const recorder = bench.app.get(CallRecorder, { strict: false });
     await expect(recorder.record(refused, { trace: undefined })).rejects.toThrow('could not be recorded');
     const { registry } = bench.app.get(Metrics, { strict: false });

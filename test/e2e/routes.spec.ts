@@ -1,12 +1,10 @@
-import { ModulesContainer } from '@nestjs/core';
-import { type Access, ACCESS } from '../../src/auth/index.js';
-import { ApiKeyGuard } from '../../src/keys/index.js';
+import type { Access } from '../../src/auth/index.js';
 import { Onboarding } from '../../src/onboarding/index.js';
-import { CallGuard } from '../../src/relay/call.guard.js';
 import { Secret } from '../../src/shared/index.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
+import { type Route, routesOf } from '../support/routes.js';
 
 /** Every address that is no page and takes no key, and why nobody's visit is looked at there. */
 const OTHERS: Readonly<Record<string, string>> = {
@@ -172,46 +170,6 @@ const PAGES: Readonly<Record<Access, readonly string[]>> = {
     'POST /admin/withdraw-prices/*',
   ],
 };
-
-/** Where Nest writes what stands in front of a handler. */
-const GUARDS = '__guards__';
-const KEY_GUARDS: readonly unknown[] = [CallGuard, ApiKeyGuard];
-const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'ALL', 'OPTIONS', 'HEAD'];
-
-interface Route {
-  readonly name: string;
-  readonly controller: string;
-  readonly access: Access | undefined;
-  /** Of the API: nobody gets by without a key. */
-  readonly takesKey: boolean;
-}
-
-const told = (key: string, ...targets: object[]): unknown =>
-  targets.map((target) => Reflect.getMetadata(key, target) as unknown).find((value) => value !== undefined);
-
-/** Every handler of every controller, by what Nest has written on it. */
-function routesOf(relay: RelayApp): Route[] {
-  const modules = [...relay.get(ModulesContainer).values()];
-  const controllers = new Set(
-    modules.flatMap((module) => [...module.controllers.values()].map(({ metatype }) => metatype)),
-  );
-  return [...controllers].flatMap((controller) => {
-    if (typeof controller !== 'function') return [];
-    const prototype = controller.prototype as Record<string, unknown>;
-    const methods = Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor');
-    return methods.flatMap((method): Route[] => {
-      const handler = prototype[method];
-      const path = typeof handler === 'function' ? told('path', handler) : undefined;
-      if (typeof handler !== 'function' || path === undefined) return [];
-      const verb = METHODS[told('method', handler) as number] ?? '?';
-      const parts = [told('path', controller), path].map((part) => String(part).replaceAll(/^\/|\/$/g, ''));
-      const access = told(ACCESS, handler, controller) as Access | undefined;
-      const guards = told(GUARDS, handler, controller) as readonly unknown[] | undefined;
-      const takesKey = KEY_GUARDS.some((guard) => guards?.includes(guard));
-      return [{ name: `${verb} /${parts.filter(Boolean).join('/')}`, controller: controller.name, access, takesKey }];
-    });
-  });
-}
 
 describe('routes', () => {
   let relay: RelayApp;

@@ -8,8 +8,14 @@ import { RelayApp } from './relay-app.js';
 type Fields = Readonly<Record<string, string | readonly string[]>>;
 
 /** The values of a page's form of a channel, as a browser would send them. */
-export function channelFields({ text }: Visited): Record<string, string | string[]> {
-  const form = /<form class="card card--form"[^]*?<\/form>/.exec(text)?.[0] ?? '';
+export const channelFields = ({ text }: Visited): Record<string, string | string[]> =>
+  fieldsIn(/<form class="card card--form"[^]*?<\/form>/.exec(text)?.[0] ?? '');
+
+/** The values of a form with this action. */
+export const fieldsSentTo = (action: string, { text }: Visited): Record<string, string | string[]> =>
+  fieldsIn((text.match(/<form[^]*?<\/form>/g) ?? []).find((form) => form.includes(`action="${action}"`)) ?? '');
+
+function fieldsIn(form: string): Record<string, string | string[]> {
   const fields = new Map<string, string[]>();
   const add = (name: string, value: string): void => void fields.set(name, [...(fields.get(name) ?? []), value]);
   const valueIn = (tag: string): string => unescaped(/ value="([^"]*)"/.exec(tag)?.[1] ?? '');

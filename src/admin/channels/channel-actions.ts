@@ -6,7 +6,7 @@ import { refuse } from './channel-faults.js';
 import { ChannelForm } from './channel-form.js';
 import { ChannelFormPages } from './channel-form.pages.js';
 import { type CheckView, ChannelQuestions, type OfferedNames } from './channel-questions.js';
-import { changesSecrets, editedFrom } from './channel-values.js';
+import { editedFrom, sendsSecretsElsewhere } from './channel-values.js';
 import { ChannelView } from './channel-view.js';
 import { withAdopted, withCredential, withFlagsApart, withoutCredential, withoutRow, withRow } from './form-rows.js';
 import { rowsIn } from './model-rows.js';
@@ -55,7 +55,7 @@ export class ChannelActions {
     delete form.faults['name'];
     const answer = await form.attempt(async (value) => {
       const edited = editedFrom(value, body, stored, id);
-      if (changesSecrets(edited, stored, true)) await this.recent.confirm(visitor, value.password);
+      if (sendsSecretsElsewhere(edited, stored)) await this.recent.confirm(visitor, value.password);
       try {
         return await this.answerTo(question, value, body, edited);
       } catch (error) {

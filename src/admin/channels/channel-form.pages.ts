@@ -6,7 +6,7 @@ import { type Flash, Form, type FormBody, type Page, Redirect, type Visitor } fr
 import { differencesOf } from './channel-conflict.js';
 import { refuse } from './channel-faults.js';
 import { ChannelForm } from './channel-form.js';
-import { changesSecrets, editedFrom, newValues, valuesOf } from './channel-values.js';
+import { editedFrom, newValues, valuesOf } from './channel-values.js';
 import { ChannelView } from './channel-view.js';
 import { shownOf, withFlagsApart } from './form-rows.js';
 
@@ -82,7 +82,7 @@ export class ChannelFormPages {
   ) {
     return form.attempt(async (value) => {
       const edited = editedFrom(value, body, stored, id);
-      if (changesSecrets(edited, stored)) await this.recent.confirm(visitor, value.password);
+      await this.recent.confirm(visitor, value.password);
       try {
         return await this.desk.save(edited, this.adapters.usualAuth);
       } catch (error) {

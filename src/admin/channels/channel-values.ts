@@ -113,18 +113,11 @@ const linesOf = (pairs: Texts, separator: string): string =>
     .map(([name, value]) => `${name}${separator}${value}`)
     .join('\n');
 
-/**
- * Whether saving it changes a credential, or has one sent elsewhere that is stored or in the server's environment: for that
- * one has to have signed in lately.
- * @param asking it is only asked, and not saved: a secret that is typed is whoever's who typed it
- */
-export function changesSecrets({ credentials, entry }: EditedChannel, stored?: ChannelRecord, asking = false): boolean {
-  const kept = credentials.flatMap((credential) => ('kept' in credential ? [credential.kept] : []));
-  const before = stored?.credentials.map(({ reference }) => reference) ?? [];
-  if (!asking && (kept.length < credentials.length || kept.join() !== before.join())) return true;
+/** Whether asking the upstream sends a secret elsewhere that is stored or in the server's environment. */
+export function sendsSecretsElsewhere({ credentials, entry }: EditedChannel, stored?: ChannelRecord): boolean {
   if (credentials.some((credential) => 'text' in credential && credential.text.startsWith('env:'))) return true;
   const goesElsewhere = ['protocol', 'base_url', 'auth', 'query', 'headers'].some(
     (field) => JSON.stringify(entry[field] ?? {}) !== JSON.stringify(stored?.entry[field] ?? {}),
   );
-  return kept.length > 0 && goesElsewhere;
+  return goesElsewhere && credentials.some((credential) => 'kept' in credential);
 }

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
-import { Operator } from '../../auth/index.js';
+import { Operator, RequiresRecentSignIn } from '../../auth/index.js';
 import { ChannelDesk } from '../../channels/index.js';
 import { CurrentVisitor, type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
 import { ChannelActions } from './channel-actions.js';
@@ -32,6 +32,7 @@ export class ChannelController {
   }
 
   @Post('off')
+  @RequiresRecentSignIn()
   async switchOff(@Param('id') id: string): Promise<Redirect> {
     const { name } = await this.desk.find(id);
     await this.desk.setEnabled(id, false);
@@ -40,6 +41,7 @@ export class ChannelController {
   }
 
   @Post('on')
+  @RequiresRecentSignIn()
   async switchOn(@Param('id') id: string): Promise<Redirect> {
     const { name } = await this.desk.find(id);
     await this.desk.setEnabled(id, true);

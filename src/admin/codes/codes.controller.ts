@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Operator } from '../../auth/index.js';
+import { Operator, RequiresRecentSignIn } from '../../auth/index.js';
 import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
 import type { ListQuery } from '../list-address.js';
 import { CodeBatchPages } from './code-batch.pages.js';
@@ -41,6 +41,7 @@ export class CodesController {
   }
 
   @Post(':id/void')
+  @RequiresRecentSignIn()
   void(@Param('id') id: string): Promise<Redirect> {
     return this.batches.void(id);
   }

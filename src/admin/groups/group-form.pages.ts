@@ -10,6 +10,9 @@ import { groupAddress, GroupPage } from './group.page.js';
 /** What a call would cost in a group does not depend on how it is called. */
 const ANY_NAME = 'any';
 
+/** Whether a submitted form only asks what its change comes to. */
+export const isPreview = (body: FormBody): boolean => textOf(body, '_act') === 'recalculate';
+
 /** The form of a new group and of one that there is. */
 @Injectable()
 export class GroupFormPages {
@@ -33,7 +36,7 @@ export class GroupFormPages {
   async submit(name: string | undefined, body: FormBody): Promise<Page | Redirect> {
     const stored = name === undefined ? undefined : (await this.inventory.group(name)).thing;
     const form = typedForm(name === undefined ? body : { ...body, name });
-    const isAsked = textOf(body, '_act') === 'recalculate';
+    const isAsked = isPreview(body);
     const after = this.meaningOf(stored, form, isAsked ? { name: ANY_NAME } : {});
     if (form.refused || isAsked) return this.page.show(stored, { form, after });
     return this.save(stored, form, after);

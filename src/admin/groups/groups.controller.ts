@@ -1,9 +1,9 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
-import { Operator } from '../../auth/index.js';
+import { Operator, RequiresRecentSignIn } from '../../auth/index.js';
 import type { FormBody, Page, Redirect } from '../../web/index.js';
 import { textOf } from '../catalog-form.js';
 import { nameInPart } from '../name-address.js';
-import { GroupFormPages } from './group-form.pages.js';
+import { GroupFormPages, isPreview } from './group-form.pages.js';
 import { GroupListPages } from './group-list.pages.js';
 
 /** Groups: what calls under them cost, and who may choose them. */
@@ -26,6 +26,7 @@ export class GroupsController {
   }
 
   @Post('new')
+  @RequiresRecentSignIn(isPreview)
   create(@Body() body: FormBody): Promise<Page | Redirect> {
     return this.forms.submit(undefined, body);
   }
@@ -36,11 +37,13 @@ export class GroupsController {
   }
 
   @Post(':name')
+  @RequiresRecentSignIn(isPreview)
   save(@Param('name') part: string, @Body() body: FormBody): Promise<Page | Redirect> {
     return this.forms.submit(nameInPart(part), body);
   }
 
   @Post(':name/switch')
+  @RequiresRecentSignIn()
   switch(@Param('name') part: string, @Body() body: FormBody): Promise<Redirect> {
     return this.forms.switch(nameInPart(part), textOf(body, 'to') === 'on');
   }

@@ -17,6 +17,10 @@ const keptOf = (stored: ModelDefinition | undefined) => ({
   enabled: stored?.enabled ?? true,
 });
 
+/** Whether the button of a submitted form only changes or previews the form. */
+export const changesNothing = (body: FormBody): boolean =>
+  /^(?:add-tier|recalculate|remove-tier-\d+)$/.test(textOf(body, '_act'));
+
 /** The form of a new model and of one that there is. */
 @Injectable()
 export class ModelFormPages {

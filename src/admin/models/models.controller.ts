@@ -1,11 +1,11 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { Operator } from '../../auth/index.js';
+import { Operator, RequiresRecentSignIn } from '../../auth/index.js';
 import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
 import { textOf } from '../catalog-form.js';
 import type { ListQuery } from '../list-address.js';
 import { modelNameIn } from './model-address.js';
 import { ModelComparePages } from './model-compare.pages.js';
-import { ModelFormPages } from './model-form.pages.js';
+import { changesNothing, ModelFormPages } from './model-form.pages.js';
 import { ModelListPages } from './model-list.pages.js';
 
 /** Models and their prices. A model's name may hold slashes, so that nothing stands behind it in an address. */
@@ -29,6 +29,7 @@ export class ModelsController {
   }
 
   @Post('models/new')
+  @RequiresRecentSignIn(changesNothing)
   create(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
     return this.forms.submit(visitor, undefined, body);
   }
@@ -45,16 +46,19 @@ export class ModelsController {
   }
 
   @Post('models/*')
+  @RequiresRecentSignIn(changesNothing)
   save(@CurrentVisitor() visitor: Visitor, @Param('*') rest: string, @Body() body: FormBody): Promise<Page | Redirect> {
     return this.forms.submit(visitor, modelNameIn(rest), body);
   }
 
   @Post('switch-model/*')
+  @RequiresRecentSignIn()
   switch(@Param('*') rest: string, @Body() body: FormBody): Promise<Redirect> {
     return this.forms.switch(modelNameIn(rest), textOf(body, 'to') === 'on');
   }
 
   @Post('withdraw-prices/*')
+  @RequiresRecentSignIn()
   withdraw(@Param('*') rest: string, @Body() body: FormBody): Promise<Redirect> {
     return this.forms.withdraw(modelNameIn(rest), textOf(body, 'time'));
   }

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
-import { Operator } from '../../auth/index.js';
+import { Operator, RequiresRecentSignIn } from '../../auth/index.js';
 import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
 import { SettingsPages } from './settings.pages.js';
 import { TestMailPages } from './test-mail.pages.js';
@@ -45,12 +45,14 @@ export class SettingsController {
   }
 
   @Post('retention')
+  @RequiresRecentSignIn()
   saveRetention(@CurrentVisitor() visitor: Visitor, @Body() body: FormBody): Promise<Page | Redirect> {
     return this.pages.save(visitor, 'retention', body);
   }
 
   /** @param kind whose: `key`, `account` or `address` */
   @Post('limits/:kind')
+  @RequiresRecentSignIn()
   saveLimits(
     @CurrentVisitor() visitor: Visitor,
     @Param('kind') kind: string,

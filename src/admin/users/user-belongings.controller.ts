@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { Operator, SessionService } from '../../auth/index.js';
+import { Operator, RequiresRecentSignIn, SessionService } from '../../auth/index.js';
 import { CurrentVisitor, type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
 import { UserKeyQuotaPages } from './user-key-quota.pages.js';
 import { UserKeyPages } from './user-keys.pages.js';
@@ -26,11 +26,13 @@ export class UserBelongingsController {
   }
 
   @Post('keys/:key/disable')
+  @RequiresRecentSignIn()
   disableKey(@Param('id') id: string, @Param('key') key: string): Promise<Redirect> {
     return this.keys.disable(id, key);
   }
 
   @Post('keys/:key/enable')
+  @RequiresRecentSignIn()
   enableKey(@Param('id') id: string, @Param('key') key: string): Promise<Redirect> {
     return this.keys.enable(id, key);
   }
@@ -41,6 +43,7 @@ export class UserBelongingsController {
   }
 
   @Post('keys/:key/quota')
+  @RequiresRecentSignIn()
   changeQuota(
     @CurrentVisitor() visitor: Visitor,
     @Param('id') id: string,
@@ -56,6 +59,7 @@ export class UserBelongingsController {
   }
 
   @Post('keys/:key/delete')
+  @RequiresRecentSignIn()
   deleteKey(@Param('id') id: string, @Param('key') key: string): Promise<Redirect> {
     return this.keys.delete(id, key);
   }

@@ -7,10 +7,7 @@ import { userCrumbs, userTitle } from './user-words.js';
 
 const pathOf = (id: string): string => `/admin/users/${id}#keys`;
 
-/**
- * What an operator does with a user's key. The user sees it in their list of keys. Nothing here hands out a credential or
- * money, so no recent sign-in is asked for: a stranger before an open browser could switch off, but gain nothing.
- */
+/** What an operator does with a user's key. The user sees it in their list of keys. */
 @Injectable()
 export class UserKeyPages {
   constructor(

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { Operator } from '../../auth/index.js';
+import { Operator, RequiresRecentSignIn } from '../../auth/index.js';
 import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
 import type { ListQuery } from '../list-address.js';
 import { UserChanges } from './user-changes.js';
@@ -26,6 +26,7 @@ export class UserController {
   }
 
   @Post('settings')
+  @RequiresRecentSignIn()
   saveSettings(@CurrentVisitor() visitor: Visitor, @Param('id') id: string, @Body() body: FormBody): Answer {
     return this.changes.settings(visitor, id, body);
   }
@@ -36,11 +37,13 @@ export class UserController {
   }
 
   @Post('suspend')
+  @RequiresRecentSignIn()
   suspend(@Param('id') id: string): Promise<Redirect> {
     return this.changes.suspend(id);
   }
 
   @Post('enable')
+  @RequiresRecentSignIn()
   enable(@Param('id') id: string): Promise<Redirect> {
     return this.changes.enable(id);
   }

@@ -27,8 +27,8 @@ class NotConfirmed extends AppError {
 }
 
 /**
- * Before credentials, balances and roles are changed, a password must have been given in the last 15 minutes, so that a
- * browser that was left alone does little. It counts for the whole session, so that nobody is asked at every step.
+ * Before credentials, money, prices, roles, suspensions or keys of others are changed, a password must have been given in
+ * the last 15 minutes, so that a browser that was left alone does little. It counts for the whole session, so that nobody is asked at every step.
  */
 @Injectable()
 export class RecentSignIn {

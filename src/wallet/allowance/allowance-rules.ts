@@ -1,27 +1,23 @@
 import { differing, type LedgerRule } from '../ledger-rule.js';
 
 /**
- * What left the wallet of an account since its allowance was given, by calls and by debts that were paid of what they
- * released: what is recorded against what the ledger says. An entry has the time at which its transaction began; one that
- * waited for the wallet while the allowance was given, or ended, may have begun before. No transaction waits for ten
- * minutes: entries within those may count or not, all others must or must not.
+ * The amount that left a wallet since its allowance was given, by calls and by debts paid out of what they released: as
+ * recorded, and as the ledger says. No times are compared, because the clock may have stepped: an allowance begins and
+ * ends at the total that had left the wallet until then.
  */
-const SPENT = `
-  SELECT subject, spent::text AS stored, least(greatest(spent, surely), surely + perhaps)::text AS expected
-    FROM (
-      SELECT m.account_id || ' for ' || to_char(m.month, 'YYYY-MM') AS subject,
-             m.spent + CASE WHEN m.ended_at IS NULL THEN m.wallet_balance - w.balance ELSE 0 END AS spent,
-             coalesce(sum(-l.amount) FILTER (WHERE e.created_at >= m.given_at
-               AND (m.ended_at IS NULL OR e.created_at < m.ended_at - interval '10 minutes')), 0) AS surely,
-             coalesce(sum(-l.amount) FILTER (WHERE e.created_at < m.given_at
-               OR e.created_at >= m.ended_at - interval '10 minutes'), 0) AS perhaps
-        FROM allowance_months m JOIN wallets w ON w.account_id = m.account_id
-        LEFT JOIN (ledger_lines l JOIN ledger_entries e ON e.id = l.entry_id AND e.kind IN ('calls', 'owed'))
-          ON l.ledger_account = 'wallet:' || m.account_id AND e.created_at >= m.given_at - interval '10 minutes'
-             AND (m.ended_at IS NULL OR e.created_at <= m.ended_at)
-       GROUP BY m.account_id, m.month, w.balance
-    ) AS compared
-   WHERE spent NOT BETWEEN surely AND surely + perhaps ORDER BY subject`;
+const SPENT = differing(
+  `SELECT m.account_id || ' for ' || to_char(m.month, 'YYYY-MM') AS subject,
+          m.spent + CASE WHEN m.ended_at IS NULL THEN m.wallet_balance - w.balance ELSE 0 END AS figure
+     FROM allowance_months m JOIN wallets w ON w.account_id = m.account_id`,
+  `SELECT m.account_id || ' for ' || to_char(m.month, 'YYYY-MM') AS subject,
+          coalesce(m.taken_after, t.taken, 0) - m.taken_before AS figure
+     FROM allowance_months m LEFT JOIN (
+       SELECT l.ledger_account, -sum(l.amount) AS taken
+         FROM ledger_lines l JOIN ledger_entries e ON e.id = l.entry_id AND e.kind IN ('calls', 'owed')
+        WHERE l.ledger_account IN (SELECT 'wallet:' || account_id FROM allowance_months WHERE ended_at IS NULL)
+        GROUP BY 1
+     ) AS t ON t.ledger_account = 'wallet:' || m.account_id`,
+);
 
 /** What allowances moved and how far they were spent, recomputed from the ledger. */
 export const ALLOWANCE_RULES: readonly LedgerRule[] = [

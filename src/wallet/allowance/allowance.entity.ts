@@ -44,8 +44,16 @@ export class AllowanceMonthEntity {
   @Column({ ...nanosColumn, name: 'wallet_balance' })
   readonly walletBalance: Nanos;
 
+  /** The total that calls, and debts paid out of what they released, had taken out of the wallet when it was given. */
+  @Column({ ...nanosColumn, name: 'taken_before' })
+  readonly takenBefore: Nanos;
+
   @Column('timestamptz', { name: 'ended_at', nullable: true })
   readonly endedAt: Date | null;
+
+  /** The same when it ended. */
+  @Column({ ...nanosColumn, name: 'taken_after', nullable: true })
+  readonly takenAfter: Nanos | null;
 
   @Column({ ...nanosColumn, nullable: true })
   readonly expired: Nanos | null;

@@ -76,7 +76,8 @@ export class AllowanceRepository {
   }
 
   async begin(given: GivenAllowance, manager: EntityManager): Promise<void> {
-    await manager.insert(AllowanceMonthEntity, given);
+    const takenBefore = await takenByCalls(given.accountId, manager);
+    await manager.insert(AllowanceMonthEntity, { ...given, takenBefore });
   }
 
   /** @param balance what the wallet has then */
@@ -86,6 +87,7 @@ export class AllowanceRepository {
     balance: Nanos,
     manager: EntityManager,
   ): Promise<void> {
+    const takenAfter = await takenByCalls(accountId, manager);
     await manager.update(
       AllowanceMonthEntity,
       { accountId, month },
@@ -96,6 +98,7 @@ export class AllowanceRepository {
         expiryEntryId: entryId,
         walletBalance: balance,
         endedAt: () => 'clock_timestamp()',
+        takenAfter,
       },
     );
   }
@@ -110,4 +113,13 @@ export class AllowanceRepository {
     const key = { accountId, month: running.month };
     await manager.update(AllowanceMonthEntity, key, { remaining: left, spent, walletBalance: after.balance });
   }
+}
+
+/** The total that calls, and debts paid out of what they released, have taken out of a wallet that is locked. */
+async function takenByCalls(accountId: string, manager: EntityManager): Promise<Nanos> {
+  // Movements of this transaction would only be listed at its end.
+  await manager.query('SET CONSTRAINTS movements_are_listed IMMEDIATE');
+  await manager.query('SET CONSTRAINTS movements_are_listed DEFERRED');
+  const [row] = await manager.query<{ taken: string }[]>('SELECT taken_by_calls($1) AS taken', [accountId]);
+  return nanos(BigInt(row?.taken ?? 0));
 }

@@ -1,0 +1,194 @@
+import { DataSource } from 'typeorm';
+import { CatalogExport } from '../../src/channels/index.js';
+import { Onboarding } from '../../src/onboarding/index.js';
+import { turnOnSecondFactor } from '../support/authenticator.js';
+import { fieldsSentTo } from '../support/channel-pages.js';
+import { forgetSignIn, OPERATOR_PASSWORD, operatorVisit, type OperatorVisit } from '../support/operator-visit.js';
+import type { Visited } from '../support/page-visitor.js';
+import { RelayApp, type TestCaller } from '../support/relay-app.js';
+import { routesOf } from '../support/routes.js';
+import { signedIn } from '../support/signed-in.js';
+
+type Fields = Readonly<Record<string, string | readonly string[]>>;
+
+/** Forms that have the field themselves: the page that shows each, what is entered, and where it is sent if elsewhere. */
+const OWN_FIELD: Readonly<Record<string, { page: string; fields: Fields; to?: string }>> = {
+  'POST /admin/channels/:id': { page: '/admin/channels/:channel', fields: { weight: '99' } },
+  'POST /admin/channels/:id/delete': {
+    page: '/admin/channels/:channel/delete',
+    fields: { confirm: 'messages-main' },
+  },
+  'POST /admin/channels/new': {
+    page: '/admin/channels/new',
+    fields: { name: 'other', baseUrl: 'http://127.0.0.1:9', auth: 'none', public: 'm' },
+  },
+  'POST /admin/codes/new': { page: '/admin/codes/new', fields: { amount: '5', count: '1' } },
+  'POST /admin/settings/mail': {
+    page: '/admin/settings',
+    fields: { server: 'smtp://mail.example', from: 'relay@mail.example' },
+    to: '/admin/settings/mail',
+  },
+  'POST /admin/settings/payment': { page: '/admin/settings', fields: {}, to: '/admin/settings/payment' },
+  'POST /admin/settings/sign-up': { page: '/admin/settings', fields: {}, to: '/admin/settings/sign-up' },
+  'POST /admin/users/:id/allowance': { page: '/admin/users/:user/allowance', fields: { amount: '5' } },
+  'POST /admin/users/:id/balance': {
+    page: '/admin/users/:user/balance',
+    fields: { amount: '5', reason: 'test' },
+  },
+  'POST /admin/users/:id/delete': { page: '/admin/users/:user/delete', fields: { confirm: ':email' } },
+  'POST /admin/users/:id/role': {
+    page: '/admin/users/:user',
+    fields: { role: 'admin' },
+    to: '/admin/users/:user/role',
+  },
+  'POST /admin/users/:id/second-factor': { page: '/admin/users/:user/second-factor', fields: {} },
+  'POST /admin/users/new': { page: '/admin/users/new', fields: { email: 'new@example.com' } },
+};
+
+/** Why the password is not asked for. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  'POST /admin/codes/csv': 'writes as a file what the browser sent, and changes nothing',
+  'POST /admin/payments/:id': 'notes what was done about a payment, and moves no money',
+  'POST /admin/settings/mail/test': 'sends one message to the administrator',
+  'POST /admin/settings/site': 'name, contact and terms of the site, recorded in the audit log',
+  'POST /admin/users/:id/sessions/:session/end': 'ends access and grants none',
+  'POST /admin/users/:id/sessions/end': 'ends access and grants none',
+};
+
+describe('a recent sign-in', () => {
+  let relay: RelayApp;
+  let operator: OperatorVisit;
+  let ann: TestCaller;
+  let values: Readonly<Record<string, string>>;
+  const forget = (): Promise<void> => forgetSignIn(relay, operator.accountId);
+  const exported = async (): Promise<string> => (await relay.get(CatalogExport).export()).text;
+  const audited = async (): Promise<number> =>
+    (await relay.get(DataSource).query<unknown[]>('SELECT 1 FROM audit_entries')).length;
+
+  beforeAll(async () => {
+    relay = await RelayApp.start();
+    operator = await operatorVisit(relay);
+    ann = await relay.caller();
+    const [channel] = await relay
+      .get(DataSource)
+      .query<{ id: string }[]>(`SELECT id FROM channels WHERE name = 'messages-main'`);
+    values = { channel: channel!.id, user: ann.accountId, email: ann.email };
+  });
+  afterAll(() => relay.close());
+  beforeEach(forget);
+
+  const filled = (text: string): string =>
+    text.replaceAll(/:(channel|user|email)/g, (_, name: string) => values[name] ?? '');
+  const keyPath = (what: string): string => `/admin/users/${ann.accountId}/keys/${ann.keyId}/${what}`;
+
+  it('is required by every form of administrators that changes something, but for those with a reason', () => {
+    const forms = routesOf(relay).filter(({ name }) => name.startsWith('POST /admin/'));
+    const unprotected = forms.filter(({ name, requiresRecentSignIn }) => !requiresRecentSignIn && !(name in OWN_FIELD));
+    expect(unprotected.map(({ name }) => name).toSorted()).toEqual(Object.keys(EXCEPTIONS));
+    expect(forms.filter(({ name, requiresRecentSignIn }) => requiresRecentSignIn && name in OWN_FIELD)).toEqual([]);
+  });
+
+  it('is asked for before any form without the field is looked at', async () => {
+    const forms = routesOf(relay).filter((route) => route.requiresRecentSignIn);
+    expect(forms.length).toBeGreaterThan(15);
+    await operator.browser.get('/admin/users');
+    const before = await audited();
+    for (const { name } of forms) {
+      const path = name.slice('POST '.length).replaceAll(/:\w+|\*/g, 'some');
+      const asked = await operator.browser.post(path);
+      expect({ name, status: asked.status, asks: asked.text.includes('name="password"') }).toEqual({
+        name,
+        status: 200,
+        asks: true,
+      });
+    }
+    expect(await audited()).toBe(before);
+  });
+
+  it('is asked for by every form that has the field', async () => {
+    await turnOnSecondFactor(await signedIn(relay, ann.accountId));
+    const before = [await audited(), await exported()];
+    for (const [name, { page, fields, to }] of Object.entries(OWN_FIELD)) {
+      const path = filled(to ?? page);
+      const shown = await operator.browser.get(filled(page));
+      const typed = Object.entries(fields).map(([field, value]) => [field, filled(String(value))]);
+      const sent = { ...fieldsSentTo(path, shown), ...Object.fromEntries(typed) };
+      const first = await operator.browser.post(path, sent);
+      // A form that first shows what it leads to is sent once more.
+      const refused = first.status === 200 ? await operator.browser.post(path, fieldsSentTo(path, first)) : first;
+      expect({ name, status: refused.status, asks: refused.text.includes('Enter your password') }).toEqual({
+        name,
+        status: 422,
+        asks: true,
+      });
+    }
+    expect([await audited(), await exported()]).toEqual(before);
+  });
+
+  /** Enters a password on the page that asks for it. */
+  const confirm = (path: string, asked: Visited, password: string): Promise<Visited> =>
+    operator.browser.post(path, { ...fieldsSentTo(path, asked), password });
+
+  it('keeps what was typed, and is not asked for again', async () => {
+    const groups = { page: '/admin/groups/saver', to: '/admin/groups/saver' };
+    const shown = await operator.browser.get(groups.page);
+    const sent = {
+      ...fieldsSentTo(groups.to, shown),
+      multiplier: '0.7',
+      models: 'm 0.5\r\nfree 2',
+      reason: 'a “sale”',
+    };
+    const asked = await operator.browser.post(groups.to, sent);
+    expect(await exported()).toContain('multiplier: 0.8');
+    const wrong = await confirm(groups.to, asked, 'not it, not at all');
+    expect(wrong.status).toBe(422);
+    expect(wrong.text).toMatch(/id="password-error"/);
+    expect(await exported()).toContain('multiplier: 0.8');
+    const saved = await confirm(groups.to, wrong, OPERATOR_PASSWORD);
+    expect(saved).toMatchObject({ status: 303, location: '/admin/groups/saver' });
+    expect(await exported()).toMatch(/name: saver\n {4}multiplier: 0.7\n {4}models: \{ m: 0.5, free: 2 \}/);
+    const [entry] = await relay
+      .get(DataSource)
+      .query(`SELECT actor_name, reason FROM audit_entries WHERE object_id = 'saver' ORDER BY id DESC LIMIT 1`);
+    expect(entry).toEqual({ actor_name: operator.email, reason: 'a “sale”' });
+    expect((await operator.browser.submit(`/admin/users/${ann.accountId}`, {}, keyPath('disable'))).status).toBe(303);
+  });
+
+  it('lets a form that is refused be corrected where it was', async () => {
+    const path = '/admin/groups/new';
+    const asked = await operator.browser.submit(path, { name: 'team', multiplier: 'half', choice: 'everyone' });
+    const refused = await confirm(path, asked, OPERATOR_PASSWORD);
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('id="multiplier-error"');
+    expect(refused.text).toContain('value="team"');
+  });
+
+  it('leads back to the page before when it is cancelled, and nowhere else', async () => {
+    await operator.browser.get('/admin/users');
+    const from = (referer: string): Promise<Visited> => operator.browser.post(keyPath('delete'), {}, { referer });
+    const asked = await from(`${relay.url}/admin/users?page=2`);
+    expect(asked.text).toMatch(/href="\/admin\/users\?page(=|&#x3D;)2">Cancel/);
+    expect((await from('https://elsewhere.example//evil.example/')).text).toContain('href="/">Cancel');
+    expect((await confirm(keyPath('delete'), asked, 'wrong')).text).toMatch(/page(=|&#x3D;)2">Cancel/);
+  });
+
+  it('is not needed to see what a change of prices comes to', async () => {
+    for (const path of ['/admin/groups/saver', '/admin/models/m']) {
+      const sent = fieldsSentTo(path, await operator.browser.get(path));
+      const preview = await operator.browser.post(path, { ...sent, _act: 'recalculate' });
+      expect([preview.status, preview.text.includes('name="password"')]).toEqual([200, false]);
+    }
+  });
+
+  it('is required before a user is suspended, and the user goes on until then', async () => {
+    const { id } = await relay.get(Onboarding).createAccount({ email: 'bob@example.com' });
+    const stateOf = async (): Promise<string | undefined> =>
+      (await relay.get(DataSource).query<{ state: string }[]>('SELECT state FROM accounts WHERE id = $1', [id]))[0]
+        ?.state;
+    const path = `/admin/users/${id}/suspend`;
+    const asked = await operator.browser.submit(`/admin/users/${id}`, {}, path);
+    expect(await stateOf()).toBe('enabled');
+    expect((await confirm(path, asked, OPERATOR_PASSWORD)).location).toBe(`/admin/users/${id}`);
+    expect(await stateOf()).toBe('disabled');
+  });
+});

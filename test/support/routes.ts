@@ -1,0 +1,49 @@
+import { ModulesContainer } from '@nestjs/core';
+import { type Access, ACCESS, RECENT_SIGN_IN } from '../../src/auth/index.js';
+import { ApiKeyGuard } from '../../src/keys/index.js';
+import { CallGuard } from '../../src/relay/call.guard.js';
+import type { RelayApp } from './relay-app.js';
+
+/** Where Nest writes what stands in front of a handler. */
+const GUARDS = '__guards__';
+const KEY_GUARDS: readonly unknown[] = [CallGuard, ApiKeyGuard];
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'ALL', 'OPTIONS', 'HEAD'];
+
+export interface Route {
+  readonly name: string;
+  readonly controller: string;
+  readonly access: Access | undefined;
+  /** Of the API: nobody gets by without a key. */
+  readonly takesKey: boolean;
+  /** Whether it asks for the password on a page of its own when the sign-in is not recent. */
+  readonly requiresRecentSignIn: boolean;
+}
+
+const told = (key: string, ...targets: object[]): unknown =>
+  targets.map((target) => Reflect.getMetadata(key, target) as unknown).find((value) => value !== undefined);
+
+/** Every handler of every controller, by what Nest has written on it. */
+export function routesOf(relay: RelayApp): Route[] {
+  const modules = [...relay.get(ModulesContainer).values()];
+  const controllers = new Set(
+    modules.flatMap((module) => [...module.controllers.values()].map(({ metatype }) => metatype)),
+  );
+  return [...controllers].flatMap((controller) => {
+    if (typeof controller !== 'function') return [];
+    const prototype = controller.prototype as Record<string, unknown>;
+    const methods = Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor');
+    return methods.flatMap((method): Route[] => {
+      const handler = prototype[method];
+      const path = typeof handler === 'function' ? told('path', handler) : undefined;
+      if (typeof handler !== 'function' || path === undefined) return [];
+      const verb = METHODS[told('method', handler) as number] ?? '?';
+      const parts = [told('path', controller), path].map((part) => String(part).replaceAll(/^\/|\/$/g, ''));
+      const access = told(ACCESS, handler, controller) as Access | undefined;
+      const guards = told(GUARDS, handler, controller) as readonly unknown[] | undefined;
+      const takesKey = KEY_GUARDS.some((guard) => guards?.includes(guard));
+      const name = `${verb} /${parts.filter(Boolean).join('/')}`;
+      const requiresRecentSignIn = told(RECENT_SIGN_IN, handler) !== undefined;
+      return [{ name, controller: controller.name, access, takesKey, requiresRecentSignIn }];
+    });
+  });
+}
