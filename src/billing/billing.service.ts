@@ -5,7 +5,7 @@ import { CatalogService } from '../catalog/index.js';
 import { Batcher, isOutage } from '../database/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
-import { type CountedTokens, TokenCounter } from '../tokens/index.js';
+import { type CountedTokens, type CountRequest, TokenCounter } from '../tokens/index.js';
 import {
   type AdmissionRequest,
   type AdmissionResult,
@@ -117,9 +117,13 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     return this.admitting.add(this.untilAdmitted(ticket, plan));
   }
 
-  count({ places }: Ticket, prompt: CountablePrompt | undefined, said: string): Promise<CountedTokens | undefined> {
+  count(
+    { places }: Ticket,
+    prompt: CountablePrompt | undefined,
+    said: CountRequest['answer'],
+  ): Promise<CountedTokens | undefined> {
     if (places === undefined) return Promise.resolve(undefined);
-    return this.counting.add(this.counter.count({ prompt, answer: said === '' ? [] : [said], places }));
+    return this.counting.add(this.counter.count({ prompt, answer: said, places }));
   }
 
   /**
@@ -198,7 +202,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   private async countPrompt(ticket: Ticket, plan: BillingPlan): Promise<number | undefined> {
     const { head, body } = ticket.call;
     if (head.outside !== undefined && plan.continuedTokens === undefined) return undefined;
-    const tokens = await this.count(ticket, body.countable, '');
+    const tokens = await this.count(ticket, body.countable, []);
     return tokens && promptByCount(head, plan, Math.ceil(tokens.prompt * COUNT_MARGIN));
   }
 

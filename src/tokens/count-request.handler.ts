@@ -29,7 +29,7 @@ function answerTexts(answer: CountRequest['answer'], { within, texts }: AnswerPl
   if (!(answer instanceof Uint8Array)) return answer;
   const whole = parsed(answer);
   const written = Object.fromEntries(within.map((name) => [name, whole[name]]));
-  return textPieces(written, new Set(texts)).map(({ text }) => text);
+  return textPieces(written, new Set(texts));
 }
 
 function parsed(bytes: Uint8Array): JsonObject {

@@ -1,5 +1,3 @@
-import { ChannelDirectory } from '../../src/channels/index.js';
-import { UsageCounting } from '../../src/relay/usage-counting.js';
 import { aRequest, PATHS } from '../support/dialects.js';
 import { pairsCatalog } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
@@ -65,14 +63,6 @@ const reporting = (upstream: Upstream, totals: readonly [input: unknown, output:
     return changed;
   });
 
-/** Of no stream is it known that its upstream reports, so that what the model writes is kept. */
-function forgetReports(): void {
-  const counting = world.relay.get(UsageCounting);
-  for (const channel of world.relay.get(ChannelDirectory).all())
-    for (const { id } of [{ id: 'chat-completions' }, { id: 'messages' }, { id: 'responses' }, { id: 'gemini' }])
-      counting.learn(channel, `vendor-${id}`, false);
-}
-
 async function rowOf(
   client: Dialect,
   upstream: Upstream,
@@ -87,14 +77,11 @@ async function rowOf(
 }
 
 describe('F5: a report with a part that is missing or no count', () => {
-  beforeEach(forgetReports);
-
   it.each(WAYS)(
     'is charged for the missing answer as counted when a %s client asks %s, streamed: %s',
     async (...way) => {
       const [client, upstream, stream] = way;
       for (const missing of [undefined, -5, 'many', 2.5]) {
-        forgetReports();
         world.relay.upstream.script(reporting(upstream, [9, missing]));
         const row = await rowOf(client, upstream, { stream });
         expect([missing, row]).toMatchObject([
@@ -111,7 +98,6 @@ describe('F5: a report with a part that is missing or no count', () => {
     async (...way) => {
       const [client, upstream, stream] = way;
       for (const missing of [undefined, -9, 'many']) {
-        forgetReports();
         world.relay.upstream.script(reporting(upstream, [missing, 7]));
         const row = await rowOf(client, upstream, { stream });
         expect([missing, row]).toMatchObject([
@@ -152,8 +138,6 @@ describe('F5: a report with a part that is missing or no count', () => {
 });
 
 describe('F6: a report that cannot be true', () => {
-  beforeEach(forgetReports);
-
   it.each(WAYS)(
     'is charged for the prompt as counted: %s client, %s, streamed: %s',
     async (client, upstream, stream) => {
