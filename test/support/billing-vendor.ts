@@ -30,6 +30,7 @@ import {
 export type VendorEnding =
   | 'reported'
   | 'text for numbers'
+  | 'dearer service'
   | 'refused'
   | 'unreported'
   | 'half reported'
@@ -38,15 +39,18 @@ export type VendorEnding =
   | 'cut'
   | 'left'
   | 'left early';
-/** These end with a report that is true. */
-export const REPORTED: readonly VendorEnding[] = ['reported', 'text for numbers', 'refused'];
+/** These end with a report whose tokens are true; `dearer service` claims a service that nobody asked for, and bills none. */
+export const REPORTED: readonly VendorEnding[] = ['reported', 'text for numbers', 'dearer service', 'refused'];
 
 /** What one call has the vendor do. */
 export interface VendorOrder {
   readonly ending: VendorEnding;
   /** Output tokens that the model would write if nothing limited it. */
   readonly output: number;
-  /** Where something may be one way or the other: a fallback serves, a fast request is served at standard speed. */
+  /**
+   * Where something may be one way or the other: a fallback serves, a fast request is served at standard speed, the vendor
+   * chooses its dearest service where that is left to it, passes write as much as they can.
+   */
   readonly turn: boolean;
 }
 
@@ -72,8 +76,12 @@ export const SEARCH_FEE = 10_000_000;
 const SEARCHES_UNLESS_LIMITED = 3;
 /** For a request that nobody must have let through. */
 const PENALTY = 1_000_000_000;
-const COMPACTION = { input: 900, output: 120 };
-const ADVICE = { input: 300, output: 70 };
+/** A pass reads the prompt again. Tokens that it writes: usually, and at most. */
+const COMPACTION = { output: 120, maxOutput: 8192 };
+const ADVICE = { output: 70, maxOutput: 500 };
+/** Tokens of one generated image, and what they cost. */
+const IMAGE = { text: 50, output: 1056 };
+export const IMAGE_PRICES = { input: 5000, output: 30_000 };
 /** Tokens of one event of a stream. */
 const PIECE = 10;
 
@@ -152,27 +160,36 @@ function tokensSaid({ ending, output }: Pick<VendorOrder, 'ending' | 'output'>):
   return ending === 'cut' || ending === 'left' ? Math.ceil(output / 2 / PIECE) * PIECE : output;
 }
 
-function serve(dialect: Dialect, body: JsonObject, { output: wanted, turn }: VendorOrder): Served {
+function serve(dialect: Dialect, body: JsonObject, { output: wanted, turn, ending }: VendorOrder): Served {
   const asked = modelIn(String(body['model']));
   const prompt = promptIn(body);
   const alternative = alternativeIn(dialect, body);
   const model = turn && alternative !== undefined ? alternative : asked;
   const limit = Number(body['max_tokens'] ?? body['max_completion_tokens'] ?? body['max_output_tokens'] ?? Infinity);
   const output = Math.min(limit, wanted);
+  const isOpen = turn && REPORTED.includes(ending);
   const speed = body['speed'] === 'fast' && !turn ? 'fast' : 'standard';
-  const geo = typeof body['inference_geo'] === 'string' ? body['inference_geo'] : undefined;
-  const tier = typeof body['service_tier'] === 'string' ? body['service_tier'] : undefined;
+  const [chosenGeo, chosenTier] = dialect === 'messages' ? ['us', undefined] : [undefined, 'priority'];
+  const geo = typeof body['inference_geo'] === 'string' ? body['inference_geo'] : isOpen ? chosenGeo : undefined;
+  const tier = typeof body['service_tier'] === 'string' ? body['service_tier'] : isOpen ? chosenTier : undefined;
   const searches = searchesIn(body);
-  const passes = passesIn(dialect, body);
+  const images = imagesIn(body);
+  const passes = passesIn(dialect, body, prompt, isOpen);
   const written = dialect === 'messages' ? 0 : writtenFor12Hours(body, prompt);
   const tenths = (SPEED[speed] ?? STANDARD) * (GEO[geo ?? ''] ?? STANDARD) * (TIER[tier ?? ''] ?? STANDARD);
   const list = priceOf(model);
   const own = (prompt - written) * list.input + written * list.cacheWrite12h + output * list.output;
   const beside = passes.reduce((sum, pass) => sum + costOfPass(pass, model), 0);
-  const nanos = Math.round(((own + beside + searches * SEARCH_FEE) * tenths) / STANDARD ** 3);
+  const drawn = images * (IMAGE.text * IMAGE_PRICES.input + IMAGE.output * IMAGE_PRICES.output);
+  const nanos = Math.round(((own + beside + drawn + searches * SEARCH_FEE) * tenths) / STANDARD ** 3);
   const stop = output < wanted ? 'length' : 'end';
-  const usage = usageBeside(dialect, { speed, geo, tier, searches, passes, model, prompt, output, written });
-  return { model, prompt, output, stop, nanos, usage, beside: answerBeside(dialect, { tier, model, searches }) };
+  // Only what was asked for by name can be claimed to be dearer: elsewhere it is the vendor's to choose.
+  const isClaiming = ending === 'dearer service';
+  const claimedSpeed = isClaiming && body['speed'] === undefined ? 'fast' : speed;
+  const claimedTier = isClaiming && tier === 'flex' ? 'priority' : tier;
+  const reported = { tier: claimedTier, model, searches, images };
+  const usage = usageBeside(dialect, { ...reported, speed: claimedSpeed, geo, passes, prompt, output, written });
+  return { model, prompt, output, stop, nanos, usage, beside: answerBeside(dialect, reported) };
 }
 
 const costOfPass = ({ model, input, output }: VendorPass, own: string): number =>
@@ -199,6 +216,11 @@ function searchesIn({ tools, max_tool_calls: most = Infinity }: JsonObject): num
   return search === undefined ? 0 : Math.min(Number(search['max_uses'] ?? most), SEARCHES_UNLESS_LIMITED);
 }
 
+function imagesIn({ tools, max_tool_calls: most = Infinity }: JsonObject): number {
+  const list = Array.isArray(tools) ? (tools as JsonObject[]) : [];
+  return list.some(({ type }) => type === 'image_generation') ? Math.min(Number(most), 1) : 0;
+}
+
 interface VendorPass {
   readonly type: string;
   readonly model?: string;
@@ -206,17 +228,19 @@ interface VendorPass {
   readonly output: number;
 }
 
-function passesIn(dialect: Dialect, body: JsonObject): readonly VendorPass[] {
+/** @param isLong they write as much as they may */
+function passesIn(dialect: Dialect, body: JsonObject, input: number, isLong: boolean): readonly VendorPass[] {
+  const outputOf = ({ output, maxOutput }: typeof ADVICE): number => (isLong ? maxOutput : output);
   if (dialect !== 'messages') return [];
   const management = body['context_management'] as { edits?: JsonObject[] } | null | undefined;
   const compacts = management?.edits?.some(({ type }) => String(type).startsWith('compact')) === true;
   const tools = Array.isArray(body['tools']) ? (body['tools'] as JsonObject[]) : [];
   const advisor = tools.find(({ type }) => String(type).startsWith('advisor'));
   return [
-    ...(compacts ? [{ type: 'compaction', ...COMPACTION }] : []),
+    ...(compacts ? [{ type: 'compaction', input, output: outputOf(COMPACTION) }] : []),
     ...(advisor === undefined
       ? []
-      : [{ type: 'advisor_message', model: modelIn(String(advisor['model'])), ...ADVICE }]),
+      : [{ type: 'advisor_message', model: modelIn(String(advisor['model'])), input, output: outputOf(ADVICE) }]),
   ];
 }
 
@@ -295,19 +319,20 @@ export const vendorName = (model: string): string => `${model}-2026`;
 
 function answerBeside(
   dialect: Dialect,
-  { tier, model, searches }: Pick<Reported, 'tier' | 'model' | 'searches'>,
+  { tier, model, searches, images }: Pick<Reported, 'tier' | 'model' | 'searches'> & { readonly images: number },
 ): JsonObject {
   const common = { model: vendorName(model) };
   if (dialect === 'messages') return common;
   const withTier = { ...common, service_tier: tier ?? 'default' };
-  if (dialect === 'chat-completions' || searches === 0) return withTier;
-  const none = {
-    input_tokens: 0,
-    output_tokens: 0,
-    total_tokens: 0,
-    input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+  if (dialect === 'chat-completions' || searches + images === 0) return withTier;
+  const [read, written] = [IMAGE.text * images, IMAGE.output * images];
+  const image_gen = {
+    input_tokens: read,
+    output_tokens: written,
+    total_tokens: read + written,
+    input_tokens_details: { image_tokens: 0, text_tokens: read },
   };
-  return { ...withTier, tool_usage: { image_gen: none, web_search: { num_requests: searches } } };
+  return { ...withTier, tool_usage: { image_gen, web_search: { num_requests: searches } } };
 }
 
 const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody };
