@@ -17,6 +17,7 @@ import {
   sse,
   streamHead,
 } from '../support/scripted-upstream.js';
+import { answerWithoutUsage } from '../support/scripted-variants.js';
 
 const CHAT = '/v1/chat/completions';
 const INPUT = 1000;
@@ -214,6 +215,21 @@ describe('holds are upper bounds', () => {
       const charged = Number((await relay.onlyCall(caller))['completion_tokens']);
       expect(charged / real).toBeGreaterThan(0.95);
       expect(charged / real).toBeLessThan(1.05);
+    },
+  );
+
+  it.each(PHRASES)(
+    'F10: charges what was said in %s by its real tokens when the upstream reports no usage',
+    async (_name, phrase) => {
+      const caller = await relay.caller();
+      const text = phrase.repeat(40);
+      relay.upstream.script(answerWithoutUsage('chat-completions', { text: text.match(/[\s\S]{1,5}/gu) ?? [] }));
+      expect(await (await relay.post(CHAT, caller.key, chat('Hello', { stream: true }))).text()).toContain('[DONE]');
+      const row = await relay.onlyCall(caller);
+      expect(row).toMatchObject({ status: 'succeeded', billing_basis: 'estimated' });
+      const charged = Number(row['completion_tokens']);
+      expect(charged / inParts(text)).toBeGreaterThan(0.95);
+      expect(charged / inParts(text)).toBeLessThan(1.05);
     },
   );
 

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { aRequest, PATHS } from '../support/dialects.js';
 import { pairsCatalog } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
@@ -5,9 +6,12 @@ import type { StoredCall, TestCaller } from '../support/relay-app.js';
 import {
   answerIn,
   type AnswerOptions,
+  bytes,
+  chatBody,
   type Dialect,
   end,
   eventsIn,
+  head,
   type JsonObject,
   type Script,
   sse,
@@ -185,6 +189,18 @@ describe('F6: a report that cannot be true', () => {
       const row = await rowOf('chat-completions', 'chat-completions', { stream, max_tokens: 100 });
       expect(row).toMatchObject({ status: 'succeeded', billing_basis: 'estimated', completion_tokens: '100' });
     }
+  });
+
+  it('costs nothing when 300 MB of blanks come as 300 kB of gzip', async () => {
+    const [before, after] = JSON.stringify(chatBody({ text: '#' })).split('#');
+    const bomb = gzipSync(Buffer.concat([Buffer.from(before!), Buffer.alloc(300_000_000, ' '), Buffer.from(after!)]));
+    const packed = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    world.relay.upstream.script([head(200, packed), bytes(bomb), end()]);
+    const caller = await world.relay.caller({ credit: '100' });
+    const asked = aRequest('chat-completions', { model: 'over-chat-completions', max_tokens: 100 });
+    const response = await world.relay.post(PATHS['chat-completions'], caller.key, asked);
+    expect([response.status, await response.text()]).toEqual([502, expect.stringContaining('error')]);
+    expect(await world.relay.onlyCall(caller)).toMatchObject({ status: 'failed', cost: '0', uncollected: '0' });
   });
 
   it('does not end a stream for want of money when it begins with a prompt of ten billion tokens', async () => {

@@ -36,6 +36,7 @@ export type VendorEnding =
   | 'half reported'
   | 'zeros'
   | 'billions'
+  | 'inflated'
   | 'cut'
   | 'left'
   | 'left early';
@@ -125,6 +126,8 @@ interface Served {
   readonly prompt: number;
   readonly output: number;
   readonly stop: 'end' | 'length';
+  /** Of output; `Infinity` when the request sets none. */
+  readonly limit: number;
   /** Laid over every usage object. */
   readonly usage: JsonObject;
   /** Laid over the whole answer, beside its usage. */
@@ -189,7 +192,7 @@ function serve(dialect: Dialect, body: JsonObject, { output: wanted, turn, endin
   const claimedTier = isClaiming && tier === 'flex' ? 'priority' : tier;
   const reported = { tier: claimedTier, model, searches, images };
   const usage = usageBeside(dialect, { ...reported, speed: claimedSpeed, geo, passes, prompt, output, written });
-  return { model, prompt, output, stop, nanos, usage, beside: answerBeside(dialect, reported) };
+  return { model, prompt, output, stop, limit, nanos, usage, beside: answerBeside(dialect, reported) };
 }
 
 const costOfPass = ({ model, input, output }: VendorPass, own: string): number =>
@@ -370,7 +373,7 @@ function laid(value: JsonObject, ending: VendorEnding, served: Served): JsonObje
     if (Array.isArray(member)) return member.map((element) => walk(element, ''));
     if (member === null || typeof member !== 'object') return member;
     const own = member as JsonObject;
-    if (name === 'usage') return lie(own, served.usage, ending);
+    if (name === 'usage') return lie(own, served, ending);
     const walked = Object.fromEntries(Object.entries(own).map(([key, inner]) => [key, walk(inner, key)]));
     return isAnswer(own) ? { ...walked, ...served.beside } : walked;
   };
@@ -381,9 +384,12 @@ const PROMPTS = ['prompt_tokens', 'input_tokens'];
 const COMPLETIONS = ['completion_tokens', 'output_tokens'];
 const TOTALS = [...PROMPTS, ...COMPLETIONS, 'total_tokens'];
 const BILLIONS = 10_000_000_000;
+/** More output than was sent, and than the request allows. */
+const INFLATED = 8000;
+const ABOVE_LIMIT = 100;
 
-/** A report as some vendors write it: numbers as text, a part left out, without end, nothing, or not at all. */
-function lie(totals: JsonObject, beside: JsonObject, ending: VendorEnding): JsonObject | undefined {
+/** A report as some vendors write it: numbers as text, a part left out, without end, too large, nothing, or not at all. */
+function lie(totals: JsonObject, { usage: beside, limit }: Served, ending: VendorEnding): JsonObject | undefined {
   const changed = (names: readonly string[], change: (value: unknown) => unknown): JsonObject =>
     Object.fromEntries(
       Object.entries(totals).map(([name, value]) => [name, names.includes(name) ? change(value) : value]),
@@ -399,6 +405,8 @@ function lie(totals: JsonObject, beside: JsonObject, ending: VendorEnding): Json
       return changed(TOTALS, () => 0);
     case 'billions':
       return changed(PROMPTS, () => BILLIONS);
+    case 'inflated':
+      return changed(COMPLETIONS, () => Math.min(limit + ABOVE_LIMIT, INFLATED));
     default:
       return { ...totals, ...beside };
   }

@@ -20,6 +20,8 @@ export interface MoneyMember {
   readonly multiplier?: number;
   /** What it costs is known without a report. */
   readonly isCountable?: true;
+  /** All that the model writes is in its answer. */
+  readonly showsOutput?: true;
 }
 
 const ALL = DIALECTS;
@@ -50,7 +52,7 @@ const forbidden = (name: string, of: readonly Dialect[], body: JsonObject): Mone
 const model = (name: string, upstream: Dialect): string => `${name}-${upstream}`;
 
 export const MONEY_MEMBERS: readonly MoneyMember[] = [
-  plain('nothing', ALL, {}, { isCountable: true }),
+  plain('nothing', ALL, {}, { isCountable: true, showsOutput: true }),
   plain('an unknown member', ALL, { zap_mode: 'turbo' }, { isCountable: true }),
   plain(
     'speed fast',
@@ -195,12 +197,19 @@ function combinations(): Combination[] {
       for (const upstream of DIALECTS)
         for (const stream of [true, false])
           for (const ending of endingsOf(member, stream))
-            for (const budget of BUDGETS) all.push({ member, client, upstream, stream, ending, budget });
+            for (const budget of budgetsOf(member)) all.push({ member, client, upstream, stream, ending, budget });
   return all;
 }
 
-const endingsOf = ({ isCountable, isForbidden }: MoneyMember, stream: boolean): readonly VendorEnding[] =>
-  isCountable !== true && isForbidden !== true ? REPORTED : [...REPORTED, ...COUNTED, ...(stream ? STREAMED : [])];
+function endingsOf(member: MoneyMember, stream: boolean): readonly VendorEnding[] {
+  // It ends before the vendor says anything.
+  if (member.isForbidden === true) return ['reported'];
+  if (member.isCountable !== true) return REPORTED;
+  const shown: readonly VendorEnding[] = member.showsOutput === true ? ['inflated'] : [];
+  return [...REPORTED, ...COUNTED, ...shown, ...(stream ? STREAMED : [])];
+}
+
+const budgetsOf = ({ isForbidden }: MoneyMember): readonly Budget[] => (isForbidden === true ? ['ample'] : BUDGETS);
 
 function shuffled<T>(list: readonly T[], draws: (most: number) => number): T[] {
   const copy = [...list];
