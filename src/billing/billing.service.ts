@@ -25,7 +25,7 @@ import type { Ending } from './ending.js';
 import { affordableOutput, creditLine, promptByCount } from './hold.js';
 import { InFlight } from './in-flight.js';
 import { KnownAnswers } from './known-answers.js';
-import { admissionRequest, type BillingPlan, termsOf } from './plan.js';
+import { admissionRequest, type BillingPlan } from './plan.js';
 import { ThisProcess } from './sweeper/this-process.js';
 import {
   type Admission,
@@ -186,11 +186,10 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   private admitted(
     call: Call,
     plan: BillingPlan,
-    { request, hold, beside }: ReturnType<typeof admissionRequest>,
+    { request, terms, hold, beside }: ReturnType<typeof admissionRequest>,
     granted: bigint,
   ): Admission {
     const { head } = call;
-    const terms = termsOf(call, plan);
     const outputLimit = affordableOutput(head, plan.model, terms, { granted, ceiling: hold.ceiling }, beside);
     const line = creditLine(head, plan.model, { terms, ...beside, held: granted, outputLimit });
     const bounds = usageBounds(head, plan, outputLimit);

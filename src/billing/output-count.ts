@@ -22,8 +22,8 @@ export class OutputCount {
   private counted = 0;
   private estimated = 0;
   private thought = 0;
-  /** What was estimated and can be counted. */
-  private text = new KeptText();
+  /** What was estimated and can be counted; undefined as long as there is nothing. */
+  private text: KeptText | undefined;
   /** All of a response that was not streamed. */
   private whole: Uint8Array | undefined;
   /** Grows with each report, which leaves nothing to be counted of what came before. */
@@ -67,7 +67,7 @@ export class OutputCount {
    */
   estimate(units: number, text?: string, lane = 0): void {
     this.estimated += units;
-    if (this.keepsText && text !== undefined) this.text.add(text, units, lane);
+    if (this.keepsText && text !== undefined) (this.text ??= new KeptText(lane)).add(text, units, lane);
   }
 
   /** A response came whole: a count of it replaces everything that is known of the output. */
@@ -87,13 +87,13 @@ export class OutputCount {
   takeUncounted(): Uncounted | undefined {
     const { text, whole, era } = this;
     if (whole !== undefined) return { said: whole, counted: (tokens) => this.replaceBy(tokens) };
-    if (text.units === 0) return undefined;
-    this.text = new KeptText();
+    if (text === undefined) return undefined;
+    this.text = undefined;
     return {
       said: text.whole,
       counted: (tokens) => {
         if (era !== this.era) return;
-        this.counted += tokens * (1 + text.passed / text.units);
+        this.counted += tokens * (1 + text.passed / (text.units || 1));
         this.estimated = Math.max(0, this.estimated - text.units - text.passed);
       },
     };
@@ -119,7 +119,7 @@ export class OutputCount {
   private forget(): void {
     this.era += 1;
     this.counted = this.estimated = this.thought = 0;
-    this.text = new KeptText();
+    this.text = undefined;
   }
 
   private hidden(nowMs: number): number {
@@ -136,8 +136,12 @@ class KeptText {
   passed = 0;
   private characters = 0;
   /** The text that came last, and the others that it may alternate with. */
-  private current = new Lane(0);
+  private current: Lane;
   private lanes: Map<number, Lane> | undefined;
+
+  constructor(lane: number) {
+    this.current = new Lane(lane);
+  }
 
   add(text: string, units: number, lane: number): void {
     if (this.characters >= MAX_KEPT_CHARACTERS) {

@@ -248,7 +248,12 @@ export function admissionRequest(
   plan: BillingPlan,
   processId: string,
   countedTokens?: number,
-): { readonly request: AdmissionRequest; readonly hold: HoldRequest; readonly beside: HeldBeside } {
+): {
+  readonly request: AdmissionRequest;
+  readonly terms: PriceTerms;
+  readonly hold: HoldRequest;
+  readonly beside: HeldBeside;
+} {
   const priced = termsOf(call, plan);
   const beside = besideToHold(call, plan, priced, countedTokens);
   const service = serviceToHold(call.head, plan.model.pricing);
@@ -273,5 +278,5 @@ export function admissionRequest(
     base: hold.base.toString(),
     ceiling: hold.ceiling.toString(),
   };
-  return { request, hold, beside };
+  return { request, terms: priced, hold, beside };
 }

@@ -39,6 +39,7 @@ export function watchAttempt({
   return (frames) =>
     new Observable((out) => {
       const begunMs = monotonicMs();
+      let isSilent = true;
       const fail = (thrown: unknown): void => {
         const error = AppError.from(thrown);
         attempt.finish(error.kind, recordedMessage(error));
@@ -54,7 +55,10 @@ export function watchAttempt({
         next: (frame) => {
           first?.end();
           if (frame.bytes.length > 0) answer.timing.upstreamMs ??= monotonicMs() - begunMs;
-          if (frame.signals.some(({ type }) => type === 'content')) attempt.firstToken();
+          if (isSilent && frame.signals.some(({ type }) => type === 'content')) {
+            isSilent = false;
+            attempt.firstToken();
+          }
           if (frame.last) {
             total.end();
             attempt.finish('succeeded');
