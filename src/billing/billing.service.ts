@@ -5,7 +5,7 @@ import { CatalogService } from '../catalog/index.js';
 import { Batcher, isOutage } from '../database/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
-import { type CountedTokens, TokenCounter } from '../tokens/index.js';
+import { type CountedTokens, type CountRequest, TokenCounter } from '../tokens/index.js';
 import {
   type AdmissionRequest,
   type AdmissionResult,
@@ -25,7 +25,7 @@ import type { Ending } from './ending.js';
 import { affordableOutput, creditLine, promptByCount } from './hold.js';
 import { InFlight } from './in-flight.js';
 import { KnownAnswers } from './known-answers.js';
-import { admissionRequest, type BillingPlan, termsOf } from './plan.js';
+import { admissionRequest, type BillingPlan } from './plan.js';
 import { ThisProcess } from './sweeper/this-process.js';
 import {
   type Admission,
@@ -122,9 +122,13 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     return this.admitting.add(this.untilAdmitted(ticket, plan));
   }
 
-  count({ places }: Ticket, prompt: CountablePrompt | undefined, said: string): Promise<CountedTokens | undefined> {
+  count(
+    { places }: Ticket,
+    prompt: CountablePrompt | undefined,
+    said: CountRequest['answer'],
+  ): Promise<CountedTokens | undefined> {
     if (places === undefined) return Promise.resolve(undefined);
-    return this.counting.add(this.counter.count({ prompt, answer: said === '' ? [] : [said], places }));
+    return this.counting.add(this.counter.count({ prompt, answer: said, places }));
   }
 
   /**
@@ -187,11 +191,10 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   private admitted(
     call: Call,
     plan: BillingPlan,
-    { request, hold, beside }: ReturnType<typeof admissionRequest>,
+    { request, terms, hold, beside }: ReturnType<typeof admissionRequest>,
     granted: bigint,
   ): Admission {
     const { head } = call;
-    const terms = termsOf(call, plan);
     const outputLimit = affordableOutput(head, plan.model, terms, { granted, ceiling: hold.ceiling }, beside);
     const line = creditLine(head, plan.model, { terms, ...beside, held: granted, outputLimit });
     const bounds = usageBounds(head, plan, outputLimit);
@@ -203,7 +206,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
   private async countPrompt(ticket: Ticket, plan: BillingPlan): Promise<number | undefined> {
     const { head, body } = ticket.call;
     if (head.outside !== undefined && plan.continuedTokens === undefined) return undefined;
-    const tokens = await this.count(ticket, body.countable, '');
+    const tokens = await this.count(ticket, body.countable, []);
     return tokens && promptByCount(head, plan, Math.ceil(tokens.prompt * COUNT_MARGIN));
   }
 

@@ -1,7 +1,6 @@
 import { NO_TOKENS, type TokenUsage } from '../call/index.js';
 import { RefusedKey } from '../keys/index.js';
 import type { AppError } from '../shared/index.js';
-import type { CountedTokens } from '../tokens/index.js';
 import { OutOfCredit } from './billing.errors.js';
 import { checkUsage, excesses, qualityOf, type UsageBounds, type UsageFinding } from './usage-check.js';
 
@@ -20,13 +19,12 @@ export interface Progress {
   readonly told?: TokenUsage | undefined;
   /** It came before the answer, and knows the prompt at most. */
   readonly isProvisional?: boolean;
-  /** Tokens counted in place of a missing report; absent when counting failed. */
-  readonly counted?: CountedTokens | undefined;
-  /** The prompt, where it was counted by itself. */
+  /** Tokens of the prompt in place of a missing report; absent when it was not counted, or counting failed. */
   readonly countedPrompt?: number | undefined;
-  /** Output tokens counted in passing. */
+  /** Output tokens, as far as they are known, and of these the ones that were not thought out of sight. */
   readonly outputUnits: number;
-  /** Of these, what was seen of the answer; undefined: nobody looked. */
+  readonly shownUnits: number;
+  /** What was seen of the answer in passing, in units of output; undefined: nobody looked. */
   readonly seenUnits?: number | undefined;
   /** The most that the call can have used. */
   readonly bounds: UsageBounds;
@@ -83,13 +81,12 @@ const BASES = { complete: 'reported', partial: 'estimated', implausible: 'correc
 
 /** The report where it is complete and can be true; what it lacks, or cannot be true of it, as counted. */
 function finished(progress: Progress, likely: TokenUsage): Charge {
-  const { usage, told = usage, isProvisional, counted, countedPrompt, outputUnits, seenUnits, bounds } = progress;
-  const prompt = counted?.prompt ?? countedPrompt ?? likely.input;
-  const output = counted?.output ?? outputUnits;
+  const { usage, told = usage, isProvisional, countedPrompt, shownUnits: output, seenUnits, bounds } = progress;
+  const prompt = countedPrompt ?? likely.input;
   if (told === undefined) {
     return { basis: 'estimated', usage: { ...likely, input: prompt, output: Math.min(output, bounds.completion) } };
   }
-  const checked = checkUsage(told, bounds, { prompt, output, seen: counted?.output ?? seenUnits }, isProvisional);
+  const checked = checkUsage(told, bounds, { prompt, output, seen: seenUnits }, isProvisional);
   if (checked.findings.length === 0) return { basis: 'reported', usage: checked.usage };
   return { basis: BASES[qualityOf(checked.findings)], ...checked };
 }

@@ -124,12 +124,10 @@ const linesOf = ({ parts }: ChargedCall): string =>
   );
 
 function seen(ticket: Ticket, plan: BillingPlan): Omit<Progress, 'bounds'> {
-  const { counted, countedPrompt, ...progress } = ticket.progress();
-  const promptOf = (words: number): number => promptByCount(ticket.call.head, plan, words);
+  const { countedPrompt, ...progress } = ticket.progress();
   return {
     ...progress,
-    counted: counted && { ...counted, prompt: promptOf(counted.prompt) },
-    countedPrompt: countedPrompt === undefined ? undefined : promptOf(countedPrompt),
+    countedPrompt: countedPrompt && promptByCount(ticket.call.head, plan, countedPrompt),
     promptSent: ticket.promptSent,
   };
 }

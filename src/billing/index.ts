@@ -16,7 +16,6 @@ export { type BillingPlan, type CallToAdmit, termsOf, termsToHold } from './plan
 export { costOf, costTerms, type PriceTerms } from './price.js';
 export { requirePrices, unpricedTool } from './service-tier.js';
 export { type Admission, type CallTimes, Ticket } from './ticket.js';
-export { isBelievable, type UsageBounds } from './usage-check.js';
 export { InterruptedCalls } from './sweeper/interrupted-calls.js';
 export { SweepTimings } from './sweeper/sweep-timings.js';
 export { Sweeper } from './sweeper/sweeper.js';

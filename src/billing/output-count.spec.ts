@@ -47,8 +47,8 @@ describe('the output of a call that runs', () => {
     const uncounted = output.takeUncounted();
     output.estimate(4.3, ', you');
     uncounted?.counted(2);
-    expect([uncounted?.text, output.total(at(0))]).toEqual(['Hello there', 7]);
-    expect(output.takeUncounted()?.text).toBe(', you');
+    expect([uncounted?.said, output.total(at(0))]).toEqual([['Hello there'], 7]);
+    expect(output.takeUncounted()?.said).toEqual([', you']);
     expect(output.takeUncounted()).toBeUndefined();
   });
 
@@ -65,7 +65,37 @@ describe('the output of a call that runs', () => {
     const output = new OutputCount(0, 0, true);
     output.estimate(1, `${'a'.repeat(5000)}\ud83c`);
     output.estimate(1, '\udf0d');
-    expect(output.takeUncounted()?.text).toBe(`${'a'.repeat(5000)}🌍`);
+    expect(output.takeUncounted()?.said).toEqual([`${'a'.repeat(5000)}🌍`]);
+  });
+
+  it('keeps texts apart that alternate', () => {
+    const output = new OutputCount(0, 0, true);
+    for (const text of ['hel', 'lo']) for (const lane of [0, 1]) output.estimate(1, text, lane);
+    const uncounted = output.takeUncounted();
+    uncounted?.counted(2);
+    expect([uncounted?.said, output.total(at(0))]).toEqual([['hello', 'hello'], 2]);
+  });
+
+  it('corrects the estimate of what was too much to keep as well', () => {
+    const output = new OutputCount(0, 0, true);
+    const text = 'hello '.repeat(20_000);
+    for (let piece = 0; piece < 10; piece++) output.estimate(30_000, text);
+    const uncounted = output.takeUncounted();
+    // 120,000 characters each: three are kept of ten.
+    expect(uncounted?.said).toEqual([text.repeat(3)]);
+    uncounted?.counted(60_000);
+    expect(output.total(at(0))).toBe(200_000);
+  });
+
+  it('is what was counted of a response that came whole, whatever was known of it before', () => {
+    const output = new OutputCount(0, 0, true);
+    output.estimate(40, 'Hello');
+    output.report(report(3), 0);
+    const whole = Buffer.from('{}');
+    output.come(whole);
+    const uncounted = output.takeUncounted();
+    uncounted?.counted(7);
+    expect([uncounted?.said, output.total(at(0)), output.takeUncounted()]).toEqual([whole, 7, undefined]);
   });
 
   it('begins anew with another upstream', () => {

@@ -1,7 +1,7 @@
 import { type CallHead, NO_TOKENS, type RequestDemands, type TokenUsage } from '../call/index.js';
 import { type CatalogModel, parsePricing, type PricingDefinition } from '../catalog/index.js';
 import { AppError, parseUsd } from '../shared/index.js';
-import { type BillingPlan, type ChargedCall, chargedBy, termsOf } from './plan.js';
+import { besideToHold, type BillingPlan, type ChargedCall, chargedBy, termsOf } from './plan.js';
 import { costOfParts, costWithOutput, outputTokensFor } from './price.js';
 import { headSent, requirePrices, serviceToCharge, serviceToHold, unpricedTool } from './service-tier.js';
 
@@ -203,6 +203,75 @@ describe('the bound that is held', () => {
     const terms = termsOf({ head: named('helper') }, aPlan([LARGE]));
     // × 1.2: 1,000 × $1/M + 100 × $5/M = $0.0015
     expect(costWithOutput(terms, tokens(1_000, 0))(100)).toBe(parseUsd('0.0018'));
+  });
+});
+
+describe('what is held beside the output', () => {
+  const tool = (name: string, maxUses?: number) => ({ name, path: 'tools.0', maxUses });
+  const size = { bytes: 2_000, encodedBytes: 0, images: 0 };
+  /** 1,000 tokens of prompt. */
+  const held = (demands: Partial<RequestDemands>, model = SMALL, more: Partial<CallHead> = {}) => {
+    const plan = { ...aPlan([LARGE]), model };
+    const head = { ...demanding(demands), size, cacheLifetime: 'none', ...more } as CallHead;
+    return besideToHold({ head }, plan, termsOf({ head }, plan));
+  };
+  const reserve = (...args: Parameters<typeof held>): bigint => held(...args).reserve;
+  const plainModel = (more: Partial<PricingDefinition> = {}): CatalogModel => aModel('small', '1', '5', more);
+
+  it('is nothing for a call that demands nothing', () => {
+    expect(reserve({})).toBe(0n);
+  });
+
+  it('is the prompt once more, and all that the model can write, for a compaction', () => {
+    // 1,000 × $1/M + 64,000 × $5/M
+    expect(reserve({ addsPasses: true }, plainModel())).toBe(parseUsd('0.321'));
+  });
+
+  it('is every use of an advisor at the price of its model', () => {
+    const advisor = { name: 'large', role: 'helper', path: 'tools.0.model' } as const;
+    const named = (more: object) => ({ addsPasses: true, models: [{ ...advisor, ...more } as never] });
+    // In the dearest region, × 1.1: 2 × (1,000 × $4/M + 500 × $20/M)
+    expect(reserve(named({ maxUses: 2, outputLimit: 500 }))).toBe(parseUsd('0.0308'));
+    // 10 × (1,000 × $4/M + 64,000 × $20/M)
+    expect(reserve(named({}))).toBe(parseUsd('14.124'));
+  });
+
+  it('is the fee of every use of a tool, the dearest first where all together are limited', () => {
+    const model = plainModel({
+      tool_fees: { web_search: '0.01', file_search: '0.002' },
+      tool_max_uses: { web_search: 3 },
+    });
+    const hostedTools = [tool('file_search', 4), tool('web_search', 3)];
+    expect(reserve({ hostedTools }, model)).toBe(parseUsd('0.038'));
+    expect(reserve({ hostedTools, maxToolCalls: 4 }, model)).toBe(parseUsd('0.032'));
+    expect(reserve({ hostedTools: [tool('web_search')] }, model)).toBe(parseUsd('0.03'));
+  });
+
+  it('is every image at the dearest that it can come to where its tokens are priced', () => {
+    const image_generation = { text_input: '5', image_input: '8', image_output: '30' };
+    const model = plainModel({ image_generation, tool_max_uses: { image_generation: 2 } });
+    // 2 × (1,000 × $8/M + 16,384 × $30/M)
+    expect(reserve({ hostedTools: [tool('image_generation')] }, model)).toBe(parseUsd('0.99904'));
+  });
+
+  it('is the prompt in the dearest class that it may be written to', () => {
+    const tiers = [
+      {
+        from_prompt_tokens: 0,
+        input: '1',
+        output: '5',
+        cache_write_5m: '2',
+        cache_write_1h: '3',
+        cache_write_12h: '4',
+      },
+    ];
+    const model = plainModel({ tiers });
+    const open = { cacheLifetime: undefined } as Partial<CallHead>;
+    const marked = { ...open, size: { ...size, cacheLifetime: '1h' as const } };
+    expect(held({}, model).prompt).toMatchObject({ input: 1_000, cacheWrite: 0, cacheWrite1h: 0 });
+    expect(held({}, model, open).prompt).toMatchObject({ input: 1_000, cacheWrite: 1_000 });
+    expect(held({}, model, marked).prompt).toMatchObject({ input: 1_000, cacheWrite1h: 1_000 });
+    expect(held({ cacheLifetime: '12h' }, model, open).prompt).toMatchObject({ input: 1_000, cacheWrite12h: 1_000 });
   });
 });
 

@@ -1,5 +1,5 @@
 import { type Call, type CallHead, NO_TOKENS, type TokenUsage } from '../call/index.js';
-import type { CatalogGroup, CatalogModel, TokenClass } from '../catalog/index.js';
+import type { CatalogGroup, CatalogModel, Pricing, TokenClass } from '../catalog/index.js';
 import type { Caller } from '../keys/index.js';
 import type { AdmissionRequest } from './admission.js';
 import { type HeldBeside, type HoldRequest, holdFor, promptToHold } from './hold.js';
@@ -14,8 +14,8 @@ import {
   type PriceTerms,
 } from './price.js';
 import { type PriceSnapshot, priceSnapshot, withPassPrices } from './price-snapshot.js';
-import { type Service, serviceToCharge, serviceToHold } from './service-tier.js';
-import { maxUsesOf } from './usage-check.js';
+import { IMAGE_TOOL, type Service, serviceToCharge, serviceToHold } from './service-tier.js';
+import { MAX_TOKENS_PER_GENERATED_IMAGE, maxUsesOf } from './usage-check.js';
 
 /** What a call is to be billed as, from the catalog as it stands: made anew when admission finds it stale. */
 export interface BillingPlan {
@@ -172,7 +172,7 @@ export function besideToHold(
   const promptTokens = countedTokens === undefined ? bound : Math.min(bound, countedTokens);
   const prompt = dearestPrompt(priced, promptTokens, classesOfPrompt(head));
   if (head.demands === undefined) return { prompt, reserve: 0n };
-  const fees = [priced, ...(priced.alternatives ?? [])].map((one) => feesToHold(head, one));
+  const fees = [priced, ...(priced.alternatives ?? [])].map((one) => feesToHold(head, one, promptTokens));
   const reserve =
     fees.reduce((one, other) => (one > other ? one : other)) + passesToHold(head, plan, priced, promptTokens);
   return { prompt, reserve };
@@ -188,22 +188,41 @@ function classesOfPrompt({ cacheLifetime, size, demands }: CallHead): readonly T
 }
 
 /** Each hosted tool as often as it can run; where all together are limited, the dearest first. */
-function feesToHold(head: CallHead, priced: PriceTerms): bigint {
+function feesToHold(head: CallHead, priced: PriceTerms, promptTokens: number): bigint {
   const { hostedTools = [], maxToolCalls = Infinity } = head.demands ?? {};
   const { pricing } = priced;
-  const feeOf = (tool: string): bigint => pricing.toolFees.get(tool) ?? 0n;
+  const partOf = (tool: string, uses: number): PricedPart => ({
+    terms: priced,
+    items: passTerms(pricing, usesToHold(pricing, tool, uses, promptTokens)),
+  });
   const tools = [...new Set(hostedTools.map(({ name }) => name))].toSorted((one, other) =>
-    feeOf(one) < feeOf(other) ? 1 : -1,
+    exactCost(partOf(one, 1)) < exactCost(partOf(other, 1)) ? 1 : -1,
   );
   let left = maxToolCalls;
-  const toolUses: Record<string, number> = {};
-  for (const tool of tools) {
+  const parts = tools.map((tool) => {
     const uses = Math.min(left, maxUsesOf(head, pricing, tool));
-    toolUses[tool] = uses;
     left -= uses;
-  }
-  const items = passTerms(pricing, { ...NO_TOKENS, toolUses });
-  return costOfParts([{ terms: priced, items }]);
+    return partOf(tool, uses);
+  });
+  return costOfParts(parts);
+}
+
+/** The image tool may be priced by tokens as well: it reads the prompt each time, as text or as images. */
+function usesToHold({ imageGeneration }: Pricing, tool: string, uses: number, promptTokens: number): TokenUsage {
+  const usage = { ...NO_TOKENS, toolUses: { [tool]: uses } };
+  if (tool !== IMAGE_TOOL || imageGeneration === undefined) return usage;
+  const [read, written] = [promptTokens * uses, MAX_TOKENS_PER_GENERATED_IMAGE * uses];
+  const isTextDearer = imageGeneration.text_input > imageGeneration.image_input;
+  const isTextWritten = imageGeneration.text_output > imageGeneration.image_output;
+  return {
+    ...usage,
+    imageGeneration: {
+      textInput: isTextDearer ? read : 0,
+      imageInput: isTextDearer ? 0 : read,
+      textOutput: isTextWritten ? written : 0,
+      imageOutput: isTextWritten ? 0 : written,
+    },
+  };
 }
 
 /** A compaction reads the prompt once more and writes of it what the model can; helpers do so at their own prices. */
@@ -229,7 +248,12 @@ export function admissionRequest(
   plan: BillingPlan,
   processId: string,
   countedTokens?: number,
-): { readonly request: AdmissionRequest; readonly hold: HoldRequest; readonly beside: HeldBeside } {
+): {
+  readonly request: AdmissionRequest;
+  readonly terms: PriceTerms;
+  readonly hold: HoldRequest;
+  readonly beside: HeldBeside;
+} {
   const priced = termsOf(call, plan);
   const beside = besideToHold(call, plan, priced, countedTokens);
   const service = serviceToHold(call.head, plan.model.pricing);
@@ -254,5 +278,5 @@ export function admissionRequest(
     base: hold.base.toString(),
     ceiling: hold.ceiling.toString(),
   };
-  return { request, hold, beside };
+  return { request, terms: priced, hold, beside };
 }

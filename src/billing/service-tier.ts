@@ -29,7 +29,7 @@ const USUAL: ServiceTier = { name: '', multiplier: 1_000_000n };
 const USUAL_SPEEDS: readonly string[] = ['standard'];
 const USUAL_GEOS: readonly string[] = ['global'];
 /** The hosted tool whose tokens may be priced in place of its uses. */
-const IMAGE_TOOL = 'image_generation';
+export const IMAGE_TOOL = 'image_generation';
 
 /**
  * Refuses by name what a model that the call may come to has no price for: a service tier, a speed, a region, a tool.

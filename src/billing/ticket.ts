@@ -54,7 +54,11 @@ export type CountablePrompt = Buffer | PromptSample;
 export interface BillingDesk {
   admit(ticket: Ticket, plan: Planner): Promise<Admission>;
   /** Tokens of the prompt and of what was said; undefined when they cannot be counted in time. */
-  count(ticket: Ticket, prompt: CountablePrompt | undefined, said: string): Promise<CountedTokens | undefined>;
+  count(
+    ticket: Ticket,
+    prompt: CountablePrompt | undefined,
+    said: Uncounted['said'],
+  ): Promise<CountedTokens | undefined>;
   /** @param endedMs by the monotonic clock */
   settle(ticket: Ticket, ending: Ending, endedMs: number): Promise<void>;
   giveUp(ticket: Ticket): void;
@@ -84,8 +88,7 @@ export class Ticket {
   /** Units of output that were seen of this attempt's answer. */
   private seen: number | undefined;
   private output = new OutputCount(0, 0);
-  private counted: CountedTokens | undefined;
-  /** Of the prompt, where only that was counted. */
+  /** Tokens of the prompt, where it was counted. */
   private countedPrompt: number | undefined;
   private begun = false;
   /** The prompt as it was when the client left, kept until the call is settled. */
@@ -199,7 +202,7 @@ export class Ticket {
   }
 
   private get isPromptKnown(): boolean {
-    return (this.usage?.input ?? 0) > 0 || this.counted !== undefined || this.countedPrompt !== undefined;
+    return (this.usage?.input ?? 0) > 0 || this.countedPrompt !== undefined;
   }
 
   private get prompt(): CountablePrompt | undefined {
@@ -211,7 +214,7 @@ export class Ticket {
     const prompt = this.isPromptKnown ? undefined : this.prompt;
     const said = this.output.takeUncounted();
     if (prompt === undefined && said === undefined) return false;
-    const tokens = await this.desk.count(this, prompt, said?.text ?? '');
+    const tokens = await this.desk.count(this, prompt, said?.said ?? []);
     if (tokens !== undefined) this.noteCount(tokens, prompt !== undefined, said);
     return tokens !== undefined;
   }
@@ -271,9 +274,9 @@ export class Ticket {
       usage: this.usage,
       told: this.told,
       isProvisional: this.isProvisional,
-      counted: this.counted,
-      countedPrompt: this.counted?.prompt ?? this.countedPrompt,
+      countedPrompt: this.countedPrompt,
       outputUnits: this.output.total(monotonicMs),
+      shownUnits: this.output.shown,
       // What passes as it is, unstreamed, is looked into only where its report is in doubt.
       seenUnits: this.seen ?? (this.call.head.stream ? 0 : undefined),
       begun: this.begun,
@@ -287,15 +290,15 @@ export class Ticket {
         break;
       case 'output':
         this.seen = (this.seen ?? 0) + signal.units;
-        this.output.estimate(signal.units, signal.text);
+        this.output.estimate(signal.units, signal.text, signal.lane);
         break;
       case 'usage':
         this.told = signal.usage;
         this.isProvisional = !isFinalReport(signal);
         this.report(this.believed(signal.usage));
         break;
-      case 'counted':
-        this.counted = signal;
+      case 'whole':
+        this.output.come(signal.bytes);
         break;
       default:
         signal satisfies never;
@@ -327,7 +330,7 @@ export class Ticket {
   }
 
   private isChargedByCount(ending: Ending): boolean {
-    if (this.granted === undefined || this.counted !== undefined) return false;
+    if (this.granted === undefined) return false;
     if (ending.status !== 'succeeded') return isPartial(ending, this);
     const { told, isProvisional, seen, granted } = this;
     return told === undefined || isProvisional || !isBelievable(told, granted.bounds, seen);

@@ -18,8 +18,8 @@ const HOSTED_TOOL_PASSES = 10;
 /** Of one hosted tool, where neither the client nor the model's prices set a limit. */
 const DEFAULT_MAX_TOOL_USES = 100;
 const MAX_PASSES = 64;
-/** The largest image of any model, by far. */
-const MAX_TOKENS_PER_GENERATED_IMAGE = 100_000;
+/** The largest image of any model has some 6,500. */
+export const MAX_TOKENS_PER_GENERATED_IMAGE = 16_384;
 
 /**
  * What is to be said of a report: `…_missing` is a part that is not there or no count, `…_zero` and `…_too_large` cannot

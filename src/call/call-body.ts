@@ -60,7 +60,7 @@ export interface CallBody {
   readonly countable?: Buffer | PromptSample | undefined;
 }
 
-/** Pieces from all over the text of a large body. */
+/** Pieces from all over a large body, as they stand in it. */
 export interface PromptSample {
   readonly texts: readonly string[];
   /** How many times more the body has. */

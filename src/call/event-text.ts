@@ -6,12 +6,14 @@ import { likelyTokensIn } from './token-estimate.js';
 /** How much of an event's data is looked at: white space may stand in front of what begins it. */
 const MAX_PEEKED_BYTES = 64;
 
-/** What the model wrote in a piece of an answer, counted roughly. */
-export const outputOf = (text: string): Extract<CallSignal, { type: 'output' }> => ({
-  type: 'output',
-  units: likelyTokensIn(text),
-  text,
-});
+/**
+ * What the model wrote in a piece of an answer, counted roughly.
+ * @param lane which of several interleaved texts it continues, where there are several
+ */
+export function outputOf(text: string, lane?: number): Extract<CallSignal, { type: 'output' }> {
+  const units = likelyTokensIn(text);
+  return lane === undefined ? { type: 'output', units, text } : { type: 'output', units, text, lane };
+}
 
 /**
  * What an event's data is at first sight: a JSON object, the marker `[DONE]`, something else, or absent. An object that

@@ -74,7 +74,7 @@ export { smallestRequest } from './smallest-request.js';
 export { KEEP_ALIVE_COMMENT, renderSse, SseEvent, sseText } from './sse-event.js';
 export { SseSplitter } from './sse-splitter.js';
 export { textPieces } from './text-pieces.js';
-export type { AnswerPlaces, PromptPlaces, TextPiece, TextPlaces } from './text-places.js';
+export type { AnswerPlaces, PromptPlaces, TextPlaces } from './text-places.js';
 export {
   addUsage,
   cacheWrites,

@@ -12,11 +12,14 @@ interface UsageReport {
 export type CallSignal =
   /** The first piece of content of this frame: text, reasoning, a tool call. Everything before it is prelude. */
   | { readonly type: 'content' }
-  /** Output seen in passing, in tokens, roughly and in fractions; its words, where they may be counted exactly later. */
-  | { readonly type: 'output'; readonly units: number; readonly text?: string }
+  /**
+   * Output seen in passing, in tokens, roughly and in fractions; its text, where it may be counted exactly later, and
+   * which of several interleaved texts that continues.
+   */
+  | { readonly type: 'output'; readonly units: number; readonly text?: string; readonly lane?: number }
   | UsageReport
-  /** The words of prompt and answer, in tokens, counted at the end of an answer without a report. */
-  | { readonly type: 'counted'; readonly prompt: number; readonly output: number };
+  /** A response that came whole, in the client's protocol: its output can be counted from it. */
+  | { readonly type: 'whole'; readonly bytes: Uint8Array };
 
 /** Whether the upstream has told here what the answer came to. */
 export const isFinalReport = (signal: CallSignal): boolean => signal.type === 'usage' && !signal.isProvisional;

@@ -2,7 +2,7 @@ import { textPieces } from './text-pieces.js';
 
 const NAMES = new Set(['content', 'reasoning', 'reasoning_content', 'arguments', 'input', 'name']);
 
-const textsOf = (value: unknown): string[] => textPieces(value, NAMES).map(({ text }) => text);
+const textsOf = (value: unknown): string[] => textPieces(value, NAMES);
 
 describe('textPieces', () => {
   it('finds the strings of the named members at any depth, and no others', () => {
@@ -17,17 +17,6 @@ describe('textPieces', () => {
   it('takes an object that the model wrote as JSON, whatever its members are called', () => {
     expect(textsOf({ input: { type: 'x', city: 'Oslo' } })).toEqual(['{"type":"x","city":"Oslo"}']);
     expect(textsOf({ input: {} })).toEqual([]);
-  });
-
-  it('tells by their numbers what pieces of different events belong to, wherever they stand in a list', () => {
-    const lane = (value: unknown): string | undefined => textPieces(value, NAMES)[0]?.lane;
-    const [first, second] = [
-      { index: 0, content: 'a' },
-      { index: 1, content: 'b' },
-    ];
-    expect(lane([second])).toBe(lane([first, second].slice(1)));
-    expect(textPieces([first, second], NAMES)[1]?.lane).toBe(lane([second]));
-    expect(lane([first])).not.toBe(lane([second]));
   });
 
   it('leaves alone what is nested beyond reason', () => {

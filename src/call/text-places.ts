@@ -24,9 +24,3 @@ export interface TextPlaces {
   readonly prompt: PromptPlaces;
   readonly answer: AnswerPlaces;
 }
-
-/** A piece of what the model wrote. Those of one lane belong together, in order: several texts may come by turns. */
-export interface TextPiece {
-  readonly lane: string;
-  readonly text: string;
-}

@@ -4,7 +4,6 @@ import type { ProtocolId } from './protocol-id.js';
 import type { ModelListing } from './model-listing.js';
 import type { CallSignal } from './signals.js';
 import type { SseEvent } from './sse-event.js';
-import type { TextPiece } from './text-places.js';
 import type { BuildContext, StreamDecoder } from './translation/adapter-contexts.js';
 import type { CallContent } from './translation/content.js';
 import type { CallResult } from './translation/events.js';
@@ -80,8 +79,6 @@ export interface VerbatimLane {
    * @throws AppError when the answer is an error in disguise, or no JSON object
    */
   meterResponse(call: Call, body: Uint8Array): readonly CallSignal[];
-  /** What the model wrote in one event. Asked only where an upstream may keep its usage to itself: the event is parsed. */
-  textsIn(event: SseEvent): readonly TextPiece[];
 }
 
 /** The side that speaks to an upstream. Pure: no I/O, no clock, no ids, no Nest. */

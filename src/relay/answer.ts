@@ -30,11 +30,10 @@ export class Answer implements ReplyFacts {
   renderer: StreamRenderer | undefined;
   /** Told what the relay itself took, in milliseconds, when the head of an answer leaves. */
   onBegun: ((relayMs: number) => void) | undefined;
-  /** Told when nobody needs the request's body any more: no other channel may be tried, and nothing is to be counted. */
+  /** Told when nothing needs the whole request body any more, because no other channel can be tried. */
   onBodySpent: (() => void) | undefined;
   private isCommitted = false;
   private failed: Uint8Array | undefined;
-  private isBodyKept = false;
 
   constructor(
     readonly interruption: Interruption,
@@ -53,14 +52,13 @@ export class Answer implements ReplyFacts {
   commit(): void {
     if (this.isCommitted) return;
     this.isCommitted = true;
-    if (!this.isBodyKept) this.onBodySpent?.();
+    this.onBodySpent?.();
   }
 
   /** Another upstream is asked. */
   begin(): void {
     this.tail = {};
     this.renderer = undefined;
-    this.dropBody();
   }
 
   /** What was lost on the way to the upstream, and of the answer on the way back; for the client, with the first byte. */
@@ -72,18 +70,6 @@ export class Answer implements ReplyFacts {
   /** The same for every client of the answer. */
   failure(error: AppError): Uint8Array | undefined {
     return (this.failed ??= this.renderer && Buffer.from(this.renderer.fail(error)));
-  }
-
-  /** The request's body is needed for longer than until the answer is committed. */
-  keepBody(): void {
-    this.isBodyKept = true;
-  }
-
-  /** It is needed no longer than that; again does nothing. */
-  dropBody(): void {
-    if (!this.isBodyKept) return;
-    this.isBodyKept = false;
-    if (this.isCommitted) this.onBodySpent?.();
   }
 
   /**

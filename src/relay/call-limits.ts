@@ -79,9 +79,8 @@ export class LimitedCall implements Unsubscribable {
   /** As it was reported or counted, else as it has been seen so far. */
   private usedTokens(): number {
     if (this.ticket.admission === undefined) return 0;
-    const { usage, isProvisional, counted, outputUnits } = this.ticket.progress();
+    const { usage, isProvisional, countedPrompt, outputUnits } = this.ticket.progress();
     if (usage !== undefined && isProvisional !== true) return usage.input + usage.output;
-    if (counted !== undefined) return counted.prompt + counted.output;
-    return (usage?.input || this.promptTokens) + Math.max(usage?.output ?? 0, outputUnits);
+    return (usage?.input || countedPrompt || this.promptTokens) + Math.max(usage?.output ?? 0, outputUnits);
   }
 }

@@ -1,5 +1,4 @@
 import { type CallEvent, type CallSignal, outputOf } from '../call/index.js';
-import type { AnswerText } from './answer-text.js';
 
 /** Tells the engine what the events of a translated answer mean to it. */
 export class EventSignals {
@@ -9,8 +8,6 @@ export class EventSignals {
   private seen = 0;
 
   constructor(
-    /** Keeps what the model writes, where nobody may report what it used. */
-    private readonly text: AnswerText | undefined,
     /** The upstream's is nothing to a client that knows another. */
     private readonly answerId: string | undefined,
   ) {}
@@ -38,12 +35,11 @@ export class EventSignals {
         // A call says something before its arguments come; a text or a thought does not.
         if (event.start.kind === 'tool-call') {
           this.content(signals);
-          this.keep(event.start.name);
+          this.output(event.start.name, signals);
         }
         return;
       case 'part-delta':
         this.content(signals);
-        this.keep(event.text);
         this.output(event.text, signals);
         return;
       case 'part-seal':
@@ -62,7 +58,7 @@ export class EventSignals {
   }
 
   private output(text: string, signals: CallSignal[]): void {
-    const output = outputOf(text);
+    const output = outputOf(text, this.part);
     this.seen += output.units;
     signals.push(output);
   }
@@ -71,12 +67,5 @@ export class EventSignals {
     if (this.hasContent) return;
     this.hasContent = true;
     signals.push({ type: 'content' });
-  }
-
-  private keep(text: string): void {
-    if (this.text === undefined) return;
-    const bytes = Buffer.byteLength(text);
-    if (this.text.isFull) this.text.pass(bytes);
-    else this.text.add([{ lane: String(this.part), text }], bytes);
   }
 }

@@ -9,12 +9,10 @@ import { keptFirst } from './kept-first.js';
 import { lane } from './lane.js';
 import { prepareRequest } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
-import { ReportWatch } from './report-watch.js';
 import type { RunningCall } from './running-call.js';
 import type { Translation } from './translation.js';
 import type { Translator } from './translations.js';
 import { traced } from './traced-request.js';
-import { UsageCounting } from './usage-counting.js';
 import { timeLimits, watchAttempt } from './watched-attempt.js';
 
 /** One request to one upstream, and its answer. */
@@ -24,7 +22,6 @@ export class Exchange {
     private readonly adapters: AdapterRegistry,
     private readonly client: UpstreamClient,
     private readonly timings: RelayTimings,
-    private readonly counting: UsageCounting,
     private readonly memory: AnswerMemory,
   ) {}
 
@@ -60,20 +57,10 @@ export class Exchange {
         losses: losses.forAnswer(),
         stopsSent,
         timings: this.timings,
-        counting: this.counting,
-        bounds: running.admission.bounds,
-        places: this.adapters.protocol(call.protocol).textPlaces,
-        reportsUsage: this.counting.isReporting(channel, target.model),
-      };
-      const report = new ReportWatch(context.bounds, target.stream);
-      // An unstreamed answer is whole when it ends, whatever its upstream is used to; one that was left is not.
-      const onFinished = (isReported: boolean): void => {
-        const isWhole = isReported || translation?.mayLeave(stopsSent) !== true;
-        if (target.stream && isWhole) this.counting.learn(channel, target.model, isReported);
       };
       const frames = this.client
         .open(channel, credential?.secret, traced(request, ticket, channel, adapter), answer.flow)
-        .pipe(lane(context), watchAttempt({ attempt, answer, report, ...limits, onFinished }));
+        .pipe(lane(context), watchAttempt({ attempt, answer, ...limits }));
       return this.kept(frames, running, assignment, translation);
     });
   }

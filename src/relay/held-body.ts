@@ -51,7 +51,8 @@ function sampleOf(bytes: Buffer, { media = [] }: BodySize): PromptSample {
     from = end;
   }
   const total = texts.reduce((sum, { start, end }) => sum + end - start, 0);
-  if (total <= MAX_KEPT_BYTES) return { texts: texts.map(({ start, end }) => textAt(bytes, start, end)), share: 1 };
+  if (total <= MAX_KEPT_BYTES)
+    return { texts: texts.map(({ start, end }) => bytes.toString('utf8', start, end)), share: 1 };
   const pieces: string[] = [];
   let sampled = 0;
   let passed = 0;
@@ -61,16 +62,10 @@ function sampleOf(bytes: Buffer, { media = [] }: BodySize): PromptSample {
     for (let index = 0; index < count && pieces.length < 2 * SAMPLES; index++) {
       const at = Math.floor(start + part * index + Math.random() * Math.max(0, part - SAMPLE_BYTES));
       const to = Math.min(end, at + SAMPLE_BYTES);
-      pieces.push(textAt(bytes, at, to));
+      pieces.push(bytes.toString('utf8', at, to));
       sampled += to - at;
     }
     passed += end - start;
   }
   return { texts: pieces, share: passed / sampled };
 }
-
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
-
-/** As a model reads it, nearly. */
-const textAt = (bytes: Buffer, start: number, end: number): string =>
-  bytes.toString('utf8', start, end).replace(/\\(["\\/ntr])/g, (_, escaped: string) => ESCAPES[escaped] ?? escaped);

@@ -1,11 +1,8 @@
 import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
-import type { Frame, UpstreamHeaders, VerbatimLane } from '../call/index.js';
+import type { Frame, UpstreamHeaders } from '../call/index.js';
 import type { UpstreamPart } from '../channels/index.js';
 import type { AnswerSink } from './answer-sink.js';
 import { AnswerStream } from './answer-stream.js';
-import { AnswerText } from './answer-text.js';
-import { CountedEnd } from './counted-end.js';
-import { KeepingMeter } from './keeping-meter.js';
 import type { LaneContext } from './lane-context.js';
 import { RefusedAnswer } from './refused-answer.js';
 import { translatedSink } from './translated-sink.js';
@@ -55,7 +52,7 @@ export function lane(context: LaneContext): OperatorFunction<UpstreamPart, Frame
 }
 
 function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders, out: Out): AnswerSink {
-  const { call, adapter, translator, timings } = context;
+  const { call, adapter, translator, answer, timings } = context;
   const { verbatim } = adapter;
   const form = formOf(headers);
   const refused = (): AnswerSink => new RefusedAnswer(out, adapter, status, headers, timings.refusalMs);
@@ -63,7 +60,9 @@ function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders,
   const streamed = form === 'stream';
   const isAsAsked = streamed === call.head.stream;
   if (context.translation === undefined && isAsAsked && verbatim !== undefined)
-    return streamed ? streamSink(context, verbatim, out) : wholeSink(context, verbatim, out);
+    return streamed
+      ? new AnswerStream(out, verbatim.meterStream(call), answer, timings)
+      : new VerbatimWhole(out, verbatim, call, answer);
   const translation = context.translation ?? translator.ofAnswer();
   return translation === undefined ? refused() : translatedSink(context, translation, streamed, out);
 }
@@ -72,25 +71,4 @@ function sinkFor(context: LaneContext, status: number, headers: UpstreamHeaders,
 function formOf(headers: UpstreamHeaders): 'stream' | 'json' | 'other' {
   const type = String(headers['content-type'] ?? 'json');
   return type.includes('text/event-stream') ? 'stream' : type.includes('json') ? 'json' : 'other';
-}
-
-function streamSink(
-  { call, answer, timings, bounds, counting, places, reportsUsage }: LaneContext,
-  verbatim: VerbatimLane,
-  out: Out,
-): AnswerSink {
-  const meter = verbatim.meterStream(call);
-  if (reportsUsage) return new AnswerStream(out, meter, answer, timings);
-  const text = new AnswerText();
-  const end = new CountedEnd(out, { call, answer, bounds, counting, places, text });
-  return new AnswerStream(end, new KeepingMeter(meter, verbatim, text), answer, timings);
-}
-
-function wholeSink(
-  { call, answer, bounds, counting, places }: LaneContext,
-  verbatim: VerbatimLane,
-  out: Out,
-): AnswerSink {
-  const end = new CountedEnd(out, { call, answer, bounds, counting, places, text: undefined });
-  return new VerbatimWhole(end, verbatim, call, answer);
 }

@@ -45,7 +45,6 @@ import { StrayController, StrayGuard } from './stray.controller.js';
 import { Translations } from './translations.js';
 import { Turns } from './turns.js';
 import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
-import { UsageCounting } from './usage-counting.js';
 
 @Module({
   imports: [
@@ -94,7 +93,6 @@ import { UsageCounting } from './usage-counting.js';
     Translations,
     Turns,
     UpstreamPromptCounts,
-    UsageCounting,
   ],
   exports: [
     AdapterRegistry,

@@ -2,8 +2,6 @@ import type { Subscriber } from 'rxjs';
 import type { CallResult, Frame, StreamDecoder } from '../call/index.js';
 import type { AnswerSink } from './answer-sink.js';
 import { AnswerStream } from './answer-stream.js';
-import { AnswerText } from './answer-text.js';
-import { CountedEnd } from './counted-end.js';
 import { EventSignals } from './event-signals.js';
 import { FoldedStream } from './folded-stream.js';
 import type { LaneContext } from './lane-context.js';
@@ -19,12 +17,8 @@ export function translatedSink(
   streamed: boolean,
   out: Subscriber<Frame>,
 ): AnswerSink {
-  const { call, adapter, target, answer, losses, timings, bounds, counting, places, stopsSent } = context;
-  // Only a stream is known to report beforehand, and only at its end.
-  const reports = streamed && context.reportsUsage && !translation.mayLeave(stopsSent);
-  const text = reports ? undefined : new AnswerText();
-  const end = text === undefined ? out : new CountedEnd(out, { call, answer, bounds, counting, places, text });
-  const signals = new EventSignals(text, translation.answerId);
+  const { call, adapter, target, answer, losses, timings, stopsSent } = context;
+  const signals = new EventSignals(translation.answerId);
   const decoder = (): StreamDecoder => translation.decoder(adapter, target, stopsSent);
   const { stream } = call.head;
   if (streamed && stream) {
@@ -32,14 +26,14 @@ export function translatedSink(
     answer.renderer = renderer;
     const estimate = translation.estimate.bind(translation);
     const meter = new TranslatedStream({ decoder: decoder(), renderer, signals, estimate });
-    return new AnswerStream(end, meter, answer, timings);
+    return new AnswerStream(out, meter, answer, timings);
   }
   const render = (result: CallResult, output: number): string => {
     const words = translation.render(result, losses, output);
     answer.warnings = losses.header;
     return words;
   };
-  const whole = new WholeAnswer({ out: end, answer, signals, stream, render });
+  const whole = new WholeAnswer({ out, answer, signals, stream, render });
   if (streamed) return new FoldedStream(whole, decoder(), timings.lingerMs);
   return new TranslatedWhole(whole, (body) => translation.decode(adapter, target, body, stopsSent));
 }

@@ -68,7 +68,7 @@ export class VerbatimWhole implements AnswerSink {
   }
 
   private signalsOf(bytes: Buffer): readonly CallSignal[] {
-    if (this.beginning === undefined) return this.lane.meterResponse(this.call, bytes);
+    if (this.beginning === undefined) return [...this.lane.meterResponse(this.call, bytes), { type: 'whole', bytes }];
     const usage = usageIn([bytes, this.beginning]);
     // The client has most of it: what cannot be read any more is charged by its size.
     const output: CallSignal = { type: 'output', units: Math.ceil(this.size / BYTES_PER_TOKEN) };

@@ -5,7 +5,6 @@ import type { ChannelTimeouts } from '../channels/index.js';
 import { AppError, monotonicMs, recordedMessage } from '../shared/index.js';
 import type { Answer } from './answer.js';
 import { Patience } from './patience.js';
-import type { ReportWatch } from './report-watch.js';
 
 /** The limits of one attempt that its connection knows nothing of, in milliseconds. */
 interface TimeLimits {
@@ -18,9 +17,6 @@ interface TimeLimits {
 interface Watched {
   readonly attempt: AttemptLog;
   readonly answer: Answer;
-  readonly report: ReportWatch;
-  /** Told when the end of the answer has gone on its way. @param isReported whether it said, credibly, what it came to */
-  readonly onFinished: (isReported: boolean) => void;
 }
 
 /** `heldMs`: so much longer the first event may take to get here. */
@@ -37,14 +33,13 @@ export const timeLimits = (
 export function watchAttempt({
   attempt,
   answer,
-  report,
   firstMs,
   totalMs,
-  onFinished,
 }: TimeLimits & Watched): MonoTypeOperatorFunction<Frame> {
   return (frames) =>
     new Observable((out) => {
       const begunMs = monotonicMs();
+      let isSilent = true;
       const fail = (thrown: unknown): void => {
         const error = AppError.from(thrown);
         attempt.finish(error.kind, recordedMessage(error));
@@ -60,14 +55,15 @@ export function watchAttempt({
         next: (frame) => {
           first?.end();
           if (frame.bytes.length > 0) answer.timing.upstreamMs ??= monotonicMs() - begunMs;
-          report.note(frame.signals);
-          if (frame.signals.some(({ type }) => type === 'content')) attempt.firstToken();
+          if (isSilent && frame.signals.some(({ type }) => type === 'content')) {
+            isSilent = false;
+            attempt.firstToken();
+          }
           if (frame.last) {
             total.end();
             attempt.finish('succeeded');
           }
           out.next(frame);
-          if (frame.last) onFinished(report.isBelieved);
         },
         error: fail,
         complete: () => out.complete(),

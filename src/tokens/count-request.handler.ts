@@ -2,7 +2,7 @@ import { type AnswerPlaces, textPieces } from '../call/index.js';
 import { isJsonObject, type JsonObject } from '../shared/index.js';
 import type { CountReply, CountRequest } from './count-request.js';
 import { tokensIn } from './count-tokens.js';
-import { promptTokens } from './prompt-tokens.js';
+import { pieceTokens, promptTokens } from './prompt-tokens.js';
 
 /** What the thread does with a request. Never throws. */
 export function answerCount({ prompt, answer, places }: CountRequest): CountReply {
@@ -20,7 +20,8 @@ export function answerCount({ prompt, answer, places }: CountRequest): CountRepl
 function promptCount(prompt: CountRequest['prompt'], places: CountRequest['places']): number {
   if (prompt === undefined) return 0;
   if (prompt instanceof Uint8Array) return promptTokens(parsed(prompt), places.prompt);
-  return Math.ceil(tokensInAll(prompt.texts) * prompt.share);
+  const { silent } = places.prompt;
+  return Math.ceil(prompt.texts.reduce((tokens, piece) => tokens + pieceTokens(piece, silent), 0) * prompt.share);
 }
 
 const tokensInAll = (texts: readonly string[]): number => texts.reduce((tokens, text) => tokens + tokensIn(text), 0);
@@ -29,7 +30,7 @@ function answerTexts(answer: CountRequest['answer'], { within, texts }: AnswerPl
   if (!(answer instanceof Uint8Array)) return answer;
   const whole = parsed(answer);
   const written = Object.fromEntries(within.map((name) => [name, whole[name]]));
-  return textPieces(written, new Set(texts)).map(({ text }) => text);
+  return textPieces(written, new Set(texts));
 }
 
 function parsed(bytes: Uint8Array): JsonObject {

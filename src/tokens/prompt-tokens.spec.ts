@@ -1,6 +1,6 @@
 import type { PromptPlaces } from '../call/index.js';
 import { tokensIn } from './count-tokens.js';
-import { promptTokens } from './prompt-tokens.js';
+import { pieceTokens, promptTokens } from './prompt-tokens.js';
 
 const PLACES: PromptPlaces = {
   conversation: ['system', 'messages'],
@@ -71,5 +71,29 @@ describe('promptTokens', () => {
     expect(withContent([{ type: 'input_audio', input_audio: { data: file } }])).toBe(AROUND);
     expect(withContent([{ source: { type: 'base64', media_type: 'image/png', data: 'aGVsbG8=' } }])).toBe(AROUND);
     expect(withContent([{ source: { type: 'text', data: 'hello' } }])).toBe(AROUND + 1);
+  });
+});
+
+describe('tokens in a piece of a request', () => {
+  const places = { ...PLACES, silent: [...PLACES.silent, 'tool_call_id'] };
+  const prose = ' the quick brown fox'.repeat(15);
+  const source = 'function f(a: number) {\n  return "x" + a;\n}\n'.repeat(8);
+  const schema = { type: 'object', properties: { path: { type: 'string', description: prose } }, required: ['path'] };
+  const call = { id: 'call_4711', type: 'function', function: { name: 'read', arguments: '{"path":"/src/x.ts"}' } };
+  const turns = [
+    { role: 'user', content: prose },
+    { role: 'assistant', content: prose, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'call_4711', content: source },
+  ];
+
+  it.each([
+    ['short messages', { messages: Array.from({ length: 60 }, () => ({ role: 'user', content: 'Go on, please.' })) }],
+    ['calls of tools', { messages: Array.from({ length: 20 }, () => turns).flat() }],
+    ['definitions', { tools: Array.from({ length: 20 }, () => ({ function: { name: 'read', parameters: schema } })) }],
+  ])('are within 5 % of those of the same request: %s', (_, body) => {
+    const counted = promptTokens(body, places);
+    const inPiece = pieceTokens(JSON.stringify(body), places.silent);
+    expect(inPiece / counted).toBeGreaterThan(0.95);
+    expect(inPiece / counted).toBeLessThan(1.05);
   });
 });

@@ -21,6 +21,26 @@ export function promptTokens(body: JsonObject, places: PromptPlaces): number {
   return [...conversation, ...definitions].reduce((sum, tokens) => sum + tokens, BEFORE_ANSWER);
 }
 
+/** Within messages, names of members that hold text: the texts are counted, and what is around a message at once. */
+const AROUND_TEXT = /"(?:content|text|tool_calls|function|name|arguments|input|output)"\s*:/g;
+/** The type of a value in a definition, which is read. */
+const SCHEMA_TYPE = '\\s*"(?:object|string|integer|number|boolean|array)"';
+const SPEAKER = /"role"\s*:/g;
+/** A quote that begins or ends a string, with all that may stand between that and the next string. */
+const SYNTAX = /(?<!\\)"[\s{}[\],:"]*/;
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
+
+/** Tokens in a piece of a request's JSON that begins and ends anywhere: nearly what `promptTokens` counts of it. */
+export function pieceTokens(piece: string, silent: PromptPlaces['silent']): number {
+  const ofNoWords = new RegExp(`"(?:${silent.join('|')})"\\s*:(?!${SCHEMA_TYPE})\\s*(?:"[^"]*"?|[^"{}[\\],]*)`, 'g');
+  const messages = piece.match(SPEAKER)?.length ?? 0;
+  const texts = piece.replace(ofNoWords, '').replace(AROUND_TEXT, '').split(SYNTAX);
+  return sum(texts, (text) => tokensIn(unescaped(text))) + messages * AROUND_MESSAGE;
+}
+
+const unescaped = (text: string): string =>
+  text.replace(/\\(["\\/ntr])/g, (_, escaped: string) => ESCAPES[escaped] ?? escaped);
+
 class PromptCounting {
   constructor(
     private readonly silent: ReadonlySet<string>,

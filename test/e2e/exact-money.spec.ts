@@ -1,7 +1,15 @@
 import { DataSource } from 'typeorm';
 import { nanos as nanosOf } from '../../src/shared/index.js';
 import { WalletService } from '../../src/wallet/index.js';
-import { type Bill, PRICES, REPORTED, SEARCH_FEE, vendorName, vendorScript } from '../support/billing-vendor.js';
+import {
+  type Bill,
+  IMAGE_PRICES,
+  PRICES,
+  REPORTED,
+  SEARCH_FEE,
+  vendorName,
+  vendorScript,
+} from '../support/billing-vendor.js';
 import { DIALECTS, PATHS } from '../support/dialects.js';
 import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { type MoneyCase, moneyCases, moneyRequest } from '../support/money-cases.js';
@@ -16,19 +24,16 @@ const SEED = Number(process.env['MONEY_SEED'] ?? 20_261_123);
 const AT_A_TIME = 16;
 /** The tier and the region that an upstream may choose where the client names none. */
 const DEAREST_SERVICE = 2 * 1.1;
-const SHORT = 0.3;
 /** What nobody reports is counted so exactly. */
 const COUNTED_WITHIN = 0.05;
 
 const usd = (nanos: number): string => (nanos / 1000).toString();
 const modelLine = (name: string, upstream: string): string => {
   const { input, output, cacheWrite12h } = PRICES[name]!;
-  const multipliers =
-    name === 'base'
-      ? 'speeds: { fast: 6 }, geos: { us: 1.1 }, service_tiers: { priority: 2, flex: 0.5 },'
-      : 'speeds: { fast: 6 }, geos: { us: 1.1 },';
+  const multipliers = 'speeds: { fast: 6 }, geos: { us: 1.1 }, service_tiers: { priority: 2, flex: 0.5 },';
   return `  - { name: ${name}-${upstream}, context_window: 200000, max_output_tokens: 8192, ${multipliers}
-      tool_fees: { web_search: ${SEARCH_FEE / 1e9} }, tool_max_uses: { web_search: 3 },
+      tool_fees: { web_search: ${SEARCH_FEE / 1e9} }, tool_max_uses: { web_search: 3, image_generation: 1 },
+      image_generation: { text_input: ${usd(IMAGE_PRICES.input)}, image_output: ${usd(IMAGE_PRICES.output)} },
       prices: [{ input: ${usd(input)}, output: ${usd(output)}, cache_write_12h: ${usd(cacheWrite12h)} }] }`;
 };
 const NAMES = ['base', 'spare', 'advisor', 'foreign'] as const;
@@ -185,12 +190,12 @@ describe('the books of the relay and of a vendor that bills what it does', () =>
 });
 
 /** Nanos: what the call can come to at most, in the dearest service where the client leaves that open. */
-function creditFor({ budget, limit = 8192, member }: MoneyCase, body: string): number {
+function creditFor({ budget, limit = 8192, member, share }: MoneyCase, body: string): number {
   const { input, output } = PRICES['base']!;
   const { multiplier = 1, extraNanos = 0 } = member;
   if (budget === 'ample') return 10e9;
   const enough = (body.length * input + limit * output + extraNanos) * Math.max(multiplier, DEAREST_SERVICE);
-  return Math.ceil(budget === 'enough' ? enough : enough * SHORT);
+  return Math.ceil(budget === 'enough' ? enough : enough * share);
 }
 
 const tokensOf = (bills: readonly Bill[]): string =>

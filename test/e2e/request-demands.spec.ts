@@ -91,13 +91,13 @@ describe('what a request demands beside tokens', () => {
     ['messages', { container: 'container_1' }, 'container'],
     ['responses', { conversation: 'conv_1' }, 'conversation'],
     ['chat-completions', withContent({ type: 'file', file: { file_id: 'file_1' } }), 'file_id'],
-  ])('F7 answers with the not-found error of the vendor in %s', async (protocol, more, param) => {
+  ])('F7: answers with the not-found error of the vendor in %s', async (protocol, more, param) => {
     const response = await relay.post(PATHS[protocol], ann.key, aRequest(protocol, more));
     await expectError(protocol, response, NOT_FOUND, protocol === 'messages' ? {} : { param });
     expect(relay.upstream.requests).toEqual([]);
   });
 
-  it('F7 tells clients of message threads to send the whole conversation', async () => {
+  it('F7: tells clients of message threads to send the whole conversation', async () => {
     const thread = { type: 'continue', previous_message_id: 'msg_1' };
     const [status, body] = await post('messages', { thread });
     expect([status, JSON.parse(body)]).toMatchObject([
@@ -106,7 +106,7 @@ describe('what a request demands beside tokens', () => {
     ]);
   });
 
-  describe.each(['m', 'only-chat'])('F7 for the model %s', (model) => {
+  describe.each(['m', 'only-chat'])('F7: for the model %s', (model) => {
     it.each(FOREIGN_STATE)('refuses %s of another account (%s)', async (_, protocol, more, named) => {
       const [status, body] = await post(protocol, { model, ...more });
       expect([400, 404]).toContain(status);
@@ -115,13 +115,13 @@ describe('what a request demands beside tokens', () => {
     });
   });
 
-  it('F7 counts a prompt here when it names a file of another account', async () => {
+  it('F7: counts a prompt here when it names a file of another account', async () => {
     const body = { model: 'm', ...withContent({ type: 'document', source: { type: 'file', file_id: 'file_1' } }) };
     const response = await relay.post('/v1/messages/count_tokens', ann.key, body);
     expect([response.status, relay.upstream.requests]).toEqual([200, []]);
   });
 
-  it('F7 sends an id upstream when the channel has shared state', async () => {
+  it('F7: sends an id upstream when the channel has shared state', async () => {
     await apply('nativeOnly: true, sharedState: true');
     try {
       expect(await asked('messages', { container: 'container_1' })).toMatchObject({ container: 'container_1' });
@@ -140,11 +140,11 @@ describe('what a request demands beside tokens', () => {
     ['models', 'responses', (model) => ({ models: [model] })],
   ];
 
-  it.each(NAMED)('F1 sends %s with the names that the upstream knows (%s)', async (_, protocol, of) => {
+  it.each(NAMED)('F1: sends %s with the names that the upstream knows (%s)', async (_, protocol, of) => {
     expect(await asked(protocol, of('free'))).toMatchObject({ model: 'vendor-m-2026', ...of('vendor-free') });
   });
 
-  it.each(NAMED)('F1 refuses %s beyond the models of the key (%s)', async (_, protocol, of) => {
+  it.each(NAMED)('F1: refuses %s beyond the models of the key (%s)', async (_, protocol, of) => {
     const limited = await relay.caller({ models: ['m', 'only-chat'] });
     for (const model of ['m', 'only-chat']) {
       const [status, body] = await post(protocol, { model, ...of('free') }, limited);
@@ -156,7 +156,7 @@ describe('what a request demands beside tokens', () => {
     expect(relay.upstream.requests).toEqual([]);
   });
 
-  it('F1 refuses a model that no channel serves with that of the request', async () => {
+  it('F1: refuses a model that no channel serves with that of the request', async () => {
     await apply('nativeOnly: true');
     try {
       const [status, body] = await post('messages', { fallbacks: [{ model: 'only-chat' }] });
@@ -204,7 +204,7 @@ describe('what a request demands beside tokens', () => {
       { iterations: [turn('vendor-m-2026'), turn('vendor-dear', 'advisor_message', 50, 5)] },
       '229000',
     ],
-  ])('F1 charges %s', async (_, request, reported, cost) => {
+  ])('F1: charges %s', async (_, request, reported, cost) => {
     const body = messagesBody();
     relay.upstream.script(jsonAnswer(200, { ...body, usage: { ...(body['usage'] as JsonObject), ...reported } }));
     expect((await post('messages', request))[0]).toBe(200);
@@ -212,7 +212,7 @@ describe('what a request demands beside tokens', () => {
     expect(row).toMatchObject({ cost, uncollected: '0' });
   });
 
-  it('F1 charges models as the model that served', async () => {
+  it('F1: charges models as the model that served', async () => {
     relay.upstream.script(jsonAnswer(200, { ...chatBody(), model: 'vendor-dear' }));
     expect((await post('chat-completions', { models: ['dear'] }))[0]).toBe(200);
     expect((await relay.calls(ann))[0]).toMatchObject({ cost: '58000' });
@@ -225,7 +225,7 @@ describe('what a request demands beside tokens', () => {
     // The price of the other model counts as well.
     ['speed', { speed: 'fast', fallbacks: [{ model: 'dear' }] }],
     ['speed', { fallbacks: [{ model: 'dear', speed: 'fast' }] }],
-  ])('F1 refuses %s without a price: %j', async (name, more) => {
+  ])('F1: refuses %s without a price: %j', async (name, more) => {
     const [status, body] = await post('messages', more);
     expect([status, body]).toEqual([400, expect.stringContaining(name)]);
     expect(relay.upstream.requests).toEqual([]);
@@ -241,7 +241,7 @@ describe('what a request demands beside tokens', () => {
     ['plugins', 'chat-completions', [{ id: 'web' }]],
     ['preset', 'chat-completions', 'dear'],
     ['provider', 'responses', {}],
-  ])('F1 refuses %s in %s', async (name, protocol, value) => {
+  ])('F1: refuses %s in %s', async (name, protocol, value) => {
     for (const model of ['m', 'only-chat']) {
       const [status, body] = await post(protocol, { model, [name]: value } as JsonObject);
       expect([status, body.includes(name)]).toEqual([400, true]);

@@ -1,5 +1,4 @@
-import { ChannelDirectory } from '../../src/channels/index.js';
-import { UsageCounting } from '../../src/relay/usage-counting.js';
+import { gzipSync } from 'node:zlib';
 import { aRequest, PATHS } from '../support/dialects.js';
 import { pairsCatalog } from '../support/pairs.js';
 import { usePairsRelay } from '../support/pairs-relay.js';
@@ -7,9 +6,12 @@ import type { StoredCall, TestCaller } from '../support/relay-app.js';
 import {
   answerIn,
   type AnswerOptions,
+  bytes,
+  chatBody,
   type Dialect,
   end,
   eventsIn,
+  head,
   type JsonObject,
   type Script,
   sse,
@@ -65,14 +67,6 @@ const reporting = (upstream: Upstream, totals: readonly [input: unknown, output:
     return changed;
   });
 
-/** Of no stream is it known that its upstream reports, so that what the model writes is kept. */
-function forgetReports(): void {
-  const counting = world.relay.get(UsageCounting);
-  for (const channel of world.relay.get(ChannelDirectory).all())
-    for (const { id } of [{ id: 'chat-completions' }, { id: 'messages' }, { id: 'responses' }, { id: 'gemini' }])
-      counting.learn(channel, `vendor-${id}`, false);
-}
-
 async function rowOf(
   client: Dialect,
   upstream: Upstream,
@@ -87,14 +81,11 @@ async function rowOf(
 }
 
 describe('F5: a report with a part that is missing or no count', () => {
-  beforeEach(forgetReports);
-
   it.each(WAYS)(
     'is charged for the missing answer as counted when a %s client asks %s, streamed: %s',
     async (...way) => {
       const [client, upstream, stream] = way;
       for (const missing of [undefined, -5, 'many', 2.5]) {
-        forgetReports();
         world.relay.upstream.script(reporting(upstream, [9, missing]));
         const row = await rowOf(client, upstream, { stream });
         expect([missing, row]).toMatchObject([
@@ -111,7 +102,6 @@ describe('F5: a report with a part that is missing or no count', () => {
     async (...way) => {
       const [client, upstream, stream] = way;
       for (const missing of [undefined, -9, 'many']) {
-        forgetReports();
         world.relay.upstream.script(reporting(upstream, [missing, 7]));
         const row = await rowOf(client, upstream, { stream });
         expect([missing, row]).toMatchObject([
@@ -152,8 +142,6 @@ describe('F5: a report with a part that is missing or no count', () => {
 });
 
 describe('F6: a report that cannot be true', () => {
-  beforeEach(forgetReports);
-
   it.each(WAYS)(
     'is charged for the prompt as counted: %s client, %s, streamed: %s',
     async (client, upstream, stream) => {
@@ -201,6 +189,25 @@ describe('F6: a report that cannot be true', () => {
       const row = await rowOf('chat-completions', 'chat-completions', { stream, max_tokens: 100 });
       expect(row).toMatchObject({ status: 'succeeded', billing_basis: 'estimated', completion_tokens: '100' });
     }
+  });
+
+  it('costs the prompt alone when 300 MB of blanks come as 300 kB of gzip', async () => {
+    const [before, after] = JSON.stringify(chatBody({ text: '#' })).split('#');
+    const blanks = gzipSync(Buffer.alloc(3_000_000, ' '));
+    const parts = [gzipSync(before!), ...Array.from({ length: 100 }, () => blanks), gzipSync(after!)];
+    const packed = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    world.relay.upstream.script([head(200, packed), bytes(Buffer.concat(parts)), end()]);
+    const caller = await world.relay.caller({ credit: '100' });
+    const asked = aRequest('chat-completions', { model: 'over-chat-completions', max_tokens: 100 });
+    const response = await world.relay.post(PATHS['chat-completions'], caller.key, asked);
+    // What has expanded to 8 MB passes; the connection breaks where it expands too far.
+    await expect(response.text()).rejects.toThrow('terminated');
+    expect(await world.relay.onlyCall(caller)).toMatchObject({
+      status: 'failed',
+      billing_basis: 'partial',
+      cost: `${PROMPT_TOKENS * 1000}`,
+      uncollected: '0',
+    });
   });
 
   it('does not end a stream for want of money when it begins with a prompt of ten billion tokens', async () => {

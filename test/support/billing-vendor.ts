@@ -30,23 +30,28 @@ import {
 export type VendorEnding =
   | 'reported'
   | 'text for numbers'
+  | 'dearer service'
   | 'refused'
   | 'unreported'
   | 'half reported'
   | 'zeros'
   | 'billions'
+  | 'inflated'
   | 'cut'
   | 'left'
   | 'left early';
-/** These end with a report that is true. */
-export const REPORTED: readonly VendorEnding[] = ['reported', 'text for numbers', 'refused'];
+/** These end with a report whose tokens are true; `dearer service` claims a service that nobody asked for, and bills none. */
+export const REPORTED: readonly VendorEnding[] = ['reported', 'text for numbers', 'dearer service', 'refused'];
 
 /** What one call has the vendor do. */
 export interface VendorOrder {
   readonly ending: VendorEnding;
   /** Output tokens that the model would write if nothing limited it. */
   readonly output: number;
-  /** Where something may be one way or the other: a fallback serves, a fast request is served at standard speed. */
+  /**
+   * Where something may be one way or the other: a fallback serves, a fast request is served at standard speed, the vendor
+   * chooses its dearest service where that is left to it, passes write as much as they can.
+   */
   readonly turn: boolean;
 }
 
@@ -72,8 +77,12 @@ export const SEARCH_FEE = 10_000_000;
 const SEARCHES_UNLESS_LIMITED = 3;
 /** For a request that nobody must have let through. */
 const PENALTY = 1_000_000_000;
-const COMPACTION = { input: 900, output: 120 };
-const ADVICE = { input: 300, output: 70 };
+/** A pass reads the prompt again. Tokens that it writes: usually, and at most. */
+const COMPACTION = { output: 120, maxOutput: 8192 };
+const ADVICE = { output: 70, maxOutput: 500 };
+/** Tokens of one generated image, and what they cost. */
+const IMAGE = { text: 50, output: 1056 };
+export const IMAGE_PRICES = { input: 5000, output: 30_000 };
 /** Tokens of one event of a stream. */
 const PIECE = 10;
 
@@ -117,6 +126,8 @@ interface Served {
   readonly prompt: number;
   readonly output: number;
   readonly stop: 'end' | 'length';
+  /** Of output; `Infinity` when the request sets none. */
+  readonly limit: number;
   /** Laid over every usage object. */
   readonly usage: JsonObject;
   /** Laid over the whole answer, beside its usage. */
@@ -152,27 +163,36 @@ function tokensSaid({ ending, output }: Pick<VendorOrder, 'ending' | 'output'>):
   return ending === 'cut' || ending === 'left' ? Math.ceil(output / 2 / PIECE) * PIECE : output;
 }
 
-function serve(dialect: Dialect, body: JsonObject, { output: wanted, turn }: VendorOrder): Served {
+function serve(dialect: Dialect, body: JsonObject, { output: wanted, turn, ending }: VendorOrder): Served {
   const asked = modelIn(String(body['model']));
   const prompt = promptIn(body);
   const alternative = alternativeIn(dialect, body);
   const model = turn && alternative !== undefined ? alternative : asked;
   const limit = Number(body['max_tokens'] ?? body['max_completion_tokens'] ?? body['max_output_tokens'] ?? Infinity);
   const output = Math.min(limit, wanted);
+  const isOpen = turn && REPORTED.includes(ending);
   const speed = body['speed'] === 'fast' && !turn ? 'fast' : 'standard';
-  const geo = typeof body['inference_geo'] === 'string' ? body['inference_geo'] : undefined;
-  const tier = typeof body['service_tier'] === 'string' ? body['service_tier'] : undefined;
+  const [chosenGeo, chosenTier] = dialect === 'messages' ? ['us', undefined] : [undefined, 'priority'];
+  const geo = typeof body['inference_geo'] === 'string' ? body['inference_geo'] : isOpen ? chosenGeo : undefined;
+  const tier = typeof body['service_tier'] === 'string' ? body['service_tier'] : isOpen ? chosenTier : undefined;
   const searches = searchesIn(body);
-  const passes = passesIn(dialect, body);
+  const images = imagesIn(body);
+  const passes = passesIn(dialect, body, prompt, isOpen);
   const written = dialect === 'messages' ? 0 : writtenFor12Hours(body, prompt);
   const tenths = (SPEED[speed] ?? STANDARD) * (GEO[geo ?? ''] ?? STANDARD) * (TIER[tier ?? ''] ?? STANDARD);
   const list = priceOf(model);
   const own = (prompt - written) * list.input + written * list.cacheWrite12h + output * list.output;
   const beside = passes.reduce((sum, pass) => sum + costOfPass(pass, model), 0);
-  const nanos = Math.round(((own + beside + searches * SEARCH_FEE) * tenths) / STANDARD ** 3);
+  const drawn = images * (IMAGE.text * IMAGE_PRICES.input + IMAGE.output * IMAGE_PRICES.output);
+  const nanos = Math.round(((own + beside + drawn + searches * SEARCH_FEE) * tenths) / STANDARD ** 3);
   const stop = output < wanted ? 'length' : 'end';
-  const usage = usageBeside(dialect, { speed, geo, tier, searches, passes, model, prompt, output, written });
-  return { model, prompt, output, stop, nanos, usage, beside: answerBeside(dialect, { tier, model, searches }) };
+  // Only what was asked for by name can be claimed to be dearer: elsewhere it is the vendor's to choose.
+  const isClaiming = ending === 'dearer service';
+  const claimedSpeed = isClaiming && body['speed'] === undefined ? 'fast' : speed;
+  const claimedTier = isClaiming && tier === 'flex' ? 'priority' : tier;
+  const reported = { tier: claimedTier, model, searches, images };
+  const usage = usageBeside(dialect, { ...reported, speed: claimedSpeed, geo, passes, prompt, output, written });
+  return { model, prompt, output, stop, limit, nanos, usage, beside: answerBeside(dialect, reported) };
 }
 
 const costOfPass = ({ model, input, output }: VendorPass, own: string): number =>
@@ -199,6 +219,11 @@ function searchesIn({ tools, max_tool_calls: most = Infinity }: JsonObject): num
   return search === undefined ? 0 : Math.min(Number(search['max_uses'] ?? most), SEARCHES_UNLESS_LIMITED);
 }
 
+function imagesIn({ tools, max_tool_calls: most = Infinity }: JsonObject): number {
+  const list = Array.isArray(tools) ? (tools as JsonObject[]) : [];
+  return list.some(({ type }) => type === 'image_generation') ? Math.min(Number(most), 1) : 0;
+}
+
 interface VendorPass {
   readonly type: string;
   readonly model?: string;
@@ -206,17 +231,19 @@ interface VendorPass {
   readonly output: number;
 }
 
-function passesIn(dialect: Dialect, body: JsonObject): readonly VendorPass[] {
+/** @param isLong they write as much as they may */
+function passesIn(dialect: Dialect, body: JsonObject, input: number, isLong: boolean): readonly VendorPass[] {
+  const outputOf = ({ output, maxOutput }: typeof ADVICE): number => (isLong ? maxOutput : output);
   if (dialect !== 'messages') return [];
   const management = body['context_management'] as { edits?: JsonObject[] } | null | undefined;
   const compacts = management?.edits?.some(({ type }) => String(type).startsWith('compact')) === true;
   const tools = Array.isArray(body['tools']) ? (body['tools'] as JsonObject[]) : [];
   const advisor = tools.find(({ type }) => String(type).startsWith('advisor'));
   return [
-    ...(compacts ? [{ type: 'compaction', ...COMPACTION }] : []),
+    ...(compacts ? [{ type: 'compaction', input, output: outputOf(COMPACTION) }] : []),
     ...(advisor === undefined
       ? []
-      : [{ type: 'advisor_message', model: modelIn(String(advisor['model'])), ...ADVICE }]),
+      : [{ type: 'advisor_message', model: modelIn(String(advisor['model'])), input, output: outputOf(ADVICE) }]),
   ];
 }
 
@@ -295,19 +322,20 @@ export const vendorName = (model: string): string => `${model}-2026`;
 
 function answerBeside(
   dialect: Dialect,
-  { tier, model, searches }: Pick<Reported, 'tier' | 'model' | 'searches'>,
+  { tier, model, searches, images }: Pick<Reported, 'tier' | 'model' | 'searches'> & { readonly images: number },
 ): JsonObject {
   const common = { model: vendorName(model) };
   if (dialect === 'messages') return common;
   const withTier = { ...common, service_tier: tier ?? 'default' };
-  if (dialect === 'chat-completions' || searches === 0) return withTier;
-  const none = {
-    input_tokens: 0,
-    output_tokens: 0,
-    total_tokens: 0,
-    input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+  if (dialect === 'chat-completions' || searches + images === 0) return withTier;
+  const [read, written] = [IMAGE.text * images, IMAGE.output * images];
+  const image_gen = {
+    input_tokens: read,
+    output_tokens: written,
+    total_tokens: read + written,
+    input_tokens_details: { image_tokens: 0, text_tokens: read },
   };
-  return { ...withTier, tool_usage: { image_gen: none, web_search: { num_requests: searches } } };
+  return { ...withTier, tool_usage: { image_gen, web_search: { num_requests: searches } } };
 }
 
 const BODIES = { 'chat-completions': chatBody, messages: messagesBody, responses: responsesBody };
@@ -345,7 +373,7 @@ function laid(value: JsonObject, ending: VendorEnding, served: Served): JsonObje
     if (Array.isArray(member)) return member.map((element) => walk(element, ''));
     if (member === null || typeof member !== 'object') return member;
     const own = member as JsonObject;
-    if (name === 'usage') return lie(own, served.usage, ending);
+    if (name === 'usage') return lie(own, served, ending);
     const walked = Object.fromEntries(Object.entries(own).map(([key, inner]) => [key, walk(inner, key)]));
     return isAnswer(own) ? { ...walked, ...served.beside } : walked;
   };
@@ -356,9 +384,12 @@ const PROMPTS = ['prompt_tokens', 'input_tokens'];
 const COMPLETIONS = ['completion_tokens', 'output_tokens'];
 const TOTALS = [...PROMPTS, ...COMPLETIONS, 'total_tokens'];
 const BILLIONS = 10_000_000_000;
+/** More output than was sent, and than the request allows. */
+const INFLATED = 8000;
+const ABOVE_LIMIT = 100;
 
-/** A report as some vendors write it: numbers as text, a part left out, without end, nothing, or not at all. */
-function lie(totals: JsonObject, beside: JsonObject, ending: VendorEnding): JsonObject | undefined {
+/** A report as some vendors write it: numbers as text, a part left out, without end, too large, nothing, or not at all. */
+function lie(totals: JsonObject, { usage: beside, limit }: Served, ending: VendorEnding): JsonObject | undefined {
   const changed = (names: readonly string[], change: (value: unknown) => unknown): JsonObject =>
     Object.fromEntries(
       Object.entries(totals).map(([name, value]) => [name, names.includes(name) ? change(value) : value]),
@@ -374,6 +405,8 @@ function lie(totals: JsonObject, beside: JsonObject, ending: VendorEnding): Json
       return changed(TOTALS, () => 0);
     case 'billions':
       return changed(PROMPTS, () => BILLIONS);
+    case 'inflated':
+      return changed(COMPLETIONS, () => Math.min(limit + ABOVE_LIMIT, INFLATED));
     default:
       return { ...totals, ...beside };
   }

@@ -20,6 +20,8 @@ export interface MoneyMember {
   readonly multiplier?: number;
   /** What it costs is known without a report. */
   readonly isCountable?: true;
+  /** All that the model writes is in its answer. */
+  readonly showsOutput?: true;
 }
 
 const ALL = DIALECTS;
@@ -27,8 +29,11 @@ const MESSAGES: readonly Dialect[] = ['messages'];
 const OPENAI: readonly Dialect[] = ['chat-completions', 'responses'];
 const RESPONSES: readonly Dialect[] = ['responses'];
 const SEARCH_FEES = 3 * 10_000_000;
-/** More than a compaction and an answer of an advisor can come to. */
-const PASSES = 1_000_000_000;
+/** A compaction, and an answer of an advisor, can come to so much for the longest prompt. */
+const COMPACTION = 100_000_000;
+const ADVICE = 60_000_000;
+/** What an image of the most tokens costs. */
+const IMAGE = 520_000_000;
 
 const plain = (
   name: string,
@@ -47,7 +52,7 @@ const forbidden = (name: string, of: readonly Dialect[], body: JsonObject): Mone
 const model = (name: string, upstream: Dialect): string => `${name}-${upstream}`;
 
 export const MONEY_MEMBERS: readonly MoneyMember[] = [
-  plain('nothing', ALL, {}, { isCountable: true }),
+  plain('nothing', ALL, {}, { isCountable: true, showsOutput: true }),
   plain('an unknown member', ALL, { zap_mode: 'turbo' }, { isCountable: true }),
   plain(
     'speed fast',
@@ -81,7 +86,7 @@ export const MONEY_MEMBERS: readonly MoneyMember[] = [
     { context_management: { edits: [{ type: 'compact_20260112' }] } },
     {
       headers: { 'anthropic-beta': 'compact-2026-01-12' },
-      extraNanos: PASSES,
+      extraNanos: COMPACTION,
     },
   ),
   {
@@ -93,7 +98,7 @@ export const MONEY_MEMBERS: readonly MoneyMember[] = [
       ],
     }),
     headers: { 'anthropic-beta': 'advisor-tool-2026-03-01' },
-    extraNanos: PASSES,
+    extraNanos: ADVICE,
   },
   {
     name: 'an advisor that the key may not use',
@@ -110,6 +115,13 @@ export const MONEY_MEMBERS: readonly MoneyMember[] = [
     { extraNanos: SEARCH_FEES },
   ),
   plain('web search', RESPONSES, { tools: [{ type: 'web_search' }] }, { extraNanos: SEARCH_FEES }),
+  plain(
+    'one web search',
+    RESPONSES,
+    { tools: [{ type: 'web_search' }], max_tool_calls: 1 },
+    { extraNanos: SEARCH_FEES / 3 },
+  ),
+  plain('an image', RESPONSES, { tools: [{ type: 'image_generation' }] }, { extraNanos: IMAGE }),
   forbidden('a hosted tool without a fee', RESPONSES, {
     tools: [{ type: 'code_interpreter', container: { type: 'auto' } }],
   }),
@@ -136,7 +148,7 @@ export const MONEY_MEMBERS: readonly MoneyMember[] = [
 const COUNTED: readonly VendorEnding[] = ['unreported', 'half reported', 'zeros', 'billions', 'left early'];
 const STREAMED: readonly VendorEnding[] = ['cut', 'left'];
 
-/** `ample`: ten dollars. `enough`: what the call can come to at most. `short`: a part of that. */
+/** `ample`: ten dollars. `enough`: what the call can come to at most. `short`: a part of that, from little to most. */
 const BUDGETS = ['ample', 'enough', 'short'] as const;
 type Budget = (typeof BUDGETS)[number];
 
@@ -152,6 +164,8 @@ export interface MoneyCase {
   readonly output: number;
   readonly limit: number | undefined;
   readonly turn: boolean;
+  /** How much of what is enough is there when the budget is short. */
+  readonly share: number;
 }
 
 /** The product of everything, in an order of the seed's, and again with other numbers until there are enough. */
@@ -166,13 +180,15 @@ export function moneyCases(count: number, random: SeededRandom): MoneyCase[] {
       // Messages demands one.
       const limit = combination.client === 'messages' || draws(2) === 0 ? 40 + draws(400) : undefined;
       const turn = draws(2) === 0;
-      cases.push({ ...combination, id: cases.length, prompt: prose(40 + draws(800)), output, limit, turn });
+      const share = 0.02 + 0.5 * random.next() ** 2;
+      const prompt = prose(40 + draws(800));
+      cases.push({ ...combination, id: cases.length, prompt, output, limit, turn, share });
     }
   }
   return cases;
 }
 
-type Combination = Omit<MoneyCase, 'id' | 'prompt' | 'output' | 'limit' | 'turn'>;
+type Combination = Omit<MoneyCase, 'id' | 'prompt' | 'output' | 'limit' | 'turn' | 'share'>;
 
 function combinations(): Combination[] {
   const all: Combination[] = [];
@@ -181,12 +197,19 @@ function combinations(): Combination[] {
       for (const upstream of DIALECTS)
         for (const stream of [true, false])
           for (const ending of endingsOf(member, stream))
-            for (const budget of BUDGETS) all.push({ member, client, upstream, stream, ending, budget });
+            for (const budget of budgetsOf(member)) all.push({ member, client, upstream, stream, ending, budget });
   return all;
 }
 
-const endingsOf = ({ isCountable, isForbidden }: MoneyMember, stream: boolean): readonly VendorEnding[] =>
-  isCountable !== true && isForbidden !== true ? REPORTED : [...REPORTED, ...COUNTED, ...(stream ? STREAMED : [])];
+function endingsOf(member: MoneyMember, stream: boolean): readonly VendorEnding[] {
+  // It ends before the vendor says anything.
+  if (member.isForbidden === true) return ['reported'];
+  if (member.isCountable !== true) return REPORTED;
+  const shown: readonly VendorEnding[] = member.showsOutput === true ? ['inflated'] : [];
+  return [...REPORTED, ...COUNTED, ...shown, ...(stream ? STREAMED : [])];
+}
+
+const budgetsOf = ({ isForbidden }: MoneyMember): readonly Budget[] => (isForbidden === true ? ['ample'] : BUDGETS);
 
 function shuffled<T>(list: readonly T[], draws: (most: number) => number): T[] {
   const copy = [...list];

@@ -30,7 +30,16 @@ const NOTABLE = new MemberFinder('usage', 'finish_reason', 'error');
 const TOOL_CALLS = new MemberFinder('tool_calls');
 const OTHER_CONTENT = new MemberFinder('function_call', 'audio');
 /** Members whose strings are the answer, official and customary. */
-export const TEXTS = new MemberFinder('content', 'reasoning_content', 'reasoning', 'refusal', 'arguments', 'input');
+export const TEXTS = new MemberFinder(
+  'content',
+  'reasoning_content',
+  'reasoning',
+  'refusal',
+  'name',
+  'arguments',
+  'input',
+);
+const INDEX = new MemberFinder('index');
 
 const USAGE = jsonInterests('usage', 'error');
 /** Some servers forget their last line. */
@@ -119,7 +128,7 @@ export class ChatCompletionsMeter implements StreamMeter {
       this.#begun = true;
       signals.push({ type: 'content' });
     }
-    if (written !== '') signals.push(outputOf(written));
+    if (written !== '') signals.push(outputOf(written, this.#answers === 1 ? undefined : laneOf(text)));
     return signals;
   }
 
@@ -128,6 +137,9 @@ export class ChatCompletionsMeter implements StreamMeter {
     if (typeof reason === 'string' && reason !== '') this.#finished.add(choice['index'] ?? 0);
   }
 }
+
+/** The number of the answer that a chunk continues; those of one request come by turns. */
+const laneOf = (text: string): number => Number.parseInt(text.slice(Math.max(0, INDEX.valueAt(text))), 10) || 0;
 
 /** A tool call that begins, or a voice: content that need not hold any text yet. */
 function hasCall(text: string): boolean {

@@ -1,4 +1,4 @@
-import { parseData, textPieces, type SseEvent, type TextPiece, type TextPlaces } from '../../call/index.js';
+import type { TextPlaces } from '../../call/index.js';
 
 /** Official names, and those that servers of this dialect are accustomed to. */
 const TEXTS = ['content', 'reasoning_content', 'reasoning', 'refusal', 'name', 'arguments', 'input'];
@@ -13,7 +13,3 @@ export const CHAT_TEXTS: TextPlaces = {
   },
   answer: { within: ['choices'], texts: TEXTS },
 };
-
-const NAMES = new Set(TEXTS);
-
-export const chatTextsIn = (event: SseEvent): readonly TextPiece[] => textPieces(parseData(event)?.['choices'], NAMES);

@@ -8,9 +8,7 @@ import {
   readAnswerFields,
   servedByIn,
   SplicedBody,
-  type SseEvent,
   type StreamMeter,
-  type TextPiece,
   type UpstreamRequest,
   type UpstreamTarget,
   upstreamHeaders,
@@ -21,7 +19,6 @@ import { PATH } from './chat-completions.build.js';
 import { limitName } from './chat-completions.flags.js';
 import { FORWARDED_HEADERS, INCLUDE_USAGE, OUTPUT_LIMITS, WEB_SEARCH } from './chat-completions.head.js';
 import { ChatCompletionsMeter, TEXTS } from './chat-completions.meter.js';
-import { chatTextsIn } from './chat-completions.texts.js';
 import { chatUsageBeside, cites } from './chat-completions.usage.js';
 
 const ANSWER = jsonInterests('usage', 'service_tier', 'model', 'error');
@@ -51,10 +48,6 @@ export class ChatCompletionsVerbatim implements VerbatimLane {
       ...servedByIn(head, fields.value('model')),
     });
     return usageSignals(usage, body, TEXTS);
-  }
-
-  textsIn(event: SseEvent): readonly TextPiece[] {
-    return chatTextsIn(event);
   }
 }
 

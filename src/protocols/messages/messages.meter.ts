@@ -20,7 +20,9 @@ import { isJsonObject, type JsonObject } from '../../shared/index.js';
 import { MessagesUsage } from './messages.usage.js';
 
 /** Members whose strings are the answer. */
-export const TEXTS = new MemberFinder('text', 'thinking', 'partial_json');
+export const TEXTS = new MemberFinder('text', 'thinking', 'name', 'partial_json');
+/** Of a block, what it can begin with. */
+const BLOCK_TEXTS = ['text', 'thinking', 'name'];
 
 const typeOf = eventTypeReader('message_(?:start|delta|stop)|content_block_(?:start|delta)|error');
 
@@ -75,10 +77,12 @@ export class MessagesMeter implements StreamMeter {
     return [...this.#content(), ...output];
   }
 
-  /** A text or a thought that begins is empty yet; any other block is content by itself. */
+  /** A text or a thought that begins is usually empty yet; any other block is content by itself. */
   #block(event: SseEvent): CallSignal[] {
-    const type = objectIn(read(event), 'content_block')['type'];
-    return type === 'text' || type === 'thinking' ? [] : this.#content();
+    const block = objectIn(read(event), 'content_block');
+    const written = BLOCK_TEXTS.map((name) => block[name]).find((text) => typeof text === 'string' && text !== '');
+    const isEmpty = written === undefined && (block['type'] === 'text' || block['type'] === 'thinking');
+    return isEmpty ? [] : [...this.#content(), ...(typeof written === 'string' ? [outputOf(written)] : [])];
   }
 
   #content(): CallSignal[] {

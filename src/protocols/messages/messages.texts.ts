@@ -1,4 +1,4 @@
-import { parseData, textPieces, type SseEvent, type TextPiece, type TextPlaces } from '../../call/index.js';
+import type { TextPlaces } from '../../call/index.js';
 
 const TEXTS = ['text', 'thinking', 'name', 'input', 'partial_json'];
 
@@ -12,12 +12,3 @@ export const MESSAGES_TEXTS: TextPlaces = {
   },
   answer: { within: ['content'], texts: TEXTS },
 };
-
-const NAMES = new Set(TEXTS);
-
-/** What a block begins with, its name for one, and its deltas, which have its number. */
-export function messagesTextsIn(event: SseEvent): readonly TextPiece[] {
-  const data = parseData(event);
-  const parts = [data?.['content_block'], data?.['delta']];
-  return parts.flatMap((part) => textPieces(part, NAMES, String(data?.['index'])));
-}

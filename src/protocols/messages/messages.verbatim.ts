@@ -6,9 +6,7 @@ import {
   jsonInterests,
   readAnswerFields,
   SplicedBody,
-  type SseEvent,
   type StreamMeter,
-  type TextPiece,
   type UpstreamRequest,
   type UpstreamTarget,
   usageSignals,
@@ -18,7 +16,6 @@ import { unaffordableThinking } from './messages.errors.js';
 import { THINKING_BUDGET, thinkingBudget } from './messages.head.js';
 import { MessagesMeter, TEXTS } from './messages.meter.js';
 import { surroundingsOf } from './messages.surroundings.js';
-import { messagesTextsIn } from './messages.texts.js';
 import { MessagesUsage } from './messages.usage.js';
 
 const ANSWER = jsonInterests('usage', 'error');
@@ -40,10 +37,6 @@ export class MessagesVerbatim implements VerbatimLane {
   meterResponse(_call: Call, body: Uint8Array): readonly CallSignal[] {
     const usage = new MessagesUsage().merge(readAnswerFields(body, ANSWER).object('usage'));
     return usageSignals(usage, body, TEXTS);
-  }
-
-  textsIn(event: SseEvent): readonly TextPiece[] {
-    return messagesTextsIn(event);
   }
 }
 

@@ -81,7 +81,7 @@ describe('metering Responses streams', () => {
     const reasoning = event('response.output_item.added', '"output_index":0,"item":{"type":"reasoning","summary":[]}');
     expect(pass(reasoning).signals).toEqual([]);
     const call = event('response.output_item.added', '"item":{"type":"function_call","name":"f","arguments":""}');
-    expect(pass(call).signals).toEqual([{ type: 'content' }]);
+    expect(pass(call).signals).toMatchObject([{ type: 'content' }, { type: 'output', text: 'f' }]);
     const whole = event('response.output_item.done', '"item":{"type":"function_call","name":"f","arguments":"{}"}');
     expect(pass(whole).signals).toEqual([{ type: 'content' }]);
   });

@@ -102,7 +102,9 @@ export class ResponsesMeter implements StreamMeter {
   }
 
   #item(event: SseEvent): CallSignal[] {
-    return EMPTY_ITEMS.has(objectIn(parseData(event), 'item')['type']) ? [] : this.#content();
+    const { type, name } = objectIn(parseData(event), 'item');
+    if (EMPTY_ITEMS.has(type)) return [];
+    return [...this.#content(), ...(typeof name === 'string' ? [outputOf(name)] : [])];
   }
 
   #usage(event: SseEvent): CallSignal[] {

@@ -1,4 +1,4 @@
-import { objectIn, parseData, type SseEvent, type TextPiece, type TextPlaces } from '../../call/index.js';
+import type { TextPlaces } from '../../call/index.js';
 
 const TEXTS = ['text', 'refusal', 'name', 'arguments', 'input', 'code'];
 
@@ -23,17 +23,3 @@ export const RESPONSES_TEXTS: TextPlaces = {
   },
   answer: { within: ['output'], texts: TEXTS },
 };
-
-const NAMED = 'response.output_item.added';
-/** What a delta belongs to. */
-const PLACES = ['output_index', 'content_index', 'summary_index'];
-
-/** Deltas alone: behind them everything is said again, more than once. A call's name comes with its item. */
-export function responsesTextsIn(event: SseEvent): readonly TextPiece[] {
-  const data = parseData(event);
-  const type = data?.['type'] ?? event.name;
-  if (data === undefined || typeof type !== 'string') return [];
-  const text = type === NAMED ? objectIn(data, 'item')['name'] : type.endsWith('.delta') ? data['delta'] : undefined;
-  if (typeof text !== 'string') return [];
-  return [{ lane: `${type} ${JSON.stringify(PLACES.map((name) => data[name]))}`, text }];
-}

@@ -9,9 +9,7 @@ import {
   MemberFinder,
   readAnswerFields,
   SplicedBody,
-  type SseEvent,
   type StreamMeter,
-  type TextPiece,
   type UpstreamRequest,
   type UpstreamTarget,
   upstreamHeaders,
@@ -20,13 +18,12 @@ import {
 } from '../../call/index.js';
 import { FORWARDED_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './responses.head.js';
 import { ResponsesMeter } from './responses.meter.js';
-import { responsesTextsIn } from './responses.texts.js';
 import { toolUsesIn } from './responses.tools.js';
 import { usageMembers, usageOf } from './responses.usage.js';
 
 const ANSWER = jsonInterests(...usageMembers(''), 'status', 'error');
 /** Members whose strings are the answer. */
-const TEXTS = new MemberFinder('text', 'refusal', 'arguments', 'input');
+const TEXTS = new MemberFinder('text', 'refusal', 'name', 'arguments', 'input');
 
 /** OpenAI's Responses for its own clients. */
 export class ResponsesVerbatim implements VerbatimLane {
@@ -52,10 +49,6 @@ export class ResponsesVerbatim implements VerbatimLane {
     if (fields.value('status') === 'failed') throw classifyInnerError({});
     const usage = usageOf(head, fields, '', toolUsesIn(latin1(body), fields, 'output'));
     return usageSignals(usage, body, TEXTS);
-  }
-
-  textsIn(event: SseEvent): readonly TextPiece[] {
-    return responsesTextsIn(event);
   }
 }
 
