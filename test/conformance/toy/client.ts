@@ -6,7 +6,10 @@ import { type ReadEvent, readEvents, withoutKeepAlives } from '../../support/str
 import type { DialectClient } from '../dialect-client.js';
 import { TELEGRAPH_LACKS } from './lacks.js';
 
-/** A program that sends telegrams. */
+/**
+ * A client of Telegraph, written from the protocol's documentation and without the adapter. It is strict: a response
+ * that a real client could reject fails the test.
+ */
 export const telegraphClient: DialectClient = {
   id: 'telegraph',
   lacks: TELEGRAPH_LACKS,
@@ -68,14 +71,14 @@ const dataOf = ({ event, data }: ReadEvent): JsonObject => {
   return JSON.parse(data) as JsonObject;
 };
 
-/** The whole answer that a stream is made of. */
+/** Assembles the whole response from a stream. */
 function folded(stream: string): JsonObject {
   const [head, ...said] = readEvents(withoutKeepAlives(stream)).map(dataOf);
   const ending = said.pop();
   return { ...head, lines: expectLines(said), ...ending };
 }
 
-/** What begins a line says whose it is; nothing goes on that has not begun. */
+/** Only the first event of a line has a sender; the others continue a line that has started. */
 function expectLines(said: readonly JsonObject[]): JsonObject[] {
   const lines: Record<string, string>[] = [];
   for (const piece of said as Record<string, string>[]) {

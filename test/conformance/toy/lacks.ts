@@ -1,10 +1,13 @@
-/** What telegrams have no words for, on either side. */
+/**
+ * Abilities that Telegraph has no member for, on both sides, each with the reason that the report shows. The kit skips
+ * their tests. It checks instead that requests for them are refused or get a translation warning.
+ */
 export const TELEGRAPH_LACKS = {
-  'one call at a time': 'a model may call as many tools as it likes',
+  'one call at a time': 'no member limits the number of tool calls',
   images: 'a line is text',
   'images in results': 'a line is text',
-  'JSON of a schema': 'nobody can hold the model to one: it is asked in words',
-  'stop texts': 'there is no member for them: the relay looks for them in the answer',
-  'reasoning shown': 'thoughts are counted, and not told',
-  'reasoning given back': 'thoughts are counted, and not told',
+  'JSON of a schema': 'responses cannot be constrained: the prompt asks for the schema',
+  'stop texts': 'no member for stop sequences: the relay enforces them',
+  'reasoning shown': 'reasoning is counted but not sent',
+  'reasoning given back': 'reasoning is counted but not sent',
 };

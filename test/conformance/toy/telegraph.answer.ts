@@ -17,12 +17,15 @@ import type { AppError } from '../../../src/shared/index.js';
 import { wireError } from './telegraph.errors.js';
 import { ENDS, wireUsage } from './telegraph.wire.js';
 
-/** A whole answer, as JSON text. */
+/** Renders a whole response as JSON text. */
 export function renderTelegram({ parts, stop, usage }: CallResult, context: RenderContext): string {
   return writeJson({ ...headOf(context), lines: parts.flatMap(lineOf), ...endingOf(stop, usage, context) });
 }
 
-/** Writes one answer down line by line: what begins a line says whose it is, what goes on with it does not. */
+/**
+ * Renders a stream event by event. It may rely on the grammar of `CallEvent`: one part is open at a time. The `switch`
+ * is exhaustive, so that a new kind of event does not compile until it is handled.
+ */
 export class TelegraphRenderer implements StreamRenderer {
   private kind: PartStart['kind'] = 'text';
   private isBegun = false;
@@ -68,6 +71,7 @@ export class TelegraphRenderer implements StreamRenderer {
 
   private piece(text: string): string {
     if (this.kind === 'reasoning') return '';
+    // A call without arguments has the text `{}`. Hold it back if the protocol sends nothing for such a call.
     if (this.kind === 'tool-call') return eventText({ arguments: text });
     const from = this.isBegun ? undefined : 'model';
     this.isBegun = true;
@@ -75,19 +79,21 @@ export class TelegraphRenderer implements StreamRenderer {
   }
 }
 
-/** The end of a stream that failed: it has no `end`, so that nobody takes it for a good one. */
+/** Ends a failed stream. It has no `end`, so clients that ignore the error still see an incomplete response. */
 export const failureText = (error: AppError, requestId: string): string => eventText(wireError(error, requestId));
 
-/** Thoughts have no place in this dialect, and a refusal is a text like any other. */
+/** Telegraph has no reasoning, and renders a refusal as text. */
 function lineOf(part: AnswerPart): TreeObject[] {
   if (part.kind === 'reasoning') return [];
   if (part.kind === 'tool-call') return [{ call: part.id, tool: part.name, arguments: part.arguments }];
   return part.text === '' ? [] : [{ from: 'model', text: part.text }];
 }
 
+/** IDs are derived from the call: adapters have no randomness. For items there is `itemId`. */
 const headOf = ({ call }: RenderContext): TreeObject => ({ id: answerId(call, 'tg_'), model: call.head.model });
 
 function endingOf(stop: StopReason, usage: TokenUsage = NO_TOKENS, { losses }: RenderContext): TreeObject {
+  // `ENDS` maps this to a normal end. The other warning about a response is `invalid_arguments`.
   if (stop === 'pause') losses.warn('paused', 'end');
   return { end: ENDS[stop], usage: wireUsage(usage) };
 }

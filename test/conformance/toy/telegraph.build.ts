@@ -22,15 +22,21 @@ import {
 import { buildLines } from './telegraph.lines.js';
 import { warnOfUnsaid } from './telegraph.losses.js';
 
-/** Behind the channel's base address. */
+/** Relative to the channel's `base_url`. The path may contain the model; `query` is separate. */
 export const PATH = '/telegrams';
 
 const TOOL_NAME = { maxLength: 64, odd: /[^A-Za-z0-9_-]/g };
 
-/** What an upstream knows the client's tools as. */
+/** Maps tool names to names that the vendor accepts, and back when a response is decoded. */
 export const toolNames = ({ tools }: Pick<CallContent, 'tools'>): ToolNames => new ToolNames(tools, TOOL_NAME);
 
-/** The request for a call of any dialect. @throws AppError invalid_request naming what this upstream cannot be asked */
+/**
+ * Builds the request for a call of any protocol, for each channel that is tried. It must not modify its arguments.
+ *
+ * If the vendor needs at least one user message: `throw malformed('messages', 'must contain a user message')`.
+ *
+ * @throws AppError invalid_request naming the unsupported member
+ */
 export function buildTelegram({ content, losses }: BuildContext, target: UpstreamTarget): UpstreamRequest {
   warnOfUnsaid(content, losses);
   const names = toolNames(content);
@@ -39,6 +45,7 @@ export function buildTelegram({ content, losses }: BuildContext, target: Upstrea
     lines: [
       ...content.lead.map(({ text }) => ({ from: 'system', text })),
       ...formatLine(content, losses),
+      // Puts each result behind its call, adds missing ones, and turns those without a call into text.
       ...buildLines(pairResults(content.turns, losses), names),
     ],
     ...buildTools(content, names, losses),
@@ -50,11 +57,12 @@ export function buildTelegram({ content, losses }: BuildContext, target: Upstrea
     query: '',
     headers: jsonHeaders(target.stream),
     body: new SplicedBody({ bytes: Buffer.from(writeJson(body)) }),
+    // How many of `content.stop` were sent. The relay enforces the others.
     stopsSent: 0,
   };
 }
 
-/** Nobody can hold the upstream to a schema: the model is asked for it. */
+/** Telegraph cannot constrain responses to JSON, so the prompt asks for it. */
 function formatLine({ format }: CallContent, losses: Losses): readonly TreeObject[] {
   const words = formatInWords(format);
   if (words === undefined) return [];
@@ -62,7 +70,10 @@ function formatLine({ format }: CallContent, losses: Losses): readonly TreeObjec
   return [{ from: 'system', text: words }];
 }
 
-/** Nothing where neither the client nor its money sets a limit. */
+/**
+ * The lowest of the client's limit, what the wallet or key quota can pay, and what the model can write. Without the
+ * first two, the member is omitted; if the vendor requires one, send `target.maxOutputTokens`.
+ */
 function limitOf({ outputLimit }: CallContent, target: UpstreamTarget, losses: Losses): number | undefined {
   if ((outputLimit ?? 0) > target.maxOutputTokens) losses.warn('clamped', 'max_tokens');
   const limits = [outputLimit, target.outputLimit].filter((limit) => limit !== undefined);
@@ -70,6 +81,7 @@ function limitOf({ outputLimit }: CallContent, target: UpstreamTarget, losses: L
 }
 
 function buildTools(content: CallContent, names: ToolNames, losses: Losses): TreeObject {
+  // No hosted tools: each gets a warning, and the request is refused if no other tool is left.
   runTools(content, () => false, losses);
   const tools = allowedTools(content).map((tool) => buildTool(tool, names, losses));
   return tools.length === 0 ? {} : { tools, use: useOf(content, names) };
@@ -78,6 +90,7 @@ function buildTools(content: CallContent, names: ToolNames, losses: Losses): Tre
 function buildTool(tool: Tool, names: ToolNames, losses: Losses): TreeObject {
   const name = names.wireName(tool.name, tool.namespace);
   if (tool.freeform === undefined) return { name, about: tool.description, schema: objectSchema(tool.schema) };
+  // A freeform tool takes any text. Here it becomes a tool with one string argument.
   if (tool.freeform.grammar !== undefined) losses.warn('in_words', tool.path);
   return { name, about: describeFreeform(tool), schema: FREEFORM_SCHEMA };
 }

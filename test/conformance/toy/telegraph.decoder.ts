@@ -19,13 +19,19 @@ import { AppError, isJsonObject, type JsonObject } from '../../../src/shared/ind
 import { toolNames } from './telegraph.build.js';
 import { stopOf, usageIn } from './telegraph.wire.js';
 
-/** Reads the lines of one answer, each as it comes. */
+/**
+ * Decodes one stream. The client is waiting, so each event is returned as soon as it can be.
+ *
+ * Lenient: unknown events and members, empty events, and everything after the end are ignored. Strict where the client
+ * would get a wrong response: data that is not JSON, the vendor's errors and an early end throw.
+ */
 export class TelegraphDecoder implements StreamDecoder {
   private readonly parts: PartSequencer;
   private readonly names: ToolNames;
+  /** Also the key of the open line: `PartSequencer` identifies parts by keys of the decoder's choice. */
   private lines = 0;
   private kind: PartStart['kind'] | undefined;
-  /** The arguments of a tool that takes any text: they stand within JSON, and are told when it is complete. */
+  /** Arguments of a freeform tool: the text is inside JSON, which must be complete before it can be unwrapped. */
   private wrapped: string | undefined;
   private stage: 'new' | 'open' | 'over' = 'new';
 
@@ -41,18 +47,19 @@ export class TelegraphDecoder implements StreamDecoder {
     return this.read(said);
   }
 
+  /** The upstream closed the connection. */
   end(): readonly CallEvent[] {
     if (this.stage === 'over') return [];
     throw truncated();
   }
 
-  /** A whole answer is its lines, and what ends them. */
+  /** A whole response has the same pieces: the lines, then the end. */
   whole({ lines, ...ending }: JsonObject): readonly CallEvent[] {
     const said = Array.isArray(lines) ? lines.filter(isJsonObject) : [];
     return [...said, ending].flatMap((piece) => this.read(piece));
   }
 
-  /** What a piece says; one that says nothing known here is passed over. */
+  /** Returns no events for a piece of unknown form. */
   private read({ from, text, call, tool, arguments: written, ...rest }: JsonObject): CallEvent[] {
     if (isJsonObject(rest['error'])) throw failure(rest['error']);
     const events: CallEvent[] = this.stage === 'new' ? [{ type: 'call-start' }] : [];
@@ -70,6 +77,7 @@ export class TelegraphDecoder implements StreamDecoder {
   }
 
   private call(tool: string, id: string): CallEvent[] {
+    // A name that the model made up is kept.
     const { name, namespace, freeform } = this.names.toolOf(tool);
     const isFreeform = freeform === undefined ? undefined : true;
     const begun = this.begin({ kind: 'tool-call', id, name, namespace, isFreeform });
@@ -109,7 +117,12 @@ export class TelegraphDecoder implements StreamDecoder {
   }
 }
 
-/** A whole answer. @throws AppError when it is an error in disguise, or no answer at all */
+/**
+ * Decodes a whole response with the stream decoder. If a vendor sends arguments as an object, parse the body with
+ * `parseJsonTree` and name that member, so that their text stays as the model wrote it.
+ *
+ * @throws AppError if the body is an error with status 200, or not a response
+ */
 export function decodeTelegram(body: string, content: CallContent): CallResult {
   const decoder = new TelegraphDecoder(content);
   const collector = new ResultCollector();
@@ -123,11 +136,14 @@ function parseAnswer(body: string): JsonObject {
     const answer: unknown = JSON.parse(body);
     if (isJsonObject(answer)) return answer;
   } catch {
-    // Said below, as of any other answer that is none.
+    // Handled below, with JSON that is not an object.
   }
   throw new AppError('upstream_error', 'The upstream sent an answer that is no JSON object.', { failover: true });
 }
 
-/** An error within an answer says what its status would have been. */
+/**
+ * Classifies an error inside a stream by the status in it. Without one, `classifyInnerError` derives it from the code.
+ * Vendor messages may contain keys and hosts: never copy one into an `AppError`, `classifyUpstream` scrubs it.
+ */
 const failure = (error: JsonObject): AppError =>
   classifyUpstream(typeof error['status'] === 'number' ? error['status'] : 500, {}, { error });

@@ -1,7 +1,12 @@
 import { errorHeaders, messageWithId, type RenderedError, USUAL_STATUSES } from '../../../src/call/index.js';
 import type { AppError } from '../../../src/shared/index.js';
 
-/** An error as an HTTP answer. */
+/**
+ * Renders an HTTP error. `USUAL_STATUSES` has a status for every kind: keep it if the vendor documents no other. If
+ * errors have a `type` or `code`, add a `Record<ErrorKind, …>`, so that a new kind does not compile until it has one.
+ * If clients recognize an error by its message, such as a prompt that is too long, start the message with that text.
+ * `errorHeaders` adds `retry-after`, `x-should-retry` and `www-authenticate`.
+ */
 export function renderTelegraphError(error: AppError, requestId: string): RenderedError {
   const status = USUAL_STATUSES[error.kind];
   return { status, headers: errorHeaders(error, status), body: wireError(error, requestId) };
@@ -12,7 +17,7 @@ interface WireError {
   readonly [name: string]: WireError['error'];
 }
 
-/** What went wrong, as the body of an answer or an event of a stream. */
+/** The body of an HTTP error, and the event that ends a failed stream. */
 export const wireError = (error: AppError, requestId: string): WireError => ({
   error: {
     status: USUAL_STATUSES[error.kind],

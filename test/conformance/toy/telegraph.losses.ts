@@ -1,6 +1,9 @@
 import { type CallContent, type Losses, USUAL_SERVICE_TIERS, wishedEffort } from '../../../src/call/index.js';
 
-/** Names everything that is asked for and that this dialect has no word for, unless it would have changed nothing. */
+/**
+ * Warns of every member of the request that Telegraph lacks, unless it would change nothing: `temperature: 1`, `seed`,
+ * `verbosity`, cache keys, `strict`. Paths are the common names of members, as `Losses.warn` lists them.
+ */
 export function warnOfUnsaid(content: CallContent, losses: Losses): void {
   const { sampling, tools, turns } = content;
   const effort = wishedEffort(content.reasoning) ?? 'none';

@@ -27,15 +27,24 @@ import { telegraphHeadReader } from './telegraph.head.js';
 import { parseTelegram, RAW_MEMBERS } from './telegraph.request.js';
 import { TELEGRAPH } from './telegraph.wire.js';
 
-/** Where calls are posted. */
+/** The endpoint for calls. */
 export const TELEGRAPH_PATH = '/v1/telegrams';
 
+/**
+ * The members that contain text, for counting tokens: of calls without reported usage, and for clients that ask. It is
+ * data because counting runs in a separate thread.
+ *
+ * In `prompt`, `conversation` and `definitions` (tools, output formats) are top-level members. All strings in messages
+ * count, except in `silent` members: IDs, types, URLs. In `whole` members, such as arguments that are objects, names
+ * count too. `answer` is for whole responses that pass through; others are counted as they arrive. Its `within` are
+ * top-level members, and `texts` are the members in them that the model wrote.
+ */
 const TEXTS: TextPlaces = {
   prompt: { conversation: ['lines'], definitions: ['tools'], silent: ['from', 'call', 'result'], whole: [] },
   answer: { within: ['lines'], texts: ['text', 'tool', 'arguments'] },
 };
 
-/** Telegraph, as clients speak it. */
+/** The client half. Pure, like the upstream half. */
 @Injectable()
 @Protocol()
 export class TelegraphProtocol implements ProtocolAdapter {
@@ -45,6 +54,7 @@ export class TelegraphProtocol implements ProtocolAdapter {
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = TEXTS;
 
+  /** Whether errors for this request have Telegraph's format, before its body is read. */
   claims(request: RequestLine): boolean {
     return request.path === TELEGRAPH_PATH;
   }
@@ -69,6 +79,7 @@ export class TelegraphProtocol implements ProtocolAdapter {
     return renderTelegraphError(error, requestId);
   }
 
+  /** Headers with the remaining rate limits; OpenAI's unless the protocol has its own. */
   renderLimits(standings: LimitStandings): Record<string, string> {
     return renderOpenAiLimits(standings);
   }
@@ -77,6 +88,10 @@ export class TelegraphProtocol implements ProtocolAdapter {
     return Buffer.from(failureText(error, call.id));
   }
 
+  /**
+   * Sent on idle streams: a comment, unless the protocol has an event for it. The argument `begun`, not needed here, is
+   * false before the first event: an event for it must be allowed there.
+   */
   keepAlive(): Uint8Array {
     return KEEP_ALIVE_COMMENT;
   }

@@ -7,10 +7,15 @@ import {
   TreeReader,
 } from '../../../src/call/index.js';
 
-/** Members whose objects keep their text. */
+/** Members whose objects are kept as text (`RawJson`): prompt caches depend on their exact bytes. */
 export const RAW_MEMBERS: ReadonlySet<string> = new Set(['schema']);
 
-/** What a telegram asks for. @throws AppError invalid_request naming the member at fault */
+/**
+ * Parses a request that is translated. `TreeReader` validates members and knows their path; null counts as absent.
+ * Malformed members are refused, and unknown ones ignored.
+ *
+ * @throws AppError invalid_request naming the member
+ */
 export function parseTelegram(request: TreeObject): CallContent {
   const reader = new TreeReader(request);
   const conversation = new ConversationBuilder();
@@ -27,7 +32,7 @@ export function parseTelegram(request: TreeObject): CallContent {
   };
 }
 
-/** What this dialect has no word for. */
+/** Members of `CallContent` that Telegraph lacks. Every member must be present, so that none is forgotten. */
 const UNSAID = {
   hostedTools: [],
   parallelTools: undefined,
@@ -41,6 +46,7 @@ const UNSAID = {
   serviceTier: undefined,
 } as const;
 
+/** `ConversationBuilder` merges adjacent user or assistant turns, and puts leading instructions into `lead`. */
 function readLine(line: TreeReader, conversation: ConversationBuilder): void {
   if (line.has('call')) {
     const [id, name] = [line.word('call'), line.word('tool')];

@@ -1,10 +1,10 @@
 import { countIn, NO_TOKENS, objectIn, type StopReason, type TokenUsage, withParts } from '../../../src/call/index.js';
 import type { JsonObject } from '../../../src/shared/index.js';
 
-/** The dialect's own id, for channels and the usage log. */
+/** ID of the protocol, in channels and in the usage log. */
 export const TELEGRAPH = 'telegraph';
 
-/** Why an answer ended, in this dialect's words. */
+/** Finish reasons, the nearest where there is none. A new reason does not compile until it has a value here. */
 export const ENDS: Readonly<Record<StopReason, string>> = {
   end: 'done',
   stop_sequence: 'done',
@@ -22,10 +22,13 @@ const STOPS: Readonly<Record<string, StopReason>> = {
   filter: 'content_filter',
 };
 
-/** The same from an upstream. A word that nobody knew when this was written is an end like any other. */
+/** The reverse, from an upstream. Vendors add values: an unknown one must not fail, and reads as a normal end. */
 export const stopOf = (end: string): StopReason => STOPS[end] ?? 'end';
 
-/** What an upstream reports; undefined when it does not. `read` includes `cached`, and `written` includes `thought`. */
+/**
+ * Usage as reported; undefined if it is missing, so that the relay counts tokens instead of charging zero. Totals of
+ * `TokenUsage` include their parts, and so do `read` and `written`. If a vendor reports disjoint counts, add them up.
+ */
 export function usageIn(answer: JsonObject): TokenUsage | undefined {
   const usage = objectIn(answer, 'usage');
   const [input, output] = [countIn(usage, 'read'), countIn(usage, 'written')];
@@ -34,7 +37,7 @@ export function usageIn(answer: JsonObject): TokenUsage | undefined {
   return withParts({ ...NO_TOKENS, input, cacheRead, output, reasoning });
 }
 
-/** The same for a client. */
+/** The reverse, for a client. */
 export const wireUsage = ({ input, cacheRead, output, reasoning }: TokenUsage = NO_TOKENS): Record<string, number> => ({
   read: input,
   cached: cacheRead,

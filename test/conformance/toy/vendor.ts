@@ -5,7 +5,10 @@ import type { JsonObject, ScriptedEvent } from '../../support/scripted-steps.js'
 import type { DialectVendor } from '../dialect-vendor.js';
 import { TELEGRAPH_LACKS } from './lacks.js';
 
-/** A vendor whose models are asked by telegram. */
+/**
+ * A Telegraph vendor, written from the protocol's documentation and without the adapter. It returns any response that a
+ * test needs, and rejects every request that the real vendor would reject.
+ */
 export const telegraphVendor: DialectVendor = {
   id: 'telegraph',
   lacks: TELEGRAPH_LACKS,
@@ -61,7 +64,10 @@ function events(options: AnswerOptions = {}): ScriptedEvent[] {
 
 const TEXT = expect.stringMatching(/./) as unknown;
 
-/** What the telegraph office refuses: lines of no known form, results without their call, calls without their result. */
+/**
+ * Rejects malformed lines, results without a call and calls without a result. The kit sends random conversations of
+ * every other protocol here: the stricter this is, the more the kit finds.
+ */
 function expectRequest({ model, lines, tools, use, limit, stream, ...others }: JsonObject): void {
   expect(others).toEqual({});
   expect(model).toEqual(TEXT);
@@ -93,13 +99,13 @@ function expectConversation(lines: readonly Record<string, string>[]): void {
         from: expect.stringMatching(/^(system|user|model)$/),
         text: expect.any(String) as unknown,
       });
-      // What a call has found is told before anybody says anything else.
+      // All results come before the next line of the user or the system.
       if (line['from'] !== 'model') expect([index, ...open]).toEqual([index]);
     }
   });
 }
 
-/** What a request asks for. */
+/** Reads a request into an `Asked`, the tests' protocol-neutral request. */
 function askedIn(request: JsonObject): object {
   const lines = request['lines'] as Record<string, string>[];
   const system = lines.filter(({ from }) => from === 'system').map(({ text }) => text);
@@ -115,7 +121,7 @@ function askedIn(request: JsonObject): object {
   return asked;
 }
 
-/** What the model says and calls behind each other is one turn. */
+/** Adjacent text and tool calls of the model are one turn. */
 function turnsOf(lines: readonly Record<string, string>[]): object[] {
   const turns: { by: string; text?: string; id?: string; calls?: object[] }[] = [];
   for (const { from, text, call, tool, result, arguments: written } of lines) {
