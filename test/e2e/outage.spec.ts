@@ -89,6 +89,7 @@ describe('R9: a database that goes and comes back', () => {
     const queue = relay.get(SettlementQueue);
     const waiting = Array.from({ length: 10_000 }, () => queue.settle(rowOf(now, 'cancelled'), 60_000));
     expect(queue.full).toBe(true);
+    expect((await fetch(`${relay.url}/readyz`)).status).toBe(503);
     const refused = await relay.post('/v1/messages', caller.key, aRequest('messages'));
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toBe('2');
