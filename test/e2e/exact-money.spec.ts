@@ -1,21 +1,14 @@
 import { DataSource } from 'typeorm';
 import { nanos as nanosOf } from '../../src/shared/index.js';
 import { WalletService } from '../../src/wallet/index.js';
-import {
-  type Bill,
-  IMAGE_PRICES,
-  PRICES,
-  REPORTED,
-  SEARCH_FEE,
-  vendorName,
-  vendorScript,
-} from '../support/billing-vendor.js';
+import { type Bill, IMAGE_PRICES, PRICES, SEARCH_FEE, vendorScript } from '../support/billing-vendor.js';
 import { DIALECTS, PATHS } from '../support/dialects.js';
 import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { type MoneyCase, moneyCases, moneyRequest } from '../support/money-cases.js';
 import { RelayApp, type StoredCall, type TestCaller } from '../support/relay-app.js';
 import type { Script } from '../support/scripted-upstream.js';
 import { tokensIn } from '../support/prose.js';
+import { REPORTED, vendorName } from '../support/vendor-reports.js';
 import { SeededRandom } from '../support/seeded-random.js';
 
 /** By hand: `MONEY_CASES=50000 npm test -- test/e2e/exact-money.spec.ts`. */

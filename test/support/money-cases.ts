@@ -1,6 +1,6 @@
 /** Calls for the books: every member that has a price or reaches further, over every ending, with much money and little. */
 
-import { REPORTED, type VendorEnding } from './billing-vendor.js';
+import { REPORTED, type VendorEnding } from './vendor-reports.js';
 import { prose } from './prose.js';
 import { DIALECTS } from './dialects.js';
 import type { Dialect, JsonObject } from './scripted-upstream.js';
