@@ -297,6 +297,8 @@ export class Ticket {
       case 'counted':
         this.counted = signal;
         break;
+      case 'state':
+        break;
       default:
         signal satisfies never;
     }

@@ -7,6 +7,7 @@ import { isLiteral, literalEnd } from './json-literal.js';
 import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
 import { JsonStrings } from './json-strings.js';
 import { notJson } from './json-text.js';
+import type { StateIdPlace } from './prompt-content.js';
 import { wordsOf } from './string-bytes.js';
 import { Utf8Check } from './utf8-check.js';
 
@@ -20,7 +21,8 @@ export interface JsonScan {
   readonly others: readonly string[];
   readonly size: BodySize;
   readonly leansOutside: boolean;
-  readonly namesFiles: boolean;
+  /** Ids of state that is kept upstream, wherever they stand. */
+  readonly stateIds: readonly StateIdPlace[];
 }
 
 const MAX_NESTING_LEVELS = 512;
@@ -95,7 +97,7 @@ export class JsonScanner {
     const { media, content } = this.strings;
     const size = sizeOf(body, media.found, content.images);
     const { fields, elements, others } = this.members;
-    return { fields, elements, others, size, leansOutside: content.leansOutside, namesFiles: content.namesFiles };
+    return { fields, elements, others, size, leansOutside: content.leansOutside, stateIds: content.stateIds };
   }
 
   private run(): void {

@@ -15,6 +15,8 @@ export interface RequestDemands {
   readonly maxToolCalls?: number | undefined;
   /** The upstream may run the model more than once: compaction, an advisor. */
   readonly addsPasses: boolean;
+  /** The response may name state that the upstream created for it: a container, a file, a message of a thread. */
+  readonly createsState?: boolean;
   /** Ids of state that is kept upstream. */
   readonly scopedIds: readonly ScopedId[];
   /** Names of members in no table, by path: `foo`, `reasoning.bar`. */

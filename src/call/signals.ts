@@ -1,4 +1,5 @@
 import type { TokenUsage } from './call.js';
+import type { CreatedState } from './created-state.js';
 
 /** What the upstream says was used. One that comes before the answer can say what it read, not what it will write. */
 interface UsageReport {
@@ -15,6 +16,8 @@ export type CallSignal =
   /** Output seen in passing, in tokens, roughly and in fractions; its words, where they may be counted exactly later. */
   | { readonly type: 'output'; readonly units: number; readonly text?: string }
   | UsageReport
+  /** State that the upstream created for the call. It says nothing of its price. */
+  | { readonly type: 'state'; readonly created: readonly CreatedState[] }
   /** The words of prompt and answer, in tokens, counted at the end of an answer without a report. */
   | { readonly type: 'counted'; readonly prompt: number; readonly output: number };
 

@@ -41,6 +41,7 @@ import { Replies } from './replies.js';
 import { Revocations } from './revocations.js';
 import { RunState } from './run-state.js';
 import { SharedMemory } from './shared-memory.js';
+import { StateAccess } from './state-access.js';
 import { StrayController, StrayGuard } from './stray.controller.js';
 import { Translations } from './translations.js';
 import { Turns } from './turns.js';
@@ -90,6 +91,7 @@ import { UsageCounting } from './usage-counting.js';
     Revocations,
     RunState,
     SharedMemory,
+    StateAccess,
     StrayGuard,
     Translations,
     Turns,

@@ -7,6 +7,7 @@ import { AdapterRegistry } from './adapter.registry.js';
 import { affinityOfCall } from './affinity.js';
 import { collected, jsonOf } from './collected-answer.js';
 import { misfitOf } from './request-fit.js';
+import { StateAccess } from './state-access.js';
 
 /** Clients ask in passing, two dozen times at once: better a count of our own than a late one. */
 const PATIENCE_MS = 5_000;
@@ -24,6 +25,7 @@ export class UpstreamPromptCounts {
     private readonly channels: ChannelSelection,
     private readonly adapters: AdapterRegistry,
     private readonly client: UpstreamClient,
+    private readonly states: StateAccess,
   ) {}
 
   /**
@@ -47,9 +49,12 @@ export class UpstreamPromptCounts {
     { group, model, caller }: Asker,
   ): Promise<Assignment | undefined> {
     const affinity = affinityOfCall(call, caller);
-    const admits = (channel: Channel): boolean => channel.protocol === dialect && misfitOf(channel, call) === undefined;
+    const state = await this.states.namedBy(call, caller);
+    const admits = (channel: Channel): boolean =>
+      channel.protocol === dialect && state?.admits(channel) !== false && misfitOf(channel, call) === undefined;
+    const wanted = { group, model, protocol: dialect, affinity, admits, keeper: state?.keeper, mayProbe: false };
     try {
-      return await this.channels.for({ group, model, protocol: dialect, affinity, admits, mayProbe: false }).next();
+      return await this.channels.for(wanted).next();
     } catch (error) {
       if (error instanceof NoChannel) return undefined;
       throw error;

@@ -23,7 +23,7 @@ function streamedUsages(started: object, ended: object): (TokenUsage | undefined
     { type: 'message_delta', delta: {}, usage: ended },
   ];
   const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
-  const meter = upstream.verbatim.meterStream();
+  const meter = upstream.verbatim.meterStream({ head: {} as CallHead } as Call);
   const signals = new SseSplitter().next(Buffer.from(text)).flatMap((event) => meter.next(event).signals);
   return signals.map((signal) => (signal.type === 'usage' ? signal.usage : undefined));
 }

@@ -11,12 +11,17 @@ import {
   passUnlessError,
   truncated,
   unreadableEvent,
+  stateSignals,
+  type Call,
+  type CallHead,
   type CallSignal,
+  type CreatedState,
   type MeterReading,
   type SseEvent,
   type StreamMeter,
 } from '../../call/index.js';
 import { isJsonObject, type JsonObject } from '../../shared/index.js';
+import { stateOfBlock, stateOfContainer, stateOfMessage } from './messages.state.js';
 import { MessagesUsage } from './messages.usage.js';
 
 /** Members whose strings are the answer. */
@@ -26,11 +31,16 @@ const typeOf = eventTypeReader('message_(?:start|delta|stop)|content_block_(?:st
 
 /** Looks at the events of one answer and changes none. */
 export class MessagesMeter implements StreamMeter {
+  readonly #head: CallHead;
   readonly #usage = new MessagesUsage();
   #begun = false;
   #over = false;
   /** The output has been reported; what the beginning says of it is a placeholder. */
   #isReported = false;
+
+  constructor({ head }: Pick<Call, 'head'>) {
+    this.#head = head;
+  }
 
   get complete(): boolean {
     return this.#over;
@@ -56,7 +66,7 @@ export class MessagesMeter implements StreamMeter {
       case 'content_block_start':
         return { signals: this.#block(event), last: false };
       case 'message_start':
-        return { signals: this.#usageOf(objectIn(read(event), 'message')), last: false };
+        return { signals: this.#start(objectIn(read(event), 'message')), last: false };
       case 'message_delta':
         return { signals: this.#endOf(read(event)), last: false };
       case 'message_stop':
@@ -77,8 +87,18 @@ export class MessagesMeter implements StreamMeter {
 
   /** A text or a thought that begins is empty yet; any other block is content by itself. */
   #block(event: SseEvent): CallSignal[] {
-    const type = objectIn(read(event), 'content_block')['type'];
-    return type === 'text' || type === 'thinking' ? [] : this.#content();
+    const block = objectIn(read(event), 'content_block');
+    const { type } = block;
+    if (type === 'text' || type === 'thinking') return [];
+    return [...this.#content(), ...this.#stateOf(() => stateOfBlock(block))];
+  }
+
+  #start(message: JsonObject): CallSignal[] {
+    return [...this.#usageOf(message), ...this.#stateOf(() => stateOfMessage(this.#head, message))];
+  }
+
+  #stateOf(read: () => readonly CreatedState[]): readonly CallSignal[] {
+    return this.#head.demands?.createsState === true ? stateSignals(read()) : [];
   }
 
   #content(): CallSignal[] {
@@ -89,7 +109,7 @@ export class MessagesMeter implements StreamMeter {
 
   #endOf(delta: JsonObject): CallSignal[] {
     this.#isReported ||= countIn(objectIn(delta, 'usage'), 'output_tokens') !== undefined;
-    return this.#usageOf(delta);
+    return [...this.#usageOf(delta), ...this.#stateOf(() => stateOfContainer(objectIn(delta, 'delta')))];
   }
 
   #usageOf({ usage: reported }: JsonObject): CallSignal[] {
