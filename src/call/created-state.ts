@@ -1,15 +1,7 @@
 import { isJsonObject, type JsonObject } from '../shared/index.js';
 import type { CallHead } from './call.js';
-import type { ScopedKind } from './request-demands.js';
+import type { CreatedState, ScopedKind } from './request-demands.js';
 import type { CallSignal } from './signals.js';
-
-/** State that an upstream created for a call, as its response names it. */
-export interface CreatedState {
-  readonly kind: ScopedKind;
-  readonly id: string;
-  /** In milliseconds since 1970, where the upstream says when it ends. */
-  readonly endsAt?: number | undefined;
-}
 
 /** No vendor's ids are longer. */
 const MAX_ID_LENGTH = 512;

@@ -72,8 +72,15 @@ export { renderOpenAiLimits } from './openai-limits.js';
 export type { ListedModel, ProtocolAdapter, RenderedError, StreamTail } from './protocol-adapter.js';
 export type { PromptQuestion } from './prompt-question.js';
 export type { ProtocolId } from './protocol-id.js';
-export { createdIn, createdState, type CreatedState, stateSignals } from './created-state.js';
-export type { DemandedTool, NamedModel, RequestDemands, ScopedId, ScopedKind } from './request-demands.js';
+export { createdIn, createdState, stateSignals } from './created-state.js';
+export type {
+  CreatedState,
+  DemandedTool,
+  NamedModel,
+  RequestDemands,
+  ScopedId,
+  ScopedKind,
+} from './request-demands.js';
 export { headerOf, type RequestLine } from './request-line.js';
 export { jsonHeaders, commonEdits, upstreamHeaders } from './rewrite.js';
 export { type CallSignal, type Frame, isFinalReport } from './signals.js';

@@ -66,3 +66,11 @@ export interface ScopedId {
   /** As errors name the member: `container.id`. */
   readonly path: string;
 }
+
+/** State that an upstream created for a call, as its response names it. */
+export interface CreatedState {
+  readonly kind: ScopedKind;
+  readonly id: string;
+  /** In milliseconds since 1970, where the upstream says when it ends. */
+  readonly endsAt?: number | undefined;
+}

@@ -1,5 +1,5 @@
 import type { TokenUsage } from './call.js';
-import type { CreatedState } from './created-state.js';
+import type { CreatedState } from './request-demands.js';
 
 /** What the upstream says was used. One that comes before the answer can say what it read, not what it will write. */
 interface UsageReport {

@@ -1,12 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { ScopedId } from '../call/index.js';
-
-/** Which channel created a piece of state, and with which credential: null without any. */
-export interface StateMaker {
-  readonly channelId: string;
-  readonly credentialId: string | null;
-}
+import type { StateMaker } from './stored-answer.js';
 
 /** Created state as its row has it. */
 export interface StateRow extends StateMaker {

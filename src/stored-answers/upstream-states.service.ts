@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { CreatedState, ScopedId } from '../call/index.js';
 import { Clock } from '../shared/index.js';
+import type { StateMaker } from './stored-answer.js';
 import { StoredAnswerLimits } from './stored-answer-limits.js';
-import { type StateMaker, type StateUse, UpstreamStatesRepository } from './upstream-states.repository.js';
+import { type StateUse, UpstreamStatesRepository } from './upstream-states.repository.js';
 
 /** How many times this process records state before the number of an account's is looked at. */
 const RECORDS_PER_EVICTION = 64;

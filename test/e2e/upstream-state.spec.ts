@@ -212,7 +212,7 @@ const CASES: readonly Case[] = [
         { role: 'user', content: 'Go on.' },
       ],
     },
-    param: 'file_id',
+    param: 'container_id',
   },
   {
     name: 'a conversation',

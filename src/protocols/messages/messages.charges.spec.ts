@@ -13,7 +13,10 @@ const headOf = (body: object): CallHead =>
 const headWith = (block: object): CallHead => headOf({ messages: [{ role: 'user', content: [block] }] });
 
 function wholeUsage(usage: object): TokenUsage | undefined {
-  const [signal] = upstream.verbatim.meterResponse({} as Call, Buffer.from(JSON.stringify({ type: 'message', usage })));
+  const [signal] = upstream.verbatim.meterResponse(
+    { head: {} } as Call,
+    Buffer.from(JSON.stringify({ type: 'message', usage })),
+  );
   return signal?.type === 'usage' ? signal.usage : undefined;
 }
 
