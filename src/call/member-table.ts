@@ -53,8 +53,8 @@ export interface MemberTable {
   readonly tools: readonly ToolRule[];
   /** Members that name upstream state wherever they stand in the prompt, and its kind. */
   readonly stateMembers: Readonly<Partial<Record<StateMember, ScopedKind>>>;
-  /** Values of the header of beta features. */
-  readonly betas: {
+  /** Values of the header of beta features; absent where there is none. */
+  readonly betas?: {
     readonly header: string;
     readonly known: ReadonlySet<string>;
     readonly refused: ReadonlySet<string>;
@@ -208,6 +208,7 @@ export class MemberReader {
   }
 
   private readBetas(request: RequestLine, demands: Demands): void {
+    if (this.table.betas === undefined) return;
     const { header, known, refused } = this.table.betas;
     const value = headerOf(request, header);
     if (value === undefined) return;
