@@ -8,7 +8,7 @@ import {
   type TreeObject,
   writeJson,
 } from '../call/index.js';
-import type { Maker } from '../channels/index.js';
+import type { Channel, Maker } from '../channels/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { reasonOf, within } from '../shared/index.js';
 import { type AnswerOwner, StoredAnswers } from '../stored-answers/index.js';
@@ -36,6 +36,13 @@ export interface Recalled {
   readonly recollection?: Recollection | undefined;
   readonly state?: NamedState | undefined;
 }
+
+/** Whether a channel has all that is named. */
+export const admitsNamed = ({ recollection, state }: Recalled, channel: Channel): boolean =>
+  recollection?.admits(channel) !== false && state?.admits(channel) !== false;
+
+/** Who alone has it; undefined when that is not known. */
+export const keeperOf = ({ recollection, state }: Recalled): Maker | undefined => recollection?.keeper ?? state?.keeper;
 
 /** What calls have to do with answers that are kept: naming earlier ones, and having theirs kept. */
 @Injectable()

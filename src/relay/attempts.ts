@@ -5,7 +5,7 @@ import type { Frame, TreeObject } from '../call/index.js';
 import { ChannelSelection } from '../channels/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { affinityOfCall } from './affinity.js';
-import { AnswerMemory, type Recalled } from './answer-memory.js';
+import { admitsNamed, AnswerMemory, keeperOf, type Recalled } from './answer-memory.js';
 import { Failover } from './failover.js';
 import type { Recollection } from './recollection.js';
 import { misfitOf } from './request-fit.js';
@@ -37,11 +37,8 @@ export class Attempts {
     });
   }
 
-  private firstOf(
-    running: RunningCall,
-    request: () => TreeObject,
-    { recollection, state }: Recalled = {},
-  ): Observable<Frame> {
+  private firstOf(running: RunningCall, request: () => TreeObject, named: Recalled = {}): Observable<Frame> {
+    const { recollection, state } = named;
     const { admission, ticket } = running;
     const { group, model, caller, namedModels } = admission.plan;
     const unpriced = unpricedTool(ticket.call.head, [model, ...(namedModels?.values() ?? [])]);
@@ -50,11 +47,8 @@ export class Attempts {
       model: model.name,
       protocol: ticket.call.protocol,
       affinity: affinityOfCall(ticket.call, caller),
-      admits: (channel) =>
-        recollection?.admits(channel) !== false &&
-        state?.admits(channel) !== false &&
-        misfitOf(channel, ticket.call, unpriced) === undefined,
-      keeper: recollection?.keeper ?? state?.keeper,
+      admits: (channel) => admitsNamed(named, channel) && misfitOf(channel, ticket.call, unpriced) === undefined,
+      keeper: keeperOf(named),
       preferred: recollection?.maker,
     });
     // Says which of the names is unknown.

@@ -5,9 +5,10 @@ import type { Caller } from '../keys/index.js';
 import { isJsonObject, type JsonObject } from '../shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { affinityOfCall } from './affinity.js';
+import { admitsNamed, AnswerMemory, keeperOf } from './answer-memory.js';
 import { collected, jsonOf } from './collected-answer.js';
 import { misfitOf } from './request-fit.js';
-import { StateAccess } from './state-access.js';
+import { Translations } from './translations.js';
 
 /** Clients ask in passing, two dozen times at once: better a count of our own than a late one. */
 const PATIENCE_MS = 5_000;
@@ -25,7 +26,8 @@ export class UpstreamPromptCounts {
     private readonly channels: ChannelSelection,
     private readonly adapters: AdapterRegistry,
     private readonly client: UpstreamClient,
-    private readonly states: StateAccess,
+    private readonly memory: AnswerMemory,
+    private readonly translations: Translations,
   ) {}
 
   /**
@@ -49,10 +51,12 @@ export class UpstreamPromptCounts {
     { group, model, caller }: Asker,
   ): Promise<Assignment | undefined> {
     const affinity = affinityOfCall(call, caller);
-    const state = await this.states.namedBy(call, caller);
+    const asked = this.adapters.protocol(dialect);
+    const named = await this.memory.recall(call, caller, asked, () => this.translations.read(call));
     const admits = (channel: Channel): boolean =>
-      channel.protocol === dialect && state?.admits(channel) !== false && misfitOf(channel, call) === undefined;
-    const wanted = { group, model, protocol: dialect, affinity, admits, keeper: state?.keeper, mayProbe: false };
+      channel.protocol === dialect && (named === undefined || admitsNamed(named, channel)) && !misfitOf(channel, call);
+    const keeper = named && keeperOf(named);
+    const wanted = { group, model, protocol: dialect, affinity, admits, keeper, mayProbe: false };
     try {
       return await this.channels.for(wanted).next();
     } catch (error) {

@@ -373,6 +373,14 @@ describe('state that an upstream creates', () => {
     expect([await counted(bob), await counted(ann)]).toEqual([0, 1]);
   });
 
+  it('F7: a prompt that goes on from a response of another account is counted here', async () => {
+    const count = (more: JsonObject): Promise<Response> =>
+      relay.post('/v1/responses/input_tokens', ann.key, { model: 'm', input: 'Hello', ...more });
+    const counted = await count({ previous_response_id: 'resp_of_bob' });
+    const counted2 = await count({ input: [{ type: 'item_reference', id: 'rs_of_bob' }] });
+    expect([counted.status, counted2.status, relay.upstream.requests]).toEqual([200, 200, []]);
+  });
+
   it('F7: nothing is found once its channel was removed', async () => {
     const sql = relay.get(DataSource);
     await create(CASES[0]!, false);

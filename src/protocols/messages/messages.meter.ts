@@ -97,8 +97,8 @@ export class MessagesMeter implements StreamMeter {
     return [...this.#usageOf(message), ...this.#stateOf(() => stateOfMessage(this.#head, message))];
   }
 
-  #stateOf(read: () => readonly CreatedState[]): readonly CallSignal[] {
-    return this.#head.demands?.createsState === true ? stateSignals(read()) : [];
+  #stateOf(created: () => readonly CreatedState[]): readonly CallSignal[] {
+    return this.#head.demands?.createsState === true ? stateSignals(created()) : [];
   }
 
   #content(): CallSignal[] {
