@@ -84,13 +84,15 @@ export class JsonFields {
 
   /**
    * Ids of state that is kept upstream, wherever they are named, with the members that name them; empty ones are no ids.
+   * @param withToolData also where a tool's own data may name them
    * @throws AppError invalid_request when one cannot be read; request_too_large when they are too many
    */
-  get stateIds(): readonly (readonly [StateMember, string])[] {
+  stateIds(withToolData: boolean): readonly (readonly [StateMember, string])[] {
     const { stateIds } = this.scan;
     if (stateIds.length > MAX_STATE_IDS)
       throw new AppError('request_too_large', `The request names more than ${MAX_STATE_IDS} files and containers.`);
-    return stateIds.map(({ member, start, end }) => {
+    const named = withToolData ? stateIds : stateIds.filter(({ isToolData }) => !isToolData);
+    return named.map(({ member, start, end }) => {
       const id = end - start > MAX_ID_BYTES ? '' : this.decoded({ start, end }, member);
       return [member, String(id)];
     });

@@ -154,6 +154,9 @@ export class JsonScanner {
       throw new AppError('invalid_request', `The request body is nested deeper than ${MAX_NESTING_LEVELS} levels.`);
     }
     const isObject = bracket === OPEN_BRACE;
+    const { content, nameStart, nameEnd } = this.strings;
+    if (this.closers[this.closers.length - 1] === CLOSE_BRACE)
+      content.open(this.body, this.closers.length, nameStart, nameEnd, isObject);
     this.members.open(this.at, this.closers.length, !isObject);
     this.strings.media.open(this.body, this.at, this.closers.length, this.strings);
     this.closers.push(isObject ? CLOSE_BRACE : CLOSE_BRACKET);
@@ -167,6 +170,7 @@ export class JsonScanner {
     this.members.close(this.body, this.closers.length, this.at);
     this.strings.media.close(this.body, this.at, this.closers.length);
     this.closers.pop();
+    this.strings.content.close(this.closers.length);
     this.state = this.closers.length === 0 ? END : BEHIND_VALUE;
     return true;
   }

@@ -53,6 +53,8 @@ export interface MemberTable {
   readonly tools: readonly ToolRule[];
   /** Members that name upstream state wherever they stand in the prompt, and its kind. */
   readonly stateMembers: Readonly<Partial<Record<StateMember, ScopedKind>>>;
+  /** What stands in `input`, `input_schema` and `input_examples` is a tool's own data, which names no state. */
+  readonly hasToolData?: boolean;
   /** Values of the header of beta features; absent where there is none. */
   readonly betas?: {
     readonly header: string;
@@ -135,7 +137,7 @@ export class MemberReader {
   demandsIn(fields: JsonFields, request: RequestLine): RequestDemands | undefined {
     const demands = new Demands(fields);
     for (const [path, rule] of this.rules) if (fields.has(path)) this.apply(path, rule, demands);
-    for (const [path, id] of fields.stateIds) {
+    for (const [path, id] of fields.stateIds(this.table.hasToolData !== true)) {
       const kind = this.table.stateMembers[path];
       if (kind !== undefined) demands.scopedIds.push({ kind, id, path });
     }

@@ -55,6 +55,16 @@ export const NAME_MARKS = new MarkedWords({ file_id: OUTSIDE | FILE, file_url: O
 export const leansOutside = (marks: number): boolean =>
   (marks & OUTSIDE) !== 0 || ((marks & DOCUMENT) !== 0 && (marks & ADDRESS) !== 0);
 
+/** Members whose values are a tool's own data: `input` where it is an object, the others whatever they are. */
+const TOOL_DATA = [Buffer.from('"input"'), Buffer.from('"input_schema"'), Buffer.from('"input_examples"')];
+
+/** Whether the object or array behind the name at `[start, end)` is a tool's own data, in protocols with such members. */
+export function isToolData(body: Buffer, start: number, end: number, isObject: boolean): boolean {
+  const [input] = TOOL_DATA;
+  const name = TOOL_DATA.find(({ length }) => length === end - start);
+  return name !== undefined && (isObject || name !== input) && standsAt(body, start, name);
+}
+
 /** The member that a mark stands for, where its value is an id of state that is kept upstream. */
 export function stateMemberOf(mark: number): StateMember | undefined {
   if ((mark & FILE) !== 0) return 'file_id';

@@ -48,6 +48,7 @@ export const MESSAGES_MEMBERS: MemberTable = {
     { types: /^code_execution_/, runs: 'hosted', name: 'code_execution' },
   ],
   stateMembers: { file_id: 'file' },
+  hasToolData: true,
   betas: {
     header: 'anthropic-beta',
     known: wordSet(`

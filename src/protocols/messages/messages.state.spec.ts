@@ -90,6 +90,18 @@ describe('state that a Messages response names', () => {
       ]);
   });
 
+  it('is not named by arguments of tools, nor by their examples', () => {
+    const input = { file_id: 'a name of the client', deeper: [{ file_id: 'another' }] };
+    const tool = { name: 'open', input_schema: { default: { file_id: 'x' } }, input_examples: [{ file_id: 'y' }] };
+    const turn = { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'open', input }] };
+    const said = { role: 'user', content: 'Hello' };
+    expect(callOf({ tools: [tool], messages: [said, turn] }).head.demands).toBeUndefined();
+    const upload = { role: 'user', content: [{ type: 'container_upload', file_id: 'file_1' }] };
+    expect(callOf({ messages: [said, turn, upload] }).head.demands?.scopedIds).toEqual([
+      { kind: 'file', id: 'file_1', path: 'file_id' },
+    ]);
+  });
+
   it('makes the prompt of a thread one of unknown length', () => {
     const thread = { type: 'continue', previous_message_id: 'msg_1' };
     expect(callOf({ thread }).head).toMatchObject({

@@ -76,6 +76,13 @@ describe('state that a Responses response names', () => {
     ]);
   });
 
+  it('is named by an item that is the first of the input, and by one within an object called input', () => {
+    const file = { type: 'input_file', file_id: 'file_1' };
+    const states = [{ kind: 'file', id: 'file_1', path: 'file_id' }];
+    expect(callOf({ input: [file] }).head.demands?.scopedIds).toEqual(states);
+    expect(callOf({ input: [{ type: 'x', input: file }] }).head.demands?.scopedIds).toEqual(states);
+  });
+
   it('must not be named twice by one object', () => {
     const call = '{"model":"m","input":"","tools":[{"type":"code_interpreter","container":"a","Container":"b"}]}';
     const reader = new ResponsesProtocol().headReader({ method: 'POST', path: '', query: '', headers: {} });
