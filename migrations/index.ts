@@ -46,6 +46,7 @@ import { ForgetReversalsOfStrangers20261124120000 } from './20261124120000-forge
 import { RecheckNewKeys20261124150000 } from './20261124150000-recheck-new-keys.js';
 import { StampLedgerEntries20261124160000 } from './20261124160000-stamp-ledger-entries.js';
 import { KeepUpstreamReports20261125160000 } from './20261125160000-keep-upstream-reports.js';
+import { CreateUpstreamStates20261125200000 } from './20261125200000-create-upstream-states.js';
 import { CountAllowancesWithoutClocks20261125210000 } from './20261125210000-count-allowances-without-clocks.js';
 
 export const migrations = [
@@ -97,5 +98,6 @@ export const migrations = [
   RecheckNewKeys20261124150000,
   StampLedgerEntries20261124160000,
   KeepUpstreamReports20261125160000,
+  CreateUpstreamStates20261125200000,
   CountAllowancesWithoutClocks20261125210000,
 ];

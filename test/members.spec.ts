@@ -117,7 +117,7 @@ describe('the tables of request members', () => {
   });
 
   it('name every beta feature of the pinned SDK', () => {
-    const { known, refused } = MESSAGES_MEMBERS.betas;
+    const { known, refused } = MESSAGES_MEMBERS.betas!;
     const betas = literals(typeOf('beta'));
     expect(betas.length).toBeGreaterThan(20);
     expect(betas.filter((beta) => !known.has(beta) && !refused.has(beta))).toEqual([]);

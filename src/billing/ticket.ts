@@ -300,6 +300,8 @@ export class Ticket {
       case 'whole':
         this.output.come(signal.bytes);
         break;
+      case 'state':
+        break;
       default:
         signal satisfies never;
     }

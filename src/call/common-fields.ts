@@ -15,7 +15,8 @@ export function refuseBackground(fields: JsonFields): void {
   throw fields.refusal('background', 'unsupported_parameter', 'background answers are not supported; leave it out');
 }
 
-const UNKNOWN_CONTENT: OutsideContent = { previousResponseId: undefined };
+/** The prompt leans on content that lies upstream, of a length that is not known here. */
+export const UNKNOWN_CONTENT: OutsideContent = { previousResponseId: undefined };
 
 /** What the prompt leans on, in a dialect that names it inside of messages only. */
 export const outsideIn = (fields: JsonFields): OutsideContent | undefined =>

@@ -21,7 +21,14 @@ export { likelyTokensIn } from './token-estimate.js';
 export { USUAL_IMAGE_TOKENS } from './media-tokens.js';
 export type { CallTrace, EndedAttempt, EndedCall, EndedUsage, TracedUpstream } from './call-trace.js';
 export { classifyInnerError, classifyUpstream } from './classify-upstream.js';
-export { cacheAffinityIn, outsideIn, PROMPT_CACHE_KEY, refuseBackground, serviceTierIn } from './common-fields.js';
+export {
+  cacheAffinityIn,
+  outsideIn,
+  PROMPT_CACHE_KEY,
+  refuseBackground,
+  serviceTierIn,
+  UNKNOWN_CONTENT,
+} from './common-fields.js';
 export { errorHeaders, messageWithId } from './error-headers.js';
 export { dataKind, eventTypeReader, outputOf, parseData } from './event-text.js';
 export { Flow } from './flow.js';
@@ -65,7 +72,15 @@ export { renderOpenAiLimits } from './openai-limits.js';
 export type { ListedModel, ProtocolAdapter, RenderedError, StreamTail } from './protocol-adapter.js';
 export type { PromptQuestion } from './prompt-question.js';
 export type { ProtocolId } from './protocol-id.js';
-export type { DemandedTool, NamedModel, RequestDemands, ScopedId, ScopedKind } from './request-demands.js';
+export { createdIn, createdState, stateSignals } from './created-state.js';
+export type {
+  CreatedState,
+  DemandedTool,
+  NamedModel,
+  RequestDemands,
+  ScopedId,
+  ScopedKind,
+} from './request-demands.js';
 export { headerOf, type RequestLine } from './request-line.js';
 export { jsonHeaders, commonEdits, upstreamHeaders } from './rewrite.js';
 export { type CallSignal, type Frame, isFinalReport } from './signals.js';

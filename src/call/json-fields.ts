@@ -5,6 +5,8 @@ import type { JsonInterest } from './json-interests.js';
 import type { JsonElement, JsonField, JsonKind } from './json-members.js';
 import { JsonScanner, type JsonScan } from './json-scanner.js';
 import type { JsonEdit } from './json-splice.js';
+import type { StateMember } from './outside-content.js';
+import { MAX_STATE_IDS } from './prompt-content.js';
 
 interface IntegerRange {
   readonly min: number;
@@ -20,7 +22,8 @@ interface StringRange {
 /** How many times longer a text is in a document when each of its characters is written as an escape. */
 const WITH_ESCAPES = 6;
 const QUOTES_BYTES = 2;
-const FILE_ID = /"file_id"\s*:\s*"([^"\\]{1,128})"/g;
+/** No vendor's ids are longer: such a text is none. */
+const MAX_ID_BYTES = 1024;
 /** Names of conversations and users are shorter, JSON among them. */
 const MAX_HINT_BYTES = 1024;
 
@@ -79,11 +82,20 @@ export class JsonFields {
     return this.scan.fields.get(path);
   }
 
-  /** Ids of files that are named anywhere and kept upstream, at least one; undefined when there are none. */
-  get fileIds(): readonly string[] | undefined {
-    if (!this.scan.namesFiles) return undefined;
-    const ids = [...this.body.bytes.toString('latin1').matchAll(FILE_ID)].map(([, id = '']) => id);
-    return ids.length === 0 ? [''] : ids;
+  /**
+   * Ids of state that is kept upstream, wherever they are named, with the members that name them; empty ones are no ids.
+   * @param withToolData also where a tool's own data may name them
+   * @throws AppError invalid_request when one cannot be read; request_too_large when they are too many
+   */
+  stateIds(withToolData: boolean): readonly (readonly [StateMember, string])[] {
+    const { stateIds } = this.scan;
+    if (stateIds.length > MAX_STATE_IDS)
+      throw new AppError('request_too_large', `The request names more than ${MAX_STATE_IDS} files and containers.`);
+    const named = withToolData ? stateIds : stateIds.filter(({ isToolData }) => !isToolData);
+    return named.map(({ member, start, end }) => {
+      const id = end - start > MAX_ID_BYTES ? '' : this.decoded({ start, end }, member);
+      return [member, String(id)];
+    });
   }
 
   /** Elements of an array whose elements are interpreted, by its path: `tools[]`. None where there is no array. */
@@ -109,12 +121,17 @@ export class JsonFields {
   }
 
   /** The value that lies there. @param path for the error. @throws AppError invalid_request */
-  decoded({ start, end }: JsonField, path: string): unknown {
+  decoded({ start, end }: Pick<JsonField, 'start' | 'end'>, path: string): unknown {
     try {
       return JSON.parse(this.body.bytes.toString('utf8', start, end)) as unknown;
     } catch {
       throw this.refusal(path, 'invalid_value', 'must be valid JSON');
     }
+  }
+
+  /** The JSON that lies there. */
+  text({ start, end }: JsonField): string {
+    return this.body.bytes.toString('utf8', start, end);
   }
 
   /** The member's value when it is an object; undefined otherwise. */

@@ -7,6 +7,7 @@ import { isLiteral, literalEnd } from './json-literal.js';
 import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
 import { JsonStrings } from './json-strings.js';
 import { notJson } from './json-text.js';
+import type { StateIdPlace } from './prompt-content.js';
 import { wordsOf } from './string-bytes.js';
 import { Utf8Check } from './utf8-check.js';
 
@@ -20,7 +21,8 @@ export interface JsonScan {
   readonly others: readonly string[];
   readonly size: BodySize;
   readonly leansOutside: boolean;
-  readonly namesFiles: boolean;
+  /** Ids of state that is kept upstream, wherever they stand. */
+  readonly stateIds: readonly StateIdPlace[];
 }
 
 const MAX_NESTING_LEVELS = 512;
@@ -95,7 +97,7 @@ export class JsonScanner {
     const { media, content } = this.strings;
     const size = sizeOf(body, media.found, content.images);
     const { fields, elements, others } = this.members;
-    return { fields, elements, others, size, leansOutside: content.leansOutside, namesFiles: content.namesFiles };
+    return { fields, elements, others, size, leansOutside: content.leansOutside, stateIds: content.stateIds };
   }
 
   private run(): void {
@@ -152,6 +154,9 @@ export class JsonScanner {
       throw new AppError('invalid_request', `The request body is nested deeper than ${MAX_NESTING_LEVELS} levels.`);
     }
     const isObject = bracket === OPEN_BRACE;
+    const { content, nameStart, nameEnd } = this.strings;
+    if (this.closers[this.closers.length - 1] === CLOSE_BRACE)
+      content.open(this.body, this.closers.length, nameStart, nameEnd, isObject);
     this.members.open(this.at, this.closers.length, !isObject);
     this.strings.media.open(this.body, this.at, this.closers.length, this.strings);
     this.closers.push(isObject ? CLOSE_BRACE : CLOSE_BRACKET);
@@ -165,6 +170,7 @@ export class JsonScanner {
     this.members.close(this.body, this.closers.length, this.at);
     this.strings.media.close(this.body, this.at, this.closers.length);
     this.closers.pop();
+    this.strings.content.close(this.closers.length);
     this.state = this.closers.length === 0 ? END : BEHIND_VALUE;
     return true;
   }

@@ -56,7 +56,7 @@ export class JsonStrings {
     const { content, media, nameStart, nameEnd, nameEscaped } = this;
     if (media.depth === depth) media.string(body, this.start, this.at, this);
     if (isTypeKey(body, nameStart, nameEnd, nameEscaped)) content.type(body, this.start - 1, this.at + 1, this.escaped);
-    else content.member(body, nameStart, nameEnd, nameEscaped);
+    else content.member(body, nameStart, nameEnd, nameEscaped, this.start - 1, this.at + 1);
   }
 
   /** Reads a string that is short and has no escapes. False when it is another, of which only the beginning is read. */

@@ -2,7 +2,9 @@ import type { FieldFault, JsonObject } from '../shared/index.js';
 import { AppError, isJsonObject } from '../shared/index.js';
 import type { JsonFields } from './json-fields.js';
 import { type JsonInterest, jsonInterests } from './json-interests.js';
-import type { JsonElement } from './json-members.js';
+import { doubledMember } from './doubled-member.js';
+import type { JsonElement, JsonField } from './json-members.js';
+import type { StateMember } from './outside-content.js';
 import type { DemandedTool, NamedModel, RequestDemands, ScopedId, ScopedKind } from './request-demands.js';
 import { headerOf, type RequestLine } from './request-line.js';
 
@@ -49,8 +51,12 @@ export interface MemberTable {
   /** By path: `speed`, `reasoning.effort`. Members below a `plain` one without entries of their own are plain too. */
   readonly members: Readonly<Record<string, MemberRule>>;
   readonly tools: readonly ToolRule[];
-  /** Values of the header of beta features. */
-  readonly betas: {
+  /** Members that name upstream state wherever they stand in the prompt, and its kind. */
+  readonly stateMembers: Readonly<Partial<Record<StateMember, ScopedKind>>>;
+  /** What stands in `input`, `input_schema` and `input_examples` is a tool's own data, which names no state. */
+  readonly hasToolData?: boolean;
+  /** Values of the header of beta features; absent where there is none. */
+  readonly betas?: {
     readonly header: string;
     readonly known: ReadonlySet<string>;
     readonly refused: ReadonlySet<string>;
@@ -131,7 +137,10 @@ export class MemberReader {
   demandsIn(fields: JsonFields, request: RequestLine): RequestDemands | undefined {
     const demands = new Demands(fields);
     for (const [path, rule] of this.rules) if (fields.has(path)) this.apply(path, rule, demands);
-    for (const id of fields.fileIds ?? []) demands.scopedIds.push({ kind: 'file', id, path: 'file_id' });
+    for (const [path, id] of fields.stateIds(this.table.hasToolData !== true)) {
+      const kind = this.table.stateMembers[path];
+      if (kind !== undefined) demands.scopedIds.push({ kind, id, path });
+    }
     demands.unknown.push(...fields.others);
     this.readBetas(request, demands);
     return demands.result();
@@ -166,10 +175,12 @@ export class MemberReader {
       case 'tools':
         return this.readTools(path, demands);
       case 'hosted_tool':
+        demands.createsState = true;
         demands.tools.push({ name: rule.tool, path });
         return;
       case 'scoped':
-        for (const [kind, id] of rule.idsIn(small(fields, path))) demands.scopedIds.push({ kind, id, path });
+        demands.createsState = true;
+        for (const [kind, id] of rule.idsIn(single(fields, path))) demands.scopedIds.push({ kind, id, path });
         return;
       case 'refused':
         throw fields.refusal(path, 'unsupported_parameter', `this member is not accepted: ${rule.why}`);
@@ -188,14 +199,18 @@ export class MemberReader {
       if (rule.runs === 'client' && rule.idsIn === undefined) return;
       const own = `${path}[${index}]`;
       const tool = objectIn(fields, element, own);
+      if (rule.idsIn !== undefined) requireSingle(fields, element.field, own);
       for (const [kind, id] of rule.idsIn?.(tool) ?? []) demands.scopedIds.push({ kind, id, path: own });
       if (rule.runs === 'advisor') readAdvisor(tool, element, own, demands);
-      else if (rule.runs === 'hosted')
+      else if (rule.runs === 'hosted') {
+        demands.createsState = true;
         demands.tools.push({ name: rule.name ?? type, path: own, maxUses: wholeIn(tool, 'max_uses') });
+      }
     });
   }
 
   private readBetas(request: RequestLine, demands: Demands): void {
+    if (this.table.betas === undefined) return;
     const { header, known, refused } = this.table.betas;
     const value = headerOf(request, header);
     if (value === undefined) return;
@@ -218,6 +233,7 @@ class Demands {
   cacheLifetime: string | undefined;
   maxToolCalls: number | undefined;
   addsPasses = false;
+  createsState = false;
   readonly models: NamedModel[] = [];
   readonly tools: DemandedTool[] = [];
   readonly scopedIds: ScopedId[] = [];
@@ -226,15 +242,18 @@ class Demands {
   constructor(readonly fields: JsonFields) {}
 
   result(): RequestDemands | undefined {
-    const { speed, geo, cacheLifetime, maxToolCalls, addsPasses, models, tools, scopedIds, unknown } = this;
+    const { speed, geo, cacheLifetime, maxToolCalls, models, tools, scopedIds, unknown } = this;
+    const { addsPasses, createsState } = this;
     const lists = models.length + tools.length + scopedIds.length + unknown.length;
-    if (lists === 0 && !addsPasses && (speed ?? geo ?? cacheLifetime ?? maxToolCalls) === undefined) return undefined;
+    if (lists === 0 && !addsPasses && !createsState && (speed ?? geo ?? cacheLifetime ?? maxToolCalls) === undefined)
+      return undefined;
     return {
       speed,
       geo,
       cacheLifetime,
       maxToolCalls,
       addsPasses,
+      createsState,
       models,
       hostedTools: tools,
       scopedIds,
@@ -295,6 +314,18 @@ function small(fields: JsonFields, path: string): unknown {
   if (field !== undefined && field.end - field.start > MAX_VALUE_BYTES)
     throw fields.refusal(path, 'invalid_value', `must not be larger than ${MAX_VALUE_BYTES} bytes`);
   return fields.value(path);
+}
+
+/** Ids must be the same to every reader. @throws AppError invalid_request when a member of the value is given twice */
+function single(fields: JsonFields, path: string): unknown {
+  const value = small(fields, path);
+  requireSingle(fields, fields.field(path), path);
+  return value;
+}
+
+function requireSingle(fields: JsonFields, field: JsonField | undefined, path: string): void {
+  const name = field && doubledMember(fields.text(field));
+  if (name !== undefined) throw fields.refusal(`${path}.${name}`, 'invalid_value', 'this member is given twice');
 }
 
 function wholeIn(value: JsonObject, name: string): number | undefined {

@@ -11,6 +11,7 @@ const OUTSIDE = 1;
 const DOCUMENT = 2;
 const ADDRESS = 4;
 const FILE = 8;
+const CONTAINER = 16;
 
 /** How many times longer a text is when each of its characters is written as an escape. */
 const WITH_ESCAPES = 6;
@@ -48,11 +49,27 @@ class MarkedWords {
 /** What the `type` of an object says. */
 export const TYPE_MARKS = new MarkedWords({ item_reference: OUTSIDE, document: DOCUMENT, url: ADDRESS });
 /** What the name of a member says that is a string. */
-export const NAME_MARKS = new MarkedWords({ file_id: OUTSIDE | FILE, file_url: OUTSIDE });
+export const NAME_MARKS = new MarkedWords({ file_id: OUTSIDE | FILE, file_url: OUTSIDE, container_id: CONTAINER });
 
 /** Whether the marks of all objects of a body say that its prompt leans on more. */
 export const leansOutside = (marks: number): boolean =>
   (marks & OUTSIDE) !== 0 || ((marks & DOCUMENT) !== 0 && (marks & ADDRESS) !== 0);
 
-/** Whether they say that it names files which are kept upstream. */
-export const namesFiles = (marks: number): boolean => (marks & FILE) !== 0;
+/** Members whose values are a tool's own data: `input` where it is an object, the others whatever they are. */
+const TOOL_DATA = [Buffer.from('"input"'), Buffer.from('"input_schema"'), Buffer.from('"input_examples"')];
+
+/** Whether the object or array behind the name at `[start, end)` is a tool's own data, in protocols with such members. */
+export function isToolData(body: Buffer, start: number, end: number, isObject: boolean): boolean {
+  const [input] = TOOL_DATA;
+  const name = TOOL_DATA.find(({ length }) => length === end - start);
+  return name !== undefined && (isObject || name !== input) && standsAt(body, start, name);
+}
+
+/** The member that a mark stands for, where its value is an id of state that is kept upstream. */
+export function stateMemberOf(mark: number): StateMember | undefined {
+  if ((mark & FILE) !== 0) return 'file_id';
+  return (mark & CONTAINER) === 0 ? undefined : 'container_id';
+}
+
+/** Members that name state which is kept upstream, wherever they stand. */
+export type StateMember = 'file_id' | 'container_id';

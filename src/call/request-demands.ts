@@ -15,6 +15,8 @@ export interface RequestDemands {
   readonly maxToolCalls?: number | undefined;
   /** The upstream may run the model more than once: compaction, an advisor. */
   readonly addsPasses: boolean;
+  /** The response may name state that the upstream created for it: a container, a file, a message of a thread. */
+  readonly createsState?: boolean;
   /** Ids of state that is kept upstream. */
   readonly scopedIds: readonly ScopedId[];
   /** Names of members in no table, by path: `foo`, `reasoning.bar`. */
@@ -63,4 +65,12 @@ export interface ScopedId {
   readonly id: string;
   /** As errors name the member: `container.id`. */
   readonly path: string;
+}
+
+/** State that an upstream created for a call, as its response names it. */
+export interface CreatedState {
+  readonly kind: ScopedKind;
+  readonly id: string;
+  /** In milliseconds since 1970, where the upstream says when it ends. */
+  readonly endsAt?: number | undefined;
 }

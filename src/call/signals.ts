@@ -1,4 +1,5 @@
 import type { TokenUsage } from './call.js';
+import type { CreatedState } from './request-demands.js';
 
 /** What the upstream says was used. One that comes before the answer can say what it read, not what it will write. */
 interface UsageReport {
@@ -18,6 +19,8 @@ export type CallSignal =
    */
   | { readonly type: 'output'; readonly units: number; readonly text?: string; readonly lane?: number }
   | UsageReport
+  /** State that the upstream created for the call. It says nothing of its price. */
+  | { readonly type: 'state'; readonly created: readonly CreatedState[] }
   /** A response that came whole, in the client's protocol: its output can be counted from it. */
   | { readonly type: 'whole'; readonly bytes: Uint8Array };
 

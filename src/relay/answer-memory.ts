@@ -1,11 +1,21 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type Call, type NamedAnswers, type ProtocolAdapter, type TreeObject, writeJson } from '../call/index.js';
-import type { Maker } from '../channels/index.js';
+import type { Observable } from 'rxjs';
+import {
+  type Call,
+  type Frame,
+  type NamedAnswers,
+  type ProtocolAdapter,
+  type TreeObject,
+  writeJson,
+} from '../call/index.js';
+import type { Channel, Maker } from '../channels/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { reasonOf, within } from '../shared/index.js';
 import { type AnswerOwner, StoredAnswers } from '../stored-answers/index.js';
+import { keptFirst } from './kept-first.js';
 import { Recollection } from './recollection.js';
 import { NothingIsKept } from './relay.errors.js';
+import { type NamedState, StateAccess } from './state-access.js';
 
 /** The end of an answer waits no longer than this until it is kept. */
 const PATIENCE_MS = 2000;
@@ -21,6 +31,19 @@ interface Keepable {
   readonly request: TreeObject | undefined;
 }
 
+/** What a request names that is kept, here or upstream. */
+export interface Recalled {
+  readonly recollection?: Recollection | undefined;
+  readonly state?: NamedState | undefined;
+}
+
+/** Whether a channel has all that is named. */
+export const admitsNamed = ({ recollection, state }: Recalled, channel: Channel): boolean =>
+  recollection?.admits(channel) !== false && state?.admits(channel) !== false;
+
+/** Who alone has it; undefined when that is not known. */
+export const keeperOf = ({ recollection, state }: Recalled): Maker | undefined => recollection?.keeper ?? state?.keeper;
+
 /** What calls have to do with answers that are kept: naming earlier ones, and having theirs kept. */
 @Injectable()
 export class AnswerMemory {
@@ -29,15 +52,23 @@ export class AnswerMemory {
   constructor(
     private readonly answers: StoredAnswers,
     private readonly keys: KeyAuthenticator,
+    private readonly states: StateAccess,
   ) {}
 
   /**
-   * What the request names of earlier answers; undefined, and nothing is waited for: nothing.
+   * What the request names of earlier answers and of other upstream state; undefined, and nothing is waited for: nothing.
    * @param asked the dialect of the request
    * @param request parsed; only asked for when its head says that it leans on something
    * @throws NothingIsKept when the key keeps nothing, and the client asks for it or names what was kept
    */
-  recall(
+  recall(call: Call, caller: Caller, asked: ProtocolAdapter, request: () => TreeObject): Promise<Recalled> | undefined {
+    const recollecting = this.recollect(call, caller, asked, request);
+    const finding = this.states.namedBy(call, caller);
+    if (recollecting === undefined && finding === undefined) return undefined;
+    return Promise.all([recollecting, finding]).then(([recollection, state]) => ({ recollection, state }));
+  }
+
+  private recollect(
     call: Call,
     caller: Caller,
     asked: ProtocolAdapter,
@@ -49,6 +80,13 @@ export class AnswerMemory {
     if (named.answerId === undefined && named.itemIds.length === 0) return undefined;
     if (!caller.storesAnswers) throw NothingIsKept.ofNames(named.answerId);
     return this.find(named, call, caller, asked, request());
+  }
+
+  /** The same frames; what is to be kept of the answer, and the state that it names, is before its end goes on. */
+  kept(frames: Observable<Frame>, keepable: Keepable): Observable<Frame> {
+    const { call, caller, maker } = keepable;
+    const recorded = this.states.recorded(frames, call, caller, maker);
+    return this.keeps(keepable) ? recorded.pipe(keptFirst((last) => this.keep(keepable, last))) : recorded;
   }
 
   /** Whether the answer is to be kept, or remembered as one that its channel keeps. */

@@ -5,7 +5,7 @@ import type { Frame, TreeObject } from '../call/index.js';
 import { ChannelSelection } from '../channels/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { affinityOfCall } from './affinity.js';
-import { AnswerMemory } from './answer-memory.js';
+import { admitsNamed, AnswerMemory, keeperOf, type Recalled } from './answer-memory.js';
 import { Failover } from './failover.js';
 import type { Recollection } from './recollection.js';
 import { misfitOf } from './request-fit.js';
@@ -33,11 +33,12 @@ export class Attempts {
       const asked = this.adapters.protocol(call.protocol);
       const recalling = this.memory.recall(call, admission.plan.caller, asked, request);
       if (recalling === undefined) return this.firstOf(running, request);
-      return from(recalling).pipe(switchMap((recollection) => this.firstOf(running, request, recollection)));
+      return from(recalling).pipe(switchMap((recalled) => this.firstOf(running, request, recalled)));
     });
   }
 
-  private firstOf(running: RunningCall, request: () => TreeObject, recollection?: Recollection): Observable<Frame> {
+  private firstOf(running: RunningCall, request: () => TreeObject, named: Recalled = {}): Observable<Frame> {
+    const { recollection, state } = named;
     const { admission, ticket } = running;
     const { group, model, caller, namedModels } = admission.plan;
     const unpriced = unpricedTool(ticket.call.head, [model, ...(namedModels?.values() ?? [])]);
@@ -47,13 +48,13 @@ export class Attempts {
       protocol: ticket.call.protocol,
       affinity: affinityOfCall(ticket.call, caller),
       accountId: caller.accountId,
-      admits: (channel) =>
-        recollection?.admits(channel) !== false && misfitOf(channel, ticket.call, unpriced) === undefined,
-      keeper: recollection?.keeper,
+      admits: (channel) => admitsNamed(named, channel) && misfitOf(channel, ticket.call, unpriced) === undefined,
+      keeper: keeperOf(named),
       preferred: recollection?.maker,
     });
     // Says which of the names is unknown.
     if (recollection?.isKnown === false && selection.isEmpty) recollection.expanded();
+    if (state !== undefined && selection.isEmpty) throw state.refusal;
     return this.failover.frames(running, selection, this.translatorOf(running, request, recollection));
   }
 

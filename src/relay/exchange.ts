@@ -5,7 +5,6 @@ import type { Frame } from '../call/index.js';
 import { type Assignment, UpstreamClient } from '../channels/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { AnswerMemory } from './answer-memory.js';
-import { keptFirst } from './kept-first.js';
 import { lane } from './lane.js';
 import { prepareRequest } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
@@ -73,8 +72,7 @@ export class Exchange {
   ): Observable<Frame> {
     const { caller } = admission.plan;
     const maker = { channelId: channel.id, credentialId: credential?.id ?? null };
-    const keepable = { call, caller, protocol, maker, request: translation?.request };
-    return this.memory.keeps(keepable) ? frames.pipe(keptFirst((last) => this.memory.keep(keepable, last))) : frames;
+    return this.memory.kept(frames, { call, caller, protocol, maker, request: translation?.request });
   }
 }
 

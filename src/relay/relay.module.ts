@@ -41,6 +41,7 @@ import { Replies } from './replies.js';
 import { Revocations } from './revocations.js';
 import { RunState } from './run-state.js';
 import { SharedMemory } from './shared-memory.js';
+import { StateAccess } from './state-access.js';
 import { StrayController, StrayGuard } from './stray.controller.js';
 import { Translations } from './translations.js';
 import { Turns } from './turns.js';
@@ -89,6 +90,7 @@ import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
     Revocations,
     RunState,
     SharedMemory,
+    StateAccess,
     StrayGuard,
     Translations,
     Turns,

@@ -5,8 +5,10 @@ import type { Caller } from '../keys/index.js';
 import { isJsonObject, type JsonObject } from '../shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { affinityOfCall } from './affinity.js';
+import { admitsNamed, AnswerMemory, keeperOf } from './answer-memory.js';
 import { collected, jsonOf } from './collected-answer.js';
 import { misfitOf } from './request-fit.js';
+import { Translations } from './translations.js';
 
 /** Clients ask in passing, two dozen times at once: better a count of our own than a late one. */
 const PATIENCE_MS = 5_000;
@@ -24,6 +26,8 @@ export class UpstreamPromptCounts {
     private readonly channels: ChannelSelection,
     private readonly adapters: AdapterRegistry,
     private readonly client: UpstreamClient,
+    private readonly memory: AnswerMemory,
+    private readonly translations: Translations,
   ) {}
 
   /**
@@ -47,12 +51,15 @@ export class UpstreamPromptCounts {
     { group, model, caller }: Asker,
   ): Promise<Assignment | undefined> {
     const affinity = affinityOfCall(call, caller);
+    const asked = this.adapters.protocol(dialect);
+    const named = await this.memory.recall(call, caller, asked, () => this.translations.read(call));
+    const admits = (channel: Channel): boolean =>
+      channel.protocol === dialect && (named === undefined || admitsNamed(named, channel)) && !misfitOf(channel, call);
+    const keeper = named && keeperOf(named);
     const { accountId } = caller;
-    const admits = (channel: Channel): boolean => channel.protocol === dialect && misfitOf(channel, call) === undefined;
+    const wanted = { group, model, protocol: dialect, affinity, accountId, admits, keeper, mayProbe: false };
     try {
-      return await this.channels
-        .for({ group, model, protocol: dialect, affinity, accountId, admits, mayProbe: false })
-        .next();
+      return await this.channels.for(wanted).next();
     } catch (error) {
       if (error instanceof NoChannel) return undefined;
       throw error;

@@ -21,4 +21,7 @@ export class StoredAnswerLimits {
   readonly keptOfKey: number = 500;
   readonly sealedBytesOfKey: number = 64 * MIB;
   readonly originsOfKey: number = 10_000;
+  /** Ids of state that upstreams created, counted from their last use, and of one account. */
+  readonly stateMs: number = 30 * 24 * HOUR_MS;
+  readonly statesOfAccount: number = 10_000;
 }

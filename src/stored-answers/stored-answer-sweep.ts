@@ -1,10 +1,11 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, reasonOf } from '../shared/index.js';
 import { StoredAnswersRepository } from './stored-answers.repository.js';
+import { UpstreamStatesRepository } from './upstream-states.repository.js';
 
 const SWEEP_MS = 10 * 60 * 1000;
 
-/** Deletes expired answers, which nobody finds any more, at start and every ten minutes. */
+/** Deletes expired answers and ids of state, which nobody finds any more, at start and every ten minutes. */
 @Injectable()
 export class StoredAnswerSweep implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('StoredAnswers');
@@ -12,6 +13,7 @@ export class StoredAnswerSweep implements OnApplicationBootstrap, OnModuleDestro
 
   constructor(
     private readonly rows: StoredAnswersRepository,
+    private readonly states: UpstreamStatesRepository,
     private readonly clock: Clock,
   ) {}
 
@@ -24,8 +26,9 @@ export class StoredAnswerSweep implements OnApplicationBootstrap, OnModuleDestro
     clearInterval(this.timer);
   }
 
-  sweep(): Promise<void> {
-    return this.rows.deleteExpired(this.clock.date());
+  async sweep(): Promise<void> {
+    await this.rows.deleteExpired(this.clock.date());
+    await this.states.deleteExpired(this.clock.date());
   }
 
   private async trySweep(): Promise<void> {

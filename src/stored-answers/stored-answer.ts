@@ -33,3 +33,9 @@ export interface NewAnswer extends Answer {
 export interface StoredAnswer extends Answer {
   readonly expiresAt: Date;
 }
+
+/** Which channel created a piece of state, and with which credential: null without any. */
+export interface StateMaker {
+  readonly channelId: string;
+  readonly credentialId: string | null;
+}

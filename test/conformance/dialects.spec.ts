@@ -22,6 +22,11 @@ it.each(DIALECTS)('what %s can do is tested by the kit, and tests speak it', (di
   expect([...CLIENTS, ...VENDORS].map(({ id }) => id)).toContain(dialect);
 });
 
+it.each(CLIENTS.map(({ id }) => id))('%s has a table that says what each member of its requests does', (dialect) => {
+  expect(foldersIn(PROTOCOLS)).toContain(dialect);
+  expect(existsSync(resolve(PROTOCOLS, dialect, `${dialect}.members.ts`))).toBe(true);
+});
+
 it('no client and no vendor is listed twice', () => {
   for (const list of [CLIENTS, VENDORS]) expect(new Set(list.map(({ id }) => id)).size).toBe(list.length);
 });

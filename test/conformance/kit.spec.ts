@@ -4,6 +4,7 @@ import {
   type CallEvent,
   type CallResult,
   classifyUpstream,
+  type HeadReader,
   Losses,
   modelListing,
   type RenderContext,
@@ -250,6 +251,17 @@ class Unruly extends TelegraphProtocol {
   }
 }
 
+/** As if it read its heads without a table of members. */
+class Tableless extends TelegraphProtocol {
+  override headReader(...[request]: Parameters<TelegraphProtocol['headReader']>): HeadReader {
+    const reader = super.headReader(request);
+    return {
+      next: (arrived) => reader.next(arrived),
+      end: (body) => ({ ...reader.end(body), demands: undefined }),
+    };
+  }
+}
+
 class Wordless extends TelegraphProtocol {
   override readonly textPlaces = {
     prompt: { conversation: [], definitions: [], silent: [], whole: [] },
@@ -287,6 +299,7 @@ describe('a client half that is wrong in one respect', () => {
     ['does not say where its words are', ['words that are counted'], new Wordless()],
     ['does not listen to the system', ['system text'], new Unruly()],
     ['takes all calls for its own', ['head'], new Greedy()],
+    ['has no table of members', ['head'], new Tableless()],
     ['keeps to itself what the model refuses', ['refusals of the model'], telling(compliant, compliantStream)],
   ])('%s: the kit says so, and no more', (_, wrong, protocol) => {
     expect(wrongInClient(protocol)).toEqual([...wrong]);

@@ -48,8 +48,10 @@ describe('the memory of answers', () => {
         headers: { authorization: `Bearer ${key}` },
       },
     );
-  const recall = (request: TreeObject, as = { caller, test: ann }): Promise<Recollection> | undefined =>
-    memory.recall(call(request, as.test), as.caller, responses, () => request);
+  const recall = (request: TreeObject, as = { caller, test: ann }): Promise<Recollection | undefined> | undefined =>
+    memory
+      .recall(call(request, as.test), as.caller, responses, () => request)
+      ?.then(({ recollection }) => recollection);
   const recalled = async (request: TreeObject): Promise<Recollection> => {
     const recollection = await recall(request);
     if (recollection === undefined) throw new Error('Nothing was named.');

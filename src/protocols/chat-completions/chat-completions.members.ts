@@ -23,5 +23,6 @@ export const CHAT_MEMBERS: MemberTable = {
     web_search_options: { is: 'hosted_tool', tool: 'web_search' },
   },
   tools: [{ types: /^(?:function|custom)$/, runs: 'client' }],
+  stateMembers: { file_id: 'file' },
   betas: { header: 'openai-beta', known: wordSet('responses=v1 assistants=v2 realtime=v1'), refused: new Set() },
 };

@@ -13,7 +13,10 @@ const headOf = (body: object): CallHead =>
 const headWith = (block: object): CallHead => headOf({ messages: [{ role: 'user', content: [block] }] });
 
 function wholeUsage(usage: object): TokenUsage | undefined {
-  const [signal] = upstream.verbatim.meterResponse({} as Call, Buffer.from(JSON.stringify({ type: 'message', usage })));
+  const [signal] = upstream.verbatim.meterResponse(
+    { head: {} } as Call,
+    Buffer.from(JSON.stringify({ type: 'message', usage })),
+  );
   return signal?.type === 'usage' ? signal.usage : undefined;
 }
 
@@ -23,7 +26,7 @@ function streamedUsages(started: object, ended: object): (TokenUsage | undefined
     { type: 'message_delta', delta: {}, usage: ended },
   ];
   const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
-  const meter = upstream.verbatim.meterStream();
+  const meter = upstream.verbatim.meterStream({ head: {} as CallHead } as Call);
   const signals = new SseSplitter().next(Buffer.from(text)).flatMap((event) => meter.next(event).signals);
   return signals.map((signal) => (signal.type === 'usage' ? signal.usage : undefined));
 }

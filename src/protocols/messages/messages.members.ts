@@ -29,9 +29,10 @@ export const MESSAGES_MEMBERS: MemberTable = {
     context_management: { is: 'passes', when: compacts },
     compaction: { is: 'passes', when: (value) => value !== null },
     container: { is: 'scoped', idsIn: containerIds },
+    ...plainMembers('container.id container.skills thread.type thread.previous_message_id'),
     thread: {
       is: 'scoped',
-      idsIn: (value) => (isJsonObject(value) ? scopedIn('thread', value['previous_message_id'] ?? value['id']) : []),
+      idsIn: (value) => (isJsonObject(value) ? scopedIn('thread', value['previous_message_id']) : []),
     },
     conversation: scopedMember('conversation'),
     billing_policy: refusedMember(OTHER_PAYER),
@@ -46,6 +47,8 @@ export const MESSAGES_MEMBERS: MemberTable = {
     { types: /^web_fetch_/, runs: 'hosted', name: 'web_fetch' },
     { types: /^code_execution_/, runs: 'hosted', name: 'code_execution' },
   ],
+  stateMembers: { file_id: 'file' },
+  hasToolData: true,
   betas: {
     header: 'anthropic-beta',
     known: wordSet(`

@@ -1,3 +1,4 @@
+import type { CallHead } from '../../call/index.js';
 import { metered, type Metered, refusalOf } from '../../../test/support/calls.js';
 import { MessagesMeter } from './messages.meter.js';
 
@@ -34,7 +35,7 @@ const TEXT =
   STOP;
 
 function pass(text: string): Metered & { readonly meter: MessagesMeter } {
-  const meter = new MessagesMeter();
+  const meter = new MessagesMeter({ head: {} as CallHead });
   return { meter, ...metered(meter, text) };
 }
 

@@ -11,12 +11,17 @@ import {
   passUnlessError,
   truncated,
   unreadableEvent,
+  stateSignals,
+  type Call,
+  type CallHead,
   type CallSignal,
+  type CreatedState,
   type MeterReading,
   type SseEvent,
   type StreamMeter,
 } from '../../call/index.js';
 import { isJsonObject, type JsonObject } from '../../shared/index.js';
+import { stateOfBlock, stateOfContainer, stateOfMessage } from './messages.state.js';
 import { MessagesUsage } from './messages.usage.js';
 
 /** Members whose strings are the answer. */
@@ -28,11 +33,16 @@ const typeOf = eventTypeReader('message_(?:start|delta|stop)|content_block_(?:st
 
 /** Looks at the events of one answer and changes none. */
 export class MessagesMeter implements StreamMeter {
+  readonly #head: CallHead;
   readonly #usage = new MessagesUsage();
   #begun = false;
   #over = false;
   /** The output has been reported; what the beginning says of it is a placeholder. */
   #isReported = false;
+
+  constructor({ head }: Pick<Call, 'head'>) {
+    this.#head = head;
+  }
 
   get complete(): boolean {
     return this.#over;
@@ -58,7 +68,7 @@ export class MessagesMeter implements StreamMeter {
       case 'content_block_start':
         return { signals: this.#block(event), last: false };
       case 'message_start':
-        return { signals: this.#usageOf(objectIn(read(event), 'message')), last: false };
+        return { signals: this.#start(objectIn(read(event), 'message')), last: false };
       case 'message_delta':
         return { signals: this.#endOf(read(event)), last: false };
       case 'message_stop':
@@ -81,8 +91,18 @@ export class MessagesMeter implements StreamMeter {
   #block(event: SseEvent): CallSignal[] {
     const block = objectIn(read(event), 'content_block');
     const written = BLOCK_TEXTS.map((name) => block[name]).find((text) => typeof text === 'string' && text !== '');
-    const isEmpty = written === undefined && (block['type'] === 'text' || block['type'] === 'thinking');
-    return isEmpty ? [] : [...this.#content(), ...(typeof written === 'string' ? [outputOf(written)] : [])];
+    const isText = block['type'] === 'text' || block['type'] === 'thinking';
+    if (isText && written === undefined) return [];
+    const output = typeof written === 'string' ? [outputOf(written)] : [];
+    return [...this.#content(), ...output, ...(isText ? [] : this.#stateOf(() => stateOfBlock(block)))];
+  }
+
+  #start(message: JsonObject): CallSignal[] {
+    return [...this.#usageOf(message), ...this.#stateOf(() => stateOfMessage(this.#head, message))];
+  }
+
+  #stateOf(created: () => readonly CreatedState[]): readonly CallSignal[] {
+    return this.#head.demands?.createsState === true ? stateSignals(created()) : [];
   }
 
   #content(): CallSignal[] {
@@ -93,7 +113,7 @@ export class MessagesMeter implements StreamMeter {
 
   #endOf(delta: JsonObject): CallSignal[] {
     this.#isReported ||= countIn(objectIn(delta, 'usage'), 'output_tokens') !== undefined;
-    return this.#usageOf(delta);
+    return [...this.#usageOf(delta), ...this.#stateOf(() => stateOfContainer(objectIn(delta, 'delta')))];
   }
 
   #usageOf({ usage: reported }: JsonObject): CallSignal[] {

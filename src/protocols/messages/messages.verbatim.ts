@@ -2,6 +2,7 @@ import {
   type Call,
   type CallSignal,
   commonEdits,
+  createdIn,
   type JsonEdit,
   jsonInterests,
   readAnswerFields,
@@ -15,6 +16,7 @@ import {
 import { unaffordableThinking } from './messages.errors.js';
 import { THINKING_BUDGET, thinkingBudget } from './messages.head.js';
 import { MessagesMeter, TEXTS } from './messages.meter.js';
+import { stateOfMessage } from './messages.state.js';
 import { surroundingsOf } from './messages.surroundings.js';
 import { MessagesUsage } from './messages.usage.js';
 
@@ -30,13 +32,14 @@ export class MessagesVerbatim implements VerbatimLane {
     };
   }
 
-  meterStream(): StreamMeter {
-    return new MessagesMeter();
+  meterStream(call: Call): StreamMeter {
+    return new MessagesMeter(call);
   }
 
-  meterResponse(_call: Call, body: Uint8Array): readonly CallSignal[] {
+  meterResponse({ head }: Call, body: Uint8Array): readonly CallSignal[] {
     const usage = new MessagesUsage().merge(readAnswerFields(body, ANSWER).object('usage'));
-    return usageSignals(usage, body, TEXTS);
+    const created = createdIn(head, body, (message) => stateOfMessage(head, message));
+    return [...usageSignals(usage, body, TEXTS), ...created];
   }
 }
 

@@ -50,6 +50,7 @@ export const RESPONSES_MEMBERS: MemberTable = {
     },
     { types: /^image_generation$/, runs: 'hosted', name: 'image_generation' },
   ],
+  stateMembers: { file_id: 'file', container_id: 'container' },
   betas: { header: 'openai-beta', known: wordSet('responses=v1 assistants=v2 realtime=v1'), refused: new Set() },
 };
 

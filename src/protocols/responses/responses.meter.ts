@@ -11,15 +11,19 @@ import {
   PASSED,
   passUnlessError,
   readAnswerFields,
+  stateSignals,
   truncated,
   unreadableEvent,
   type Call,
   type CallHead,
   type CallSignal,
+  type CreatedState,
   type MeterReading,
   type SseEvent,
   type StreamMeter,
 } from '../../call/index.js';
+import type { JsonObject } from '../../shared/index.js';
+import { stateOfItem, stateOfResponse } from './responses.state.js';
 import { toolUsesIn, type ToolUses, withItem } from './responses.tools.js';
 import { usageMembers, usageOf } from './responses.usage.js';
 
@@ -75,11 +79,11 @@ export class ResponsesMeter implements StreamMeter {
         return { signals: this.#item(event), last: false };
       case 'response.output_item.done':
         this.#toolUses = withItem(this.#toolUses, event, () => parseData(event)?.['item']);
-        return { signals: this.#content(), last: false };
+        return { signals: [...this.#content(), ...this.#stateOf(event, 'item', stateOfItem)], last: false };
       case 'response.completed':
       case 'response.incomplete':
         this.#over = true;
-        return { signals: this.#usage(event), last: true };
+        return { signals: [...this.#usage(event), ...this.#stateOf(event, 'response', stateOfResponse)], last: true };
       case 'response.failed':
         throw classifyInnerError({ error: objectIn(parseData(event), 'response')['error'] ?? {} });
       case 'error':
@@ -117,6 +121,14 @@ export class ResponsesMeter implements StreamMeter {
       toolUsesIn(data, fields, `${RESPONSE}output`) ?? this.#toolUses,
     );
     return usage === undefined ? [] : [{ type: 'usage', usage }];
+  }
+
+  #stateOf(
+    event: SseEvent,
+    member: string,
+    read: (value: JsonObject) => readonly CreatedState[],
+  ): readonly CallSignal[] {
+    return this.#head.demands?.createsState === true ? stateSignals(read(objectIn(parseData(event), member))) : [];
   }
 
   #content(): CallSignal[] {

@@ -3,6 +3,7 @@ import {
   type CallSignal,
   classifyInnerError,
   commonEdits,
+  createdIn,
   type JsonEdit,
   jsonInterests,
   latin1,
@@ -18,6 +19,7 @@ import {
 } from '../../call/index.js';
 import { FORWARDED_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './responses.head.js';
 import { ResponsesMeter } from './responses.meter.js';
+import { stateOfResponse } from './responses.state.js';
 import { toolUsesIn } from './responses.tools.js';
 import { usageMembers, usageOf } from './responses.usage.js';
 
@@ -48,7 +50,7 @@ export class ResponsesVerbatim implements VerbatimLane {
     const fields = readAnswerFields(body, ANSWER);
     if (fields.value('status') === 'failed') throw classifyInnerError({});
     const usage = usageOf(head, fields, '', toolUsesIn(latin1(body), fields, 'output'));
-    return usageSignals(usage, body, TEXTS);
+    return [...usageSignals(usage, body, TEXTS), ...createdIn(head, body, stateOfResponse)];
   }
 }
 

@@ -12,7 +12,7 @@ import { bodyOf, contentOf, headOf, lineOf } from './speaking.js';
 type Heads = Extract<ClientAbility, 'head' | 'odd requests'>;
 
 export const heads = (half: ClientHalf): Abilities<Heads> => ({
-  head: { checks: [addressed(half), ...read(half), ...refused(half)] },
+  head: { checks: [addressed(half), ...read(half), ...refused(half), members(half)] },
   'odd requests': { checks: [odd(half)] },
 });
 
@@ -70,6 +70,25 @@ const refused = (half: ClientHalf): Check[] => [
     },
   },
 ];
+
+const UNKNOWN = 'a_member_of_no_vendor';
+
+/** What the head says of members that no table names, it can only have from a table. */
+const members = (half: ClientHalf): Check => ({
+  name: 'a table says of every member what it does: one that it does not name is told by its name, and no other',
+  run() {
+    const unknownIn = (more: JsonObject): readonly string[] => {
+      const body = { ...(JSON.parse(bodyOf(half, HELLO)) as JsonObject), ...more };
+      return headOf(half, JSON.stringify(body)).demands?.unknownMembers ?? [];
+    };
+    if (!unknownIn({ [UNKNOWN]: 1 }).includes(UNKNOWN))
+      throw new Error(
+        `${half.protocol.id} has no table of request members: write ${half.protocol.id}.members.ts, take the interests ` +
+          "of the head from interestsOf(table), and set the head's demands by a MemberReader (docs/adding-a-protocol.md).",
+      );
+    expect(unknownIn({})).toEqual([]);
+  },
+});
 
 const refusedFor = (
   half: ClientHalf,

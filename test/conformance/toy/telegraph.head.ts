@@ -2,17 +2,22 @@ import {
   type CallHead,
   headReader,
   type HeadReader,
+  interestsOf,
   type JsonFields,
-  jsonInterests,
+  MemberReader,
   outsideIn,
+  type RequestLine,
 } from '../../../src/call/index.js';
+import { TELEGRAPH_MEMBERS } from './telegraph.members.js';
 
-const INTERESTS = jsonInterests('model', 'lines', 'limit', 'stream');
+const INTERESTS = interestsOf(TELEGRAPH_MEMBERS);
+const MEMBERS = new MemberReader(TELEGRAPH_MEMBERS);
 
-export const telegraphHeadReader = (): HeadReader => headReader(INTERESTS, headOf);
+export const telegraphHeadReader = (request: RequestLine): HeadReader =>
+  headReader(INTERESTS, (fields) => headOf(fields, request));
 
 /** @throws AppError invalid_request naming the member at fault */
-function headOf(fields: JsonFields): CallHead {
+function headOf(fields: JsonFields, request: RequestLine): CallHead {
   const model = fields.requireString('model', { maxLength: 256 });
   fields.requireKind('lines', 'array');
   return {
@@ -22,6 +27,7 @@ function headOf(fields: JsonFields): CallHead {
     answers: 1,
     effort: undefined,
     outside: outsideIn(fields),
+    demands: MEMBERS.demandsIn(fields, request),
     size: fields.size,
     fields,
   };

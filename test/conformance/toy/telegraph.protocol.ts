@@ -59,8 +59,8 @@ export class TelegraphProtocol implements ProtocolAdapter {
     return request.path === TELEGRAPH_PATH;
   }
 
-  headReader(): HeadReader {
-    return telegraphHeadReader();
+  headReader(request: RequestLine): HeadReader {
+    return telegraphHeadReader(request);
   }
 
   parseRequest(request: TreeObject): CallContent {

@@ -1,0 +1,22 @@
+import { doubledMember } from './doubled-member.js';
+
+describe('doubled members', () => {
+  it.each([
+    ['{"a":1,"a":2}', 'a'],
+    ['{"a":1,"A":2}', 'A'],
+    [String.raw`{"id":"x","\u0069d":"y"}`, 'id'],
+    ['{"b":{"c":[{"d":1,"d" : 2}]}}', 'd'],
+  ])('are found in %s', (json, name) => {
+    expect(doubledMember(json)).toBe(name);
+  });
+
+  it.each([
+    '{"a":{"a":1},"b":[{"a":1},{"a":2}]}',
+    String.raw`{"a":"\"a\":1,","b":"{\"a\":1"}`,
+    '{"a":"a","b":["a","a"]}',
+    '"a"',
+    '[]',
+  ])('are not seen in %s', (json) => {
+    expect(doubledMember(json)).toBeUndefined();
+  });
+});
