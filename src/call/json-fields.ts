@@ -4,6 +4,7 @@ import type { BodySize, CallBody } from './call-body.js';
 import type { JsonInterest } from './json-interests.js';
 import type { JsonElement, JsonField, JsonKind } from './json-members.js';
 import { JsonScanner, type JsonScan } from './json-scanner.js';
+import type { StringPlace } from './prompt-content.js';
 import type { JsonEdit } from './json-splice.js';
 
 interface IntegerRange {
@@ -20,7 +21,8 @@ interface StringRange {
 /** How many times longer a text is in a document when each of its characters is written as an escape. */
 const WITH_ESCAPES = 6;
 const QUOTES_BYTES = 2;
-const FILE_ID = /"file_id"\s*:\s*"([^"\\]{1,128})"/g;
+const FILE_ID = /^"([^"\\]{1,128})"$/;
+const MAX_FILE_ID_BYTES = 130;
 /** Names of conversations and users are shorter, JSON among them. */
 const MAX_HINT_BYTES = 1024;
 
@@ -79,11 +81,10 @@ export class JsonFields {
     return this.scan.fields.get(path);
   }
 
-  /** Ids of files that are named anywhere and kept upstream, at least one; undefined when there are none. */
+  /** Ids of files that are named anywhere and kept upstream; what cannot be one is empty. Undefined when there are none. */
   get fileIds(): readonly string[] | undefined {
-    if (!this.scan.namesFiles) return undefined;
-    const ids = [...this.body.bytes.toString('latin1').matchAll(FILE_ID)].map(([, id = '']) => id);
-    return ids.length === 0 ? [''] : ids;
+    const { fileIds } = this.scan;
+    return fileIds.length === 0 ? undefined : fileIds.map((place) => this.fileId(place));
   }
 
   /** Elements of an array whose elements are interpreted, by its path: `tools[]`. None where there is no array. */
@@ -199,6 +200,11 @@ export class JsonFields {
     const start = parent.start + 1;
     const separator = this.endsAt(start) ? '' : ',';
     return { start, end: start, text: `${JSON.stringify(path.slice(dot + 1))}:${json}${separator}` };
+  }
+
+  private fileId({ start, end }: StringPlace): string {
+    if (end - start > MAX_FILE_ID_BYTES) return '';
+    return FILE_ID.exec(this.body.bytes.toString('latin1', start, end))?.[1] ?? '';
   }
 
   /** True when nothing but white space stands between the position and the closing brace. */

@@ -1,11 +1,14 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../shared/index.js';
 import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isWhiteSpace, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.js';
+import { CacheMarkSearch } from './cache-mark-search.js';
 import { type BodySize, sizeOf } from './call-body.js';
 import type { JsonInterest } from './json-interests.js';
+import { JsonLimits } from './json-limits.js';
 import { isLiteral, literalEnd } from './json-literal.js';
 import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
 import { JsonStrings } from './json-strings.js';
+import type { StringPlace } from './prompt-content.js';
 import { notJson } from './json-text.js';
 import { wordsOf } from './string-bytes.js';
 import { Utf8Check } from './utf8-check.js';
@@ -20,7 +23,8 @@ export interface JsonScan {
   readonly others: readonly string[];
   readonly size: BodySize;
   readonly leansOutside: boolean;
-  readonly namesFiles: boolean;
+  /** Where files are named by their ids, quotes included; of very many the first. */
+  readonly fileIds: readonly StringPlace[];
 }
 
 const MAX_NESTING_LEVELS = 512;
@@ -60,6 +64,8 @@ export class JsonScanner {
   private readonly members: JsonMembers;
   private readonly strings = new JsonStrings();
   private readonly utf8 = new Utf8Check();
+  private readonly limits = new JsonLimits();
+  private readonly cacheMarks = new CacheMarkSearch();
   private body: Buffer = NO_BYTES;
   private words: Int32Array = NO_WORDS;
   private at = 0;
@@ -77,6 +83,7 @@ export class JsonScanner {
     this.words = wordsOf(body);
     try {
       if (!this.utf8.next(body)) this.failUtf8();
+      this.cacheMarks.next(body);
       this.run();
     } finally {
       // The bytes are not this object's to keep.
@@ -93,9 +100,11 @@ export class JsonScanner {
     if (this.state === START) this.failAtStart(body);
     if (this.state !== END) throw notJson(body.length, EXPECTED[this.state] ?? 'a value is expected');
     const { media, content } = this.strings;
-    const size = sizeOf(body, media.found, content.images);
+    const { values } = this.limits;
+    const { cacheLifetime } = this.cacheMarks;
+    const size = { ...sizeOf(body, media.found, content.images), values, ...(cacheLifetime && { cacheLifetime }) };
     const { fields, elements, others } = this.members;
-    return { fields, elements, others, size, leansOutside: content.leansOutside, namesFiles: content.namesFiles };
+    return { fields, elements, others, size, leansOutside: content.leansOutside, fileIds: content.fileIds };
   }
 
   private run(): void {
@@ -152,6 +161,8 @@ export class JsonScanner {
       throw new AppError('invalid_request', `The request body is nested deeper than ${MAX_NESTING_LEVELS} levels.`);
     }
     const isObject = bracket === OPEN_BRACE;
+    this.limits.value(this.closers.length);
+    if (this.closers.length === 1) this.limits.member(this.strings.nameIn(this.body), !isObject);
     this.members.open(this.at, this.closers.length, !isObject);
     this.strings.media.open(this.body, this.at, this.closers.length, this.strings);
     this.closers.push(isObject ? CLOSE_BRACE : CLOSE_BRACKET);
@@ -225,6 +236,7 @@ export class JsonScanner {
   }
 
   private endValue(start: number): boolean {
+    this.limits.value(this.closers.length);
     this.members.value(this.body, start, this.at, this.closers.length);
     this.state = BEHIND_VALUE;
     return true;

@@ -51,12 +51,18 @@ export class JsonStrings {
     this.nameEscaped = this.escaped;
   }
 
+  /** The name that was read last, as it is written; empty when it is long. */
+  nameIn(body: Buffer): string {
+    const { nameStart, nameEnd } = this;
+    return nameEnd - nameStart > MAX_SHORT_BYTES ? '' : body.toString('latin1', nameStart + 1, nameEnd - 1);
+  }
+
   /** The string that has ended is the value of the member that was named last, within `depth` objects and arrays. */
   endMember(body: Buffer, depth: number): void {
     const { content, media, nameStart, nameEnd, nameEscaped } = this;
     if (media.depth === depth) media.string(body, this.start, this.at, this);
     if (isTypeKey(body, nameStart, nameEnd, nameEscaped)) content.type(body, this.start - 1, this.at + 1, this.escaped);
-    else content.member(body, nameStart, nameEnd, nameEscaped);
+    else content.member(body, this, this.start - 1, this.at + 1);
   }
 
   /** Reads a string that is short and has no escapes. False when it is another, of which only the beginning is read. */

@@ -54,5 +54,5 @@ export const NAME_MARKS = new MarkedWords({ file_id: OUTSIDE | FILE, file_url: O
 export const leansOutside = (marks: number): boolean =>
   (marks & OUTSIDE) !== 0 || ((marks & DOCUMENT) !== 0 && (marks & ADDRESS) !== 0);
 
-/** Whether they say that it names files which are kept upstream. */
-export const namesFiles = (marks: number): boolean => (marks & FILE) !== 0;
+/** Whether the mark of a name says that a file is named which is kept upstream. */
+export const namesFile = (marks: number): boolean => (marks & FILE) !== 0;
