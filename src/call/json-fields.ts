@@ -5,6 +5,7 @@ import type { JsonInterest } from './json-interests.js';
 import type { JsonElement, JsonField, JsonKind } from './json-members.js';
 import { JsonScanner, type JsonScan } from './json-scanner.js';
 import type { StringPlace } from './prompt-content.js';
+import type { ObjectPlace } from './seal-edits.js';
 import type { JsonEdit } from './json-splice.js';
 
 interface IntegerRange {
@@ -85,6 +86,11 @@ export class JsonFields {
   get fileIds(): readonly string[] | undefined {
     const { fileIds } = this.scan;
     return fileIds.length === 0 ? undefined : fileIds.map((place) => this.fileId(place));
+  }
+
+  /** Objects that carry reasoning which this relay has sealed, for `sealEdits`. */
+  get sealed(): readonly ObjectPlace[] {
+    return this.scan.sealed;
   }
 
   /** Elements of an array whose elements are interpreted, by its path: `tools[]`. None where there is no array. */

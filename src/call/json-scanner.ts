@@ -10,6 +10,7 @@ import { type JsonElement, type JsonField, JsonMembers } from './json-members.js
 import { JsonStrings } from './json-strings.js';
 import type { StringPlace } from './prompt-content.js';
 import { notJson } from './json-text.js';
+import { type ObjectPlace, SealFinder } from './seal-edits.js';
 import { wordsOf } from './string-bytes.js';
 import { Utf8Check } from './utf8-check.js';
 
@@ -25,6 +26,8 @@ export interface JsonScan {
   readonly leansOutside: boolean;
   /** Where files are named by their ids, quotes included; of very many the first. */
   readonly fileIds: readonly StringPlace[];
+  /** Objects that carry sealed reasoning. */
+  readonly sealed: readonly ObjectPlace[];
 }
 
 const MAX_NESTING_LEVELS = 512;
@@ -65,6 +68,7 @@ export class JsonScanner {
   private readonly strings = new JsonStrings();
   private readonly utf8 = new Utf8Check();
   private readonly limits = new JsonLimits();
+  private readonly seals = new SealFinder();
   private readonly cacheMarks = new CacheMarkSearch();
   private body: Buffer = NO_BYTES;
   private words: Int32Array = NO_WORDS;
@@ -72,6 +76,8 @@ export class JsonScanner {
   private state = START;
   /** The closing brackets that are still owed, the innermost last. */
   private readonly closers: number[] = [];
+  /** Where they were opened. */
+  private readonly starts: number[] = [];
 
   constructor(root: JsonInterest) {
     this.members = new JsonMembers(root);
@@ -104,7 +110,15 @@ export class JsonScanner {
     const { cacheLifetime } = this.cacheMarks;
     const size = { ...sizeOf(body, media.found, content.images), values, ...(cacheLifetime && { cacheLifetime }) };
     const { fields, elements, others } = this.members;
-    return { fields, elements, others, size, leansOutside: content.leansOutside, fileIds: content.fileIds };
+    return {
+      fields,
+      elements,
+      others,
+      size,
+      leansOutside: content.leansOutside,
+      fileIds: content.fileIds,
+      sealed: this.seals.found,
+    };
   }
 
   private run(): void {
@@ -166,6 +180,7 @@ export class JsonScanner {
     this.members.open(this.at, this.closers.length, !isObject);
     this.strings.media.open(this.body, this.at, this.closers.length, this.strings);
     this.closers.push(isObject ? CLOSE_BRACE : CLOSE_BRACKET);
+    this.starts.push(this.at);
     this.state = isObject ? NAME_OR_END : VALUE_OR_END;
     this.at++;
     return true;
@@ -175,7 +190,10 @@ export class JsonScanner {
     this.at++;
     this.members.close(this.body, this.closers.length, this.at);
     this.strings.media.close(this.body, this.at, this.closers.length);
-    this.closers.pop();
+    const { closers } = this;
+    const start = this.starts.pop() ?? 0;
+    this.seals.close(start, this.at, closers.length, closers[closers.length - 2] === CLOSE_BRACKET);
+    closers.pop();
     this.state = this.closers.length === 0 ? END : BEHIND_VALUE;
     return true;
   }
@@ -220,7 +238,11 @@ export class JsonScanner {
       this.state = COLON_NEXT;
       return true;
     }
-    if (this.closers[this.closers.length - 1] === CLOSE_BRACE) strings.endMember(this.body, this.closers.length);
+    const depth = this.closers.length;
+    if (this.closers[depth - 1] === CLOSE_BRACE) {
+      strings.endMember(this.body, depth);
+      this.seals.member(this.body, strings, strings.start - 1, depth);
+    }
     return this.endValue(strings.start - 1);
   }
 
