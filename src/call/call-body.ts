@@ -48,6 +48,12 @@ export function sizeOf(body: Buffer, media: readonly DeclaredMedia[], images: nu
 export interface CallBody {
   /** All of them, in one piece of memory. */
   readonly bytes: Buffer;
+  /**
+   * Counts memory that is made of the body, until it is counted again or the body is dropped. Absent where nobody counts.
+   * @param bytes beside its own
+   * @throws AppError server_is_overloaded
+   */
+  countBeside?(bytes: number): void;
   /** What its prompt can be counted by at any time: all bytes, or a part of them; undefined when nothing was kept. */
   readonly countable?: Buffer | PromptSample | undefined;
 }

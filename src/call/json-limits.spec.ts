@@ -26,8 +26,9 @@ describe('N2: the limits of what a request is made of', () => {
 
   it('limits neither objects of these names nor the same names further in', () => {
     const members = Array.from({ length: 10_001 }, (_, index) => `"m${index}":0`).join(',');
-    readJsonFields(Buffer.from(`{"tools":{${members}}}`), INTERESTS);
-    readJsonFields(Buffer.from(`{"x":{"tools":[${Array.from({ length: 10_001 }).fill('0').join(',')}]}}`), INTERESTS);
+    const elements = Array.from({ length: 10_001 }).fill('0').join(',');
+    for (const body of [`{"tools":{${members}}}`, `{"x":{"tools":[${elements}]}}`])
+      expect(readJsonFields(Buffer.from(body), INTERESTS).size.values).toBeGreaterThan(10_001);
   });
 
   it('refuses more than a million values in all', () => {

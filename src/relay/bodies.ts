@@ -36,7 +36,7 @@ export class Bodies {
     const decoded = encodings.length === 0 ? undefined : new DecodedBody(request, encodings, maxBytes);
     try {
       const bytes = await new BodyReader(decoded ?? request, watcher, limits).read();
-      return new HeldBody(bytes, () => share.release());
+      return new HeldBody(bytes, share);
     } catch (error) {
       share.release();
       decoded?.destroy();

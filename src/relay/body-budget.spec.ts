@@ -39,14 +39,22 @@ describe('the budget of bodies', () => {
     budget.hold('three', 20);
   });
 
-  it('lets a share grow as long as there is room, and never shrinks it', () => {
+  it('lets a share grow as long as there is room, and shrinks it when it is told to', () => {
     const budget = new Budget(100);
     const share = budget.hold('one', 10);
     share.growTo(100);
     share.growTo(50);
     expect(budget.takenBytes).toBe(100);
-    expect(() => share.growTo(101)).toThrow(OVERLOADED);
-    expect(budget.takenBytes).toBe(100);
+    share.shrinkTo(70);
+    expect(budget.takenBytes).toBe(70);
+    budget.hold('two', 10);
+    expect(() => share.growTo(91)).toThrow(OVERLOADED);
+    expect(budget.takenBytes).toBe(80);
+  });
+
+  it('refuses a request for good that needs more than there is for all', () => {
+    const share = new Budget(100).hold('one', 60);
+    expect(() => share.growTo(101)).toThrow(expect.objectContaining({ kind: 'request_too_large' }));
   });
 
   it('takes a share back once', () => {

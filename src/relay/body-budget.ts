@@ -34,15 +34,16 @@ export class BodyBudget {
     return new BodyShare(accountId, this);
   }
 
-  /** For `BodyShare`. @throws AppError server_is_overloaded */
+  /** For `BodyShare`. @throws AppError server_is_overloaded; request_too_large when it would never fit */
   take(share: BodyShare, bytes: number): void {
+    if (share.bytes + bytes > this.config.bodyMemoryBytes) throw needsTooMuch();
     if (!this.fits(share, bytes)) this.makeRoom(share, bytes);
     if (!this.fits(share, bytes)) throw exhausted();
     this.add(share.accountId, bytes);
   }
 
   /** For `BodyShare`. */
-  giveBack({ accountId, bytes }: BodyShare): void {
+  giveBack({ accountId }: BodyShare, bytes: number): void {
     this.add(accountId, -bytes);
   }
 
@@ -88,7 +89,7 @@ export class BodyBudget {
 
   /** Ends other uploads of a kind, the youngest first, until there is room. */
   private end(share: BodyShare, bytes: number, mayEnd: (upload: BodyShare) => boolean): void {
-    for (const upload of [...this.uploads].reverse()) {
+    for (const upload of [...this.uploads].toReversed()) {
       if (this.fits(share, bytes)) return;
       if (upload !== share && upload.bytes > 0 && mayEnd(upload)) upload.reclaim(exhausted());
     }
@@ -118,6 +119,12 @@ export class BodyShare {
     this.speed?.note(bytes, monotonicMs());
   }
 
+  shrinkTo(bytes: number): void {
+    if (bytes >= this.held) return;
+    this.budget.giveBack(this, this.held - bytes);
+    this.held = bytes;
+  }
+
   /** The body begins to arrive. @param onReclaimed called at most once, when its memory was given to another request */
   beginUpload(onReclaimed: (error: AppError) => void): void {
     this.onReclaimed = onReclaimed;
@@ -144,8 +151,7 @@ export class BodyShare {
   /** Gives all of it back; again does nothing. */
   release(): void {
     this.endUpload();
-    this.budget.giveBack(this);
-    this.held = 0;
+    this.shrinkTo(0);
   }
 }
 
@@ -153,3 +159,6 @@ const exhausted = (): AppError =>
   new AppError('server_is_overloaded', 'Request buffer memory is exhausted. Retry shortly.', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
+
+const needsTooMuch = (): AppError =>
+  new AppError('request_too_large', 'The request needs more memory than this service has for all requests.');

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { type Observable, defer } from 'rxjs';
+import { defer, isObservable, type Observable, switchMap } from 'rxjs';
 import type { AttemptTarget } from '../billing/index.js';
-import type { Frame } from '../call/index.js';
+import type { Frame, UpstreamAdapter } from '../call/index.js';
 import { type Assignment, UpstreamClient } from '../channels/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { AnswerMemory } from './answer-memory.js';
 import { keptFirst } from './kept-first.js';
 import { lane } from './lane.js';
-import { prepareRequest } from './prepared-request.js';
+import { type PreparedRequest, prepareRequest } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
 import { ReportWatch } from './report-watch.js';
 import type { RunningCall } from './running-call.js';
@@ -16,6 +16,15 @@ import type { Translator } from './translations.js';
 import { traced } from './traced-request.js';
 import { UsageCounting } from './usage-counting.js';
 import { timeLimits, watchAttempt } from './watched-attempt.js';
+
+/** What one upstream is asked with. */
+interface Asking {
+  readonly running: RunningCall;
+  readonly assignment: Assignment;
+  readonly adapter: UpstreamAdapter;
+  readonly translator: Translator;
+  readonly totalMs: number;
+}
 
 /** One request to one upstream, and its answer. */
 @Injectable()
@@ -35,47 +44,56 @@ export class Exchange {
    */
   frames(running: RunningCall, assignment: Assignment, translator: Translator, totalMs: number): Observable<Frame> {
     return defer(() => {
-      const { ticket, answer } = running;
-      const { channel, credential } = assignment;
-      const { call } = ticket;
-      const adapter = this.adapters.upstream(channel.protocol);
-      const prepared = prepareRequest(running, channel, adapter, translator);
-      const { target, request, translation, losses, stopsSent } = prepared;
-      // Also when there are none: those of an attempt that failed are not this one's.
-      answer.warnings = losses.header;
-      const attempt = ticket.beginAttempt({
-        ...attemptTarget(assignment, running.admission.plan.model.name, target.model),
-        isTierLeftOut: losses.has('unsupported_parameter', 'service_tier'),
-      });
-      answer.begin();
-      const limits = timeLimits({ ...channel.timeouts, totalMs }, target.stream, this.timings.preludeMs);
-      const context = {
-        call,
-        adapter,
-        target,
-        answer,
-        attempt,
-        translation,
-        translator,
-        losses: losses.forAnswer(),
-        stopsSent,
-        timings: this.timings,
-        counting: this.counting,
-        bounds: running.admission.bounds,
-        places: this.adapters.protocol(call.protocol).textPlaces,
-        reportsUsage: this.counting.isReporting(channel, target.model),
-      };
-      const report = new ReportWatch(context.bounds, target.stream);
-      // An unstreamed answer is whole when it ends, whatever its upstream is used to; one that was left is not.
-      const onFinished = (isReported: boolean): void => {
-        const isWhole = isReported || translation?.mayLeave(stopsSent) !== true;
-        if (target.stream && isWhole) this.counting.learn(channel, target.model, isReported);
-      };
-      const frames = this.client
-        .open(channel, credential?.secret, traced(request, ticket, channel, adapter), answer.flow)
-        .pipe(lane(context), watchAttempt({ attempt, answer, report, ...limits, onFinished }));
-      return this.kept(frames, running, assignment, translation);
+      const adapter = this.adapters.upstream(assignment.channel.protocol);
+      const prepared = prepareRequest(running, assignment.channel, adapter, translator);
+      const ask = (ready: PreparedRequest): Observable<Frame> =>
+        this.ask(ready, { running, assignment, adapter, translator, totalMs });
+      return isObservable(prepared) ? prepared.pipe(switchMap(ask)) : ask(prepared);
     });
+  }
+
+  private ask(
+    prepared: PreparedRequest,
+    { running, assignment, adapter, translator, totalMs }: Asking,
+  ): Observable<Frame> {
+    const { ticket, answer } = running;
+    const { channel, credential } = assignment;
+    const { call } = ticket;
+    const { target, request, translation, losses, stopsSent } = prepared;
+    // Also when there are none: those of an attempt that failed are not this one's.
+    answer.warnings = losses.header;
+    const attempt = ticket.beginAttempt({
+      ...attemptTarget(assignment, running.admission.plan.model.name, target.model),
+      isTierLeftOut: losses.has('unsupported_parameter', 'service_tier'),
+    });
+    answer.begin();
+    const limits = timeLimits({ ...channel.timeouts, totalMs }, target.stream, this.timings.preludeMs);
+    const context = {
+      call,
+      adapter,
+      target,
+      answer,
+      attempt,
+      translation,
+      translator,
+      losses: losses.forAnswer(),
+      stopsSent,
+      timings: this.timings,
+      counting: this.counting,
+      bounds: running.admission.bounds,
+      places: this.adapters.protocol(call.protocol).textPlaces,
+      reportsUsage: this.counting.isReporting(channel, target.model),
+    };
+    const report = new ReportWatch(context.bounds, target.stream);
+    // An unstreamed answer is whole when it ends, whatever its upstream is used to; one that was left is not.
+    const onFinished = (isReported: boolean): void => {
+      const isWhole = isReported || translation?.mayLeave(stopsSent) !== true;
+      if (target.stream && isWhole) this.counting.learn(channel, target.model, isReported);
+    };
+    const frames = this.client
+      .open(channel, credential?.secret, traced(request, ticket, channel, adapter), answer.flow)
+      .pipe(lane(context), watchAttempt({ attempt, answer, report, ...limits, onFinished }));
+    return this.kept(frames, running, assignment, translation);
   }
 
   private kept(
@@ -86,7 +104,14 @@ export class Exchange {
   ): Observable<Frame> {
     const { caller } = admission.plan;
     const maker = { channelId: channel.id, credentialId: credential?.id ?? null };
-    const keepable = { call, caller, protocol, maker, request: translation?.request };
+    const keepable = {
+      call,
+      caller,
+      protocol,
+      maker,
+      isTranslated: translation !== undefined,
+      input: translation?.input,
+    };
     return this.memory.keeps(keepable) ? frames.pipe(keptFirst((last) => this.memory.keep(keepable, last))) : frames;
   }
 }

@@ -42,6 +42,8 @@ import { Revocations } from './revocations.js';
 import { RunState } from './run-state.js';
 import { SharedMemory } from './shared-memory.js';
 import { StrayController, StrayGuard } from './stray.controller.js';
+import { TranslationQueue } from './translation-queue.js';
+import { TranslationThread } from './translation-thread.js';
 import { Translations } from './translations.js';
 import { Turns } from './turns.js';
 import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
@@ -91,7 +93,9 @@ import { UsageCounting } from './usage-counting.js';
     RunState,
     SharedMemory,
     StrayGuard,
+    TranslationQueue,
     Translations,
+    TranslationThread,
     Turns,
     UpstreamPromptCounts,
     UsageCounting,
