@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { DeclaredMedia } from './declared-media.js';
-import { maxTokensIn } from './token-estimate.js';
+import { MAX_WEIGHED_BYTES, maxTokensIn } from './token-estimate.js';
 
 /** How large a request is, for the estimate of its prompt. */
 export interface BodySize {
@@ -14,39 +14,31 @@ export interface BodySize {
   readonly maxTextTokens?: number;
   /** Encoded images, sounds and files, in order; absent where the body was not scanned for them. */
   readonly media?: readonly DeclaredMedia[];
+  /** JSON values in it; absent where the body was not scanned. */
+  readonly values?: number;
   /** The longest time that parts of it may be marked to be cached for; absent: none is marked. */
   readonly cacheLifetime?: '5m' | '1h';
 }
 
-/** Names and values may be written with escapes. */
-const ESCAPE = '\\u00';
-
-/** By what stands anywhere in the body: it may be more than is really marked, never less. */
-function cacheLifetimeIn(body: Buffer): '5m' | '1h' | undefined {
-  const isEscaped = body.includes(ESCAPE);
-  if (!isEscaped && !body.includes('"cache_control"')) return undefined;
-  return isEscaped || body.includes('"1h"') ? '1h' : '5m';
-}
-
-/** @param media in the order of their places */
+/** Of all pieces of text together so much is weighed. @param media in the order of their places */
 export function sizeOf(body: Buffer, media: readonly DeclaredMedia[], images: number): BodySize {
   let encodedBytes = 0;
   let maxTextTokens = 0;
+  let weighed = 0;
   let from = 0;
+  const addText = (to: number): void => {
+    const weighedTo = Math.min(to, from + MAX_WEIGHED_BYTES - weighed);
+    if (weighedTo > from) maxTextTokens += maxTokensIn(body, from, weighedTo);
+    maxTextTokens += to - weighedTo;
+    weighed += weighedTo - from;
+  };
   for (const { start, end } of media) {
     encodedBytes += end - start;
-    maxTextTokens += maxTokensIn(body, from, start);
+    addText(start);
     from = end;
   }
-  const cacheLifetime = cacheLifetimeIn(body);
-  return {
-    ...(cacheLifetime && { cacheLifetime }),
-    bytes: body.length,
-    encodedBytes,
-    images,
-    maxTextTokens: maxTextTokens + maxTokensIn(body, from, body.length),
-    media,
-  };
+  addText(body.length);
+  return { bytes: body.length, encodedBytes, images, maxTextTokens, media };
 }
 
 /**
@@ -56,6 +48,12 @@ export function sizeOf(body: Buffer, media: readonly DeclaredMedia[], images: nu
 export interface CallBody {
   /** All of them, in one piece of memory. */
   readonly bytes: Buffer;
+  /**
+   * Counts memory that is made of the body, until it is counted again or the body is dropped. Absent where nobody counts.
+   * @param bytes beside its own
+   * @throws AppError server_is_overloaded
+   */
+  countBeside?(bytes: number): void;
   /** What its prompt can be counted by at any time: all bytes, or a part of them; undefined when nothing was kept. */
   readonly countable?: Buffer | PromptSample | undefined;
 }

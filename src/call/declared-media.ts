@@ -35,6 +35,8 @@ const MIN_MEDIA_BYTES = 256;
 /** A source has few members beside its data. */
 const MAX_SOURCE_BYTES = 1024;
 const MAX_NAME_BYTES = 16;
+/** No vendor takes so many in a request; more of them are taken for text. */
+const MAX_MEDIA = 10_000;
 const SOURCE_TYPE = /"type"\s*:\s*"([^"]*)"/g;
 const MEDIA_TYPE = /"media_type"\s*:\s*"([^"]*)"/g;
 
@@ -88,7 +90,7 @@ export class MediaFinder {
 
   /** The string `[start, end)`, without quotes, is the value of the member with that name, in the innermost object. */
   string(body: Buffer, start: number, end: number, name: Name): void {
-    if (end - start < MIN_MEDIA_BYTES) return;
+    if (end - start < MIN_MEDIA_BYTES || this.found.length >= MAX_MEDIA) return;
     const place = this.path.at(-1);
     const kinds = place && MEDIA[place];
     const kind = kinds && memberOf(kinds, textOf(body, name));

@@ -4,6 +4,7 @@ import type { BodySize, CallBody } from './call-body.js';
 import type { JsonInterest } from './json-interests.js';
 import type { JsonElement, JsonField, JsonKind } from './json-members.js';
 import { JsonScanner, type JsonScan } from './json-scanner.js';
+import type { ObjectPlace } from './seal-edits.js';
 import type { JsonEdit } from './json-splice.js';
 import type { StateMember } from './outside-content.js';
 import { MAX_STATE_IDS } from './prompt-content.js';
@@ -96,6 +97,11 @@ export class JsonFields {
       const id = end - start > MAX_ID_BYTES ? '' : this.decoded({ start, end }, member);
       return [member, String(id)];
     });
+  }
+
+  /** Objects that carry reasoning which this relay has sealed, for `sealEdits`. */
+  get sealed(): readonly ObjectPlace[] {
+    return this.scan.sealed;
   }
 
   /** Elements of an array whose elements are interpreted, by its path: `tools[]`. None where there is no array. */

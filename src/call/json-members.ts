@@ -46,6 +46,9 @@ interface LookedInto {
 /** More names than these say nothing new of a client. */
 const MAX_OTHERS = 32;
 
+/** Of more elements none is interpreted: who does demands fewer. */
+const MAX_ELEMENTS = 10_000;
+
 /** Notes where the interpreted members of a document are, while a scanner walks it. Does not know its grammar. */
 export class JsonMembers {
   /** By path; the document itself under the empty path. */
@@ -102,7 +105,7 @@ export class JsonMembers {
     if (closed === undefined) return;
     const parent = this.lookedInto[depth - 2];
     const field = fieldAt(body, closed.start, end);
-    if (parent?.elements !== undefined) parent.elements.push({ field, members: closed.found });
+    if (parent?.elements !== undefined) note(parent.elements, { field, members: closed.found });
     else closed.found.set(closed.interest.path, field);
   }
 
@@ -113,7 +116,7 @@ export class JsonMembers {
       (parent?.found ?? this.fields).set(this.interest.path, fieldAt(body, start, end));
       this.interest = undefined;
     } else if (parent?.elements !== undefined && this.lookedInto.length === depth)
-      parent.elements.push({ field: fieldAt(body, start, end), members: NONE });
+      note(parent.elements, { field: fieldAt(body, start, end), members: NONE });
   }
 
   private noteOther({ collectsOthers, path }: JsonInterest, name: string): void {
@@ -123,6 +126,10 @@ export class JsonMembers {
 }
 
 const NONE: ReadonlyMap<string, JsonField> = new Map();
+
+function note(elements: JsonElement[], element: JsonElement): void {
+  if (elements.length < MAX_ELEMENTS) elements.push(element);
+}
 
 /** What a value without a name is that stands directly in the innermost of the open arrays. */
 const elementOf = (parent: LookedInto | undefined, depth: number, lookedInto: number): JsonInterest | undefined =>

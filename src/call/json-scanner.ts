@@ -1,13 +1,16 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../shared/index.js';
 import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isWhiteSpace, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.js';
+import { CacheMarkSearch } from './cache-mark-search.js';
 import { type BodySize, sizeOf } from './call-body.js';
 import type { JsonInterest } from './json-interests.js';
+import { JsonLimits } from './json-limits.js';
 import { isLiteral, literalEnd } from './json-literal.js';
 import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
 import { JsonStrings } from './json-strings.js';
 import { notJson } from './json-text.js';
 import type { StateIdPlace } from './prompt-content.js';
+import { type ObjectPlace, SealFinder } from './seal-edits.js';
 import { wordsOf } from './string-bytes.js';
 import { Utf8Check } from './utf8-check.js';
 
@@ -23,6 +26,8 @@ export interface JsonScan {
   readonly leansOutside: boolean;
   /** Ids of state that is kept upstream, wherever they stand. */
   readonly stateIds: readonly StateIdPlace[];
+  /** Objects that carry sealed reasoning. */
+  readonly sealed: readonly ObjectPlace[];
 }
 
 const MAX_NESTING_LEVELS = 512;
@@ -62,12 +67,17 @@ export class JsonScanner {
   private readonly members: JsonMembers;
   private readonly strings = new JsonStrings();
   private readonly utf8 = new Utf8Check();
+  private readonly limits = new JsonLimits();
+  private readonly seals = new SealFinder();
+  private readonly cacheMarks = new CacheMarkSearch();
   private body: Buffer = NO_BYTES;
   private words: Int32Array = NO_WORDS;
   private at = 0;
   private state = START;
   /** The closing brackets that are still owed, the innermost last. */
   private readonly closers: number[] = [];
+  /** Where they were opened. */
+  private readonly starts: number[] = [];
 
   constructor(root: JsonInterest) {
     this.members = new JsonMembers(root);
@@ -79,6 +89,7 @@ export class JsonScanner {
     this.words = wordsOf(body);
     try {
       if (!this.utf8.next(body)) this.failUtf8();
+      this.cacheMarks.next(body);
       this.run();
     } finally {
       // The bytes are not this object's to keep.
@@ -95,9 +106,19 @@ export class JsonScanner {
     if (this.state === START) this.failAtStart(body);
     if (this.state !== END) throw notJson(body.length, EXPECTED[this.state] ?? 'a value is expected');
     const { media, content } = this.strings;
-    const size = sizeOf(body, media.found, content.images);
+    const { values } = this.limits;
+    const { cacheLifetime } = this.cacheMarks;
+    const size = { ...sizeOf(body, media.found, content.images), values, ...(cacheLifetime && { cacheLifetime }) };
     const { fields, elements, others } = this.members;
-    return { fields, elements, others, size, leansOutside: content.leansOutside, stateIds: content.stateIds };
+    return {
+      fields,
+      elements,
+      others,
+      size,
+      leansOutside: content.leansOutside,
+      stateIds: content.stateIds,
+      sealed: this.seals.found,
+    };
   }
 
   private run(): void {
@@ -154,12 +175,15 @@ export class JsonScanner {
       throw new AppError('invalid_request', `The request body is nested deeper than ${MAX_NESTING_LEVELS} levels.`);
     }
     const isObject = bracket === OPEN_BRACE;
+    this.limits.value(this.closers.length);
+    if (this.closers.length === 1) this.limits.member(this.strings.nameIn(this.body), !isObject);
     const { content, nameStart, nameEnd } = this.strings;
     if (this.closers[this.closers.length - 1] === CLOSE_BRACE)
       content.open(this.body, this.closers.length, nameStart, nameEnd, isObject);
     this.members.open(this.at, this.closers.length, !isObject);
     this.strings.media.open(this.body, this.at, this.closers.length, this.strings);
     this.closers.push(isObject ? CLOSE_BRACE : CLOSE_BRACKET);
+    this.starts.push(this.at);
     this.state = isObject ? NAME_OR_END : VALUE_OR_END;
     this.at++;
     return true;
@@ -169,8 +193,11 @@ export class JsonScanner {
     this.at++;
     this.members.close(this.body, this.closers.length, this.at);
     this.strings.media.close(this.body, this.at, this.closers.length);
-    this.closers.pop();
-    this.strings.content.close(this.closers.length);
+    const { closers } = this;
+    const start = this.starts.pop() ?? 0;
+    this.seals.close(start, this.at, closers.length, closers[closers.length - 2] === CLOSE_BRACKET);
+    closers.pop();
+    this.strings.content.close(closers.length);
     this.state = this.closers.length === 0 ? END : BEHIND_VALUE;
     return true;
   }
@@ -215,7 +242,11 @@ export class JsonScanner {
       this.state = COLON_NEXT;
       return true;
     }
-    if (this.closers[this.closers.length - 1] === CLOSE_BRACE) strings.endMember(this.body, this.closers.length);
+    const depth = this.closers.length;
+    if (this.closers[depth - 1] === CLOSE_BRACE) {
+      strings.endMember(this.body, depth);
+      this.seals.member(this.body, strings, strings.start - 1, depth);
+    }
     return this.endValue(strings.start - 1);
   }
 
@@ -231,6 +262,7 @@ export class JsonScanner {
   }
 
   private endValue(start: number): boolean {
+    this.limits.value(this.closers.length);
     this.members.value(this.body, start, this.at, this.closers.length);
     this.state = BEHIND_VALUE;
     return true;

@@ -51,6 +51,12 @@ export class JsonStrings {
     this.nameEscaped = this.escaped;
   }
 
+  /** The name that was read last, as it is written; empty when it is long. */
+  nameIn(body: Buffer): string {
+    const { nameStart, nameEnd } = this;
+    return nameEnd - nameStart > MAX_SHORT_BYTES ? '' : body.toString('latin1', nameStart + 1, nameEnd - 1);
+  }
+
   /** The string that has ended is the value of the member that was named last, within `depth` objects and arrays. */
   endMember(body: Buffer, depth: number): void {
     const { content, media, nameStart, nameEnd, nameEscaped } = this;

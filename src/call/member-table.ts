@@ -98,6 +98,8 @@ export const ROUTER_MEMBERS: Readonly<Record<string, MemberRule>> = {
 const MAX_ALTERNATIVES = 16;
 const MAX_NAME_LENGTH = 256;
 const MAX_VALUE_BYTES = 64 * 1024;
+/** Tools that are more than a name and a schema: the upstream runs them, or they name what is kept there. */
+const MAX_HOSTED_TOOLS = 64;
 const MAX_UNKNOWN_BETAS = 64;
 const FREE_FORM = ['metadata', 'client_metadata'];
 
@@ -191,12 +193,15 @@ export class MemberReader {
 
   private readTools(path: string, demands: Demands): void {
     const { fields } = demands;
+    let hosted = 0;
     fields.elements(`${path}[]`).forEach((element, index) => {
       const type = stringIn(fields, element, `${path}[].type`);
       if (type === undefined) return;
       const rule = this.table.tools.find(({ types }) => types.test(type));
       if (rule === undefined) return void demands.unknown.push(`${path}[].type=${type.slice(0, 64)}`);
       if (rule.runs === 'client' && rule.idsIn === undefined) return;
+      if (++hosted > MAX_HOSTED_TOOLS)
+        throw fields.refusal(path, 'invalid_value', `must have at most ${MAX_HOSTED_TOOLS} tools run by the upstream`);
       const own = `${path}[${index}]`;
       const tool = objectIn(fields, element, own);
       if (rule.idsIn !== undefined) requireSingle(fields, element.field, own);

@@ -20,7 +20,7 @@ export function commonEdits(
     end,
     text: JSON.stringify(target.namedModels?.get(name) ?? name),
   }));
-  return [...renamed, ...others, ...sealEdits(body.bytes)];
+  return [...renamed, ...others, ...sealEdits(body.bytes, fields.sealed)];
 }
 
 /** The headers of a request with a JSON body. */

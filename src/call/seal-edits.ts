@@ -1,55 +1,60 @@
+import { Buffer } from 'node:buffer';
 import type { JsonEdit } from './json-splice.js';
+import { standsAt } from './json-text.js';
 
 /** What reasoning that this relay has sealed begins with, as a value in a body. */
-const SEALED = '"rly1.';
-/** The members that carry it. In a text of the conversation it is a text. */
-const CARRIER = /"(?:signature|data|encrypted_content)"\s*:\s*$/;
-const CARRIER_LENGTH = 64;
+const SEALED = Buffer.from('"rly1.');
+/** The members that carry it, as they are written. In a text of the conversation it is a text. */
+const CARRIERS = ['"signature"', '"data"', '"encrypted_content"'].map((name) => Buffer.from(name));
+/** No conversation has so many: those of more are left to the upstream. */
+const MAX_SEALED = 10_000;
+const SMALL_R = 0x72;
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN = 0x7b;
-const CLOSE = 0x7d;
-const OPEN_ARRAY = 0x5b;
 const COMMA = 0x2c;
 const SPACE = 0x20;
 
-/** Takes the objects out of a body's arrays that carry sealed reasoning; as good as no body has one. */
-export function sealEdits(body: Buffer): readonly JsonEdit[] {
-  if (!body.includes(SEALED)) return [];
-  const edits: JsonEdit[] = [];
-  const opened: number[] = [];
-  let sealed: number | undefined;
-  for (let at = 0; at < body.length; at += 1) {
-    const byte = body[at];
-    if (byte === QUOTE) {
-      if (isSealed(body, at)) sealed ??= opened.at(-1);
-      at = endOfString(body, at);
-    } else if (byte === OPEN) opened.push(at);
-    else if (byte === CLOSE) {
-      const start = opened.pop();
-      if (start === undefined || start !== sealed) continue;
-      sealed = undefined;
-      if (isElement(body, start)) edits.push(removal(body, start, at + 1, edits));
-    }
+/** An object in a body: `[start, end)`. */
+export interface ObjectPlace {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The name of a member, as `JsonStrings` knows it. */
+interface Name {
+  readonly nameStart: number;
+  readonly nameEnd: number;
+}
+
+/** Finds the objects in arrays that carry sealed reasoning, while a body is scanned. */
+export class SealFinder {
+  /** In the order of their ends. */
+  readonly found: ObjectPlace[] = [];
+  /** How many open objects and arrays there are where one was found that is still open; 0 for none. */
+  private depth = 0;
+
+  /** A string, whose quote is at `start`, is the value of a member of the innermost of `depth` open objects and arrays. */
+  member(body: Buffer, { nameStart, nameEnd }: Name, start: number, depth: number): void {
+    if (body[start + 1] !== SMALL_R || this.depth !== 0 || !standsAt(body, start, SEALED)) return;
+    const isCarrier = CARRIERS.some((name) => name.length === nameEnd - nameStart && standsAt(body, nameStart, name));
+    if (isCarrier) this.depth = depth;
   }
+
+  /**
+   * The innermost of `depth` open objects and arrays ends.
+   * @param isElement of an array: without the value of a member what is left would be no JSON
+   */
+  close(start: number, end: number, depth: number, isElement: boolean): void {
+    if (this.depth !== depth) return;
+    this.depth = 0;
+    if (isElement && this.found.length < MAX_SEALED) this.found.push({ start, end });
+  }
+}
+
+/** Takes these objects out of their arrays. @param places from a `SealFinder` */
+export function sealEdits(body: Buffer, places: readonly ObjectPlace[]): readonly JsonEdit[] {
+  const edits: JsonEdit[] = [];
+  for (const { start, end } of places) edits.push(removal(body, start, end, edits));
   return edits;
-}
-
-const isSealed = (body: Buffer, quote: number): boolean =>
-  body.toString('latin1', quote, quote + SEALED.length) === SEALED &&
-  CARRIER.test(body.toString('latin1', Math.max(0, quote - CARRIER_LENGTH), quote));
-
-/** Without the value of a member what is left would be no JSON. A comma in front of a value is an array's. */
-function isElement(body: Buffer, start: number): boolean {
-  const before = body[skip(body, start - 1, -1)];
-  return before === OPEN_ARRAY || before === COMMA;
-}
-
-/** The position of the closing quote of the string that opens here. */
-function endOfString(body: Buffer, quote: number): number {
-  let end = quote + 1;
-  while (end < body.length && body[end] !== QUOTE) end += body[end] === BACKSLASH ? 2 : 1;
-  return end;
 }
 
 /** With the comma behind it, else with the one before it; of neighbours one edit is made. */

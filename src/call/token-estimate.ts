@@ -94,7 +94,7 @@ const MAX_TOKENS = Uint8Array.from({ length: 1 << 16 }, (_, code) => {
 });
 
 /** No model reads more, in bytes of text: what lies behind counts by its size. */
-const MAX_WEIGHED_BYTES = 4 * 1024 * 1024;
+export const MAX_WEIGHED_BYTES = 4 * 1024 * 1024;
 
 /**
  * No text at `[start, end)` has more tokens than this: about one for two bytes of English, up to one a byte for what looks

@@ -71,7 +71,10 @@ function bodyOf(body: SplicedBody): Buffer {
 }
 
 function* slicesOf(pieces: Uint8Array[]): Generator<Uint8Array> {
-  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift())
+  // From the end of a reversed list: taking from the front of a long one moves all of it.
+  const left = pieces.toReversed();
+  pieces.length = 0;
+  for (let piece = left.pop(); piece !== undefined; piece = left.pop())
     for (let at = 0; at < piece.length; at += SLICE_BYTES) yield piece.subarray(at, at + SLICE_BYTES);
 }
 

@@ -1,4 +1,5 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit, type Type } from '@nestjs/common';
+import { MODULE_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService } from '@nestjs/core';
 import type { ProtocolAdapter, ProtocolId, RequestLine, UpstreamAdapter } from '../call/index.js';
 import { ChannelDirectory } from '../channels/index.js';
@@ -83,4 +84,24 @@ export class AdapterRegistry implements OnModuleInit {
 function found<Adapter>(adapter: Adapter | undefined, id: ProtocolId): Adapter {
   if (adapter === undefined) throw new RangeError(`No adapter is registered as "${id}".`);
   return adapter;
+}
+
+interface Adapters {
+  readonly protocols: ReadonlyMap<ProtocolId, ProtocolAdapter>;
+  readonly upstreams: ReadonlyMap<ProtocolId, UpstreamAdapter>;
+}
+
+/** The adapters of these modules, made without an application: they need nothing. */
+export function adaptersIn(modules: readonly Type[]): Adapters {
+  const providers = modules.flatMap(
+    (module) => (Reflect.getMetadata(MODULE_METADATA.PROVIDERS, module) ?? []) as readonly unknown[],
+  );
+  const made = <Adapter extends { readonly id: ProtocolId }>(decorator: typeof Protocol): Map<ProtocolId, Adapter> => {
+    const adapters = providers
+      .filter((provider): provider is Type<Adapter> => typeof provider === 'function')
+      .filter((provider) => Reflect.getMetadata(decorator.KEY, provider) !== undefined)
+      .map((Provider) => new Provider());
+    return new Map(adapters.map((adapter) => [adapter.id, adapter]));
+  };
+  return { protocols: made<ProtocolAdapter>(Protocol), upstreams: made<UpstreamAdapter>(Upstream) };
 }

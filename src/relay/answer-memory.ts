@@ -1,13 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import {
-  type Call,
-  type Frame,
-  type NamedAnswers,
-  type ProtocolAdapter,
-  type TreeObject,
-  writeJson,
-} from '../call/index.js';
+import { type Call, type Frame, type NamedAnswers, type ProtocolAdapter, type TreeObject } from '../call/index.js';
 import type { Channel, Maker } from '../channels/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { reasonOf, within } from '../shared/index.js';
@@ -27,8 +20,8 @@ interface Keepable {
   /** Who words the answer. */
   readonly protocol: ProtocolAdapter;
   readonly maker: Maker;
-  /** The request with everything in it that it named; undefined when the channel keeps the answer itself. */
-  readonly request: TreeObject | undefined;
+  /** All that the request says, as JSON, or undefined when that is too long. Absent: the channel keeps the answer itself. */
+  readonly input: (() => string | undefined) | undefined;
 }
 
 /** What a request names that is kept, here or upstream. */
@@ -58,11 +51,18 @@ export class AnswerMemory {
   /**
    * What the request names of earlier answers and of other upstream state; undefined, and nothing is waited for: nothing.
    * @param asked the dialect of the request
-   * @param request parsed; only asked for when its head says that it leans on something
+   * @param request parsed, for when it is expanded
+   * @param names what it names; only asked for when its head says that it leans on something
    * @throws NothingIsKept when the key keeps nothing, and the client asks for it or names what was kept
    */
-  recall(call: Call, caller: Caller, asked: ProtocolAdapter, request: () => TreeObject): Promise<Recalled> | undefined {
-    const recollecting = this.recollect(call, caller, asked, request);
+  recall(
+    call: Call,
+    caller: Caller,
+    asked: ProtocolAdapter,
+    request: () => TreeObject,
+    names: () => NamedAnswers | Promise<NamedAnswers>,
+  ): Promise<Recalled> | undefined {
+    const recollecting = this.recollect(call, caller, asked, request, names);
     const finding = this.states.namedBy(call, caller);
     if (recollecting === undefined && finding === undefined) return undefined;
     return Promise.all([recollecting, finding]).then(([recollection, state]) => ({ recollection, state }));
@@ -73,13 +73,17 @@ export class AnswerMemory {
     caller: Caller,
     asked: ProtocolAdapter,
     request: () => TreeObject,
-  ): Promise<Recollection> | undefined {
+    names: () => NamedAnswers | Promise<NamedAnswers>,
+  ): Promise<Recollection | undefined> | undefined {
     if (call.head.store === true && !caller.storesAnswers) throw NothingIsKept.ofAnswers();
     if (asked.storage === undefined || call.head.outside === undefined) return undefined;
-    const named = asked.storage.named(request());
-    if (named.answerId === undefined && named.itemIds.length === 0) return undefined;
-    if (!caller.storesAnswers) throw NothingIsKept.ofNames(named.answerId);
-    return this.find(named, call, caller, asked, request());
+    const find = (named: NamedAnswers): Promise<Recollection> | undefined => {
+      if (named.answerId === undefined && named.itemIds.length === 0) return undefined;
+      if (!caller.storesAnswers) throw NothingIsKept.ofNames(named.answerId);
+      return this.find(named, call, caller, asked, request);
+    };
+    const named = names();
+    return named instanceof Promise ? named.then(find) : find(named);
   }
 
   /** The same frames; what is to be kept of the answer, and the state that it names, is before its end goes on. */
@@ -90,7 +94,7 @@ export class AnswerMemory {
   }
 
   /** Whether the answer is to be kept, or remembered as one that its channel keeps. */
-  keeps({ call, caller, protocol }: Omit<Keepable, 'maker' | 'request'>): boolean {
+  keeps({ call, caller, protocol }: Pick<Keepable, 'call' | 'caller' | 'protocol'>): boolean {
     const wanted = protocol.storage !== undefined && protocol.id === call.protocol && call.head.store !== false;
     return wanted && caller.storesAnswers;
   }
@@ -112,7 +116,7 @@ export class AnswerMemory {
     call: Call,
     caller: Caller,
     asked: ProtocolAdapter,
-    request: TreeObject,
+    request: () => TreeObject,
   ): Promise<Recollection> {
     const owner = await this.ownerOf(call, caller);
     const answer = answerId === undefined ? undefined : await this.answers.find(owner, answerId);
@@ -121,11 +125,13 @@ export class AnswerMemory {
     return new Recollection(asked, request, { answer, ofItems, isKnown });
   }
 
-  private async write({ call, caller, protocol, maker, request }: Keepable, last: Uint8Array): Promise<void> {
+  private async write({ call, caller, protocol, maker, input }: Keepable, last: Uint8Array): Promise<void> {
     const { storage } = protocol;
     const given = storage?.answerIn(last);
     if (storage === undefined || given === undefined) return;
-    const content = request && { input: writeJson(storage.inputOf(request)), response: given.text() };
+    const text = input?.();
+    if (input !== undefined && text === undefined) return;
+    const content = text === undefined ? undefined : { input: text, response: given.text() };
     const { id, itemIds } = given;
     const owner = await this.ownerOf(call, caller);
     await this.answers.keep(owner, { id, itemIds, callId: call.id, ...maker, content });

@@ -10,7 +10,7 @@ import { Failover } from './failover.js';
 import type { Recollection } from './recollection.js';
 import { misfitOf } from './request-fit.js';
 import type { RunningCall } from './running-call.js';
-import { Translations, type Translator } from './translations.js';
+import { type Translatable, Translations } from './translations.js';
 
 /** Gets the answer to an admitted call: finds what it names of earlier ones, and whom it can be asked of. */
 @Injectable()
@@ -31,7 +31,9 @@ export class Attempts {
       let tree: TreeObject | undefined;
       const request = (): TreeObject => (tree ??= this.translations.read(call));
       const asked = this.adapters.protocol(call.protocol);
-      const recalling = this.memory.recall(call, admission.plan.caller, asked, request);
+      const { caller } = admission.plan;
+      const names = (): ReturnType<Translations['named']> => this.translations.named(call, caller, request);
+      const recalling = this.memory.recall(call, caller, asked, request, names);
       if (recalling === undefined) return this.firstOf(running, request);
       return from(recalling).pipe(switchMap((recalled) => this.firstOf(running, request, recalled)));
     });
@@ -52,21 +54,25 @@ export class Attempts {
       keeper: keeperOf(named),
       preferred: recollection?.maker,
     });
+    const translatable = this.translatable(running, request, recollection);
+    const frames = this.failover.frames(running, selection, this.translations.translator(translatable));
+    if (!selection.isEmpty) return frames;
+    const refused = defer(() => {
+      if (state !== undefined) throw state.refusal;
+      return frames;
+    });
+    if (recollection?.isKnown !== false) return refused;
     // Says which of the names is unknown.
-    if (recollection?.isKnown === false && selection.isEmpty) recollection.expanded();
-    if (state !== undefined && selection.isEmpty) throw state.refusal;
-    return this.failover.frames(running, selection, this.translatorOf(running, request, recollection));
+    return from(this.translations.requireNamed(translatable)).pipe(switchMap(() => refused));
   }
 
-  private translatorOf(
+  private translatable(
     { ticket: { call }, admission, protocol }: RunningCall,
     request: () => TreeObject,
     recollection: Recollection | undefined,
-  ): Translator {
+  ): Translatable {
     const { caller } = admission.plan;
-    return this.translations.translator(() => {
-      const expanded = recollection?.expanded() ?? request();
-      return { call, protocol, caller, request: request(), expanded };
-    });
+    const keepsInput = this.memory.keeps({ call, caller, protocol });
+    return { call, protocol, caller, request, recollection, keepsInput };
   }
 }

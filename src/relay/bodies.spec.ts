@@ -19,11 +19,12 @@ describe('a body that is refused for what it says', () => {
       const request = new IncomingMessage(new Socket());
       request.headers['content-encoding'] = encoding;
       const wrong = new Error('no JSON');
-      const reading = bodies.read(request, {
+      const watcher = {
         next: () => {
           throw wrong;
         },
-      });
+      };
+      const reading = bodies.read(request, watcher, 'acc_1');
       const times = encoding.split('gzip').length - 1;
       // More of it is to come.
       request.push(Array.from({ length: times }).reduce<Buffer>((bytes) => gzipSync(bytes), Buffer.alloc(MIB / 2)));

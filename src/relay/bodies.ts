@@ -23,19 +23,20 @@ export class Bodies {
   /**
    * The whole body, decoded; the watcher has seen all but the last slice of it by then. What is known to be too large by
    * its header is refused without reading it.
+   * @param accountId whose share of the memory it takes
    * @throws AppError, also what the watcher throws
    */
-  async read(request: IncomingMessage, watcher: BodyWatcher): Promise<HeldBody> {
+  async read(request: IncomingMessage, watcher: BodyWatcher, accountId: string): Promise<HeldBody> {
     const { maxBodyBytes: maxBytes } = this.config;
     const announced = announcedBytes(request) ?? 0;
     const encodings = encodingsOf(request);
     if (announced > maxBytes) throw tooLarge(maxBytes);
-    const share = this.budget.reserve(announced);
+    const share = this.budget.open(accountId);
     const limits = { maxBytes, share, timings: this.timings, turns: this.turns };
     const decoded = encodings.length === 0 ? undefined : new DecodedBody(request, encodings, maxBytes);
     try {
       const bytes = await new BodyReader(decoded ?? request, watcher, limits).read();
-      return new HeldBody(bytes, () => share.release());
+      return new HeldBody(bytes, share);
     } catch (error) {
       share.release();
       decoded?.destroy();

@@ -1,34 +1,139 @@
+import { jest } from '@jest/globals';
 import type { Config } from '../config/index.js';
-import { BodyBudget } from './body-budget.js';
+import { BodyBudget, type BodyShare } from './body-budget.js';
 
-const budgetOf = (bodyMemoryBytes: number): BodyBudget => new BodyBudget({ bodyMemoryBytes } as Config);
-const OVERLOADED = { kind: 'server_is_overloaded', details: { retryAfterSeconds: expect.any(Number) as number } };
+const OVERLOADED = expect.objectContaining({
+  kind: 'server_is_overloaded',
+  message: 'Request buffer memory is exhausted. Retry shortly.',
+  details: { retryAfterSeconds: 2 },
+});
+
+class Budget extends BodyBudget {
+  constructor(bodyMemoryBytes: number) {
+    super({ bodyMemoryBytes } as Config);
+  }
+
+  /** A body that has arrived. */
+  hold(accountId: string, bytes: number): BodyShare {
+    const share = this.open(accountId);
+    share.growTo(bytes);
+    return share;
+  }
+
+  /** A body that is still arriving. */
+  upload(accountId: string, bytes: number, onReclaimed: () => void): BodyShare {
+    const share = this.open(accountId);
+    share.beginUpload(onReclaimed);
+    share.growTo(bytes);
+    return share;
+  }
+}
 
 describe('the budget of bodies', () => {
   it('refuses what does not fit beside what there is, and says when to come again', () => {
-    const budget = budgetOf(100);
-    budget.reserve(60);
-    expect(() => budget.reserve(41)).toThrow(expect.objectContaining(OVERLOADED));
+    const budget = new Budget(100);
+    budget.hold('one', 60);
+    expect(() => budget.hold('two', 41)).toThrow(OVERLOADED);
     expect(budget.takenBytes).toBe(60);
-    budget.reserve(40);
+    budget.hold('two', 20);
+    budget.hold('three', 20);
   });
 
-  it('lets a share grow as long as there is room, and never shrinks it', () => {
-    const budget = budgetOf(100);
-    const share = budget.reserve(0);
-    share.growTo(70);
-    share.growTo(30);
+  it('lets a share grow as long as there is room, and shrinks it when it is told to', () => {
+    const budget = new Budget(100);
+    const share = budget.hold('one', 10);
+    share.growTo(100);
+    share.growTo(50);
+    expect(budget.takenBytes).toBe(100);
+    share.shrinkTo(70);
     expect(budget.takenBytes).toBe(70);
-    expect(() => share.growTo(101)).toThrow(expect.objectContaining(OVERLOADED));
-    expect(budget.takenBytes).toBe(70);
+    budget.hold('two', 10);
+    expect(() => share.growTo(91)).toThrow(OVERLOADED);
+    expect(budget.takenBytes).toBe(80);
+  });
+
+  it('refuses a request for good that needs more than there is for all', () => {
+    const share = new Budget(100).hold('one', 60);
+    expect(() => share.growTo(101)).toThrow(expect.objectContaining({ kind: 'request_too_large' }));
   });
 
   it('takes a share back once', () => {
-    const budget = budgetOf(100);
-    const share = budget.reserve(50);
-    budget.reserve(20);
+    const budget = new Budget(100);
+    const share = budget.hold('one', 50);
+    budget.hold('two', 20);
     share.release();
     share.release();
     expect(budget.takenBytes).toBe(20);
+  });
+});
+
+describe('N3: the budget of bodies between accounts', () => {
+  let ended: string[];
+  beforeEach(() => (ended = []));
+  afterEach(() => jest.useRealTimers());
+
+  it('counts what has arrived, not what is announced', () => {
+    const budget = new Budget(100);
+    budget.upload('one', 0, () => ended.push('one'));
+    budget.hold('two', 100);
+    expect(ended).toEqual([]);
+  });
+
+  it('keeps half free when an account has more than a quarter in several requests', () => {
+    const budget = new Budget(100);
+    budget.hold('greedy', 20);
+    budget.hold('greedy', 30);
+    expect(() => budget.hold('greedy', 1)).toThrow(OVERLOADED);
+    budget.hold('modest', 25);
+    budget.hold('other', 25);
+  });
+
+  it('ends the youngest uploads of an account with more than a quarter when another account needs the memory', () => {
+    const budget = new Budget(100);
+    for (const index of [0, 1, 2, 3]) budget.upload('greedy', 12, () => ended.push(`greedy ${index}`));
+    for (const accountId of ['one', 'two', 'three']) budget.hold(accountId, 20);
+    expect(ended).toEqual(['greedy 3']);
+    expect(budget.takenBytes).toBe(96);
+  });
+
+  it('ends no upload for an account that has more than a quarter itself', () => {
+    const budget = new Budget(100);
+    budget.upload('one', 40, () => ended.push('one'));
+    budget.upload('two', 40, () => ended.push('two'));
+    expect(() => budget.hold('one', 30)).toThrow(OVERLOADED);
+    expect(() => budget.hold('one', 1)).toThrow(OVERLOADED);
+    expect(ended).toEqual([]);
+  });
+
+  it('ends uploads first that are slower than 100 kB/s', () => {
+    jest.useFakeTimers();
+    const budget = new Budget(1_000_000);
+    budget.upload('fast', 600_000, () => ended.push('fast'));
+    budget.upload('slow', 190_000, () => ended.push('slow'));
+    jest.advanceTimersByTime(2000);
+    budget.hold('other', 250_000);
+    expect(ended).toEqual(['slow']);
+  });
+
+  it('takes an upload for slow that began fast and then stopped', () => {
+    jest.useFakeTimers();
+    const budget = new Budget(1_000_000);
+    const upload = budget.upload('stalled', 1, () => ended.push('stalled'));
+    jest.advanceTimersByTime(1000);
+    upload.growTo(900_000);
+    jest.advanceTimersByTime(900);
+    budget.hold('other', 100_000);
+    expect(ended).toEqual([]);
+    jest.advanceTimersByTime(1100);
+    budget.hold('other', 150_000);
+    expect(ended).toEqual(['stalled']);
+  });
+
+  it('ends no body that has arrived', () => {
+    const budget = new Budget(100);
+    const upload = budget.upload('one', 90, () => ended.push('one'));
+    upload.endUpload();
+    expect(() => budget.hold('two', 20)).toThrow(OVERLOADED);
+    expect(ended).toEqual([]);
   });
 });

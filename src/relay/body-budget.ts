@@ -1,14 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/index.js';
-import { AppError } from '../shared/index.js';
+import { AppError, monotonicMs } from '../shared/index.js';
+import { UploadSpeed } from './upload-speed.js';
 
 /** Bodies come and go within seconds. */
 const RETRY_AFTER_SECONDS = 2;
+/** What one account may hold while others need memory. */
+const FAIR_FRACTION = 1 / 4;
+/** What an account that holds more leaves free: bodies that have arrived cannot be ended to make room. */
+const FREE_FRACTION = 1 / 2;
 
-/** What the bodies of all calls may take of memory together. A body that does not fit is refused, not waited for. */
+/**
+ * Memory that the requests of all calls take together, shared between accounts. Only bytes that have arrived count. When
+ * it is short, uploads that still arrive are ended to make room: the slow ones first, then those of accounts with more
+ * than their fair share. A request that does not fit even so is refused; nothing waits.
+ */
 @Injectable()
 export class BodyBudget {
   private taken = 0;
+  private readonly takenBy = new Map<string, number>();
+  /** Of bodies that are still arriving, the oldest first. */
+  private readonly uploads = new Set<BodyShare>();
 
   constructor(private readonly config: Config) {}
 
@@ -17,40 +29,136 @@ export class BodyBudget {
     return this.taken;
   }
 
-  /** @throws AppError server_is_overloaded */
-  reserve(bytes: number): BodyShare {
-    const share = new BodyShare((more) => this.take(more));
-    share.growTo(bytes);
-    return share;
+  /** The share of one request, empty at first. */
+  open(accountId: string): BodyShare {
+    return new BodyShare(accountId, this);
   }
 
-  private take(bytes: number): void {
-    if (bytes > 0 && this.taken + bytes > this.config.bodyMemoryBytes)
-      throw new AppError(
-        'server_is_overloaded',
-        'The requests that are being read take all the memory that there is for them. Try again in a moment.',
-        { retryAfterSeconds: RETRY_AFTER_SECONDS },
-      );
+  /** For `BodyShare`. @throws AppError server_is_overloaded; request_too_large when it would never fit */
+  take(share: BodyShare, bytes: number): void {
+    if (share.bytes + bytes > this.config.bodyMemoryBytes) throw needsTooMuch();
+    if (!this.fits(share, bytes)) this.makeRoom(share, bytes);
+    if (!this.fits(share, bytes)) throw exhausted();
+    this.add(share.accountId, bytes);
+  }
+
+  /** For `BodyShare`. */
+  giveBack({ accountId }: BodyShare, bytes: number): void {
+    this.add(accountId, -bytes);
+  }
+
+  /** For `BodyShare`: from now on it can be ended to make room, or not any more. */
+  setArriving(share: BodyShare, isArriving: boolean): void {
+    if (isArriving) this.uploads.add(share);
+    else this.uploads.delete(share);
+  }
+
+  private add(accountId: string, bytes: number): void {
     this.taken += bytes;
+    const held = this.heldBy(accountId) + bytes;
+    if (held === 0) this.takenBy.delete(accountId);
+    else this.takenBy.set(accountId, held);
+  }
+
+  private heldBy(accountId: string): number {
+    return this.takenBy.get(accountId) ?? 0;
+  }
+
+  private get fairBytes(): number {
+    return this.config.bodyMemoryBytes * FAIR_FRACTION;
+  }
+
+  private isFair({ accountId }: BodyShare, bytes: number): boolean {
+    return this.heldBy(accountId) + bytes <= this.fairBytes;
+  }
+
+  /** The only request of an account may take all that is free: otherwise a body of the largest size would never fit. */
+  private fits(share: BodyShare, bytes: number): boolean {
+    const isOnly = this.heldBy(share.accountId) === share.bytes;
+    const leftFree = isOnly || this.isFair(share, bytes) ? 0 : FREE_FRACTION;
+    return this.taken + bytes <= this.config.bodyMemoryBytes * (1 - leftFree);
+  }
+
+  private makeRoom(share: BodyShare, bytes: number): void {
+    const isFair = this.isFair(share, bytes);
+    if (!isFair && this.heldBy(share.accountId) !== share.bytes) return;
+    const nowMs = monotonicMs();
+    this.end(share, bytes, (upload) => upload.isSlow(nowMs));
+    if (isFair) this.end(share, bytes, (upload) => !this.isFair(upload, 0));
+  }
+
+  /** Ends other uploads of a kind, the youngest first, until there is room. */
+  private end(share: BodyShare, bytes: number, mayEnd: (upload: BodyShare) => boolean): void {
+    for (const upload of [...this.uploads].toReversed()) {
+      if (this.fits(share, bytes)) return;
+      if (upload !== share && upload.bytes > 0 && mayEnd(upload)) upload.reclaim(exhausted());
+    }
   }
 }
 
-/** What one body has of the budget. */
+/** What one request has of the budget. */
 export class BodyShare {
-  private bytes = 0;
+  private held = 0;
+  private speed: UploadSpeed | undefined;
+  private onReclaimed: (error: AppError) => void = () => undefined;
 
-  constructor(private readonly take: (bytes: number) => void) {}
+  constructor(
+    readonly accountId: string,
+    private readonly budget: BodyBudget,
+  ) {}
+
+  get bytes(): number {
+    return this.held;
+  }
 
   /** @throws AppError server_is_overloaded */
   growTo(bytes: number): void {
-    if (bytes <= this.bytes) return;
-    this.take(bytes - this.bytes);
-    this.bytes = bytes;
+    if (bytes <= this.held) return;
+    this.budget.take(this, bytes - this.held);
+    this.held = bytes;
+    this.speed?.note(bytes, monotonicMs());
+  }
+
+  shrinkTo(bytes: number): void {
+    if (bytes >= this.held) return;
+    this.budget.giveBack(this, this.held - bytes);
+    this.held = bytes;
+  }
+
+  /** The body begins to arrive. @param onReclaimed called at most once, when its memory was given to another request */
+  beginUpload(onReclaimed: (error: AppError) => void): void {
+    this.onReclaimed = onReclaimed;
+    this.speed = new UploadSpeed(monotonicMs());
+    this.budget.setArriving(this, true);
+  }
+
+  /** All of it has arrived, or no more is read. Again does nothing. */
+  endUpload(): void {
+    this.speed = undefined;
+    this.budget.setArriving(this, false);
+  }
+
+  isSlow(nowMs: number): boolean {
+    return this.speed?.isSlow(this.held, nowMs) === true;
+  }
+
+  /** For `BodyBudget`. */
+  reclaim(error: AppError): void {
+    this.release();
+    this.onReclaimed(error);
   }
 
   /** Gives all of it back; again does nothing. */
   release(): void {
-    this.take(-this.bytes);
-    this.bytes = 0;
+    this.endUpload();
+    this.shrinkTo(0);
   }
 }
+
+const exhausted = (): AppError =>
+  new AppError('server_is_overloaded', 'Request buffer memory is exhausted. Retry shortly.', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+
+const needsTooMuch = (): AppError =>
+  new AppError('request_too_large', 'The request needs more memory than this service has for all requests.');

@@ -17,7 +17,7 @@ function aRequest(length?: number): IncomingMessage {
 }
 
 function limits(): ConstructorParameters<typeof BodyReader>[2] {
-  const share = new BodyBudget({ bodyMemoryBytes: 100 * MIB } as Config).reserve(0);
+  const share = new BodyBudget({ bodyMemoryBytes: 100 * MIB } as Config).open('acc_1');
   return { maxBytes: 64 * MIB, share, timings: new RelayTimings(), turns: new Turns() };
 }
 

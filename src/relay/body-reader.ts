@@ -62,6 +62,7 @@ export class BodyReader {
       if (this.source.destroyed) return reject(left());
       this.succeed = resolve;
       this.refuse = reject;
+      this.limits.share.beginUpload((error) => this.fail(error));
       this.source.on('data', this.onData).once('end', this.onEnd).once('error', this.onLeft).once('close', this.onLeft);
       this.slowTimer = setInterval(() => this.demandSpeed(), this.limits.timings.bodyMs);
     });
@@ -80,6 +81,7 @@ export class BodyReader {
 
   private readonly onEnd = (): void => {
     this.isComplete = true;
+    this.limits.share.endUpload();
     if (!this.isWaiting) this.finish();
   };
 
@@ -137,6 +139,7 @@ export class BodyReader {
 
   private stop(): void {
     this.isOver = true;
+    this.limits.share.endUpload();
     // The request outlives its body, and knows this reader.
     this.memory = new GrowingMemory(0, true);
     clearInterval(this.slowTimer);

@@ -1,18 +1,27 @@
 import { Injectable } from '@nestjs/common';
-import { type Observable, defer } from 'rxjs';
+import { defer, isObservable, type Observable, switchMap } from 'rxjs';
 import type { AttemptTarget } from '../billing/index.js';
-import type { Frame } from '../call/index.js';
+import type { Frame, UpstreamAdapter } from '../call/index.js';
 import { type Assignment, UpstreamClient } from '../channels/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { AnswerMemory } from './answer-memory.js';
 import { lane } from './lane.js';
-import { prepareRequest } from './prepared-request.js';
+import { type PreparedRequest, prepareRequest } from './prepared-request.js';
 import { RelayTimings } from './relay-timings.js';
 import type { RunningCall } from './running-call.js';
 import type { Translation } from './translation.js';
 import type { Translator } from './translations.js';
 import { traced } from './traced-request.js';
 import { timeLimits, watchAttempt } from './watched-attempt.js';
+
+/** What one upstream is asked with. */
+interface Asking {
+  readonly running: RunningCall;
+  readonly assignment: Assignment;
+  readonly adapter: UpstreamAdapter;
+  readonly translator: Translator;
+  readonly totalMs: number;
+}
 
 /** One request to one upstream, and its answer. */
 @Injectable()
@@ -31,37 +40,46 @@ export class Exchange {
    */
   frames(running: RunningCall, assignment: Assignment, translator: Translator, totalMs: number): Observable<Frame> {
     return defer(() => {
-      const { ticket, answer } = running;
-      const { channel, credential } = assignment;
-      const { call } = ticket;
-      const adapter = this.adapters.upstream(channel.protocol);
-      const prepared = prepareRequest(running, channel, adapter, translator);
-      const { target, request, translation, losses, stopsSent } = prepared;
-      // Also when there are none: those of an attempt that failed are not this one's.
-      answer.warnings = losses.header;
-      const attempt = ticket.beginAttempt({
-        ...attemptTarget(assignment, running.admission.plan.model.name, target.model),
-        isTierLeftOut: losses.has('unsupported_parameter', 'service_tier'),
-      });
-      answer.begin();
-      const limits = timeLimits({ ...channel.timeouts, totalMs }, target.stream, this.timings.preludeMs);
-      const context = {
-        call,
-        adapter,
-        target,
-        answer,
-        attempt,
-        translation,
-        translator,
-        losses: losses.forAnswer(),
-        stopsSent,
-        timings: this.timings,
-      };
-      const frames = this.client
-        .open(channel, credential?.secret, traced(request, ticket, channel, adapter), answer.flow)
-        .pipe(lane(context), watchAttempt({ attempt, answer, ...limits }));
-      return this.kept(frames, running, assignment, translation);
+      const adapter = this.adapters.upstream(assignment.channel.protocol);
+      const prepared = prepareRequest(running, assignment.channel, adapter, translator);
+      const ask = (ready: PreparedRequest): Observable<Frame> =>
+        this.ask(ready, { running, assignment, adapter, translator, totalMs });
+      return isObservable(prepared) ? prepared.pipe(switchMap(ask)) : ask(prepared);
     });
+  }
+
+  private ask(
+    prepared: PreparedRequest,
+    { running, assignment, adapter, translator, totalMs }: Asking,
+  ): Observable<Frame> {
+    const { ticket, answer } = running;
+    const { channel, credential } = assignment;
+    const { call } = ticket;
+    const { target, request, translation, losses, stopsSent } = prepared;
+    // Also when there are none: those of an attempt that failed are not this one's.
+    answer.warnings = losses.header;
+    const attempt = ticket.beginAttempt({
+      ...attemptTarget(assignment, running.admission.plan.model.name, target.model),
+      isTierLeftOut: losses.has('unsupported_parameter', 'service_tier'),
+    });
+    answer.begin();
+    const limits = timeLimits({ ...channel.timeouts, totalMs }, target.stream, this.timings.preludeMs);
+    const context = {
+      call,
+      adapter,
+      target,
+      answer,
+      attempt,
+      translation,
+      translator,
+      losses: losses.forAnswer(),
+      stopsSent,
+      timings: this.timings,
+    };
+    const frames = this.client
+      .open(channel, credential?.secret, traced(request, ticket, channel, adapter), answer.flow)
+      .pipe(lane(context), watchAttempt({ attempt, answer, ...limits }));
+    return this.kept(frames, running, assignment, translation);
   }
 
   private kept(
@@ -72,7 +90,7 @@ export class Exchange {
   ): Observable<Frame> {
     const { caller } = admission.plan;
     const maker = { channelId: channel.id, credentialId: credential?.id ?? null };
-    return this.memory.kept(frames, { call, caller, protocol, maker, request: translation?.request });
+    return this.memory.kept(frames, { call, caller, protocol, maker, input: translation?.input });
   }
 }
 

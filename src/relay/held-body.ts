@@ -1,4 +1,5 @@
 import type { BodySize, CallBody, PromptSample } from '../call/index.js';
+import type { BodyShare } from './body-budget.js';
 
 /** A body of this size is kept whole while its answer comes, so that its prompt can be counted. */
 const MAX_KEPT_BYTES = 32 * 1024;
@@ -15,7 +16,7 @@ export class HeldBody implements CallBody {
 
   constructor(
     bytes: Buffer,
-    private readonly release: () => void,
+    private readonly share: Pick<BodyShare, 'growTo' | 'shrinkTo' | 'release'>,
   ) {
     this.kept = bytes;
   }
@@ -29,6 +30,17 @@ export class HeldBody implements CallBody {
     return this.kept ?? this.rest;
   }
 
+  /**
+   * Counts what is made of it until it is dropped, or counted again.
+   * @param bytes beside its own
+   * @throws AppError server_is_overloaded
+   */
+  countBeside(bytes: number): void {
+    if (this.kept === undefined) return;
+    this.share.growTo(this.kept.length + bytes);
+    this.share.shrinkTo(this.kept.length + bytes);
+  }
+
   /** Keeps what its prompt can be counted by. Again does nothing. */
   shrink(size: BodySize): void {
     if (this.kept !== undefined) this.rest = this.kept.length <= MAX_KEPT_BYTES ? this.kept : sampleOf(this.kept, size);
@@ -38,7 +50,7 @@ export class HeldBody implements CallBody {
   /** Again does nothing. */
   drop(): void {
     this.kept = undefined;
-    this.release();
+    this.share.release();
   }
 }
 

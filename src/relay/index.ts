@@ -2,7 +2,7 @@
 // that the answer takes, and its writing to the client. Also what a key can ask besides calls (models, itself, the
 // length of a prompt, kept answers), probes, and addresses that nothing else answers.
 // Does not own what is on the wire (protocols), what a call costs (billing), or how an upstream is reached (channels).
-export { AdapterRegistry } from './adapter.registry.js';
+export { AdapterRegistry, adaptersIn } from './adapter.registry.js';
 export { isApiAddress, isApiRequest } from './api-request.js';
 export { CallRoute } from './call.guard.js';
 export { ChannelProbe, type ProbeResult } from './channel-probe.js';
@@ -13,9 +13,12 @@ export { usualForm } from './path-forms.js';
 export { PromptCounts } from './prompt-counts.js';
 export { PromptRoute } from './prompt-route.js';
 export { Protocol, Upstream } from './protocol.decorator.js';
+export { unsealWith } from './reasoning-seal.js';
 export { RelayModule } from './relay.module.js';
 export { RelayService } from './relay.service.js';
 export { RelayTimings } from './relay-timings.js';
 export { answering, arrivalOf, currentRequestId, noteArrival, requestLineOf } from './request-facts.js';
 export { RunState } from './run-state.js';
+export { doJob, type TranslationJob } from './translation-job.js';
+export { TranslationThread } from './translation-thread.js';
 export { type CheckResult, UpstreamQuestions } from './upstream-questions.js';

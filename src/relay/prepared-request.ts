@@ -1,3 +1,4 @@
+import { catchError, isObservable, map, type Observable, throwError } from 'rxjs';
 import {
   type Call,
   Losses,
@@ -11,10 +12,10 @@ import type { Channel } from '../channels/index.js';
 import { AppError } from '../shared/index.js';
 import type { RunningCall } from './running-call.js';
 import type { Translation } from './translation.js';
-import type { Translator } from './translations.js';
+import type { TranslatedRequest, Translator } from './translations.js';
 
 /** A request that is ready to go up, and what must be known of it to read its answer. */
-interface PreparedRequest {
+export interface PreparedRequest {
   readonly target: UpstreamTarget;
   readonly request: UpstreamRequest;
   /** Undefined when it goes up in the client's own words. */
@@ -25,6 +26,7 @@ interface PreparedRequest {
 }
 
 /**
+ * Later only when a large request is translated.
  * @param translator reads the request, where the upstream's dialect is another one
  * @throws AppError as the adapter does; NotForThisChannel when the request cannot be said in its dialect
  */
@@ -33,7 +35,7 @@ export function prepareRequest(
   channel: Channel,
   adapter: UpstreamAdapter,
   translator: Translator,
-): PreparedRequest {
+): PreparedRequest | Observable<PreparedRequest> {
   const { call } = running.ticket;
   if (passesVerbatim(call, running.protocol.id, channel, adapter)) {
     const target = targetOf(running, channel, false);
@@ -41,15 +43,28 @@ export function prepareRequest(
     const whole = { translation: undefined, losses: new Losses(false), stopsSent: Infinity };
     return { target, request: adapter.verbatim.rewriteRequest(call, target), ...whole };
   }
+  const target = targetOf(running, channel, true);
+  const prepared = ({ request, translation, losses }: TranslatedRequest): PreparedRequest => ({
+    target,
+    request,
+    translation,
+    losses,
+    stopsSent: request.stopsSent ?? 0,
+  });
   try {
-    const translation = translator.ofRequest();
-    const target = targetOf(running, channel, true);
-    const { request, losses } = translation.build(adapter, target);
-    return { target, request, translation, losses, stopsSent: request.stopsSent ?? 0 };
+    const built = translator.build(adapter, target);
+    if (!isObservable(built)) return prepared(built);
+    return built.pipe(
+      map(prepared),
+      catchError((error: unknown) => throwError(() => unfit(error))),
+    );
   } catch (error) {
-    throw error instanceof AppError && error.kind === 'invalid_request' ? new NotForThisChannel(error) : error;
+    throw unfit(error);
   }
 }
+
+const unfit = (error: unknown): unknown =>
+  error instanceof AppError && error.kind === 'invalid_request' ? new NotForThisChannel(error) : error;
 
 /** Why a channel was not asked though another one may be: its dialect lacks a word. */
 export class NotForThisChannel extends Error {

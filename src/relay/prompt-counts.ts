@@ -30,10 +30,10 @@ export class PromptCounts {
    */
   async answer(question: PromptQuestion, request: FastifyRequest): Promise<JsonObject> {
     const reader = question.headReader(requestLineOf(request));
-    const body = await this.bodies.read(request.raw, reader);
+    const caller = callerOf(request);
+    const body = await this.bodies.read(request.raw, reader, caller.accountId);
     try {
       const head = reader.end(body);
-      const caller = callerOf(request);
       const { createdAt, ip } = arrivalOf(request);
       const line = requestLineOf(request);
       const call: Call = { id: request.id, createdAt, protocol: question.protocol, request: line, ip, head, body };

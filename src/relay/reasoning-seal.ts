@@ -17,7 +17,8 @@ const KINDS: readonly unknown[] = ['signature', 'redacted', 'encrypted', 'text']
  */
 @Injectable()
 export class ReasoningSeal {
-  private readonly key: Buffer;
+  /** For `unsealWith`. */
+  readonly key: Buffer;
 
   constructor(config: Config) {
     this.key = Buffer.from(hkdfSync('sha256', config.secretKey.reveal(), '', PURPOSE, KEY_BYTES));
@@ -29,20 +30,27 @@ export class ReasoningSeal {
     return `${sealed}.${this.mac(sealed).toString('base64url')}`;
   }
 
-  /** Undefined when the text was not sealed here, or has been changed since. */
+  /** As `unsealWith`. */
   unseal(text: string): OpaqueReasoning | undefined {
-    const point = text.lastIndexOf('.');
-    if (!text.startsWith(`${VERSION}.`) || point <= VERSION.length) return undefined;
-    const given = Buffer.from(text.slice(point + 1), 'base64url');
-    const expected = this.mac(text.slice(0, point));
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-    return opaqueIn(JSON.parse(Buffer.from(text.slice(VERSION.length + 1, point), 'base64url').toString('utf8')));
+    return unsealWith(this.key, text);
   }
 
   private mac(text: string): Buffer {
-    return createHmac('sha256', this.key).update(text).digest();
+    return macOf(this.key, text);
   }
 }
+
+/** Undefined when the text was not sealed under this key, or has been changed since. */
+export function unsealWith(key: Uint8Array, text: string): OpaqueReasoning | undefined {
+  const point = text.lastIndexOf('.');
+  if (!text.startsWith(`${VERSION}.`) || point <= VERSION.length) return undefined;
+  const given = Buffer.from(text.slice(point + 1), 'base64url');
+  const expected = macOf(key, text.slice(0, point));
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+  return opaqueIn(JSON.parse(Buffer.from(text.slice(VERSION.length + 1, point), 'base64url').toString('utf8')));
+}
+
+const macOf = (key: Uint8Array, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
 /** A later version of the program may have sealed what this one does not know. */
 function opaqueIn(content: unknown): OpaqueReasoning | undefined {

@@ -3,7 +3,7 @@ import { type Channel, type Maker, sharesState } from '../channels/index.js';
 import type { StoredAnswer } from '../stored-answers/index.js';
 
 /** What was found of the answers that a request names. */
-interface Found {
+export interface Found {
   readonly answer: StoredAnswer | undefined;
   readonly ofItems: ReadonlyMap<string, StoredAnswer>;
   /** Nothing that it names is missing. */
@@ -17,8 +17,8 @@ export class Recollection {
 
   constructor(
     private readonly asked: ProtocolAdapter,
-    private readonly request: TreeObject,
-    private readonly found: Found,
+    private readonly request: () => TreeObject,
+    readonly found: Found,
   ) {}
 
   /**
@@ -31,6 +31,12 @@ export class Recollection {
     if (!this.found.isKnown) return channel.protocol === this.asked.id && sharesState(channel);
     if (keeper !== undefined) return keeper.channelId === channel.id;
     return channel.protocol !== this.asked.id;
+  }
+
+  /** Characters of what is kept here and would be read. */
+  get length(): number {
+    const contents = new Set(this.answers.map(({ content }) => content));
+    return [...contents].reduce((sum, one) => sum + (one ? one.input.length + one.response.length : 0), 0);
   }
 
   /** Everything that is named was given to this account. */
@@ -64,7 +70,7 @@ export class Recollection {
       return content === undefined ? [] : [[id, content] as const];
     });
     const named = { answer: answer && this.contentOf(answer), ofItems: new Map(kept) };
-    return this.asked.storage?.expand(this.request, named) ?? this.request;
+    return this.asked.storage?.expand(this.request(), named) ?? this.request();
   }
 
   private contentOf(answer: StoredAnswer): KeptAnswer | undefined {

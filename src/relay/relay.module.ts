@@ -43,6 +43,8 @@ import { RunState } from './run-state.js';
 import { SharedMemory } from './shared-memory.js';
 import { StateAccess } from './state-access.js';
 import { StrayController, StrayGuard } from './stray.controller.js';
+import { TranslationQueue } from './translation-queue.js';
+import { TranslationThread } from './translation-thread.js';
 import { Translations } from './translations.js';
 import { Turns } from './turns.js';
 import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
@@ -92,7 +94,9 @@ import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
     SharedMemory,
     StateAccess,
     StrayGuard,
+    TranslationQueue,
     Translations,
+    TranslationThread,
     Turns,
     UpstreamPromptCounts,
   ],

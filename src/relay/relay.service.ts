@@ -101,7 +101,7 @@ export class RelayService {
     const choice = 'headReader' in dialect ? asAddressed(dialect, requestLineOf(request)) : dialect;
     try {
       const { interruption } = answer;
-      const call = await unlessInterrupted(this.read(choice, request), interruption, ({ body }) => body.drop());
+      const call = await unlessInterrupted(this.read(choice, request, caller), interruption, ({ body }) => body.drop());
       return { ...call, share: await this.shareOf(call, caller, answer) };
     } catch (thrown) {
       const error = AppError.from(thrown);
@@ -111,8 +111,12 @@ export class RelayService {
     }
   }
 
-  private async read(choice: DialectChoice, request: FastifyRequest): Promise<Omit<ReadCall, 'share'>> {
-    const body = await this.bodies.read(request.raw, choice);
+  private async read(
+    choice: DialectChoice,
+    request: FastifyRequest,
+    { accountId }: Caller,
+  ): Promise<Omit<ReadCall, 'share'>> {
+    const body = await this.bodies.read(request.raw, choice, accountId);
     try {
       const { asked, answers, head } = await choice.end(body);
       const { createdAt, ip, trace } = arrivalOf(request);

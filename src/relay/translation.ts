@@ -11,7 +11,6 @@ import {
   ResultCollector,
   type StreamDecoder,
   type StreamRenderer,
-  type TreeObject,
   type UpstreamAdapter,
   type UpstreamRequest,
   type UpstreamTarget,
@@ -35,8 +34,8 @@ export class Translation {
     /** The dialect of the answer. */
     private readonly protocol: ProtocolAdapter,
     private readonly losses: Losses,
-    /** With everything in it that the client's names. */
-    readonly request: TreeObject,
+    /** All that the request says, as JSON, once it names nothing any more; gives undefined when that is too long. */
+    readonly input: () => string | undefined = () => undefined,
   ) {
     this.call = context.call;
     this.content = context.content;

@@ -1,40 +1,78 @@
 import { Injectable } from '@nestjs/common';
+import { firstValueFrom, map, type Observable } from 'rxjs';
 import { countedPromptTokens, likelyPromptTokens } from '../billing/index.js';
 import {
   type Call,
-  isTreeObject,
+  type CallContent,
   Losses,
+  type NamedAnswers,
   type ProtocolAdapter,
-  parseJsonTree,
+  SplicedBody,
   type TreeObject,
+  type UpstreamAdapter,
+  type UpstreamRequest,
+  type UpstreamTarget,
+  writeJson,
 } from '../call/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError } from '../shared/index.js';
 import { TokenCounter } from '../tokens/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { ReasoningSeal } from './reasoning-seal.js';
+import type { Recollection } from './recollection.js';
 import { Translation } from './translation.js';
+import {
+  type BuiltRequest,
+  readTree,
+  type TranslationReply,
+  type TranslationTask,
+  unpacked,
+} from './translation-job.js';
+import { TranslationQueue } from './translation-queue.js';
+import { TranslationThread } from './translation-thread.js';
 
 /** Larger prompts are not counted for the start of a stream: the count would come too late, and delay those of bills. */
 const MAX_COUNTED_BYTES = 256 * 1024;
 /** A prompt may be larger than its model can read. */
 const NO_WINDOW = Infinity;
 
-interface Translated {
+/** A request that has been read. */
+interface Read {
+  readonly content: CallContent;
+  /** As far as responses show it. */
+  readonly request: TreeObject;
+  readonly losses: Losses;
+  readonly input: () => string | undefined;
+}
+
+/** A call whose request may have to be translated. */
+export interface Translatable {
   readonly call: Call;
   /** Who words the answer; the request is in the call's own dialect. */
   readonly protocol: ProtocolAdapter;
   readonly caller: Caller;
-  /** As the client sent it. */
-  readonly request: TreeObject;
-  /** With everything in it that it names. */
-  readonly expanded: TreeObject;
+  /** As the client sent it, read when it is first needed. */
+  readonly request: () => TreeObject;
+  /** Where it names earlier responses. */
+  readonly recollection: Recollection | undefined;
+  /** The response is to be kept, with all input. */
+  readonly keepsInput: boolean;
+}
+
+/** A request in another dialect, and what reads its response. */
+export interface TranslatedRequest {
+  readonly request: UpstreamRequest;
+  readonly translation: Translation;
+  readonly losses: Losses;
 }
 
 /** The two uses of a translation of one call. */
 export interface Translator {
-  /** For upstreams of other dialects. @throws AppError invalid_request naming what cannot be said there */
-  ofRequest(): Translation;
+  /**
+   * The request for an upstream of another dialect. A large one is built in a thread of its own, when it is subscribed to.
+   * @throws AppError invalid_request naming what cannot be said there
+   */
+  build(adapter: UpstreamAdapter, target: UpstreamTarget): TranslatedRequest | Observable<TranslatedRequest>;
   /**
    * For an answer that is written anew though its request went up as it was: of that nothing was lost. Undefined when it
    * asks for what only its own dialect knows.
@@ -49,27 +87,49 @@ export class Translations {
     private readonly adapters: AdapterRegistry,
     private readonly reasoning: ReasoningSeal,
     private readonly counter: TokenCounter,
+    private readonly queue: TranslationQueue,
+    private readonly thread: TranslationThread,
   ) {}
 
   /** A request as a tree. @throws AppError invalid_request when it is no JSON after all */
   read({ body, protocol }: Call): TreeObject {
-    try {
-      const tree = parseJsonTree(body.bytes.toString('utf8'), this.adapters.protocol(protocol).rawMembers);
-      if (isTreeObject(tree)) return tree;
-    } catch {
-      // The scanner looks at what it needs; the rest of the grammar is looked at here.
-    }
-    throw new AppError('invalid_request', 'The body is not valid JSON, or is nested too deeply.');
+    return readTree(body.bytes, this.adapters.protocol(protocol));
   }
 
-  /** @param asked what is to be translated, read when it is needed; for requests once, by whichever channel is first */
-  translator(asked: () => Translated): Translator {
+  /** The earlier responses that a request names. */
+  named(call: Call, { accountId }: Caller, request: () => TreeObject): NamedAnswers | Promise<NamedAnswers> {
+    const { storage } = this.adapters.protocol(call.protocol);
+    const inline = (): NamedAnswers => storage?.named(request()) ?? { answerId: undefined, itemIds: [] };
+    if (!this.isLarge(call)) return inline();
+    const replies = this.run(accountId, call, { does: 'names' });
+    return firstValueFrom(replies.pipe(map((reply) => ('named' in reply ? reply.named : inline()))));
+  }
+
+  /** Completes when all that a request names is there. @throws AppError naming what is not */
+  async requireNamed({ call, caller, recollection }: Translatable): Promise<void> {
+    if (!this.isLarge(call, recollection)) return void recollection?.expanded();
+    await firstValueFrom(this.run(caller.accountId, call, { does: 'expand' }, recollection));
+  }
+
+  /** Requests are translated once, by whichever channel is first; large ones for each channel that is asked. */
+  translator(translatable: Translatable): Translator {
     let translation: Translation | undefined;
+    const { call, recollection } = translatable;
+    const inline = (adapter: UpstreamAdapter, target: UpstreamTarget): TranslatedRequest => {
+      translation ??= this.open(translatable);
+      return { ...translation.build(adapter, target), translation };
+    };
     return {
-      ofRequest: () => (translation ??= this.open(asked())),
+      build: (adapter, target) => {
+        if (!this.isLarge(call, recollection)) return inline(adapter, target);
+        const replies = this.inThread(translatable, adapter, target);
+        return replies.pipe(
+          map((reply) => ('built' in reply ? this.restore(translatable, reply.built) : inline(adapter, target))),
+        );
+      },
       ofAnswer: () => {
         try {
-          return this.open(asked(), false);
+          return this.open(translatable, false);
         } catch (error) {
           if (error instanceof AppError) return undefined;
           throw error;
@@ -78,16 +138,68 @@ export class Translations {
     };
   }
 
-  private open({ call, protocol, caller, request, expanded }: Translated, strict = caller.strict): Translation {
+  /** Too large to be parsed while streams wait. */
+  private isLarge({ head: { size } }: Call, recollection?: Recollection): boolean {
+    const { maxInlineBytes, maxInlineValues } = this.thread;
+    return size.bytes + (recollection?.length ?? 0) > maxInlineBytes || (size.values ?? 0) > maxInlineValues;
+  }
+
+  private inThread(
+    { call, caller, recollection, keepsInput }: Translatable,
+    upstream: UpstreamAdapter,
+    target: UpstreamTarget,
+  ): Observable<TranslationReply> {
+    const task = { does: 'build', upstream: upstream.id, target, strict: caller.strict, keepsInput } as const;
+    return this.run(caller.accountId, call, task, recollection);
+  }
+
+  private run(
+    accountId: string,
+    { id, createdAt, protocol, request, ip, head, body }: Call,
+    task: TranslationTask,
+    recollection?: Recollection,
+  ): Observable<TranslationReply> {
+    const job = { ...task, call: { id, createdAt, protocol, request, ip }, found: recollection?.found };
+    return this.queue.run(accountId, job, body, head.size.values ?? 0);
+  }
+
+  private restore(translatable: Translatable, built: BuiltRequest): TranslatedRequest {
+    const { caller } = translatable;
+    const losses = Losses.of(built.losses, caller.strict);
+    const shown = unpacked(built.shown);
+    const input = (): string | undefined => built.input;
+    const translation = this.translationOf(translatable, {
+      content: unpacked(built.content),
+      request: shown,
+      losses,
+      input,
+    });
+    const body = new SplicedBody({ bytes: Buffer.from(built.body.buffer as ArrayBuffer) });
+    return { request: { ...built.request, body }, translation, losses };
+  }
+
+  private open(translatable: Translatable, strict = translatable.caller.strict): Translation {
+    const { call, recollection } = translatable;
     const asked = this.adapters.protocol(call.protocol);
     const losses = new Losses(strict);
+    const request = translatable.request();
+    const expanded = recollection?.expanded() ?? request;
     const content = asked.parseRequest(expanded, { call, losses, unseal: (text) => this.reasoning.unseal(text) });
+    const { storage } = asked;
+    const input = (): string | undefined => storage && writeJson(storage.inputOf(expanded));
+    return this.translationOf(translatable, { content, request, losses, input });
+  }
+
+  private translationOf(
+    { call, protocol, caller }: Translatable,
+    { content, request, losses, input }: Read,
+  ): Translation {
+    const asked = this.adapters.protocol(call.protocol);
     // The answer says what became of it.
     const shown = caller.storesAnswers ? request : { ...request, store: false };
     const seal = this.reasoning.seal.bind(this.reasoning);
     const promptTokens = this.promptTokens(call, asked, protocol.startsWithPromptTokens === true);
-    const context = { call, request: shown, content, promptTokens, seal };
-    return new Translation(context, protocol, losses, expanded);
+    return new Translation({ call, request: shown, content, promptTokens, seal }, protocol, losses, input);
   }
 
   /** An estimate by size, until a count by the tokenizer has come. Waits for nothing. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Call, Flow, type PromptQuestion, UpstreamRefusal } from '../call/index.js';
+import { type Call, Flow, type PromptQuestion, type TreeObject, UpstreamRefusal } from '../call/index.js';
 import { type Assignment, type Channel, ChannelSelection, NoChannel, UpstreamClient } from '../channels/index.js';
 import type { Caller } from '../keys/index.js';
 import { isJsonObject, type JsonObject } from '../shared/index.js';
@@ -52,7 +52,9 @@ export class UpstreamPromptCounts {
   ): Promise<Assignment | undefined> {
     const affinity = affinityOfCall(call, caller);
     const asked = this.adapters.protocol(dialect);
-    const named = await this.memory.recall(call, caller, asked, () => this.translations.read(call));
+    const request = (): TreeObject => this.translations.read(call);
+    const names = (): ReturnType<Translations['named']> => this.translations.named(call, caller, request);
+    const named = await this.memory.recall(call, caller, asked, request, names);
     const admits = (channel: Channel): boolean =>
       channel.protocol === dialect && (named === undefined || admitsNamed(named, channel)) && !misfitOf(channel, call);
     const keeper = named && keeperOf(named);

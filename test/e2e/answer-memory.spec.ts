@@ -1,6 +1,7 @@
 import { DataSource } from 'typeorm';
-import type { Call, ProtocolAdapter, TreeObject } from '../../src/call/index.js';
+import { type Call, type ProtocolAdapter, type TreeObject, writeJson } from '../../src/call/index.js';
 import { ApiKeyService, type Caller, KeyDirectory } from '../../src/keys/index.js';
+import { RESPONSES_STORAGE } from '../../src/protocols/responses/responses.stored.js';
 import { AnswerMemory } from '../../src/relay/answer-memory.js';
 import { AdapterRegistry } from '../../src/relay/index.js';
 import type { Recollection } from '../../src/relay/recollection.js';
@@ -50,7 +51,13 @@ describe('the memory of answers', () => {
     );
   const recall = (request: TreeObject, as = { caller, test: ann }): Promise<Recollection | undefined> | undefined =>
     memory
-      .recall(call(request, as.test), as.caller, responses, () => request)
+      .recall(
+        call(request, as.test),
+        as.caller,
+        responses,
+        () => request,
+        () => RESPONSES_STORAGE.named(request),
+      )
       ?.then(({ recollection }) => recollection);
   const recalled = async (request: TreeObject): Promise<Recollection> => {
     const recollection = await recall(request);
@@ -66,7 +73,8 @@ describe('the memory of answers', () => {
       protocol: responses,
       maker: { channelId: channel, credentialId: null },
     };
-    await memory.keep({ ...keepable, request: isHere ? request : undefined }, Buffer.from(JSON.stringify(body)));
+    const input = isHere ? (): string => writeJson(RESPONSES_STORAGE.inputOf(request)) : undefined;
+    await memory.keep({ ...keepable, input }, Buffer.from(JSON.stringify(body)));
     return body['output'] as readonly { readonly id: string }[];
   };
 
@@ -145,7 +153,7 @@ describe('the memory of answers', () => {
   const NOBODY = { channelId: 'chn_nobody', credentialId: null };
 
   it('does not fail when an answer cannot be kept, or is none', async () => {
-    const keepable = { call: call({ input: 'a' }), caller, protocol: responses, maker: NOBODY, request: {} };
+    const keepable = { call: call({ input: 'a' }), caller, protocol: responses, maker: NOBODY, input: () => '[]' };
     await expect(memory.keep(keepable, Buffer.from('data: [DONE]\n\n'))).resolves.toBeUndefined();
     const stranger = {
       ...keepable,

@@ -11,13 +11,13 @@ import { configureApp, type ConnectionTimes, createAdapter } from '../../src/con
 import { ApiKeyService } from '../../src/keys/index.js';
 import { CallCounts } from '../../src/limits/index.js';
 import { Onboarding } from '../../src/onboarding/index.js';
-import { AdapterRegistry, RelayTimings } from '../../src/relay/index.js';
+import { AdapterRegistry, RelayTimings, TranslationThread } from '../../src/relay/index.js';
 import { formatUsd, parseUsd } from '../../src/shared/index.js';
 import { TokenThread } from '../../src/tokens/index.js';
 import { LedgerCheck, WalletService } from '../../src/wallet/index.js';
 import { eventually } from './eventually.js';
 import { freshDatabase } from './database.js';
-import { builtTokenThread } from './token-thread.js';
+import { builtTokenThread, builtTranslationThread } from './token-thread.js';
 import { ScriptedUpstream } from './scripted-upstream.js';
 
 /** A row of `calls` as the tests read it: names as in the database, amounts as text. */
@@ -129,6 +129,8 @@ export class RelayApp {
       .useValue({ ...new HealthLimits(), ...health })
       .overrideProvider(TokenThread)
       .useValue(builtTokenThread())
+      .overrideProvider(TranslationThread)
+      .useValue(builtTranslationThread())
       .compile();
     const app = module.createNestApplication<NestFastifyApplication>(createAdapter(config, connections), {
       bodyParser: false,

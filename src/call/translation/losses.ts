@@ -69,6 +69,18 @@ export class Losses {
     this.named.add(nameOf(code, path));
   }
 
+  /** As another list has them, to be continued. @param names of that list */
+  static of(names: readonly string[], strict: boolean): Losses {
+    const losses = new Losses(strict);
+    for (const name of names) losses.named.add(name);
+    return losses;
+  }
+
+  /** All that was noted. */
+  get names(): readonly string[] {
+    return [...this.named];
+  }
+
   /** Whether that was noted. */
   has(code: LossCode, path: string): boolean {
     return this.named.has(nameOf(code, path));
@@ -95,9 +107,7 @@ export class Losses {
   }
 
   private continued(strict: boolean): Losses {
-    const copy = new Losses(strict);
-    for (const name of this.named) copy.named.add(name);
-    return copy;
+    return Losses.of(this.names, strict);
   }
 }
 
