@@ -144,6 +144,7 @@ class KeptText {
   }
 
   add(text: string, units: number, lane: number): void {
+    if (text === '') return;
     if (this.characters >= MAX_KEPT_CHARACTERS) {
       this.passed += units;
       return;

@@ -38,6 +38,10 @@ describe('N2: the limits of what a request is made of', () => {
     );
   });
 
+  it('refuses them by a name with escapes too', () => {
+    expect(() => readJsonFields(bodyWith('mess\\u0061ges', 100_001), INTERESTS)).toThrow(/messages: must have at most/);
+  });
+
   it('refuses before the rest has come', () => {
     const reader = new JsonReader(INTERESTS);
     const body = bodyWith('messages', 200_000);

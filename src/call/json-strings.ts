@@ -8,6 +8,8 @@ import { stopByteIn, stopFrom } from './string-bytes.js';
 
 /** A string that is no longer is walked by hand, which is faster. */
 const MAX_SHORT_BYTES = 32;
+/** Names of ten characters, each written as an escape. */
+const MAX_ESCAPED_NAME_BYTES = 62;
 
 /**
  * Reads the strings of a document, one after the other, each as it arrives: finds their ends, knows the member's name
@@ -51,10 +53,12 @@ export class JsonStrings {
     this.nameEscaped = this.escaped;
   }
 
-  /** The name that was read last, as it is written; empty when it is long. */
+  /** The name that was read last, decoded where it has escapes; empty when it is long. */
   nameIn(body: Buffer): string {
-    const { nameStart, nameEnd } = this;
-    return nameEnd - nameStart > MAX_SHORT_BYTES ? '' : body.toString('latin1', nameStart + 1, nameEnd - 1);
+    const { nameStart, nameEnd, nameEscaped } = this;
+    if (nameEnd - nameStart > (nameEscaped ? MAX_ESCAPED_NAME_BYTES : MAX_SHORT_BYTES)) return '';
+    const name = body.toString('latin1', nameStart, nameEnd);
+    return nameEscaped ? decodedName(name) : name.slice(1, -1);
   }
 
   /** The string that has ended is the value of the member that was named last, within `depth` objects and arrays. */
@@ -100,3 +104,12 @@ export class JsonStrings {
 }
 
 const controlCharacter = (at: number): Error => notJson(at, 'a control character in a string must be escaped');
+
+/** Empty when an escape is invalid: the members that are read are refused for it. */
+function decodedName(quoted: string): string {
+  try {
+    return String(JSON.parse(quoted));
+  } catch {
+    return '';
+  }
+}

@@ -104,7 +104,7 @@ const MAX_UNKNOWN_BETAS = 64;
 const FREE_FORM = ['metadata', 'client_metadata'];
 
 /** What a dialect's head reader must look for so that the table can be applied. */
-export function memberPaths({ members }: MemberTable): readonly string[] {
+function memberPaths({ members }: MemberTable): readonly string[] {
   const names = Object.keys(members);
   const parents = new Set(names.flatMap((name) => (name.includes('.') ? [name.slice(0, name.lastIndexOf('.'))] : [])));
   const watched = [...parents].filter((parent) => !FREE_FORM.includes(parent)).map((parent) => `${parent}.*`);

@@ -25,7 +25,6 @@ export {
 export { type GroupDefinition, type ModelDefinition, USUAL_HIDDEN_TOKENS_PER_SECOND } from './definitions.js';
 export { groupOfViewer, Offer, type OfferedModel } from './offer.js';
 export {
-  DEFAULT_TOOL_MAX_USES,
   describePricing,
   formatMultiplier,
   FREE_PRICING,

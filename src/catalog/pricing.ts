@@ -33,9 +33,6 @@ export type ImageGenerationClass = (typeof IMAGE_GENERATION_CLASSES)[number];
 /** Those that must be priced where any is; the others cost the same as the other input or output. */
 export const REQUIRED_IMAGE_CLASSES: readonly ImageGenerationClass[] = ['text_input', 'image_output'];
 
-/** Uses of a hosted tool to hold fees for where neither the client nor the model sets a limit. */
-export const DEFAULT_TOOL_MAX_USES = 10;
-
 /** Nano-dollars per one million tokens of each class: $1.25 is 1_250_000_000n. */
 type TierPrices = Readonly<Record<TokenClass, bigint>>;
 

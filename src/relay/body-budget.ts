@@ -42,6 +42,12 @@ export class BodyBudget {
     this.add(share.accountId, bytes);
   }
 
+  /** For `BodyShare`: work on a body must leave memory for others. @throws AppError likewise */
+  takeForWork(share: BodyShare, bytes: number): void {
+    if (share.bytes + bytes > this.config.bodyMemoryBytes * (1 - FREE_FRACTION)) throw needsTooMuch();
+    this.take(share, bytes);
+  }
+
   /** For `BodyShare`. */
   giveBack({ accountId }: BodyShare, bytes: number): void {
     this.add(accountId, -bytes);
@@ -117,6 +123,13 @@ export class BodyShare {
     this.budget.take(this, bytes - this.held);
     this.held = bytes;
     this.speed?.note(bytes, monotonicMs());
+  }
+
+  /** For work on a body that has a share of its own. @throws AppError likewise; request_too_large */
+  growForWork(bytes: number): void {
+    if (bytes <= this.held) return;
+    this.budget.takeForWork(this, bytes - this.held);
+    this.held = bytes;
   }
 
   shrinkTo(bytes: number): void {

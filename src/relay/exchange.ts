@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { defer, isObservable, type Observable, switchMap } from 'rxjs';
+import { defer, isObservable, type Observable, switchMap, throwError, timeout } from 'rxjs';
 import type { AttemptTarget } from '../billing/index.js';
 import type { Frame, UpstreamAdapter } from '../call/index.js';
 import { type Assignment, UpstreamClient } from '../channels/index.js';
@@ -7,7 +7,9 @@ import { AdapterRegistry } from './adapter.registry.js';
 import { AnswerMemory } from './answer-memory.js';
 import { lane } from './lane.js';
 import { type PreparedRequest, prepareRequest } from './prepared-request.js';
+import { monotonicMs } from '../shared/index.js';
 import { RelayTimings } from './relay-timings.js';
+import { TranslationTooSlow } from './relay.errors.js';
 import type { RunningCall } from './running-call.js';
 import type { Translation } from './translation.js';
 import type { Translator } from './translations.js';
@@ -42,9 +44,14 @@ export class Exchange {
     return defer(() => {
       const adapter = this.adapters.upstream(assignment.channel.protocol);
       const prepared = prepareRequest(running, assignment.channel, adapter, translator);
-      const ask = (ready: PreparedRequest): Observable<Frame> =>
-        this.ask(ready, { running, assignment, adapter, translator, totalMs });
-      return isObservable(prepared) ? prepared.pipe(switchMap(ask)) : ask(prepared);
+      const begunMs = monotonicMs();
+      const ask = (ready: PreparedRequest, leftMs: number): Observable<Frame> =>
+        this.ask(ready, { running, assignment, adapter, translator, totalMs: leftMs });
+      if (!isObservable(prepared)) return ask(prepared, totalMs);
+      return prepared.pipe(
+        timeout({ first: totalMs, with: () => throwError(() => new TranslationTooSlow()) }),
+        switchMap((ready) => ask(ready, Math.max(1, totalMs - (monotonicMs() - begunMs)))),
+      );
     });
   }
 

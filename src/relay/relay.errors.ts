@@ -31,6 +31,15 @@ export class CutOff extends AppError {
   }
 }
 
+/** A large request that waited for its translation for as long as its channels may take. */
+export class TranslationTooSlow extends AppError {
+  constructor() {
+    super('server_is_overloaded', 'The request waited too long for its translation. Retry shortly.', {
+      retryAfterSeconds: 2,
+    });
+  }
+}
+
 /** The key of the call keeps no answers, and the client relies on it. */
 export class NothingIsKept extends AppError {
   /** The client asks for it. */

@@ -56,7 +56,8 @@ export class StateAccess {
   /** Never fails: what could not be recorded is not found later. */
   private async record(accountId: string, maker: Maker, created: readonly CreatedState[]): Promise<void> {
     try {
-      await within(this.states.record(accountId, maker, created), PATIENCE_MS);
+      const recording = this.states.record(accountId, maker, created).then(() => true);
+      if ((await within(recording, PATIENCE_MS)) === undefined) throw new Error('the database is too slow');
     } catch (error) {
       this.logger.warn(`State created by ${maker.channelId} could not be recorded: ${reasonOf(error)}`);
     }
@@ -111,7 +112,7 @@ const NOUNS: Readonly<Record<ScopedId['kind'], string>> = {
   tunnel: 'tunnel',
 };
 
-/** The id is of state that was not made through this relay for this account: it may be anybody's. */
+/** The id is of state that was not made through this relay for this account: it may be another account's. */
 class StateNotFound extends AppError {
   /** Clients that are told so send the whole conversation. */
   readonly wireDetails;

@@ -70,6 +70,8 @@ interface CopiedError {
   readonly message: string;
   readonly details: ErrorDetails;
   readonly wireDetails: unknown;
+  /** Of an error that was not raised on purpose, for the log. */
+  readonly cause: string | undefined;
 }
 
 /** What a job needs of the process. */
@@ -88,8 +90,10 @@ const MAX_SHOWN_VALUES = 20_000;
 const MAX_BESIDE_LENGTH = 8 * 1024 * 1024;
 /** Longer input is not kept. */
 const MAX_KEPT_LENGTH = 16 * 1024 * 1024;
-/** An object that is kept as its text, on its way between threads. */
+/** The member of an object that stands for a text of JSON, on its way between threads. */
 const RAW = '\0raw';
+/** A member of the request that looks like it has one more NUL meanwhile. */
+const LOOKS_RAW = /^\0+raw$/;
 
 /** A request as a tree. @throws AppError invalid_request when it is no JSON after all */
 export function readTree(body: Buffer, { rawMembers }: ProtocolAdapter): TreeObject {
@@ -176,7 +180,7 @@ function packed<Value extends object>(value: Value, maxValues: number): Value {
     if (one instanceof RawJson) length += one.text.length;
     if (values > maxValues || length > MAX_BESIDE_LENGTH) throw tooMuchBeside(maxValues);
     if (one instanceof RawJson) return { [RAW]: one.text };
-    return mapped(one, pack);
+    return mapped(one, pack, (name) => (LOOKS_RAW.test(name) ? `\0${name}` : name));
   };
   return pack(value) as Value;
 }
@@ -185,15 +189,18 @@ function packed<Value extends object>(value: Value, maxValues: number): Value {
 export function unpacked<Value extends object>(value: Value): Value {
   const unpack = (one: unknown): unknown => {
     const raw = typeof one === 'object' && one !== null ? (one as { [RAW]?: unknown })[RAW] : undefined;
-    return typeof raw === 'string' ? new RawJson(raw) : mapped(one, unpack);
+    return typeof raw === 'string'
+      ? new RawJson(raw)
+      : mapped(one, unpack, (name) => (LOOKS_RAW.test(name) ? name.slice(1) : name));
   };
   return unpack(value) as Value;
 }
 
-function mapped(value: unknown, map: (one: unknown) => unknown): unknown {
+function mapped(value: unknown, map: (one: unknown) => unknown, nameOf: (name: string) => string): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(map);
-  return Object.fromEntries(Object.entries(value as Record<string, JsonTree>).map(([name, one]) => [name, map(one)]));
+  const members = Object.entries(value as Record<string, JsonTree>);
+  return Object.fromEntries(members.map(([name, one]) => [nameOf(name), map(one)]));
 }
 
 const tooMuchBeside = (maxValues: number): AppError =>
@@ -208,6 +215,7 @@ const copyOf = (error: AppError): CopiedError => ({
   message: error.message,
   details: error.details,
   wireDetails: 'wireDetails' in error ? error.wireDetails : undefined,
+  cause: error.cause instanceof Error ? error.cause.stack : undefined,
 });
 
 /** An error that was raised in the thread. */
@@ -215,8 +223,8 @@ export class TranslationError extends AppError {
   /** As the protocol shows it. */
   readonly wireDetails: unknown;
 
-  constructor({ kind, message, details, wireDetails }: CopiedError) {
-    super(kind, message, details);
+  constructor({ kind, message, details, wireDetails, cause }: CopiedError) {
+    super(kind, message, details, cause === undefined ? undefined : { cause });
     this.wireDetails = wireDetails;
   }
 }

@@ -3,25 +3,35 @@ import { Observable, type Subscriber } from 'rxjs';
 import { Worker } from 'node:worker_threads';
 import type { CallBody } from '../call/index.js';
 import { AppError } from '../shared/index.js';
+import { BodyBudget, type BodyShare } from './body-budget.js';
 import { ReasoningSeal } from './reasoning-seal.js';
+import { CutOff } from './relay.errors.js';
 import { TranslationError, type TranslationJob, type TranslationReply } from './translation-job.js';
 import { TranslationThread } from './translation-thread.js';
 import { Turns } from './turns.js';
 
-/** So much of a body is copied in one go. */
+/** Bytes of a body that are copied per slice. */
 const SLICE_BYTES = 1024 * 1024;
-/** What a request takes in the thread at most, measured: for each byte of its body, and for each of its JSON values. */
+/** Max memory of a request in the thread, measured: for each byte of its JSON, and for each JSON value. */
 const MEMORY_PER_BYTE = 8;
 const MEMORY_PER_VALUE = 250;
 
 type Job = TranslationJob extends infer Each ? (Each extends TranslationJob ? Omit<Each, 'body'> : never) : never;
 
-/** A request that waits, or is being translated. */
-interface Waiting {
+/** A large request to be translated. */
+export interface QueuedRequest {
   readonly accountId: string;
   readonly job: Job;
   readonly body: CallBody;
+  /** JSON values in the body. */
   readonly values: number;
+  /** Characters of the earlier responses that it names. */
+  readonly recalledLength: number;
+}
+
+/** One that waits, or is being translated. */
+interface QueueEntry extends QueuedRequest {
+  readonly share: BodyShare;
   readonly out: Subscriber<TranslationReply>;
 }
 
@@ -33,8 +43,8 @@ interface Waiting {
 export class TranslationQueue implements OnModuleDestroy {
   private readonly logger = new Logger('Translation');
   /** By account, the one that waits longest since its last turn first. */
-  private readonly waiting = new Map<string, Waiting[]>();
-  private current: Waiting | undefined;
+  private readonly waiting = new Map<string, QueueEntry[]>();
+  private current: QueueEntry | undefined;
   private worker: Worker | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
@@ -42,13 +52,21 @@ export class TranslationQueue implements OnModuleDestroy {
   constructor(
     private readonly thread: TranslationThread,
     private readonly turns: Turns,
+    private readonly budget: BodyBudget,
     private readonly reasoning: ReasoningSeal,
   ) {}
 
   /** Cold. Unsubscribing gives up the place in the queue. Errors are AppErrors. */
-  run(accountId: string, job: Job, body: CallBody, values: number): Observable<TranslationReply> {
+  run(request: QueuedRequest): Observable<TranslationReply> {
+    const { accountId, recalledLength } = request;
     return new Observable((out) => {
-      const waiting: Waiting = { accountId, job, body, values, out };
+      if (this.isClosed) return out.error(new CutOff());
+      const waiting: QueueEntry = { ...request, share: this.budget.open(accountId), out };
+      try {
+        waiting.share.growForWork(recalledLength);
+      } catch (error) {
+        return out.error(error);
+      }
       const line = this.waiting.get(accountId);
       if (line === undefined) this.waiting.set(accountId, [waiting]);
       else line.push(waiting);
@@ -61,6 +79,11 @@ export class TranslationQueue implements OnModuleDestroy {
     this.isClosed = true;
     const { worker } = this;
     this.lose(worker, 'the process stops');
+    for (const { share, out } of [...this.waiting.values()].flat()) {
+      share.release();
+      out.error(new CutOff());
+    }
+    this.waiting.clear();
     await worker?.terminate();
   }
 
@@ -75,29 +98,35 @@ export class TranslationQueue implements OnModuleDestroy {
     if (this.current !== undefined) this.begin(this.current);
   }
 
-  private begin(waiting: Waiting): void {
-    const { bytes } = waiting.body;
+  private begin(waiting: QueueEntry): void {
     try {
-      waiting.body.countBeside?.(MEMORY_PER_BYTE * bytes.length + MEMORY_PER_VALUE * waiting.values);
+      // Throws when the client has left.
+      const { length } = waiting.body.bytes;
+      const needed = MEMORY_PER_BYTE * (length + waiting.recalledLength) + MEMORY_PER_VALUE * waiting.values;
+      waiting.share.growForWork(needed);
+      this.timer = setTimeout(() => this.lose(this.worker, 'it took too long'), this.thread.maxMs).unref();
+      this.copy(waiting, Buffer.allocUnsafeSlow(length), 0);
     } catch (error) {
-      return this.end(waiting, error);
+      this.end(waiting, error);
     }
-    this.timer = setTimeout(() => this.lose(this.worker, 'it took too long'), this.thread.maxMs).unref();
-    this.copy(waiting, Buffer.allocUnsafeSlow(bytes.length), 0);
   }
 
-  private copy(waiting: Waiting, copy: Buffer, from: number): void {
+  private copy(waiting: QueueEntry, copy: Buffer, from: number): void {
     this.turns.take(() => {
       if (this.current !== waiting) return;
       if (waiting.out.closed) return this.end(waiting);
       const to = from + SLICE_BYTES;
-      waiting.body.bytes.copy(copy, from, from, to);
+      try {
+        waiting.body.bytes.copy(copy, from, from, to);
+      } catch (error) {
+        return this.end(waiting, error);
+      }
       if (to < copy.length) this.copy(waiting, copy, to);
       else this.post(waiting, copy);
     });
   }
 
-  private post(waiting: Waiting, body: Buffer): void {
+  private post(waiting: QueueEntry, body: Buffer): void {
     try {
       this.worker ??= this.start();
       this.worker.postMessage({ ...waiting.job, body }, [body.buffer as ArrayBuffer]);
@@ -125,7 +154,11 @@ export class TranslationQueue implements OnModuleDestroy {
     const { current } = this;
     if (worker !== this.worker || current === undefined) return;
     if ('error' in reply) return this.end(current, new TranslationError(reply.error));
-    if (!current.out.closed) current.body.countBeside?.('built' in reply ? reply.built.body.length : 0);
+    try {
+      if (!current.out.closed && 'built' in reply) current.body.countBeside?.(reply.built.body.length);
+    } catch (error) {
+      return this.end(current, error);
+    }
     current.out.next(reply);
     this.end(current);
   }
@@ -142,18 +175,20 @@ export class TranslationQueue implements OnModuleDestroy {
     );
   }
 
-  private leave(waiting: Waiting): void {
+  private leave(waiting: QueueEntry): void {
     const line = this.waiting.get(waiting.accountId);
     const place = line?.indexOf(waiting) ?? -1;
     if (place < 0) return;
     line?.splice(place, 1);
+    waiting.share.release();
     if (line?.length === 0) this.waiting.delete(waiting.accountId);
   }
 
-  private end(waiting: Waiting, error?: unknown): void {
+  private end(waiting: QueueEntry, error?: unknown): void {
     if (this.current !== waiting) return;
     this.current = undefined;
     clearTimeout(this.timer);
+    waiting.share.release();
     if (error === undefined) waiting.out.complete();
     else waiting.out.error(error);
     this.next();

@@ -128,6 +128,8 @@ export class Translations {
         );
       },
       ofAnswer: () => {
+        // What a client did not ask for is not worth parsing so much while streams wait.
+        if (this.isLarge(call, recollection)) return undefined;
         try {
           return this.open(translatable, false);
         } catch (error) {
@@ -160,7 +162,8 @@ export class Translations {
     recollection?: Recollection,
   ): Observable<TranslationReply> {
     const job = { ...task, call: { id, createdAt, protocol, request, ip }, found: recollection?.found };
-    return this.queue.run(accountId, job, body, head.size.values ?? 0);
+    const recalledLength = recollection?.length ?? 0;
+    return this.queue.run({ accountId, job, body, values: head.size.values ?? 0, recalledLength });
   }
 
   private restore(translatable: Translatable, built: BuiltRequest): TranslatedRequest {

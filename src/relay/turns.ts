@@ -32,8 +32,12 @@ export class Turns {
     const untilMs = monotonicMs() + TURN_MS;
     let done = 0;
     // What a slice adds stands behind those that waited already.
-    while (done < this.waiting.length && (done === 0 || monotonicMs() < untilMs)) this.waiting[done++]?.();
-    this.waiting = this.waiting.slice(done);
-    if (this.waiting.length > 0) this.schedule();
+    try {
+      while (done < this.waiting.length && (done === 0 || monotonicMs() < untilMs)) this.waiting[done++]?.();
+    } finally {
+      // A slice that throws all the same does not run again, and keeps no other from running.
+      this.waiting = this.waiting.slice(done);
+      if (this.waiting.length > 0) this.schedule();
+    }
   }
 }

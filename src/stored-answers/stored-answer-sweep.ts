@@ -33,7 +33,7 @@ export class StoredAnswerSweep implements OnApplicationBootstrap, OnModuleDestro
 
   private async trySweep(): Promise<void> {
     await this.sweep().catch((error: unknown) =>
-      this.logger.error(`Expired answers could not be deleted: ${reasonOf(error)}`),
+      this.logger.error(`Failed to delete expired responses and upstream state: ${reasonOf(error)}`),
     );
   }
 }

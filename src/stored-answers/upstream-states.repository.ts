@@ -4,7 +4,7 @@ import type { ScopedId } from '../call/index.js';
 import type { StateMaker } from './stored-answer.js';
 
 /** Created state as its row has it. */
-export interface StateRow extends StateMaker {
+interface StateRow extends StateMaker {
   readonly kind: string;
   readonly id: string;
 }

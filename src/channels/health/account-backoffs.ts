@@ -9,7 +9,7 @@ export interface BackOff {
   readonly strikes: number;
 }
 
-/** Beyond this the oldest is dropped. */
+/** Beyond this many, one is dropped for each that is added. */
 const MAX_BACK_OFFS = 10_000;
 
 /**
@@ -42,7 +42,7 @@ export class AccountBackOffs {
 
   set(subject: string, accountId: string, backOff: BackOff): void {
     this.delete(subject, accountId);
-    if (this.size >= MAX_BACK_OFFS) this.deleteOldest();
+    if (this.size >= MAX_BACK_OFFS) this.deleteOne();
     const accounts = this.subjects.get(subject) ?? new Map<string, BackOff>();
     this.subjects.set(subject, accounts.set(accountId, backOff));
     this.size += 1;
@@ -62,7 +62,7 @@ export class AccountBackOffs {
     this.subjects.delete(subject);
   }
 
-  private deleteOldest(): void {
+  private deleteOne(): void {
     const [subject] = this.subjects.keys();
     const [accountId] = this.subjects.get(subject ?? '')?.keys() ?? [];
     if (subject !== undefined && accountId !== undefined) this.delete(subject, accountId);

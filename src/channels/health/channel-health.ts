@@ -97,8 +97,9 @@ export class ChannelHealth {
     return outcomes;
   }
 
-  countSuccess({ channel, accountId }: AttemptTarget, outcomes: ChannelOutcomes): void {
+  countSuccess({ channel, credential, accountId }: AttemptTarget, outcomes: ChannelOutcomes): void {
     if (this.backOffs.delete(subjectOf(channel), accountId)) outcomes.forget(accountId);
+    this.backOffs.delete(credentialSubjectOf(channel, credential), accountId);
     outcomes.add(accountId, false, this.clock.now());
   }
 
@@ -117,6 +118,8 @@ export class ChannelHealth {
   /** The call that probed a channel after its cooldown failed too: a check call decides whether it cools down again. */
   async probeFailed(target: AttemptTarget, rest: Rest, error: AppError): Promise<void> {
     const found = await this.checks.outcome(target);
+    // Another call has probed meanwhile.
+    if (this.restOf(target.channel)?.id !== rest.id) return;
     const fault = found && faultOf(found);
     if (found !== undefined && isOfCredential(fault)) this.restCredential(target, fault, found);
     if (fault === 'failure' || isUnknown(found))
@@ -157,7 +160,8 @@ export class ChannelHealth {
     const { channel, credential, accountId } = target;
     const nowMs = this.clock.now();
     const subject = credentialSubjectOf(channel, credential);
-    this.backOffs.set(subject, accountId, { reason: 'rate_limit', untilMs: nowMs + restMs, strikes: 1 });
+    const backOffMs = Math.min(restMs, this.limits.refusedMs);
+    this.backOffs.set(subject, accountId, { reason: 'rate_limit', untilMs: nowMs + backOffMs, strikes: 1 });
     if (this.backOffs.isShared(subject, accountId, nowMs)) this.restCredential(target, 'rate_limit', error);
     else if (rest !== undefined) this.free(rest);
   }
@@ -185,6 +189,8 @@ export class ChannelHealth {
     if (found === undefined || fault === undefined) return;
     if (isOfCredential(fault)) return this.restCredential(target, fault, found);
     if (this.outcomesOf(channel) !== outcomes || this.restOf(channel) !== undefined) return;
+    // Only the model that this account called fails.
+    if (outcomes.isServingOthers(target.accountId, this.clock.now())) return;
     this.pause(channel, 1, found, 'the calls of one account failed, and so did a check call');
   }
 

@@ -7,7 +7,7 @@ const MAX_ACCOUNTS = 1000;
 /** Two accounts may belong to one person, or fail by coincidence. */
 const MIN_FAILING_ACCOUNTS = 3;
 
-export type OutcomeLimits = Pick<HealthLimits, 'windowMs' | 'leastOutcomes' | 'failingShare'>;
+type OutcomeLimits = Pick<HealthLimits, 'windowMs' | 'leastOutcomes' | 'failingShare'>;
 
 /**
  * Recent outcomes of one account's calls on a channel, counted in 12 slots per window, so that memory does not grow with
@@ -94,6 +94,16 @@ export class ChannelOutcomes {
       if (failures >= outcomes * failingShare) failing += 1;
     }
     return total >= leastOutcomes && failing >= MIN_FAILING_ACCOUNTS && failing >= callers * failingShare;
+  }
+
+  /** Whether another account's calls succeeded lately. */
+  isServingOthers(accountId: string, nowMs: number): boolean {
+    for (const [other, window] of this.accounts) {
+      if (other === accountId) continue;
+      const { outcomes, failures } = window.count(nowMs);
+      if (failures < outcomes) return true;
+    }
+    return false;
   }
 
   private windowOf(accountId: string): OutcomeWindow {

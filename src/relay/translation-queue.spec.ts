@@ -1,0 +1,73 @@
+import { Buffer } from 'node:buffer';
+import { firstValueFrom } from 'rxjs';
+import type { CallBody } from '../call/index.js';
+import type { Config } from '../config/index.js';
+import { BodyBudget } from './body-budget.js';
+import type { ReasoningSeal } from './reasoning-seal.js';
+import { TranslationQueue } from './translation-queue.js';
+import { TranslationThread } from './translation-thread.js';
+import { Turns } from './turns.js';
+
+const MIB = 1024 * 1024;
+
+/** Replies to each job when its turn has come. */
+const PROGRAM = `
+  import { parentPort } from 'node:worker_threads';
+  parentPort.on('message', () => parentPort.postMessage({ done: true }));
+`;
+
+class TestThread extends TranslationThread {
+  override readonly program = new URL(`data:text/javascript,${encodeURIComponent(PROGRAM)}`);
+}
+
+const call = { id: 'req_1', createdAt: 0, protocol: 'messages', request: { headers: {} }, ip: '' } as never;
+
+describe('the queue of large requests', () => {
+  let budget: BodyBudget;
+  let queue: TranslationQueue;
+  beforeEach(() => {
+    budget = new BodyBudget({ bodyMemoryBytes: 100 * MIB } as Config);
+    queue = new TranslationQueue(new TestThread(), new Turns(), budget, { key: Buffer.alloc(32) } as ReasoningSeal);
+  });
+  afterEach(() => queue.onModuleDestroy());
+
+  const run = (accountId: string, body: CallBody = { bytes: Buffer.alloc(MIB) }, recalledLength = 0) =>
+    firstValueFrom(
+      queue.run({ accountId, job: { does: 'expand', call, found: undefined }, body, values: 10, recalledLength }),
+    );
+
+  it('goes on when the body of a waiting request is dropped because its client has left', async () => {
+    let isDropped = false;
+    const body = {
+      get bytes(): Buffer {
+        if (isDropped) throw new TypeError('dropped');
+        return Buffer.alloc(MIB);
+      },
+    };
+    const first = run('one');
+    const left = run('two', body);
+    const next = run('three');
+    isDropped = true;
+    await expect(left).rejects.toThrow('dropped');
+    await expect(Promise.all([first, next])).resolves.toEqual([{ done: true }, { done: true }]);
+    expect(budget.takenBytes).toBe(0);
+  });
+
+  it('counts memory of work, earlier responses included, and leaves half of the budget free', async () => {
+    const running = run('one', undefined, 2 * MIB);
+    const waiting = run('two', undefined, 5 * MIB);
+    expect(budget.takenBytes).toBe(8 * 3 * MIB + 250 * 10 + 5 * MIB);
+    await Promise.all([running, waiting]);
+    expect(budget.takenBytes).toBe(0);
+    await expect(run('one', undefined, 6 * MIB)).rejects.toMatchObject({ kind: 'request_too_large' });
+    expect(budget.takenBytes).toBe(0);
+  });
+
+  it('refuses what waits when the process stops', async () => {
+    const waiting = ['one', 'one', 'two'].map((accountId) => run(accountId));
+    const outcomes = Promise.allSettled(waiting);
+    await queue.onModuleDestroy();
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    await expect(run('one')).rejects.toMatchObject({ kind: 'shutting_down' });
+  });
+});
