@@ -49,7 +49,7 @@ export interface CallBody {
   /** All of them, in one piece of memory. */
   readonly bytes: Buffer;
   /**
-   * Counts memory that is made of the body, until it is counted again or the body is dropped. Absent where nobody counts.
+   * Counts memory derived from the body, until it is counted again or the body is dropped. Absent where none is counted.
    * @param bytes beside its own
    * @throws AppError server_is_overloaded
    */

@@ -8,7 +8,7 @@ const MAX_ID_LENGTH = 512;
 /** The last moment that a timestamp of four digits for the year can name. */
 const LAST_MS = Date.UTC(9999, 11, 31);
 
-/** None where the id is no text of a usual length. @param endsAt as the upstream writes it: RFC 3339 */
+/** None when the id is not a string of 1 to 512 characters. @param endsAt as the upstream writes it: RFC 3339 */
 export function createdState(kind: ScopedKind, id: unknown, endsAt?: unknown): readonly CreatedState[] {
   if (typeof id !== 'string' || id === '' || id.length > MAX_ID_LENGTH || id.includes('\0')) return [];
   const endsAtMs = typeof endsAt === 'string' ? Date.parse(endsAt) : Number.NaN;

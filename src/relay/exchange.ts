@@ -16,8 +16,8 @@ import type { Translator } from './translations.js';
 import { traced } from './traced-request.js';
 import { timeLimits, watchAttempt } from './watched-attempt.js';
 
-/** What one upstream is asked with. */
-interface Asking {
+/** One request to one upstream. */
+interface AttemptContext {
   readonly running: RunningCall;
   readonly assignment: Assignment;
   readonly adapter: UpstreamAdapter;
@@ -57,7 +57,7 @@ export class Exchange {
 
   private ask(
     prepared: PreparedRequest,
-    { running, assignment, adapter, translator, totalMs }: Asking,
+    { running, assignment, adapter, translator, totalMs }: AttemptContext,
   ): Observable<Frame> {
     const { ticket, answer } = running;
     const { channel, credential } = assignment;

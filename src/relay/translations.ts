@@ -59,7 +59,7 @@ export interface Translatable {
   readonly keepsInput: boolean;
 }
 
-/** A request in another dialect, and what reads its response. */
+/** A request in the upstream's protocol, and the translation that reads its response. */
 export interface TranslatedRequest {
   readonly request: UpstreamRequest;
   readonly translation: Translation;
@@ -69,7 +69,7 @@ export interface TranslatedRequest {
 /** The two uses of a translation of one call. */
 export interface Translator {
   /**
-   * The request for an upstream of another dialect. A large one is built in a thread of its own, when it is subscribed to.
+   * The request for an upstream of another protocol. A large one is built in the translation thread, on subscription.
    * @throws AppError invalid_request naming what cannot be said there
    */
   build(adapter: UpstreamAdapter, target: UpstreamTarget): TranslatedRequest | Observable<TranslatedRequest>;

@@ -30,7 +30,10 @@ export const CHECK_PATIENCE_MS = 60_000;
 /** More of an upstream's words is not passed on, in characters. */
 const MAX_WORDS_LENGTH = 300;
 
-/** Asks upstreams something for their operator, or for the health of channels, by a channel that need not be stored. Nothing of it is recorded. */
+/**
+ * Sends requests of the relay's own to upstreams, for administrators and channel health, also through channels that are not
+ * stored. They leave no rows.
+ */
 @Injectable()
 export class UpstreamQuestions {
   constructor(

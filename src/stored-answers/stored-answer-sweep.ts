@@ -5,7 +5,7 @@ import { UpstreamStatesRepository } from './upstream-states.repository.js';
 
 const SWEEP_MS = 10 * 60 * 1000;
 
-/** Deletes expired answers and ids of state, which nobody finds any more, at start and every ten minutes. */
+/** Deletes expired responses and ids of upstream state, at start and every ten minutes. */
 @Injectable()
 export class StoredAnswerSweep implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('StoredAnswers');

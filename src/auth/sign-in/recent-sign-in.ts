@@ -28,7 +28,8 @@ class NotConfirmed extends AppError {
 
 /**
  * Before credentials, money, prices, roles, suspensions or keys of others are changed, a password must have been given in
- * the last 15 minutes, so that a browser that was left alone does little. It counts for the whole session, so that nobody is asked at every step.
+ * the last 15 minutes, so that an unattended browser can do little. It counts for
+ * the whole session, so that users are not asked at every step.
  */
 @Injectable()
 export class RecentSignIn {

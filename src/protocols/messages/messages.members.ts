@@ -32,7 +32,11 @@ export const MESSAGES_MEMBERS: MemberTable = {
     ...plainMembers('container.id container.skills thread.type thread.previous_message_id'),
     thread: {
       is: 'scoped',
-      idsIn: (value) => (isJsonObject(value) ? scopedIn('thread', value['previous_message_id']) : []),
+      // The SDK has no `id` there; an upstream may read one all the same.
+      idsIn: (value) =>
+        isJsonObject(value)
+          ? [...scopedIn('thread', value['previous_message_id']), ...scopedIn('thread', value['id'])]
+          : [],
     },
     conversation: scopedMember('conversation'),
     billing_policy: refusedMember(OTHER_PAYER),
