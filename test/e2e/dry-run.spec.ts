@@ -96,6 +96,8 @@ describe('a dry run', () => {
     expect(money!.result).toMatchObject({ outcome: 'admitted' });
     expect(Number(money!.result.hold) / Number(hold)).toBeCloseTo(1, 1);
     expect(terms!.effortMultiplier).toBe(2_000_000n);
+    // Its request would be seen by the next test otherwise.
+    await eventually(() => expect(relay.upstream.requests).toHaveLength(1));
     leaving.abort();
     opened.open();
     await answer;
