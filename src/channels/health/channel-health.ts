@@ -115,11 +115,14 @@ export class ChannelHealth {
     void this.checkChannel(target, outcomes);
   }
 
-  /** The call that probed a channel after its cooldown failed too: a check call decides whether it cools down again. */
-  async probeFailed(target: AttemptTarget, rest: Rest, error: AppError): Promise<void> {
+  /**
+   * The call that probed a channel after its cooldown failed too: a check call decides whether it cools down again.
+   * @param hasHealed its response had begun before, and ended the cooldown
+   */
+  async probeFailed(target: AttemptTarget, rest: Rest, error: AppError, hasHealed: boolean): Promise<void> {
     const found = await this.checks.outcome(target);
     // Another call has probed meanwhile.
-    if (this.restOf(target.channel)?.id !== rest.id) return;
+    if (this.restOf(target.channel)?.id !== (hasHealed ? undefined : rest.id)) return;
     const fault = found && faultOf(found);
     if (found !== undefined && isOfCredential(fault)) this.restCredential(target, fault, found);
     if (fault === 'failure' || isUnknown(found))

@@ -64,7 +64,7 @@ export class ObservedAttempt {
     const { channel, credential } = this.probed;
     // Also when it had begun to answer: an answer that breaks off is what the others would get as well.
     if (channel === undefined) this.health.countFailure(this.target, this.outcomes, error);
-    else void this.health.probeFailed(this.target, channel, error);
+    else void this.health.probeFailed(this.target, channel, error, this.healed);
     if (credential !== undefined && !this.healed) this.health.free(credential);
   }
 }
