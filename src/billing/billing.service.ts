@@ -73,7 +73,7 @@ export class BillingService implements BillingDesk, OnModuleDestroy {
     });
   }
 
-  /** Whether so many calls wait to be settled that no more are admitted. */
+  /** Whether admission has stopped because too many calls wait to be settled. */
   get full(): boolean {
     return this.recorder.full;
   }

@@ -24,7 +24,7 @@ export interface Progress {
   /** Output tokens, as far as they are known, and of these the ones that were not thought out of sight. */
   readonly outputUnits: number;
   readonly shownUnits: number;
-  /** What was seen of the answer in passing, in units of output; undefined: nobody looked. */
+  /** Output seen in passing, in tokens; undefined when it was not metered. */
   readonly seenUnits?: number | undefined;
   /** The most that the call can have used. */
   readonly bounds: UsageBounds;

@@ -56,7 +56,7 @@ export interface UsageBounds {
 export interface CountedUsage {
   readonly prompt: number;
   readonly output: number;
-  /** Units of output that were seen in passing; undefined: nobody looked. */
+  /** Output seen in passing, in tokens; undefined when it was not metered. */
   readonly seen: number | undefined;
 }
 

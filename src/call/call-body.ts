@@ -20,7 +20,7 @@ export interface BodySize {
   readonly cacheLifetime?: '5m' | '1h';
 }
 
-/** Of all pieces of text together so much is weighed. @param media in the order of their places */
+/** Weighs at most `MAX_WEIGHED_BYTES` of text, all pieces together. @param media in the order of their places */
 export function sizeOf(body: Buffer, media: readonly DeclaredMedia[], images: number): BodySize {
   let encodedBytes = 0;
   let maxTextTokens = 0;

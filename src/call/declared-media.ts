@@ -35,7 +35,7 @@ const MIN_MEDIA_BYTES = 256;
 /** A source has few members beside its data. */
 const MAX_SOURCE_BYTES = 1024;
 const MAX_NAME_BYTES = 16;
-/** No vendor takes so many in a request; more of them are taken for text. */
+/** Above any vendor's limit per request; further ones are counted as text. */
 const MAX_MEDIA = 10_000;
 const SOURCE_TYPE = /"type"\s*:\s*"([^"]*)"/g;
 const MEDIA_TYPE = /"media_type"\s*:\s*"([^"]*)"/g;

@@ -1,6 +1,6 @@
 import { AppError } from '../shared/index.js';
 
-/** All values of a document: objects, arrays, and what stands in them. */
+/** All JSON values of a document, nested ones included. */
 const MAX_VALUES = 1_000_000;
 /** Elements of the arrays at the root that grow with a conversation, by name. */
 const MAX_ELEMENTS: Readonly<Record<string, number>> = {

@@ -1,8 +1,7 @@
 import type { FieldFault, JsonObject } from '../shared/index.js';
 import { AppError, isJsonObject } from '../shared/index.js';
 import type { JsonFields } from './json-fields.js';
-import { type JsonInterest, jsonInterests } from './json-interests.js';
-import { doubledMember } from './doubled-member.js';
+import { doubledMember, type JsonInterest, jsonInterests } from './json-interests.js';
 import type { JsonElement, JsonField } from './json-members.js';
 import type { StateMember } from './outside-content.js';
 import type { DemandedTool, NamedModel, RequestDemands, ScopedId, ScopedKind } from './request-demands.js';
@@ -53,7 +52,7 @@ export interface MemberTable {
   readonly tools: readonly ToolRule[];
   /** Members that name upstream state wherever they stand in the prompt, and its kind. */
   readonly stateMembers: Readonly<Partial<Record<StateMember, ScopedKind>>>;
-  /** What stands in `input`, `input_schema` and `input_examples` is a tool's own data, which names no state. */
+  /** `input`, `input_schema` and `input_examples` contain a tool's own data, which names no upstream state. */
   readonly hasToolData?: boolean;
   /** Values of the header of beta features; absent where there is none. */
   readonly betas?: {

@@ -6,7 +6,7 @@ import { standsAt } from './json-text.js';
 const SEALED = Buffer.from('"rly1.');
 /** The members that carry it, as they are written. In a text of the conversation it is a text. */
 const CARRIERS = ['"signature"', '"data"', '"encrypted_content"'].map((name) => Buffer.from(name));
-/** No conversation has so many: those of more are left to the upstream. */
+/** Above any conversation's number; further ones are left to the upstream. */
 const MAX_SEALED = 10_000;
 const SMALL_R = 0x72;
 const QUOTE = 0x22;

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/index.js';
 import { AppError, monotonicMs } from '../shared/index.js';
-import { UploadSpeed } from './upload-speed.js';
 
 /** Bodies come and go within seconds. */
 const RETRY_AFTER_SECONDS = 2;
@@ -9,6 +8,11 @@ const RETRY_AFTER_SECONDS = 2;
 const FAIR_FRACTION = 1 / 4;
 /** What an account that holds more leaves free: bodies that have arrived cannot be ended to make room. */
 const FREE_FRACTION = 1 / 2;
+
+/** A slower upload makes room first when memory is short. */
+const MIN_BYTES_PER_SECOND = 100_000;
+/** An upload is judged by at least this much time, and by little more: a fast beginning does not excuse a stall. */
+const WINDOW_MS = 1000;
 
 /**
  * Memory that the requests of all calls take together, shared between accounts. Only bytes that have arrived count. When
@@ -99,6 +103,29 @@ export class BodyBudget {
       if (this.fits(share, bytes)) return;
       if (upload !== share && upload.bytes > 0 && mayEnd(upload)) upload.reclaim(exhausted());
     }
+  }
+}
+
+/** Whether a body that is arriving has become slow. */
+class UploadSpeed {
+  private before: { readonly bytes: number; readonly atMs: number };
+  private current: { readonly bytes: number; readonly atMs: number };
+
+  constructor(startedMs: number) {
+    this.before = this.current = { bytes: 0, atMs: startedMs };
+  }
+
+  /** @param bytes that have arrived by now */
+  note(bytes: number, nowMs: number): void {
+    if (nowMs - this.current.atMs < WINDOW_MS) return;
+    this.before = this.current;
+    this.current = { bytes, atMs: nowMs };
+  }
+
+  isSlow(bytes: number, nowMs: number): boolean {
+    const since = nowMs - this.current.atMs >= WINDOW_MS ? this.current : this.before;
+    const ms = nowMs - since.atMs;
+    return ms >= WINDOW_MS && bytes - since.bytes < (MIN_BYTES_PER_SECOND * ms) / 1000;
   }
 }
 

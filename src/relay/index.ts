@@ -20,5 +20,5 @@ export { RelayTimings } from './relay-timings.js';
 export { answering, arrivalOf, currentRequestId, noteArrival, requestLineOf } from './request-facts.js';
 export { RunState } from './run-state.js';
 export { doJob, type TranslationJob } from './translation-job.js';
-export { TranslationThread } from './translation-thread.js';
+export { TranslationThread } from './translation-queue.js';
 export { type CheckResult, UpstreamQuestions } from './upstream-questions.js';

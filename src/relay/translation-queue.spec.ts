@@ -4,8 +4,7 @@ import type { CallBody } from '../call/index.js';
 import type { Config } from '../config/index.js';
 import { BodyBudget } from './body-budget.js';
 import type { ReasoningSeal } from './reasoning-seal.js';
-import { TranslationQueue } from './translation-queue.js';
-import { TranslationThread } from './translation-thread.js';
+import { TranslationQueue, TranslationThread } from './translation-queue.js';
 import { Turns } from './turns.js';
 
 const MIB = 1024 * 1024;

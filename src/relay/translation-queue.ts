@@ -7,7 +7,6 @@ import { BodyBudget, type BodyShare } from './body-budget.js';
 import { ReasoningSeal } from './reasoning-seal.js';
 import { CutOff } from './relay.errors.js';
 import { TranslationError, type TranslationJob, type TranslationReply } from './translation-job.js';
-import { TranslationThread } from './translation-thread.js';
 import { Turns } from './turns.js';
 
 /** Bytes of a body that are copied per slice. */
@@ -15,6 +14,19 @@ const SLICE_BYTES = 1024 * 1024;
 /** Max memory of a request in the thread, measured: for each byte of its JSON, and for each JSON value. */
 const MEMORY_PER_BYTE = 8;
 const MEMORY_PER_VALUE = 250;
+
+/** The program of the thread that translates large requests, and its limits. Tests replace it. */
+@Injectable()
+export class TranslationThread {
+  readonly program: URL = new URL('../translation-worker.js', import.meta.url);
+  /** Requests that are as small are translated at once: it takes a few milliseconds. */
+  readonly maxInlineBytes: number = 512 * 1024;
+  readonly maxInlineValues: number = 4000;
+  /** Of one request, in ms; the first waits for the thread to start as well. */
+  readonly maxMs: number = 120_000;
+  /** Of V8's heap in the thread, in MiB. */
+  readonly maxHeapMib: number = 2048;
+}
 
 type Job = TranslationJob extends infer Each ? (Each extends TranslationJob ? Omit<Each, 'body'> : never) : never;
 

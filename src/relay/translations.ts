@@ -28,8 +28,7 @@ import {
   type TranslationTask,
   unpacked,
 } from './translation-job.js';
-import { TranslationQueue } from './translation-queue.js';
-import { TranslationThread } from './translation-thread.js';
+import { TranslationQueue, TranslationThread } from './translation-queue.js';
 
 /** Larger prompts are not counted for the start of a stream: the count would come too late, and delay those of bills. */
 const MAX_COUNTED_BYTES = 256 * 1024;

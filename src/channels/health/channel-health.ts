@@ -220,7 +220,7 @@ export class ChannelHealth {
     const untilMs = this.clock.now() + restMs;
     const known = this.restOfCredential(channel, credential);
     if (restMs <= 0) return;
-    // Calls that ran at the same time hear the same: the longest rest counts, and is told once.
+    // Concurrent calls get the same error: the longest cooldown counts, and is logged once.
     if (known !== undefined && untilMs < known.untilMs + SAME_MS) return this.rests.extend(known, untilMs);
     const subject = credentialSubjectOf(channel, credential);
     this.rests.begin({ subject, reason, strikes: (known?.strikes ?? 0) + 1, restMs });

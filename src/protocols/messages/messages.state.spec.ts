@@ -83,7 +83,7 @@ describe('state that a Messages response names', () => {
     expect(ofWhole(CODE, { id: 'msg_1', ...response })).toEqual([]);
   });
 
-  it('ends when nobody says so, where the time cannot be read', () => {
+  it('has no end when the time cannot be parsed', () => {
     for (const ends of ['soon', null, 7, '+275760-01-01T00:00:00Z'])
       expect(ofWhole(CODE, { container: { id: 'container_1', expires_at: ends } })).toEqual([
         { kind: 'container', id: 'container_1' },

@@ -1,4 +1,4 @@
-import { doubledMember } from './doubled-member.js';
+import { doubledMember } from './json-interests.js';
 
 describe('doubled members', () => {
   it.each([
