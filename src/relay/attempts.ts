@@ -58,7 +58,9 @@ export class Attempts {
     const frames = this.failover.frames(running, selection, this.translations.translator(translatable));
     if (!selection.isEmpty) return frames;
     const refused = defer(() => {
-      if (state !== undefined) throw state.refusal;
+      // State of a channel that is disabled, or cannot take this call, still exists: the client may try again later.
+      const mayReturn = state?.isKnown === true && this.channels.has(state.keeper?.channelId ?? '');
+      if (state !== undefined && !mayReturn) throw state.refusal;
       return frames;
     });
     if (recollection?.isKnown !== false) return refused;

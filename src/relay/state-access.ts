@@ -90,6 +90,12 @@ export class NamedState {
     return this.makers.find((maker) => maker !== undefined);
   }
 
+  /** All of it was made for the account, in one place. */
+  get isKnown(): boolean {
+    const { keeper } = this;
+    return keeper !== undefined && this.makers.every((maker) => maker?.channelId === keeper.channelId);
+  }
+
   /** For a call that no channel may be asked for: the first id that the account does not have, or not with the others. */
   get refusal(): AppError {
     const { keeper } = this;

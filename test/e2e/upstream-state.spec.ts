@@ -1,6 +1,7 @@
 import { DataSource } from 'typeorm';
+import { CatalogService } from '../../src/catalog/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
-import { expectError, NOT_FOUND } from '../support/api-errors.js';
+import { expectError, NOT_FOUND, OVERLOADED } from '../support/api-errors.js';
 import { aRequest, PATHS } from '../support/dialects.js';
 import { eventually } from '../support/eventually.js';
 import { catalogFor, RelayApp, type TestCaller } from '../support/relay-app.js';
@@ -379,6 +380,25 @@ describe('state that an upstream creates', () => {
     const counted = await count({ previous_response_id: 'resp_of_bob' });
     const counted2 = await count({ input: [{ type: 'item_reference', id: 'rs_of_bob' }] });
     expect([counted.status, counted2.status, relay.upstream.requests]).toEqual([200, 200, []]);
+  });
+
+  it('F7: is unavailable, not unknown, while its channel is disabled', async () => {
+    const [one] = CASES;
+    await create(one!, false);
+    const enable = async (isEnabled: boolean): Promise<void> => {
+      await relay.get(DataSource).query(
+        `UPDATE channels SET enabled = $2
+          WHERE id = (SELECT channel_id FROM upstream_states WHERE account_id = $1 LIMIT 1)`,
+        [ann.accountId, isEnabled],
+      );
+      await relay.get(CatalogService).reload();
+    };
+    await enable(false);
+    const refused = await post(one!.protocol, one!.naming);
+    await enable(true);
+    await expectError(one!.protocol, refused, OVERLOADED);
+    expect((await post(one!.protocol, one!.naming)).status).toBe(200);
+    expect(new Set(credentials()).size).toBe(1);
   });
 
   it('F7: nothing is found once its channel was removed', async () => {

@@ -35,6 +35,11 @@ export class ChannelSelection {
     );
   }
 
+  /** Whether there is such a channel, also one that is disabled. */
+  has(channelId: string): boolean {
+    return [...this.directory.all(), ...this.directory.switchedOff].some(({ id }) => id === channelId);
+  }
+
   /** Whom a call would ask if it were made now, and why not the others. Nobody is asked, and nothing is counted. */
   outlook(wanted: Wanted): ModelOutlook {
     const { group, model, protocol } = wanted;
