@@ -67,6 +67,10 @@ export const takesCalls = ({ protocol, flags }: Pick<Channel, 'protocol' | 'flag
 /** A channel that takes calls of its own dialect alone says so. */
 export const translates = ({ flags }: Pick<Channel, 'flags'>): boolean => flags['nativeOnly'] !== true;
 
+/** The upstream's own name of the model. */
+export const upstreamModel = ({ models }: Pick<Channel, 'models'>, model: string): string =>
+  models.get(model)?.[0] ?? model;
+
 /** Its upstream account belongs to one account of ours, so that no id of state that is kept there is anybody else's. */
 export const sharesState = ({ flags }: Pick<Channel, 'flags'>): boolean => flags['sharedState'] === true;
 

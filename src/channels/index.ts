@@ -7,6 +7,7 @@ export {
   type ChannelTimeouts,
   refusesUnknownMembers,
   sharesState,
+  upstreamModel,
   type SwitchedOffChannel,
   takesCalls,
 } from './channel.js';

@@ -25,17 +25,18 @@ interface Keepable {
 }
 
 /** What a request names that is kept, here or upstream. */
-export interface Recalled {
+export interface NamedReferences {
   readonly recollection?: Recollection | undefined;
   readonly state?: NamedState | undefined;
 }
 
 /** Whether a channel has all that is named. */
-export const admitsNamed = ({ recollection, state }: Recalled, channel: Channel): boolean =>
+export const admitsNamed = ({ recollection, state }: NamedReferences, channel: Channel): boolean =>
   recollection?.admits(channel) !== false && state?.admits(channel) !== false;
 
 /** Who alone has it; undefined when that is not known. */
-export const keeperOf = ({ recollection, state }: Recalled): Maker | undefined => recollection?.keeper ?? state?.keeper;
+export const keeperOf = ({ recollection, state }: NamedReferences): Maker | undefined =>
+  recollection?.keeper ?? state?.keeper;
 
 /** What calls have to do with answers that are kept: naming earlier ones, and having theirs kept. */
 @Injectable()
@@ -61,7 +62,7 @@ export class AnswerMemory {
     asked: ProtocolAdapter,
     request: () => TreeObject,
     names: () => NamedAnswers | Promise<NamedAnswers>,
-  ): Promise<Recalled> | undefined {
+  ): Promise<NamedReferences> | undefined {
     const recollecting = this.recollect(call, caller, asked, request, names);
     const finding = this.states.namedBy(call, caller);
     if (recollecting === undefined && finding === undefined) return undefined;

@@ -5,7 +5,7 @@ import type { Frame, TreeObject } from '../call/index.js';
 import { ChannelSelection } from '../channels/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { affinityOfCall } from './affinity.js';
-import { admitsNamed, AnswerMemory, keeperOf, type Recalled } from './answer-memory.js';
+import { admitsNamed, AnswerMemory, keeperOf, type NamedReferences } from './answer-memory.js';
 import { Failover } from './failover.js';
 import type { Recollection } from './recollection.js';
 import { misfitOf } from './request-fit.js';
@@ -39,7 +39,7 @@ export class Attempts {
     });
   }
 
-  private firstOf(running: RunningCall, request: () => TreeObject, named: Recalled = {}): Observable<Frame> {
+  private firstOf(running: RunningCall, request: () => TreeObject, named: NamedReferences = {}): Observable<Frame> {
     const { recollection, state } = named;
     const { admission, ticket } = running;
     const { group, model, caller, namedModels } = admission.plan;

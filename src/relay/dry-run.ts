@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { type Effort, jsonInterests, type ProtocolId, readJsonFields } from '../call/index.js';
 import { CatalogService } from '../catalog/index.js';
-import { type Channel, ChannelSelection, type ModelOutlook, type Prospect } from '../channels/index.js';
+import { type Channel, ChannelSelection, type ModelOutlook, type Prospect, upstreamModel } from '../channels/index.js';
 import { type AppError, Clock, newId } from '../shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { type DryAdmission, DryAdmissions, type DryCall, type DryCaller } from './dry-admission.js';
-import { passesVerbatim, upstreamModel } from './prepared-request.js';
+import { passesVerbatim } from './prepared-request.js';
 
 /** A call that is thought of: what of it decides whether it is admitted, what it costs and where it goes. */
 export interface DryRunQuestion {

@@ -8,7 +8,7 @@ import {
   type UpstreamTarget,
   type VerbatimLane,
 } from '../call/index.js';
-import type { Channel } from '../channels/index.js';
+import { type Channel, upstreamModel } from '../channels/index.js';
 import { AppError } from '../shared/index.js';
 import type { RunningCall } from './running-call.js';
 import type { Translation } from './translation.js';
@@ -87,10 +87,6 @@ export function passesVerbatim(
   const folds = channel.flags['forceUpstreamStream'] === true && !head.stream;
   return adapter.verbatim !== undefined && channel.protocol === protocol && answered === protocol && !folds;
 }
-
-/** What the upstream calls the model. */
-export const upstreamModel = (channel: Pick<Channel, 'models'>, model: string): string =>
-  channel.models.get(model)?.[0] ?? model;
 
 function targetOf({ ticket, admission }: RunningCall, channel: Channel, translated: boolean): UpstreamTarget {
   const { model, caller } = admission.plan;

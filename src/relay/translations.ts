@@ -36,7 +36,7 @@ const MAX_COUNTED_BYTES = 256 * 1024;
 const NO_WINDOW = Infinity;
 
 /** A request that has been read. */
-interface Read {
+interface ParsedRequest {
   readonly content: CallContent;
   /** As far as responses show it. */
   readonly request: TreeObject;
@@ -194,7 +194,7 @@ export class Translations {
 
   private translationOf(
     { call, protocol, caller }: Translatable,
-    { content, request, losses, input }: Read,
+    { content, request, losses, input }: ParsedRequest,
   ): Translation {
     const asked = this.adapters.protocol(call.protocol);
     // The answer says what became of it.

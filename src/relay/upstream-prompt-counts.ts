@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { type Call, Flow, type PromptQuestion, type TreeObject, UpstreamRefusal } from '../call/index.js';
-import { type Assignment, type Channel, ChannelSelection, NoChannel, UpstreamClient } from '../channels/index.js';
+import {
+  type Assignment,
+  type Channel,
+  ChannelSelection,
+  NoChannel,
+  UpstreamClient,
+  upstreamModel,
+} from '../channels/index.js';
 import type { Caller } from '../keys/index.js';
 import { isJsonObject, type JsonObject } from '../shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
@@ -73,8 +80,7 @@ export class UpstreamPromptCounts {
     call: Call,
     { channel, credential }: Assignment,
   ): Promise<JsonObject | undefined> {
-    const upstreamModel = channel.models.get(call.head.model)?.[0] ?? call.head.model;
-    const request = question.requestFor(call, upstreamModel);
+    const request = question.requestFor(call, upstreamModel(channel, call.head.model));
     const parts = this.client.open(channel, credential?.secret, request, new Flow());
     const answer = await collected(parts, PATIENCE_MS).catch(() => undefined);
     if (answer === undefined) return undefined;

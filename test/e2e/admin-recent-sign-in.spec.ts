@@ -72,13 +72,13 @@ describe('a recent sign-in', () => {
     const [channel] = await relay
       .get(DataSource)
       .query<{ id: string }[]>(`SELECT id FROM channels WHERE name = 'messages-main'`);
-    values = { channel: channel!.id, user: ann.accountId, email: ann.email };
+    values = { channel: channel!.id, user: ann.accountId, email: ann.email, key: ann.keyId };
   });
   afterAll(() => relay.close());
   beforeEach(forget);
 
   const filled = (text: string): string =>
-    text.replaceAll(/:(channel|user|email)/g, (_, name: string) => values[name] ?? '');
+    text.replaceAll(/:(channel|user|email|key)/g, (_, name: string) => values[name] ?? '');
   const keyPath = (what: string): string => `/admin/users/${ann.accountId}/keys/${ann.keyId}/${what}`;
 
   it('is required by every form of administrators that changes something, but for those with a reason', () => {
@@ -103,6 +103,35 @@ describe('a recent sign-in', () => {
       });
     }
     expect(await audited()).toBe(before);
+  });
+
+  it('is asked for on a page of its own only for forms without secrets, whose fields that page carries', async () => {
+    const isProtected = routesOf(relay)
+      .filter((route) => route.requiresRecentSignIn)
+      .map(({ name }) => new RegExp(`^${name.slice('POST '.length).replaceAll(/:\w+|\*/g, '[^/]+')}$`));
+    const pages = [
+      'channels/:channel',
+      'models/new',
+      'models/m',
+      'groups/new',
+      'groups/saver',
+      'users/:user',
+      'settings',
+    ];
+    const forms: { action: string; hasSecret: boolean }[] = [];
+    for (const page of [...pages, 'users/:user/keys/:key'].map((path) => filled(`/admin/${path}`))) {
+      const { text } = await operator.browser.get(page);
+      for (const [form] of text.matchAll(/<form[^]*?<\/form>/g))
+        forms.push({
+          action: / action="([^"]*)"/.exec(form)?.[1] ?? page,
+          hasSecret: form.includes('type="password"'),
+        });
+    }
+    const found = forms.filter(({ action }) => isProtected.some((path) => path.test(action)));
+    expect(new Set(found.map(({ action }) => action)).size).toBeGreaterThan(9);
+    expect(found.filter(({ hasSecret }) => hasSecret)).toEqual([]);
+    // Others have some, so that this would be noticed.
+    expect(forms.filter(({ hasSecret }) => hasSecret).length).toBeGreaterThan(2);
   });
 
   it('is asked for by every form that has the field', async () => {

@@ -1,6 +1,6 @@
 import type { ProtocolId } from '../../call/index.js';
 import type { Clock } from '../../shared/index.js';
-import type { Channel, ChannelCredential } from '../channel.js';
+import { type Channel, type ChannelCredential, upstreamModel } from '../channel.js';
 import type { ChannelHealth } from '../health/channel-health.js';
 import { ObservedAttempt } from '../health/observed-attempt.js';
 import type { Rest } from '../health/rest.js';
@@ -189,7 +189,7 @@ export class CallSelection {
   private assign({ channel, credential, due }: Candidate): Assignment {
     const { health, load } = this.surroundings;
     const { model, accountId } = this.wanted;
-    const target = { channel, credential, accountId, model: channel.models.get(model)?.[0] ?? model };
+    const target = { channel, credential, accountId, model: upstreamModel(channel, model) };
     const isProbe = due.channel !== undefined || due.credential !== undefined;
     this.asked.add(channel.id);
     load.enter(channel);
