@@ -8,8 +8,8 @@ const HOUR = '"1h"';
 const OVERLAP_BYTES = MARK.length - 1;
 
 /**
- * How long parts of a prompt may be marked to be cached for, by what stands anywhere in the body: it may be more than is
- * really marked, never less. Looked for as the body arrives: what fits nearly everywhere takes a native search long.
+ * The longest cache time that parts of a prompt may be marked with, found anywhere in the body: an upper bound. Searched as
+ * the body arrives, because a native search of a large one takes long.
  */
 export class CacheMarkSearch {
   private seen = 0;

@@ -58,7 +58,7 @@ export interface CallBody {
   readonly countable?: Buffer | PromptSample | undefined;
 }
 
-/** Pieces from all over a large body, as they stand in it. */
+/** Pieces from all over a large body, undecoded. */
 export interface PromptSample {
   readonly texts: readonly string[];
   /** How many times more the body has. */

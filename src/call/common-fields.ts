@@ -15,7 +15,7 @@ export function refuseBackground(fields: JsonFields): void {
   throw fields.refusal('background', 'unsupported_parameter', 'background answers are not supported; leave it out');
 }
 
-/** The prompt leans on content that lies upstream, of a length that is not known here. */
+/** The prompt refers to content stored upstream, of unknown length. */
 export const UNKNOWN_CONTENT: OutsideContent = { previousResponseId: undefined };
 
 /** What the prompt leans on, in a dialect that names it inside of messages only. */

@@ -24,7 +24,7 @@ export interface JsonScan {
   readonly others: readonly string[];
   readonly size: BodySize;
   readonly leansOutside: boolean;
-  /** Ids of state that is kept upstream, wherever they stand. */
+  /** Ids of upstream state, anywhere in the body. */
   readonly stateIds: readonly StateIdPlace[];
   /** Objects that carry sealed reasoning. */
   readonly sealed: readonly ObjectPlace[];

@@ -50,7 +50,7 @@ export interface MemberTable {
   /** By path: `speed`, `reasoning.effort`. Members below a `plain` one without entries of their own are plain too. */
   readonly members: Readonly<Record<string, MemberRule>>;
   readonly tools: readonly ToolRule[];
-  /** Members that name upstream state wherever they stand in the prompt, and its kind. */
+  /** Members that name upstream state anywhere in the prompt, and its kind. */
   readonly stateMembers: Readonly<Partial<Record<StateMember, ScopedKind>>>;
   /** `input`, `input_schema` and `input_examples` contain a tool's own data, which names no upstream state. */
   readonly hasToolData?: boolean;

@@ -65,11 +65,11 @@ export function isToolData(body: Buffer, start: number, end: number, isObject: b
   return name !== undefined && (isObject || name !== input) && standsAt(body, start, name);
 }
 
-/** The member that a mark stands for, where its value is an id of state that is kept upstream. */
+/** The member of a mark whose value is an id of upstream state. */
 export function stateMemberOf(mark: number): StateMember | undefined {
   if ((mark & FILE) !== 0) return 'file_id';
   return (mark & CONTAINER) === 0 ? undefined : 'container_id';
 }
 
-/** Members that name state which is kept upstream, wherever they stand. */
+/** Members that name upstream state, anywhere in the body. */
 export type StateMember = 'file_id' | 'container_id';

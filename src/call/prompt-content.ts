@@ -10,7 +10,7 @@ import {
   TYPE_MARKS,
 } from './outside-content.js';
 
-/** Where an id of state stands that is kept upstream, quotes included. */
+/** Place of an id of upstream state, quotes included. */
 export interface StateIdPlace {
   readonly member: StateMember;
   readonly start: number;
@@ -37,7 +37,7 @@ export class PromptContent {
     return leansOutside(this.marks);
   }
 
-  /** A member's value at this depth is an object or array and begins; its name stands at `[start, end)`. */
+  /** A member's value at this depth, an object or array, begins; its name is at `[start, end)`. */
   open(body: Buffer, depth: number, start: number, end: number, isObject: boolean): void {
     if (this.toolDataDepth === undefined && isToolData(body, start, end, isObject)) this.toolDataDepth = depth;
   }

@@ -23,7 +23,7 @@ export class Bodies {
   /**
    * The whole body, decoded; the watcher has seen all but the last slice of it by then. What is known to be too large by
    * its header is refused without reading it.
-   * @param accountId whose share of the memory it takes
+   * @param accountId counted against this account's share of memory
    * @throws AppError, also what the watcher throws
    */
   async read(request: IncomingMessage, watcher: BodyWatcher, accountId: string): Promise<HeldBody> {

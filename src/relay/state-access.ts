@@ -11,7 +11,7 @@ const PATIENCE_MS = 2000;
 /** No honest response names more. */
 const MAX_STATES_OF_CALL = 1000;
 
-/** Which upstream state calls may name: what upstreams created for their account, and told it through this relay. */
+/** Decides which upstream state calls may name: what upstreams created for their account through this relay. */
 @Injectable()
 export class StateAccess {
   private readonly logger = new Logger('StateAccess');
@@ -80,7 +80,7 @@ export class NamedState {
     private readonly makers: readonly (Maker | undefined)[],
   ) {}
 
-  /** Only the channel that made all of it; of unknown state, one whose upstream account has one owner. */
+  /** The channel that created all of it; for unknown state, channels with `sharedState`. */
   admits(channel: Pick<Channel, 'id' | 'flags'>): boolean {
     return this.makers.every((maker) => (maker === undefined ? sharesState(channel) : maker.channelId === channel.id));
   }
@@ -120,7 +120,7 @@ const NOUNS: Readonly<Record<ScopedId['kind'], string>> = {
 
 /** The id is of state that was not made through this relay for this account: it may be another account's. */
 class StateNotFound extends AppError {
-  /** Clients that are told so send the whole conversation. */
+  /** Clients that get this code send the whole conversation. */
   readonly wireDetails;
 
   constructor({ kind, id, path }: ScopedId) {

@@ -90,7 +90,7 @@ const MAX_SHOWN_VALUES = 20_000;
 const MAX_BESIDE_LENGTH = 8 * 1024 * 1024;
 /** Longer input is not kept. */
 const MAX_KEPT_LENGTH = 16 * 1024 * 1024;
-/** The member of an object that stands for a text of JSON, on its way between threads. */
+/** The member that marks raw JSON text while it passes between threads. */
 const RAW = '\0raw';
 /** A member of the request that looks like it has one more NUL meanwhile. */
 const LOOKS_RAW = /^\0+raw$/;

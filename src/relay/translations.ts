@@ -44,7 +44,7 @@ interface ParsedRequest {
   readonly input: () => string | undefined;
 }
 
-/** A call whose request may have to be translated. */
+/** A call that may need translation. */
 export interface Translatable {
   readonly call: Call;
   /** Who words the answer; the request is in the call's own dialect. */
@@ -127,7 +127,7 @@ export class Translations {
         );
       },
       ofAnswer: () => {
-        // What a client did not ask for is not worth parsing so much while streams wait.
+        // Parsing a large request for an unrequested response format would stall streams.
         if (this.isLarge(call, recollection)) return undefined;
         try {
           return this.open(translatable, false);

@@ -26,7 +26,7 @@ const AROUND_TEXT = /"(?:content|text|tool_calls|function|name|arguments|input|o
 /** The type of a value in a definition, which is read. */
 const SCHEMA_TYPE = '\\s*"(?:object|string|integer|number|boolean|array)"';
 const SPEAKER = /"role"\s*:/g;
-/** A quote that begins or ends a string, with all that may stand between that and the next string. */
+/** A quote that begins or ends a string, with everything up to the next string. */
 const SYNTAX = /(?<!\\)"[\s{}[\],:"]*/;
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
 

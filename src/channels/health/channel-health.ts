@@ -231,7 +231,7 @@ export class ChannelHealth {
     );
   }
 
-  /** What it asks for itself is obeyed, within bounds: it may be the word of whatever stands before it. */
+  /** A `Retry-After` is obeyed within bounds: a proxy in front of the upstream may have sent it. */
   private pauseMsFor(strikes: number, { details }: AppError): number {
     const { pauseMs, longestPauseMs } = this.limits;
     const leastMs = Math.max(pauseMs, (details.retryAfterSeconds ?? 0) * 1000);

@@ -28,7 +28,7 @@ export interface Wanted {
   /** The client's dialect. */
   readonly protocol: ProtocolId;
   readonly affinity: Affinity | undefined;
-  /** Whose call it is: what failed for this account alone is left alone by its calls. */
+  /** The account of the call, which skips what it backs off from. */
   readonly accountId: string;
   /** Which channels may be asked at all; undefined: all that take the dialect. */
   readonly admits?: ((channel: Channel) => boolean) | undefined;

@@ -41,7 +41,7 @@ export interface Conditions {
   readonly health: ChannelHealth;
   readonly load: ChannelLoad;
   readonly clock: Clock;
-  /** Whose call it is. */
+  /** The account of the call. */
   readonly accountId: string;
   /** False: nobody may be tried whose rest is up. */
   readonly mayProbe: boolean;

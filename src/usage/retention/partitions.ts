@@ -10,7 +10,7 @@ const CALL_LOCK_MS = 2000;
 
 /**
  * Creates the partitions that calls are written to: this month's and three more, at start and every day, and those of a
- * call whose time lies elsewhere because the clock has stepped.
+ * call in another month, after the clock has stepped.
  */
 @Injectable()
 export class CallPartitions implements OnApplicationBootstrap, OnModuleDestroy {
