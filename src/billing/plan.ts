@@ -75,14 +75,13 @@ export function chargedBy(
   usage: TokenUsage,
   upstreamNames: UpstreamNames,
 ): ChargedCall {
-  const models = plannedModels(plan);
   const price = (model: CatalogModel, items: PricedPart['items']): PricedModel => {
     const service = serviceToCharge(head, usage, model.pricing);
     return { model, service, part: { model: model.name, terms: terms(head, plan, model, service), items } };
   };
   const priceOf = (named: string | undefined, itemsOf: (model: CatalogModel) => PricedPart['items']): PricedModel => {
     const model = reportedModel(plan, named, upstreamNames);
-    return dearest((model === undefined ? models : [model]).map((one) => price(one, itemsOf(one))));
+    return dearest((model === undefined ? plannedModels(plan) : [model]).map((one) => price(one, itemsOf(one))));
   };
   const own = priceOf(usage.servedBy, ({ pricing }) => costTerms(pricing, usage));
   const passes = (usage.passes ?? []).map((pass) =>

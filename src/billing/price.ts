@@ -51,7 +51,7 @@ function tierFor(pricing: Pricing, promptTokens: number): PriceTier {
  * The disjoint classes that the tokens of a call fall in: no token is counted twice. What came from or went to a cache
  * counts as that, whatever it was; of the rest, images and sounds are counted as far as there is any left.
  */
-function tokensByClass(usage: TokenUsage): readonly (readonly [TokenClass, number])[] {
+function tokensByClass(usage: TokenUsage): Readonly<Record<TokenClass, number>> {
   const { cacheRead, cacheWrite, cacheWrite1h, cacheWrite12h = 0 } = usage;
   const { imageInput = 0, audioInput = 0, audioOutput = 0 } = usage;
   const uncached = Math.max(0, usage.input - cacheRead - cacheWrite - cacheWrite1h - cacheWrite12h);
@@ -59,19 +59,33 @@ function tokensByClass(usage: TokenUsage): readonly (readonly [TokenClass, numbe
   const audio = Math.min(audioInput, uncached - image);
   const reasoning = Math.min(usage.reasoning, usage.output);
   const spoken = Math.min(audioOutput, usage.output - reasoning);
-  return [
-    ['input', uncached - image - audio],
-    ['cache_read', cacheRead],
-    ['cache_write_5m', cacheWrite],
-    ['cache_write_1h', cacheWrite1h],
-    ['cache_write_12h', cacheWrite12h],
-    ['image_input', image],
-    ['audio_input', audio],
-    ['output', usage.output - reasoning - spoken],
-    ['reasoning', reasoning],
-    ['audio_output', spoken],
-  ];
+  return {
+    input: uncached - image - audio,
+    cache_read: cacheRead,
+    cache_write_5m: cacheWrite,
+    cache_write_1h: cacheWrite1h,
+    cache_write_12h: cacheWrite12h,
+    image_input: image,
+    audio_input: audio,
+    output: usage.output - reasoning - spoken,
+    reasoning,
+    audio_output: spoken,
+  };
 }
+
+/** In the order of the lines of a cost. */
+const CLASSES: readonly TokenClass[] = [
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'cache_write_12h',
+  'image_input',
+  'audio_input',
+  'output',
+  'reasoning',
+  'audio_output',
+];
 
 const IMAGE_COUNTS: Readonly<Record<ImageGenerationClass, keyof ImageGenerationUsage>> = {
   text_input: 'textInput',
@@ -90,9 +104,10 @@ export function costTerms(pricing: Pricing, usage: TokenUsage): readonly CostTer
 /** The same of a pass: the fee for the request is charged once, with the call's own terms. */
 export function passTerms(pricing: Pricing, usage: TokenUsage): CostTerm[] {
   const { prices } = tierFor(pricing, usage.input);
+  const counts = tokensByClass(usage);
   const terms: CostTerm[] = [];
-  for (const [item, quantity] of tokensByClass(usage))
-    if (quantity > 0) terms.push({ item, quantity, price: prices[item], isFee: false });
+  for (const item of CLASSES)
+    if (counts[item] > 0) terms.push({ item, quantity: counts[item], price: prices[item], isFee: false });
   if (usage.imageGeneration !== undefined) terms.push(...imageTerms(pricing, usage.imageGeneration));
   for (const tool in usage.toolUses) {
     const quantity = usage.toolUses[tool] ?? 0;
@@ -134,11 +149,19 @@ export const exactCost = ({ terms, items }: PricedPart): bigint => sumOf(items) 
 
 /** The prompt as it is dearest: all of it new, or all of it written to a cache in one of the classes. */
 export function dearestPrompt(terms: PriceTerms, tokens: number, classes: readonly TokenClass[]): TokenUsage {
-  const all = [terms, ...(terms.alternatives ?? [])].map(({ pricing }) => tierFor(pricing, tokens).prices);
-  const most = (name: TokenClass): bigint => all.map((prices) => prices[name]).reduce((a, b) => (a > b ? a : b));
   let dearest: TokenClass = 'input';
-  for (const name of classes) if (most(name) > most(dearest)) dearest = name;
+  for (const name of classes)
+    if (dearestPrice(terms, tokens, name) > dearestPrice(terms, tokens, dearest)) dearest = name;
   return { ...NO_TOKENS, input: tokens, [WRITES[dearest] ?? 'input']: tokens };
+}
+
+function dearestPrice({ pricing, alternatives = [] }: PriceTerms, promptTokens: number, name: TokenClass): bigint {
+  let price = tierFor(pricing, promptTokens).prices[name];
+  for (const other of alternatives) {
+    const alternative = tierFor(other.pricing, promptTokens).prices[name];
+    if (alternative > price) price = alternative;
+  }
+  return price;
 }
 
 const WRITES: Readonly<Partial<Record<TokenClass, keyof TokenUsage>>> = {

@@ -64,13 +64,17 @@ const bufferOf = (bytes: Uint8Array): Buffer =>
 
 /** The interpreted members of one document, by path. Knows only the paths that it was asked for. */
 export class JsonFields {
+  private knownSize: BodySize | undefined;
+
   constructor(
     private readonly body: CallBody,
     private readonly scan: JsonScan,
   ) {}
 
+  /** Read it first while the body still has its bytes. */
   get size(): BodySize {
-    return this.scan.size;
+    this.knownSize ??= this.scan.size(this.body.bytes);
+    return this.knownSize;
   }
 
   /** True when files, items or documents are named anywhere that are not in the body. */

@@ -22,7 +22,8 @@ export interface JsonScan {
   readonly elements: ReadonlyMap<string, readonly JsonElement[]>;
   /** Paths of members that nothing interprets, where these were asked for. */
   readonly others: readonly string[];
-  readonly size: BodySize;
+  /** How large a request is, by its whole body. Calculated on demand: responses do not need it. */
+  size(body: Buffer): BodySize;
   readonly leansOutside: boolean;
   /** Ids of upstream state, anywhere in the body. */
   readonly stateIds: readonly StateIdPlace[];
@@ -85,11 +86,15 @@ export class JsonScanner {
 
   /** Reads on, as far as the body has come: each time the same bytes as before and more. */
   next(body: Buffer): void {
+    this.advance(body);
+    this.cacheMarks.next(body);
+  }
+
+  private advance(body: Buffer): void {
     this.body = body;
     this.words = wordsOf(body);
     try {
       if (!this.utf8.next(body)) this.failUtf8();
-      this.cacheMarks.next(body);
       this.run();
     } finally {
       // The bytes are not this object's to keep.
@@ -102,23 +107,28 @@ export class JsonScanner {
   end(body: Buffer): JsonScan {
     if (body.length === 0) throw new AppError('invalid_request', 'The request body is empty: send a JSON object.');
     if (!this.utf8.end(body)) this.failUtf8();
-    this.next(body);
+    this.advance(body);
     if (this.state === START) this.failAtStart(body);
     if (this.state !== END) throw notJson(body.length, EXPECTED[this.state] ?? 'a value is expected');
-    const { media, content } = this.strings;
-    const { values } = this.limits;
-    const { cacheLifetime } = this.cacheMarks;
-    const size = { ...sizeOf(body, media.found, content.images), values, ...(cacheLifetime && { cacheLifetime }) };
+    const { content } = this.strings;
     const { fields, elements, others } = this.members;
     return {
       fields,
       elements,
       others,
-      size,
+      size: (whole) => this.sizeOf(whole),
       leansOutside: content.leansOutside,
       stateIds: content.stateIds,
       sealed: this.seals.found,
     };
+  }
+
+  private sizeOf(body: Buffer): BodySize {
+    this.cacheMarks.next(body);
+    const { media, content } = this.strings;
+    const { values } = this.limits;
+    const { cacheLifetime } = this.cacheMarks;
+    return { ...sizeOf(body, media.found, content.images), values, ...(cacheLifetime && { cacheLifetime }) };
   }
 
   private run(): void {

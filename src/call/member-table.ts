@@ -125,10 +125,10 @@ export const interestsOf = (table: MemberTable, ...own: readonly string[]): Json
  */
 export class MemberReader {
   /** Members that do anything. */
-  private readonly rules: readonly (readonly [path: string, rule: MemberRule])[];
+  private readonly rules: readonly { readonly path: string; readonly rule: MemberRule }[];
 
   constructor(private readonly table: MemberTable) {
-    this.rules = Object.entries(table.members).filter(([, { is }]) => is !== 'plain');
+    this.rules = Object.entries(table.members).flatMap(([path, rule]) => (rule.is === 'plain' ? [] : { path, rule }));
   }
 
   /**
@@ -137,7 +137,7 @@ export class MemberReader {
    */
   demandsIn(fields: JsonFields, request: RequestLine): RequestDemands | undefined {
     const demands = new Demands(fields);
-    for (const [path, rule] of this.rules) if (fields.has(path)) this.apply(path, rule, demands);
+    for (const { path, rule } of this.rules) if (fields.has(path)) this.apply(path, rule, demands);
     for (const [path, id] of fields.stateIds(this.table.hasToolData !== true)) {
       const kind = this.table.stateMembers[path];
       if (kind !== undefined) demands.scopedIds.push({ kind, id, path });
