@@ -53,8 +53,8 @@ const MAX_ELEMENTS = 10_000;
 export class JsonMembers {
   /** By path; the document itself under the empty path. */
   readonly fields: Found = new Map();
-  /** By the path of their array: `tools[]`. */
-  readonly elements = new Map<string, JsonElement[]>();
+  /** Absent while no array was opened whose elements are interpreted: most documents have none. */
+  private lists: Map<string, JsonElement[]> | undefined;
   /** Paths of members that no interest names, where these are wanted. */
   readonly others: string[] = [];
   /** The interpreted ones among the open objects and arrays: always the outermost levels. */
@@ -64,6 +64,11 @@ export class JsonMembers {
 
   constructor(root: JsonInterest) {
     this.interest = root;
+  }
+
+  /** By the path of their array: `tools[]`. */
+  get elements(): ReadonlyMap<string, readonly JsonElement[]> {
+    return this.lists ?? NO_LISTS;
   }
 
   /**
@@ -93,7 +98,7 @@ export class JsonMembers {
     if (interest === undefined) return;
     const found = this.interest === undefined ? new Map<string, JsonField>() : (parent?.found ?? this.fields);
     const elements = isArray && interest.elements !== undefined ? [] : undefined;
-    if (elements !== undefined) this.elements.set(interest.elements?.path ?? '', elements);
+    if (elements !== undefined) (this.lists ??= new Map()).set(interest.elements?.path ?? '', elements);
     this.lookedInto.push({ interest, start, found, elements });
     this.interest = undefined;
   }
@@ -126,6 +131,7 @@ export class JsonMembers {
 }
 
 const NONE: ReadonlyMap<string, JsonField> = new Map();
+const NO_LISTS: ReadonlyMap<string, readonly JsonElement[]> = new Map();
 
 function note(elements: JsonElement[], element: JsonElement): void {
   if (elements.length < MAX_ELEMENTS) elements.push(element);
