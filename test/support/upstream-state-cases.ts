@@ -111,7 +111,9 @@ export interface StateCase {
   readonly param?: string;
 }
 
-export const withContent = (content: readonly JsonObject[], role = 'user'): JsonObject => ({ messages: [{ role, content }] });
+export const withContent = (content: readonly JsonObject[], role = 'user'): JsonObject => ({
+  messages: [{ role, content }],
+});
 
 export const STATE_CASES: readonly StateCase[] = [
   {
