@@ -11,7 +11,7 @@ import { tokensIn } from '../support/prose.js';
 import { REPORTED, vendorName } from '../support/vendor-reports.js';
 import { SeededRandom } from '../support/seeded-random.js';
 
-/** By hand: `MONEY_CASES=50000 npm test -- test/e2e/exact-money.spec.ts`. */
+/** By hand: `MONEY_CASES=50000 npm run test:long -- exact-money`. */
 const CASES = Number(process.env['MONEY_CASES'] ?? 5000);
 const SEED = Number(process.env['MONEY_SEED'] ?? 20_261_123);
 const AT_A_TIME = 16;

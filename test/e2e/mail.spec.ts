@@ -1,4 +1,4 @@
-import { Test, type TestingModule } from '@nestjs/testing';
+import type { TestingModule } from '@nestjs/testing';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -13,6 +13,7 @@ import { Settings, SettingsEditor, SettingsModule } from '../../src/settings/ind
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { addressedTo, Mailbox } from '../support/mailbox.js';
+import { testingModule } from '../support/modules.js';
 import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
 
 const mail = (changes: Partial<Mail> = {}): Mail => ({
@@ -35,12 +36,10 @@ describe('mail', () => {
       SECRET_KEY: 's'.repeat(32),
       ...environment,
     });
-    app = await Test.createTestingModule({ imports: [ConfigModule, DatabaseModule, SettingsModule, MailModule] })
-      .overrideProvider(Config)
-      .useValue(config)
-      .overrideProvider(MailRetries)
-      .useValue({ afterMs: [10, 10] })
-      .compile();
+    const imports = [ConfigModule, DatabaseModule, SettingsModule, MailModule];
+    app = await testingModule(config, { imports }, (builder) =>
+      builder.overrideProvider(MailRetries).useValue({ afterMs: [10, 10] }),
+    );
     await app.init();
     return app.get(Mailer);
   };

@@ -1,6 +1,6 @@
 /** An account with keys on a database of the test's own, and processes that warn it by mail, for specs of alerts. */
 
-import { Test, type TestingModule } from '@nestjs/testing';
+import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { AlertPost } from '../../src/alerts/alert-post.js';
 import { AlertsModule, AlertTimings, KeyNoticeMails, ThresholdWatch } from '../../src/alerts/index.js';
@@ -15,6 +15,7 @@ import { Clock, parseUsd } from '../../src/shared/index.js';
 import { WalletModule, WalletService } from '../../src/wallet/index.js';
 import { freshDatabase, type TestDatabase } from './database.js';
 import { Mailbox } from './mailbox.js';
+import { testingModule } from './modules.js';
 
 export const ANN = 'ann@example.com';
 const PUBLIC_URL = 'https://relay.example';
@@ -49,16 +50,22 @@ export class AlertsWorld {
       SMTP_URL: this.mailbox.url,
       PUBLIC_URL,
     });
-    const app = await Test.createTestingModule({
-      imports: [ConfigModule, DatabaseModule, AuditModule, AlertsModule, OnboardingModule, KeysModule, WalletModule],
-    })
-      .overrideProvider(Config)
-      .useValue(config)
-      .overrideProvider(Clock)
-      .useValue(clock)
-      .overrideProvider(AlertTimings)
-      .useValue({ ...new AlertTimings(), ...timings })
-      .compile();
+    const imports = [
+      ConfigModule,
+      DatabaseModule,
+      AuditModule,
+      AlertsModule,
+      OnboardingModule,
+      KeysModule,
+      WalletModule,
+    ];
+    const app = await testingModule(config, { imports }, (builder) =>
+      builder
+        .overrideProvider(Clock)
+        .useValue(clock)
+        .overrideProvider(AlertTimings)
+        .useValue({ ...new AlertTimings(), ...timings }),
+    );
     this.processes.push(await app.init());
     return app;
   }

@@ -12,6 +12,11 @@ type Override = (builder: TestingModuleBuilder) => TestingModuleBuilder;
 
 const nothing: Override = (builder) => builder;
 
+/** Every module that tests build: compiled with this configuration, not started. */
+export function testingModule(config: Config, parts: TestParts, override = nothing): Promise<TestingModule> {
+  return override(Test.createTestingModule(parts)).overrideProvider(Config).useValue(config).compile();
+}
+
 /** Some modules of the application on a database of the test's own, compiled but not started. */
 export function compileOn(
   database: TestDatabase,
@@ -22,12 +27,11 @@ export function compileOn(
     DATABASE_URL: database.url,
     SECRET_KEY: 'a test has no secrets'.padEnd(32, '.'),
   });
-  return override(
-    Test.createTestingModule({ imports: [ConfigModule, DatabaseModule, AuditModule, ...imports], ...parts }),
-  )
-    .overrideProvider(Config)
-    .useValue(config)
-    .compile();
+  return testingModule(
+    config,
+    { imports: [ConfigModule, DatabaseModule, AuditModule, ...imports], ...parts },
+    override,
+  );
 }
 
 /** The same, started, as one process of the application would be. Close it before the database is dropped. */

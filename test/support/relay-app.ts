@@ -1,6 +1,5 @@
 import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Test } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { AppModule } from '../../src/app.module.js';
 import { Sweeper } from '../../src/billing/index.js';
@@ -17,6 +16,7 @@ import { TokenThread } from '../../src/tokens/index.js';
 import { LedgerCheck, WalletService } from '../../src/wallet/index.js';
 import { eventually } from './eventually.js';
 import { freshDatabase } from './database.js';
+import { testingModule } from './modules.js';
 import { builtTokenThread, builtTranslationThread } from './token-thread.js';
 import { ScriptedUpstream } from './scripted-upstream.js';
 
@@ -120,18 +120,17 @@ export class RelayApp {
       MAX_EVENT_LOOP_DELAY_MS: '60000',
       ...environment,
     });
-    const module = await Test.createTestingModule({ imports: [...modules, AppModule] })
-      .overrideProvider(Config)
-      .useValue(config)
-      .overrideProvider(RelayTimings)
-      .useValue({ ...new RelayTimings(), ...timings })
-      .overrideProvider(HealthLimits)
-      .useValue({ ...new HealthLimits(), ...health })
-      .overrideProvider(TokenThread)
-      .useValue(builtTokenThread())
-      .overrideProvider(TranslationThread)
-      .useValue(builtTranslationThread())
-      .compile();
+    const module = await testingModule(config, { imports: [...modules, AppModule] }, (builder) =>
+      builder
+        .overrideProvider(RelayTimings)
+        .useValue({ ...new RelayTimings(), ...timings })
+        .overrideProvider(HealthLimits)
+        .useValue({ ...new HealthLimits(), ...health })
+        .overrideProvider(TokenThread)
+        .useValue(builtTokenThread())
+        .overrideProvider(TranslationThread)
+        .useValue(builtTranslationThread()),
+    );
     const app = module.createNestApplication<NestFastifyApplication>(createAdapter(config, connections), {
       bodyParser: false,
       logger: false,
