@@ -55,12 +55,14 @@ function listeners(event) {
   };
 }
 
-/** jest-runner puts its own `exit` in place for each file. */
+/** jest-runner puts an `exit` of its own in place for each file. */
 function processState() {
-  const { exit, exitCode } = process;
+  const { exitCode } = process;
+  const exit = Object.getOwnPropertyDescriptor(process, 'exit');
   const folder = process.cwd();
   return () => {
-    Object.assign(process, { exit, exitCode });
+    Object.defineProperty(process, 'exit', exit);
+    process.exitCode = exitCode;
     if (process.cwd() !== folder) process.chdir(folder);
   };
 }
