@@ -3,6 +3,8 @@ import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/tes
 import { AuditModule } from '../../src/audit/index.js';
 import { Config, ConfigModule } from '../../src/config/index.js';
 import { DatabaseModule } from '../../src/database/index.js';
+import { AssetStore } from '../../src/web/rendering/asset-store.js';
+import { ViewEngine } from '../../src/web/rendering/view-engine.js';
 import type { TestDatabase } from './database.js';
 
 type TestParts = Pick<ModuleMetadata, 'imports' | 'controllers' | 'providers'>;
@@ -12,9 +14,22 @@ type Override = (builder: TestingModuleBuilder) => TestingModuleBuilder;
 
 const nothing: Override = (builder) => builder;
 
+let madeAssets: AssetStore | undefined;
+let madeViews: ViewEngine | undefined;
+/** Templates and assets never change, and take a quarter of a second to make: once per process. */
+const assets = (): AssetStore => (madeAssets ??= new AssetStore());
+const views = (): ViewEngine => (madeViews ??= new ViewEngine(assets()));
+
 /** Every module that tests build: compiled with this configuration, not started. */
 export function testingModule(config: Config, parts: TestParts, override = nothing): Promise<TestingModule> {
-  return override(Test.createTestingModule(parts)).overrideProvider(Config).useValue(config).compile();
+  return override(Test.createTestingModule(parts))
+    .overrideProvider(Config)
+    .useValue(config)
+    .overrideProvider(AssetStore)
+    .useFactory({ factory: assets })
+    .overrideProvider(ViewEngine)
+    .useFactory({ factory: views })
+    .compile();
 }
 
 /** Some modules of the application on a database of the test's own, compiled but not started. */

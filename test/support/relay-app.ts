@@ -14,8 +14,6 @@ import { AdapterRegistry, RelayTimings, TranslationThread } from '../../src/rela
 import { formatUsd, parseUsd } from '../../src/shared/index.js';
 import { TokenThread } from '../../src/tokens/index.js';
 import { LedgerCheck, WalletService } from '../../src/wallet/index.js';
-import { AssetStore } from '../../src/web/rendering/asset-store.js';
-import { ViewEngine } from '../../src/web/rendering/view-engine.js';
 import { eventually } from './eventually.js';
 import { freshDatabase } from './database.js';
 import { testingModule } from './modules.js';
@@ -78,12 +76,6 @@ ${['chat-completions', 'messages', 'responses']
 /** Channels are called whatever they did before: what a test has one do is not to be felt by the next. */
 const HEALTH_OFF = { leastOutcomes: Infinity, refusedMs: 0, longestRateLimitMs: 0 };
 
-let madeAssets: AssetStore | undefined;
-let madeViews: ViewEngine | undefined;
-/** Templates and assets do not change, and take a quarter of a second: once per process. */
-const assets = (): AssetStore => (madeAssets ??= new AssetStore());
-const views = (): ViewEngine => (madeViews ??= new ViewEngine(assets()));
-
 /** The whole application on a database of its own, with a scripted upstream behind all three dialects. */
 export class RelayApp {
   private constructor(
@@ -134,10 +126,6 @@ export class RelayApp {
         .useValue({ ...new RelayTimings(), ...timings })
         .overrideProvider(HealthLimits)
         .useValue({ ...new HealthLimits(), ...health })
-        .overrideProvider(AssetStore)
-        .useFactory({ factory: assets })
-        .overrideProvider(ViewEngine)
-        .useFactory({ factory: views })
         .overrideProvider(TokenThread)
         .useValue(builtTokenThread())
         .overrideProvider(TranslationThread)
