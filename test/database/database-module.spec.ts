@@ -151,10 +151,10 @@ describe('DatabaseModule', () => {
     const app = await bootHere();
     const [health, pools] = [app.get(DatabaseHealth), app.get(DatabasePools)];
     expect(await health.ping()).toBe(true);
-    const busy = Array.from({ length: 8 }, () => pools.general.query('SELECT pg_sleep(5)'));
-    const started = performance.now();
+    let ended = 0;
+    const busy = Array.from({ length: 8 }, () => pools.general.query('SELECT pg_sleep(5)').finally(() => (ended += 1)));
     expect(await health.ping()).toBe(false);
-    expect(performance.now() - started).toBeLessThan(4500);
+    expect(ended).toBe(0);
     await Promise.all(busy);
   });
 

@@ -1,13 +1,15 @@
-/** Whether work grows with its input as it should, told so that a slow machine with other things to do does not matter. */
+/** Whether work grows with its input as it should, whatever else the machine does meanwhile. */
 
 /** Many times what linear work takes in these tests, and a fraction of what quadratic work would. */
 export const LINEAR_MS = 3000;
 
-export function elapsedMs(work: () => unknown): number {
-  const begun = performance.now();
+/** CPU time of this thread. */
+export function cpuMs(work: () => unknown): number {
+  const before = process.threadCpuUsage();
   work();
-  return performance.now() - begun;
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
 }
 
-/** The least of several times: whatever else the machine does adds to them and takes nothing away. */
-export const leastMs = (work: () => unknown): number => Math.min(...Array.from({ length: 5 }, () => elapsedMs(work)));
+/** The minimum of several runs: garbage collection adds to some of them. */
+export const minCpuMs = (work: () => unknown): number => Math.min(...Array.from({ length: 5 }, () => cpuMs(work)));

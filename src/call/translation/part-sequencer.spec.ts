@@ -1,3 +1,4 @@
+import { cpuMs } from '../../../test/support/timing.js';
 import type { Turn } from './content.js';
 import { EventGrammar } from './event-grammar.js';
 import type { CallEvent, PartStart } from './events.js';
@@ -97,15 +98,16 @@ describe('the parts of an answer', () => {
   });
 
   it('cost no more at the end of a long answer than at its beginning', () => {
-    const begunAt = performance.now();
-    parts.start('0', { kind: 'text' });
-    parts.start('1', call('a'));
-    for (let count = 0; count < 20_000; count += 1) parts.append('0', 'word by word, ');
-    parts.finish('0');
-    parts.append('1', '{');
-    for (let count = 0; count < 20_000; count += 1) parts.append('1', 'word by word, ');
+    const taken = cpuMs(() => {
+      parts.start('0', { kind: 'text' });
+      parts.start('1', call('a'));
+      for (let count = 0; count < 20_000; count += 1) parts.append('0', 'word by word, ');
+      parts.finish('0');
+      parts.append('1', '{');
+      for (let count = 0; count < 20_000; count += 1) parts.append('1', 'word by word, ');
+    });
     // A copy of all that has come, for each piece, takes more than ten times as long.
-    expect(performance.now() - begunAt).toBeLessThan(500);
+    expect(taken).toBeLessThan(500);
   });
 
   it('end with what was said beside them, in its order', () => {
