@@ -1,5 +1,5 @@
 import { applyDecorators, SetMetadata, UseGuards, UseInterceptors } from '@nestjs/common';
-import { PageInterceptor } from '../web/index.js';
+import { PageInterceptor } from '../console/web/index.js';
 import { ACCESS, type Access } from './access-level.js';
 import { ActingInterceptor } from './acting.interceptor.js';
 import { VisitGuard } from './visit.guard.js';

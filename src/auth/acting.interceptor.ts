@@ -1,8 +1,8 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Observable } from 'rxjs';
-import { actingAs } from '../audit/index.js';
-import { visitIn } from '../web/index.js';
+import { actingAs } from '../platform/audit/index.js';
+import { visitIn } from '../console/web/index.js';
 
 /** What a handler of the operators' pages changes is changed in the name of whoever visits. */
 @Injectable()

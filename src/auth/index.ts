@@ -12,7 +12,7 @@ export {
   LastAdministrator,
 } from './account.errors.js';
 export { AccountService, type PreparedAccount } from './account.service.js';
-export { sessionViews } from './account-pages/account.view.js';
+export { sessionViews } from '../console/account/account.view.js';
 export { AccountStanding } from './account-standing.js';
 export { type AccountTerms, termsRevision } from './account-terms.js';
 export type { Account, AccountRole, AccountState, CreatedAccount, NewAccount } from './account.js';

@@ -1,6 +1,6 @@
 import { Body, Controller, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { type FormBody, localPath, Redirect, VisitCookies } from '../web/index.js';
+import { type FormBody, localPath, Redirect, VisitCookies } from '../console/web/index.js';
 import { Public } from './access.js';
 
 /** What a browser itself keeps: whether its pages are light or dark, and that a message was read. */

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { addressOf, AppError } from '../shared/index.js';
+import { addressOf, AppError } from '../platform/shared/index.js';
 import {
   Detour,
   ForeignForm,
@@ -11,7 +11,7 @@ import {
   type Visit,
   VisitCookies,
   type Visitor,
-} from '../web/index.js';
+} from '../console/web/index.js';
 import { ACCESS, type Access } from './access-level.js';
 import { SecurityLog } from './security-log.js';
 import { SessionService } from './sessions/session.service.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { ProtocolId } from '../call/index.js';
-import type { Visitor } from '../web/index.js';
+import type { ProtocolId } from '../protocols/contract/index.js';
+import type { Visitor } from '../console/web/index.js';
 import { DEFAULT_GROUP } from './catalog.editor.js';
 import type { CatalogGroup, CatalogModel } from './catalog.js';
 import { CatalogService } from './catalog.service.js';

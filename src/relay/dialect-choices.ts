@@ -7,8 +7,8 @@ import {
   type ProtocolAdapter,
   type ProtocolId,
   type RequestLine,
-} from '../call/index.js';
-import { AppError } from '../shared/index.js';
+} from '../protocols/contract/index.js';
+import { AppError } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { Bodies } from './bodies.js';
 import type { BodyWatcher } from './body-reader.js';

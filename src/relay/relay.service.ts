@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, defer } from 'rxjs';
-import { accounted, type Admission, BillingService } from '../billing/index.js';
-import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
+import { accounted, type Admission, BillingService } from './billing/index.js';
+import type { Call, Frame, ProtocolAdapter } from '../protocols/contract/index.js';
 import type { Caller } from '../keys/index.js';
-import { AppError } from '../shared/index.js';
+import { AppError } from '../platform/shared/index.js';
 import { Admissions } from './admissions.js';
 import type { Answer } from './answer.js';
 import { Attempts } from './attempts.js';

@@ -14,20 +14,20 @@ export type { Percentiles } from './sums/latency-buckets.js';
 export { type MarginPart, readMargins } from './sums/margins-reader.js';
 export { type AnswerCounts, type ModelAnswers, readModelAnswers } from './models/model-answers.js';
 export type { ModelTrouble } from './models/model-troubles.js';
-export { type UsageOverview, UsageOverviewReader } from './pages/overview-reader.js';
-export { type AllCallsPage, AllCallsReader } from './pages/all-calls-reader.js';
-export { callPage } from './pages/call.view.js';
-export { type CostFormula, costFormula } from './pages/cost-formula.js';
-export { entryOf, type LogEntry, LogPlaces } from './pages/log-places.js';
-export { usageCharts } from './pages/usage-charts.view.js';
-export { type LogFigures, logPage } from './pages/usage-logs.view.js';
+export { type UsageOverview, UsageOverviewReader } from '../console/usage/overview-reader.js';
+export { type AllCallsPage, AllCallsReader } from '../console/usage/all-calls-reader.js';
+export { callPage } from '../console/usage/call.view.js';
+export { type CostFormula, costFormula } from '../console/usage/cost-formula.js';
+export { entryOf, type LogEntry, LogPlaces } from '../console/usage/log-places.js';
+export { usageCharts } from '../console/usage/usage-charts.view.js';
+export { type LogFigures, logPage } from '../console/usage/usage-logs.view.js';
 export {
   addressOf as logAddress,
   type AddressParts,
   filterOf,
   type UsageQuery,
   usageQuery,
-} from './pages/usage-query.js';
+} from '../console/usage/usage-query.js';
 export type { CostLine, RecordedCall, ShownSnapshot } from './calls/recorded-call.js';
 export { type Query, TimeLimitedReads } from './time-limited-reads.js';
 export { type UsageDay, UsageDays } from './sums/usage-days.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { Notifications } from '../../src/database/index.js';
+import { Notifications } from '../../src/platform/database/index.js';
 import { freshDatabase, withDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 

@@ -1,11 +1,11 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { actingAs, COMMAND_LINE } from '../../src/audit/index.js';
+import { actingAs, COMMAND_LINE } from '../../src/platform/audit/index.js';
 import { CatalogModule, type CatalogModel, CatalogService } from '../../src/catalog/index.js';
-import { CatalogExport, CatalogImport, ChannelsModule } from '../../src/channels/index.js';
-import { Config, ConfigModule } from '../../src/config/index.js';
-import { DatabaseModule } from '../../src/database/index.js';
-import { Clock } from '../../src/shared/index.js';
+import { CatalogExport, CatalogImport, ChannelsModule } from '../../src/catalog/channels/index.js';
+import { Config, ConfigModule } from '../../src/platform/config/index.js';
+import { DatabaseModule } from '../../src/platform/database/index.js';
+import { Clock } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { testingModule } from '../support/modules.js';

@@ -1,9 +1,9 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { AccountStanding, BrowserSignIn, SessionNotFound, SessionService } from '../../src/auth/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { SettingsEditor } from '../../src/settings/index.js';
-import { Clock } from '../../src/shared/index.js';
+import { Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
+import { SettingsEditor } from '../../src/platform/settings/index.js';
+import { Clock } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startOn } from '../support/modules.js';
 

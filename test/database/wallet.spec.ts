@@ -1,8 +1,8 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { ApiKeyService } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { nanos, parseUsd } from '../../src/shared/index.js';
+import { Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
+import { nanos, parseUsd } from '../../src/platform/shared/index.js';
 import {
   AmountNotPossible,
   DebitTooLarge,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
-import { Settings } from '../../src/settings/index.js';
+import { Settings } from '../../src/platform/settings/index.js';
 import { Mailbox } from '../support/mailbox.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';

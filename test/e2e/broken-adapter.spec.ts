@@ -6,7 +6,7 @@ import type {
   StreamDecoder,
   StreamRenderer,
   UpstreamAdapter,
-} from '../../src/call/index.js';
+} from '../../src/protocols/contract/index.js';
 import { CallRoute, Protocol, RelayModule, RelayService, Upstream } from '../../src/relay/index.js';
 import { TelegraphProtocol } from '../conformance/toy/telegraph.protocol.js';
 import { TelegraphUpstream } from '../conformance/toy/telegraph.upstream.js';

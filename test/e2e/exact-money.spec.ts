@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { nanos as nanosOf } from '../../src/shared/index.js';
+import { nanos as nanosOf } from '../../src/platform/shared/index.js';
 import { WalletService } from '../../src/wallet/index.js';
 import { type Bill, IMAGE_PRICES, PRICES, SEARCH_FEE, vendorScript } from '../support/billing-vendor.js';
 import { DIALECTS, PATHS } from '../support/dialects.js';

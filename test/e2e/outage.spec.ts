@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { SettlementQueue } from '../../src/billing/settlement-queue.js';
-import type { CallRow } from '../../src/billing/call-row.js';
-import { newId } from '../../src/shared/index.js';
+import { SettlementQueue } from '../../src/relay/billing/settlement-queue.js';
+import type { CallRow } from '../../src/relay/billing/call-row.js';
+import { newId } from '../../src/platform/shared/index.js';
 import { finished } from '../support/billing-rows.js';
 import { DatabaseOutage } from '../support/database-outage.js';
 import { aRequest } from '../support/dialects.js';

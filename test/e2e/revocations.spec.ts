@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { DataSource } from 'typeorm';
 import { AccountStanding } from '../../src/auth/index.js';
-import { Notifications } from '../../src/database/index.js';
+import { Notifications } from '../../src/platform/database/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { RunState } from '../../src/relay/index.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TokenThread } from '../../src/tokens/index.js';
+import { TokenThread } from '../../src/protocols/tokens/index.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { eventually } from '../support/eventually.js';
 import { RawClient } from '../support/raw-client.js';

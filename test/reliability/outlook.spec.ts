@@ -1,4 +1,9 @@
-import { ChannelDirectory, ChannelSelection, type ModelOutlook, type Wanted } from '../../src/channels/index.js';
+import {
+  ChannelDirectory,
+  ChannelSelection,
+  type ModelOutlook,
+  type Wanted,
+} from '../../src/catalog/channels/index.js';
 import { SeededRandom } from '../support/seeded-random.js';
 import { BAD_REQUEST, BROKEN, type Described, RATE_LIMITED, useSelection } from '../support/selection-world.js';
 

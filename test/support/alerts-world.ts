@@ -2,16 +2,16 @@
 
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { AlertPost } from '../../src/alerts/alert-post.js';
-import { AlertsModule, AlertTimings, KeyNoticeMails, ThresholdWatch } from '../../src/alerts/index.js';
-import { AlertSettingsRepository } from '../../src/alerts/alert-settings.repository.js';
-import { type AlertSettings, USUAL_ALERTS } from '../../src/alerts/alert-settings.js';
-import { AuditModule } from '../../src/audit/index.js';
-import { Config, ConfigModule } from '../../src/config/index.js';
-import { DatabaseModule } from '../../src/database/index.js';
+import { AlertPost } from '../../src/keys/alerts/alert-post.js';
+import { AlertsModule, AlertTimings, KeyNoticeMails, ThresholdWatch } from '../../src/keys/alerts/index.js';
+import { AlertSettingsRepository } from '../../src/keys/alerts/alert-settings.repository.js';
+import { type AlertSettings, USUAL_ALERTS } from '../../src/keys/alerts/alert-settings.js';
+import { AuditModule } from '../../src/platform/audit/index.js';
+import { Config, ConfigModule } from '../../src/platform/config/index.js';
+import { DatabaseModule } from '../../src/platform/database/index.js';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { Clock, parseUsd } from '../../src/shared/index.js';
+import { Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
+import { Clock, parseUsd } from '../../src/platform/shared/index.js';
 import { WalletModule, WalletService } from '../../src/wallet/index.js';
 import { freshDatabase, type TestDatabase } from './database.js';
 import { Mailbox } from './mailbox.js';

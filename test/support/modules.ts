@@ -1,10 +1,10 @@
 import type { ModuleMetadata } from '@nestjs/common';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
-import { AuditModule } from '../../src/audit/index.js';
-import { Config, ConfigModule } from '../../src/config/index.js';
-import { DatabaseModule } from '../../src/database/index.js';
-import { AssetStore } from '../../src/web/rendering/asset-store.js';
-import { ViewEngine } from '../../src/web/rendering/view-engine.js';
+import { AuditModule } from '../../src/platform/audit/index.js';
+import { Config, ConfigModule } from '../../src/platform/config/index.js';
+import { DatabaseModule } from '../../src/platform/database/index.js';
+import { AssetStore } from '../../src/console/web/rendering/asset-store.js';
+import { ViewEngine } from '../../src/console/web/rendering/view-engine.js';
 import type { TestDatabase } from './database.js';
 
 type TestParts = Pick<ModuleMetadata, 'imports' | 'controllers' | 'providers'>;

@@ -14,8 +14,8 @@ import {
   NoChannel,
   Random,
   type Wanted,
-} from '../../src/channels/index.js';
-import { AppError, Clock } from '../../src/shared/index.js';
+} from '../../src/catalog/channels/index.js';
+import { AppError, Clock } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from './database.js';
 import { HeldClock } from './held-clock.js';
 import { startOn } from './modules.js';

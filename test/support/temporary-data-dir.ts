@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readState } from '../../src/database/embedded/state-file.js';
-import { processIdentity } from '../../src/database/process-identity.js';
+import { readState } from '../../src/platform/database/embedded/state-file.js';
+import { processIdentity } from '../../src/platform/database/process-identity.js';
 
 const PREFIX = 'switchboard-test-';
 const MEMORY = '/dev/shm';

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions, openDataSource } from '../../src/database/data-source.js';
-import { startEmbedded } from '../../src/database/embedded/index.js';
+import { dataSourceOptions, openDataSource } from '../../src/platform/database/data-source.js';
+import { startEmbedded } from '../../src/platform/database/embedded/index.js';
 import { SERVER_VARIABLE, TEMPLATE, withDatabase } from './database.js';
 import { removeAbandonedDataDirs, removeDataDir, temporaryDataDir } from './temporary-data-dir.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Mail } from '../../mail/index.js';
-import { Settings } from '../../settings/index.js';
-import { BaseAddress, ViewEngine } from '../../web/index.js';
+import type { Mail } from '../../platform/mail/index.js';
+import { Settings } from '../../platform/settings/index.js';
+import { BaseAddress, ViewEngine } from '../../console/web/index.js';
 import type { Wording } from './mail-words.js';
 
 /** A mail's own part: the link of its button, below our address, and its code. */

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { hash } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { Clock } from '../../shared/index.js';
-import { FormOrigin, type Visit, VisitCookies } from '../../web/index.js';
+import { Clock } from '../../platform/shared/index.js';
+import { FormOrigin, type Visit, VisitCookies } from '../../console/web/index.js';
 
 /** How long somebody may look for their phone, as pages say it. */
 export const PENDING_MINUTES = 10;

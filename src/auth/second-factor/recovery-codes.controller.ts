@@ -1,6 +1,14 @@
 import { Body, Controller, Get, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { BaseAddress, CurrentVisitor, Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
+import {
+  BaseAddress,
+  CurrentVisitor,
+  Form,
+  type FormBody,
+  Page,
+  Redirect,
+  type Visitor,
+} from '../../console/web/index.js';
 import { SecondFactorSetUp, SignedIn } from '../access.js';
 import { BothFactorsForm } from './both-factors.form.js';
 import { OwnSecondFactor } from './own-second-factor.js';

@@ -1,4 +1,4 @@
-import { type Flash, type Form, Page, Redirect, type Visitor } from '../../web/index.js';
+import { type Flash, type Form, Page, Redirect, type Visitor } from '../../console/web/index.js';
 import type { ShownSecret } from './factor-set-up.js';
 
 const TITLE = 'Second factor';

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { IsString, Matches } from 'class-validator';
-import { UnreadableSecret } from '../../shared/index.js';
-import { CurrentVisitor, Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
+import { UnreadableSecret } from '../../platform/shared/index.js';
+import { CurrentVisitor, Form, type FormBody, Page, Redirect, type Visitor } from '../../console/web/index.js';
 import { SecondFactorSetUp } from '../access.js';
 import { ConfirmedForm, RecentSignIn } from '../sign-in/recent-sign-in.js';
 import { FactorSetUp } from './factor-set-up.js';

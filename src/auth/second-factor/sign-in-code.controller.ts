@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
 import { IsNotEmpty, IsOptional, IsString } from 'class-validator';
 import type { FastifyReply } from 'fastify';
-import { CurrentVisit, type Flash, Form, type FormBody, Page, Redirect, type Visit } from '../../web/index.js';
+import { CurrentVisit, type Flash, Form, type FormBody, Page, Redirect, type Visit } from '../../console/web/index.js';
 import { Public } from '../access.js';
 import { codesLeft as leftInWords } from '../mails/second-factor-words.js';
 import { TooManyTries } from '../throttle/throttle.js';

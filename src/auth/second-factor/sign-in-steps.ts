@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { Visit } from '../../web/index.js';
+import type { Visit } from '../../console/web/index.js';
 import { SecurityLog } from '../security-log.js';
 import { BrowserSignIn } from '../sign-in/browser-sign-in.js';
 import { type PendingSignIn, PendingSignIns } from './pending-sign-ins.js';

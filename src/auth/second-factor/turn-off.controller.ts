@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
-import { CurrentVisitor, Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
+import { CurrentVisitor, Form, type FormBody, Page, Redirect, type Visitor } from '../../console/web/index.js';
 import { SignedIn } from '../access.js';
 import { BothFactorsForm } from './both-factors.form.js';
 import { OwnSecondFactor } from './own-second-factor.js';

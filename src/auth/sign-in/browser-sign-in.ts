@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { type Visit, VisitCookies } from '../../web/index.js';
+import { type Visit, VisitCookies } from '../../console/web/index.js';
 import { SessionNotFound, SessionService } from '../sessions/session.service.js';
 
 /** Signs the browser that asks in and out. */

@@ -10,7 +10,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { type Observable, of } from 'rxjs';
-import { Form, type FormBody, localPath, Page, visitIn } from '../../web/index.js';
+import { Form, type FormBody, localPath, Page, visitIn } from '../../console/web/index.js';
 import { ConfirmedForm, RecentSignIn } from './recent-sign-in.js';
 
 /** Where a handler states that it requires a recent sign-in. */

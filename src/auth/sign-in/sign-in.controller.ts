@@ -1,9 +1,9 @@
 import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
 import { IsNotEmpty, IsOptional, IsString } from 'class-validator';
 import type { FastifyReply } from 'fastify';
-import { Settings } from '../../settings/index.js';
-import { Secret } from '../../shared/index.js';
-import { CurrentVisit, Form, type FormBody, localPath, Page, Redirect, type Visit } from '../../web/index.js';
+import { Settings } from '../../platform/settings/index.js';
+import { Secret } from '../../platform/shared/index.js';
+import { CurrentVisit, Form, type FormBody, localPath, Page, Redirect, type Visit } from '../../console/web/index.js';
 import { Public } from '../access.js';
 import { SignInSteps } from '../second-factor/sign-in-steps.js';
 import { idleTime } from '../sessions/idle-time.js';

@@ -1,6 +1,6 @@
-import { dayOf } from '../../shared/index.js';
+import { dayOf } from '../../platform/shared/index.js';
 import { logAddress, usageQuery } from '../../usage/index.js';
-import { dateTime, usd } from '../../web/index.js';
+import { dateTime, usd } from '../../console/web/index.js';
 import type { KeyNotice } from './key-notice.js';
 
 /** A notice as pages and mails say it. */

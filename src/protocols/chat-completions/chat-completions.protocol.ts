@@ -19,9 +19,9 @@ import {
   type RequestLine,
   type StreamRenderer,
   type TreeObject,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { Protocol } from '../../relay/index.js';
-import type { AppError, JsonObject } from '../../shared/index.js';
+import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import { streamFailure } from './chat-completions.answer-members.js';
 import { renderChatResponse } from './chat-completions.answer.js';
 import { CHAT_COMPLETIONS, chatHeadReader, FORWARDED_HEADERS } from './chat-completions.head.js';

@@ -1,4 +1,4 @@
-import { commonEdits, countIn, headReader, type PromptQuestion, SplicedBody } from '../../call/index.js';
+import { commonEdits, countIn, headReader, type PromptQuestion, SplicedBody } from '../contract/index.js';
 import { INTERESTS, MEMBERS, MESSAGES } from './messages.head.js';
 import { surroundingsOf } from './messages.surroundings.js';
 

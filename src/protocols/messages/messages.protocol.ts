@@ -18,9 +18,9 @@ import {
   type RequestLine,
   type StreamRenderer,
   type TreeObject,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { Protocol } from '../../relay/index.js';
-import type { AppError, JsonObject } from '../../shared/index.js';
+import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import { renderMessagesResponse } from './messages.answer.js';
 import { renderMessagesError, renderMessagesErrorEvent } from './messages.errors.js';
 import { FORWARDED_HEADERS, MESSAGES, messagesHeadReader } from './messages.head.js';

@@ -1,7 +1,7 @@
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { PromptCounts, PromptRoute } from '../../relay/index.js';
-import type { JsonObject } from '../../shared/index.js';
+import type { JsonObject } from '../../platform/shared/index.js';
 import { RESPONSES_COUNT_PATH, RESPONSES_QUESTION } from './responses.count.js';
 
 @Controller()

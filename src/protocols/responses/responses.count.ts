@@ -1,4 +1,4 @@
-import { commonEdits, countIn, type PromptQuestion, SplicedBody, upstreamHeaders } from '../../call/index.js';
+import { commonEdits, countIn, type PromptQuestion, SplicedBody, upstreamHeaders } from '../contract/index.js';
 import { FORWARDED_HEADERS, RESPONSES, responsesHeadReader } from './responses.head.js';
 
 /** Where clients ask how many tokens a prompt has. */

@@ -20,9 +20,9 @@ import {
   type StreamRenderer,
   type StreamTail,
   type TreeObject,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { Protocol } from '../../relay/index.js';
-import type { AppError, JsonObject } from '../../shared/index.js';
+import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import { renderFailure } from './responses.failure.js';
 import { FORWARDED_HEADERS, responsesHeadReader, RESPONSES } from './responses.head.js';
 import { ResponsesRenderer, renderWhole } from './responses.renderer.js';

@@ -1,9 +1,9 @@
 import { Controller, Delete, Get, Header, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { parseJsonTree, writeJson, type JsonTree } from '../../call/index.js';
+import { parseJsonTree, writeJson, type JsonTree } from '../contract/index.js';
 import { ApiKeyGuard } from '../../keys/index.js';
 import { KeptAnswers, requestLineOf } from '../../relay/index.js';
-import { AppError } from '../../shared/index.js';
+import { AppError } from '../../platform/shared/index.js';
 import { RESPONSES_PATH } from './responses.protocol.js';
 import { inputItems } from './responses.stored.list.js';
 

@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AccountGone } from '../../auth/index.js';
-import { Settings } from '../../settings/index.js';
-import { AppError, Clock, type Nanos, newId, reasonOf } from '../../shared/index.js';
-import { BaseAddress } from '../../web/index.js';
+import { Settings } from '../../platform/settings/index.js';
+import { AppError, Clock, type Nanos, newId, reasonOf } from '../../platform/shared/index.js';
+import { BaseAddress } from '../../console/web/index.js';
 import { isPayable, offerIn, payableWords } from './payment-offer.js';
 import { PaymentsUnavailable, StripeApi } from './stripe-api.js';
 import { ACCOUNT_ID, centsOf, TOP_UP_ID } from './stripe.wire.js';

@@ -18,9 +18,9 @@ import {
   type StreamRenderer,
   type TextPlaces,
   type TreeObject,
-} from '../../../src/call/index.js';
+} from '../../../src/protocols/contract/index.js';
 import { Protocol } from '../../../src/relay/index.js';
-import type { AppError, JsonObject } from '../../../src/shared/index.js';
+import type { AppError, JsonObject } from '../../../src/platform/shared/index.js';
 import { failureText, renderTelegram, TelegraphRenderer } from './telegraph.answer.js';
 import { renderTelegraphError } from './telegraph.errors.js';
 import { telegraphHeadReader } from './telegraph.head.js';

@@ -1,0 +1,81 @@
+import { type Channel, type ChannelHealth, type ChannelRecord, type Rest } from '../../../catalog/channels/index.js';
+
+const MINUTE_MS = 60_000;
+
+export type StateName = 'healthy' | 'limited' | 'resting' | 'failing' | 'out' | 'off';
+
+/** How a channel is, in the words of its badge. */
+export interface ChannelState {
+  readonly name: StateName;
+  readonly tone?: 'ok' | 'warn' | 'bad';
+  readonly label: string;
+  /** More of it, as a sentence; absent where the badge says all. */
+  readonly why?: string;
+}
+
+/** What lists can be narrowed to. */
+export const STATE_LABELS: Readonly<Record<StateName, string>> = {
+  healthy: 'Healthy',
+  limited: 'Rate limited',
+  resting: 'Resting',
+  failing: 'Failing check',
+  out: 'Out',
+  off: 'Switched off',
+};
+
+/** @param channel as this process calls it; undefined until it has heard of it */
+export function stateOf(
+  { enabled }: Pick<ChannelRecord, 'enabled'>,
+  channel: Channel | undefined,
+  health: Pick<ChannelHealth, 'restOf' | 'restOfCredential'>,
+  nowMs: number,
+): ChannelState {
+  if (!enabled) return { name: 'off', label: STATE_LABELS.off };
+  if (channel === undefined) return { name: 'out', label: STATE_LABELS.out, why: 'It is not in use yet.' };
+  if (channel.unavailableReason !== undefined)
+    return { name: 'out', tone: 'bad', label: STATE_LABELS.out, why: sentence(channel.unavailableReason) };
+  const rest = health.restOf(channel);
+  if (rest !== undefined) return resting(rest, nowMs);
+  return ofCredentials(channel, health, nowMs);
+}
+
+/** It is asked again by itself; whether that has failed already, the number of its rests tells. */
+function resting({ strikes, untilMs }: Rest, nowMs: number): ChannelState {
+  const left = leftUntil(untilMs, nowMs);
+  if (strikes > 1)
+    return { name: 'failing', tone: 'bad', label: STATE_LABELS.failing, why: `It is tried again ${left.again}.` };
+  return { name: 'resting', tone: 'bad', label: `Resting ${left.short}`.trim(), why: 'Most of its last calls failed.' };
+}
+
+function ofCredentials(channel: Channel, health: Pick<ChannelHealth, 'restOfCredential'>, nowMs: number): ChannelState {
+  const all = channel.credentials.length === 0 ? [undefined] : channel.credentials;
+  const rests = all.flatMap((credential) => health.restOfCredential(channel, credential) ?? []);
+  const [first] = rests.toSorted((one, other) => one.untilMs - other.untilMs);
+  if (first === undefined) return { name: 'healthy', tone: 'ok', label: STATE_LABELS.healthy };
+  const which = all.length === 1 ? 'Its credential' : `${rests.length} of its ${all.length} credentials`;
+  const left = leftUntil(first.untilMs, nowMs);
+  if (rests.some(({ reason }) => reason === 'rate_limit'))
+    return {
+      name: 'limited',
+      tone: 'warn',
+      label: STATE_LABELS.limited,
+      why: `${which} can be used again ${left.again}.`,
+    };
+  const fault = first.reason === 'no_money' ? 'has no money left' : 'was refused';
+  const out = rests.length === all.length;
+  return {
+    name: out ? 'out' : 'limited',
+    tone: out ? 'bad' : 'warn',
+    label: out ? STATE_LABELS.out : 'Credential out',
+    why: `${which} ${all.length === 1 ? fault : fault.replace('has', 'have').replace('was', 'were')}; tried again ${left.again}.`,
+  };
+}
+
+function leftUntil(untilMs: number, nowMs: number): { short: string; again: string } {
+  const leftMs = untilMs - nowMs;
+  if (leftMs <= 0) return { short: '', again: 'with the next call' };
+  const short = leftMs < MINUTE_MS ? `${Math.ceil(leftMs / 1000)} s` : `${Math.ceil(leftMs / MINUTE_MS)} min`;
+  return { short, again: `in ${short}` };
+}
+
+const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;

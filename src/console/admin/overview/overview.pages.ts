@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../platform/shared/index.js';
+import { unitFor } from '../../../usage/index.js';
+import { Page, type Visitor } from '../../web/index.js';
+import { ChannelsCard } from './channels-card.js';
+import { notices } from './notices.js';
+import { OverviewReader } from './overview-reader.js';
+import { DAY, OVERVIEW_RANGES, overviewView } from './overview.view.js';
+import { Troubles } from './troubles.js';
+
+/** How the service stands, at a glance. */
+@Injectable()
+export class OverviewPages {
+  constructor(
+    private readonly reader: OverviewReader,
+    private readonly channels: ChannelsCard,
+    private readonly troubles: Troubles,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param range as the address has it */
+  async show({ timeZone }: Visitor, range: unknown): Promise<Page> {
+    const shown = OVERVIEW_RANGES.find(({ name }) => name === range) ?? DAY;
+    const now = this.clock.now();
+    // What comes in while the page is made belongs to it.
+    const span = { from: new Date(now - shown.ms), to: new Date(now + 1000) };
+    const scale = { unit: unitFor(span.from, new Date(now)), timeZone };
+    const [reading, channels] = await Promise.all([
+      this.reader.read(`${shown.name} ${timeZone}`, span, scale),
+      this.channels.read(),
+    ]);
+    const told = notices(this.troubles.with(reading, channels.rests));
+    const view = overviewView({ range: shown, scale, reading, notices: told });
+    const data = { ...view, channels: channels.rows, channelsNote: channels.note };
+    return new Page('admin/overview', { title: 'Overview', data });
+  }
+}

@@ -1,0 +1,16 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { Operator } from '../../../auth/index.js';
+import { CurrentVisitor, type Page, type Visitor } from '../../web/index.js';
+import { RoutingPages } from './routing.pages.js';
+
+/** Asks, and changes nothing: the whole question stands in the address. */
+@Operator()
+@Controller('admin/routing')
+export class RoutingController {
+  constructor(private readonly pages: RoutingPages) {}
+
+  @Get()
+  show(@CurrentVisitor() visitor: Visitor, @Query() parts: Readonly<Record<string, unknown>>): Promise<Page> {
+    return this.pages.show(visitor, parts);
+  }
+}

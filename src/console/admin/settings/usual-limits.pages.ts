@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { ChangedMeanwhile } from '../../../catalog/channels/index.js';
+import { USUALLY_LIMITED } from '../../../platform/limits/index.js';
+import { AppError } from '../../../platform/shared/index.js';
+import { Form, type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
+import { sentDifferences } from './settings-conflict.js';
+import { SettingsPages } from './settings.pages.js';
+import { LIMIT_LABELS, UsualLimitsForm } from './usual-limits.form.js';
+import { UsualLimitSettings } from './usual-limits.js';
+
+/** What becomes of usual limits that are saved, on the page of settings. */
+@Injectable()
+export class UsualLimitPages {
+  constructor(
+    private readonly limits: UsualLimitSettings,
+    private readonly pages: SettingsPages,
+  ) {}
+
+  /** @throws AppError when there are no usual limits of that kind */
+  async save(visitor: Visitor, named: string, body: FormBody): Promise<Page | Redirect> {
+    const kind = USUALLY_LIMITED.find((one) => one === named);
+    if (kind === undefined) throw new AppError('not_found', `There are no usual limits of “${named}”.`);
+    const form = Form.read(UsualLimitsForm, body);
+    try {
+      const lines = await form.attempt((value) => this.limits.save(kind, value));
+      if (lines === undefined) return await this.pages.show(visitor, { limits: { kind, form, conflict: false } });
+      const text = lines.length === 0 ? 'They say what they said before.' : `${lines.join('; ')}.`;
+      return new Redirect('/admin/settings', { tone: 'ok', title: 'Usual limits saved', text });
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhile)) throw error;
+      const differences = sentDifferences(LIMIT_LABELS, await this.limits.now(kind), form.values);
+      return this.pages.show(visitor, { limits: { kind, form, conflict: true }, differences });
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { RecentSignIn } from '../../../auth/index.js';
+import { type Nanos, nanos } from '../../../platform/shared/index.js';
+import {
+  amountOf,
+  exactUsd,
+  Form,
+  type FormBody,
+  OnceForms,
+  Page,
+  Redirect,
+  usd,
+  type Visitor,
+} from '../../web/index.js';
+import { type WalletPreview, WalletService } from '../../../wallet/index.js';
+import type { ListedUser } from './user-directory.js';
+import { BalanceForm } from './user-forms.js';
+import { UserPages } from './user.pages.js';
+import { userCrumbs, userTitle } from './user-words.js';
+
+/** `/admin/users/:id/balance`: shows what an adjustment leads to before it is made. */
+@Injectable()
+export class UserBalancePages {
+  constructor(
+    private readonly users: UserPages,
+    private readonly wallets: WalletService,
+    private readonly recent: RecentSignIn,
+    private readonly once: OnceForms,
+  ) {}
+
+  async ask(visitor: Visitor, id: string): Promise<Page> {
+    return this.page(visitor, await this.users.findPresent(id), Form.empty({ direction: 'add' }));
+  }
+
+  /** Does what was reviewed; shows what the form leads to when it was not, or says something else by now. */
+  async adjust(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
+    const user = await this.users.findPresent(id);
+    const form = Form.read(BalanceForm, body);
+    const preview = await form.attempt((value) => this.wallets.preview(id, signed(value)));
+    const { value } = form;
+    if (value === undefined || preview === undefined) return this.page(visitor, user, form);
+    const review = reviewed(value, preview);
+    if (value.reviewed !== review.of) return this.page(visitor, user, form, review);
+    const adjusted = () => form.attempt(() => this.adjusted(visitor, id, value));
+    const there = `/admin/users/${id}`;
+    const result = await this.once.run(visitor.accountId, body, adjusted, () => there);
+    if (result === undefined) return this.page(visitor, user, form, review);
+    const text = result.made === undefined ? 'The form had been sent before.' : `It is ${result.made} now.`;
+    return new Redirect(result.location, { tone: 'ok', title: 'Balance adjusted', text });
+  }
+
+  /** The balance then, in words. */
+  private async adjusted(visitor: Visitor, id: string, form: BalanceForm): Promise<string> {
+    await this.recent.confirm(visitor, form.password);
+    return usd((await this.wallets.credit(id, signed(form), form.reason)).balance);
+  }
+
+  private async page(visitor: Visitor, user: ListedUser, form: Form<BalanceForm>, review?: Review): Promise<Page> {
+    const { balance, held, holds } = await this.wallets.balanceOf(user.id);
+    return new Page('admin/users-balance', {
+      title: 'Adjust balance',
+      width: 'narrow',
+      data: {
+        form,
+        user: { id: user.id, title: userTitle(user) },
+        crumbs: userCrumbs(user, 'Adjust balance'),
+        directions: DIRECTIONS,
+        balance: exactUsd(balance),
+        held: held > 0n ? { amount: exactUsd(held), calls: holds } : undefined,
+        review,
+        passwordNeeded: this.recent.needed(visitor),
+      },
+    });
+  }
+}
+
+const DIRECTIONS = [
+  { value: 'add', label: 'Add to the balance' },
+  { value: 'take', label: 'Take out of the balance' },
+];
+
+/** Negative: to be taken out. */
+function signed({ direction, amount: typed }: BalanceForm): Nanos {
+  const amount = amountOf(typed) ?? nanos(0n);
+  return direction === 'take' ? nanos(-amount) : amount;
+}
+
+/** What an adjustment leads to, in words. */
+interface Review {
+  /** What it is of, so that nothing else is done than what somebody has seen. */
+  readonly of: string;
+  readonly before: string;
+  readonly after: string;
+  readonly paidDebt: string | undefined;
+  /** What the button says. */
+  readonly act: string;
+}
+
+function reviewed(form: BalanceForm, { before, after }: WalletPreview): Review {
+  const amount = signed(form);
+  return {
+    of: amount.toString(),
+    before: exactUsd(before.balance),
+    after: exactUsd(after.balance),
+    paidDebt: after.owed < before.owed ? exactUsd(before.owed - after.owed) : undefined,
+    act: amount < 0n ? `Take out ${exactUsd(-amount)}` : `Add ${exactUsd(amount)}`,
+  };
+}

@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { LastAdministrator, RecentSignIn } from '../../../auth/index.js';
+import { AccountDeletion } from '../../../auth/onboarding/index.js';
+import { Form, type FormBody, Page, Redirect, usd, type Visitor } from '../../web/index.js';
+import { WalletInUse } from '../../../wallet/index.js';
+import type { ListedUser } from './user-directory.js';
+import { ConfirmDeletionForm } from './user-forms.js';
+import { UserPages } from './user.pages.js';
+import { userCrumbs, userTitle } from './user-words.js';
+
+/** `/admin/users/:id/delete`: asks for the address first, since nothing brings the account back. */
+@Injectable()
+export class UserDeletePages {
+  constructor(
+    private readonly users: UserPages,
+    private readonly deletion: AccountDeletion,
+    private readonly recent: RecentSignIn,
+  ) {}
+
+  async ask(visitor: Visitor, id: string): Promise<Page> {
+    return this.page(visitor, await this.users.findPresent(id), Form.empty());
+  }
+
+  async delete(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
+    const user = await this.users.findPresent(id);
+    const form = Form.read(ConfirmDeletionForm, body);
+    if (form.value?.confirm.toLowerCase() !== user.email)
+      form.refuse('confirm', `Type the address of the account, ${user.email}, to delete it.`);
+    const done = await form.attempt(({ password }) => this.deleted(visitor, id, password, form));
+    if (done !== true) return this.page(visitor, user, form);
+    const text = 'Its calls and its ledger stay. The address is free again.';
+    return new Redirect('/admin/users', { tone: 'ok', title: `${user.email} is deleted`, text });
+  }
+
+  /** What keeps the account is told beside what was typed, which is not asked for again by it. */
+  private async deleted(
+    visitor: Visitor,
+    id: string,
+    password: string,
+    form: Form<ConfirmDeletionForm>,
+  ): Promise<boolean> {
+    await this.recent.confirm(visitor, password);
+    try {
+      await this.deletion.run(id);
+      return true;
+    } catch (error) {
+      if (!(error instanceof WalletInUse) && !(error instanceof LastAdministrator)) throw error;
+      form.refuse('confirm', error.message);
+      return false;
+    }
+  }
+
+  private page(visitor: Visitor, user: ListedUser, form: Form<ConfirmDeletionForm>): Page {
+    return new Page('admin/users-delete', {
+      title: `Delete ${userTitle(user)}?`,
+      width: 'narrow',
+      data: {
+        form,
+        user: { id: user.id, email: user.email },
+        balance: user.balance > 0n ? usd(user.balance) : undefined,
+        owed: user.owed > 0n ? usd(user.owed) : undefined,
+        calls: user.calls,
+        crumbs: userCrumbs(user, 'Delete'),
+        passwordNeeded: this.recent.needed(visitor),
+      },
+    });
+  }
+}

@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { type OwnKey, OwnKeys } from '../../../keys/index.js';
+import { type Nanos, nanos } from '../../../platform/shared/index.js';
+import { amountOf, exactUsd, Form, type FormBody, OnceForms, Page, Redirect, type Visitor } from '../../web/index.js';
+import type { ListedUser } from './user-directory.js';
+import { QuotaForm } from './user-forms.js';
+import { UserPages } from './user.pages.js';
+import { userCrumbs, userTitle } from './user-words.js';
+
+/** `/admin/users/:id/keys/:key/quota`: how much of the user's own money a key may spend. No balance is changed by it. */
+@Injectable()
+export class UserKeyQuotaPages {
+  constructor(
+    private readonly users: UserPages,
+    private readonly keys: OwnKeys,
+    private readonly once: OnceForms,
+  ) {}
+
+  /** @throws KeyNotFound also for a key of another user */
+  async ask(accountId: string, id: string): Promise<Page> {
+    const user = await this.users.find(accountId);
+    return pageOf(user, await this.keys.get({ accountId, id }), Form.empty({ direction: 'add' }));
+  }
+
+  async change(visitor: Visitor, accountId: string, id: string, body: FormBody): Promise<Page | Redirect> {
+    const user = await this.users.find(accountId);
+    const key = await this.keys.get({ accountId, id });
+    const form = Form.read(QuotaForm, body);
+    const change = () => form.attempt((value) => this.keys.raiseQuota({ accountId, id }, signed(value)));
+    const result = await this.once.run(visitor.accountId, body, change, () => `/admin/users/${accountId}#keys`);
+    if (result === undefined) return pageOf(user, key, form);
+    const text = result.made === undefined ? 'The form had been sent before.' : `It is ${exactUsd(result.made)} now.`;
+    return new Redirect(result.location, { tone: 'ok', title: `Quota of “${key.name}” changed`, text });
+  }
+}
+
+const DIRECTIONS = [
+  { value: 'add', label: 'Add to the quota' },
+  { value: 'take', label: 'Take off the quota' },
+];
+
+/** Negative: to be taken off. */
+function signed({ direction, quota }: QuotaForm): Nanos {
+  const amount = amountOf(quota) ?? nanos(0n);
+  return direction === 'take' ? nanos(-amount) : amount;
+}
+
+const pageOf = (user: ListedUser, key: OwnKey, form: Form<QuotaForm>): Page =>
+  new Page('admin/users-key-quota', {
+    title: `Quota of “${key.name}”`,
+    width: 'narrow',
+    data: {
+      form,
+      user: { id: user.id, title: userTitle(user) },
+      key: { id: key.id, name: key.name, hint: key.hint },
+      quota: key.quota && exactUsd(key.quota),
+      used: exactUsd(key.used),
+      held: key.held > 0n ? exactUsd(key.held) : undefined,
+      directions: DIRECTIONS,
+      crumbs: userCrumbs({ id: user.id, email: userTitle(user) }, 'Quota of a key'),
+    },
+  });

@@ -1,0 +1,16 @@
+import { Controller, Get } from '@nestjs/common';
+import { Public } from '../../../auth/index.js';
+import { CurrentVisit, type Page, type Visit } from '../../web/index.js';
+import { StatusPages } from './status.pages.js';
+
+/** For everybody where the operator says so, else for whoever is signed in. */
+@Controller('status')
+@Public()
+export class StatusController {
+  constructor(private readonly pages: StatusPages) {}
+
+  @Get()
+  show(@CurrentVisit() { visitor }: Visit): Promise<Page> {
+    return this.pages.show(visitor);
+  }
+}
