@@ -12,11 +12,12 @@ import {
   isApiRequest,
   noteArrival,
   usualForm,
+  Tracing,
 } from '../relay/index.js';
 import { logOtherRequests } from './request-log.js';
 import { AppError, newId } from '../platform/shared/index.js';
 import { answerBeforeBodies } from './unread-body.js';
-import { Tracing } from '../platform/tracing/index.js';
+
 import { readFormBodies } from '../console/web/index.js';
 
 const TOLD_HEADERS = [

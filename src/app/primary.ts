@@ -4,7 +4,7 @@ import { DatabaseServer } from '../platform/database/index.js';
 import { serveLimits } from '../platform/limits/index.js';
 import { serveMetrics } from './monitoring/index.js';
 import { removePidFile, writePidFile } from './pid-file.js';
-import { PinoLogger } from '../platform/logging/pino.logger.js';
+import { PinoLogger } from '../platform/logging/index.js';
 import { FailedAndSaidSo } from './start.js';
 import type { StopRequest } from './stop-request.js';
 import { WorkerCrew, WorkerLinks } from '../platform/workers/index.js';

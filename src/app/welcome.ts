@@ -1,5 +1,5 @@
 import { DEMO_MODEL } from './demo/index.js';
-import type { FirstRun } from '../auth/onboarding/index.js';
+import type { FirstRun } from '../keys/onboarding/index.js';
 import { formatUsd } from '../platform/shared/index.js';
 
 /**

@@ -7,7 +7,8 @@ import {
   type ProtocolAdapter,
   type TreeObject,
 } from '../protocols/contract/index.js';
-import type { Channel, Maker } from '../catalog/channels/index.js';
+import type { Channel } from '../catalog/channels/index.js';
+import type { Maker } from './routing/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
 import { reasonOf, within } from '../platform/shared/index.js';
 import { type AnswerOwner, StoredAnswers } from './stored-responses/index.js';

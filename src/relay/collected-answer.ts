@@ -1,6 +1,6 @@
 import { type Observable, firstValueFrom, reduce, throwError, timeout } from 'rxjs';
 import type { UpstreamHeaders } from '../protocols/contract/index.js';
-import type { UpstreamPart } from '../catalog/channels/index.js';
+import type { UpstreamPart } from './upstream/upstream-client.js';
 import { AppError } from '../platform/shared/index.js';
 import { AnswerSize } from './answer-size.js';
 

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Flow, NO_BYTES, SplicedBody } from '../protocols/contract/index.js';
-import { type Channel, type ChannelCredential, ChannelDirectory, UpstreamClient } from '../catalog/channels/index.js';
+import { type Channel, type ChannelCredential, ChannelDirectory } from '../catalog/channels/index.js';
+import { UpstreamClient } from './upstream/upstream-client.js';
 import { KeyAuthenticator } from '../keys/index.js';
 import { AppError, maskKeys } from '../platform/shared/index.js';
 import { type StoredAnswer, StoredAnswers } from './stored-responses/index.js';

@@ -5,7 +5,8 @@ import {
   type ProtocolAdapter,
   type TreeObject,
 } from '../protocols/contract/index.js';
-import { type Channel, type Maker, sharesState } from '../catalog/channels/index.js';
+import { type Channel, sharesState } from '../catalog/channels/index.js';
+import { type Maker } from './routing/index.js';
 import type { StoredAnswer } from './stored-responses/index.js';
 
 /** What was found of the answers that a request names. */

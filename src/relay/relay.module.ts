@@ -2,7 +2,9 @@ import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { BillingModule } from './billing/index.js';
 import { CatalogModule } from '../catalog/index.js';
-import { ChannelsModule } from '../catalog/channels/index.js';
+import { RoutingModule } from './routing/index.js';
+import { UpstreamClient } from './upstream/upstream-client.js';
+import { UpstreamPools } from './upstream/upstream-pools.js';
 import { KeysModule } from '../keys/index.js';
 import { MetricsModule } from '../platform/metrics/index.js';
 import { LimitsModule } from '../platform/limits/index.js';
@@ -56,7 +58,7 @@ import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
     KeysModule,
     MetricsModule,
     LimitsModule,
-    ChannelsModule,
+    RoutingModule,
     BillingModule,
     TokensModule,
     UsageModule,
@@ -98,6 +100,8 @@ import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
     TranslationThread,
     Turns,
     UpstreamPromptCounts,
+    UpstreamClient,
+    UpstreamPools,
   ],
   exports: [
     AdapterRegistry,
@@ -113,6 +117,7 @@ import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
     LoadShedding,
     PromptCounts,
     RelayService,
+    RoutingModule,
     RunState,
   ],
 })

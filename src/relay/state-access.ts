@@ -1,7 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { concatMap, defer, finalize, from, map, type Observable, of } from 'rxjs';
 import type { Call, CallSignal, CreatedState, Frame, ScopedId } from '../protocols/contract/index.js';
-import { type Channel, type Maker, sharesState } from '../catalog/channels/index.js';
+import { type Channel, sharesState } from '../catalog/channels/index.js';
+import { type Maker } from './routing/index.js';
 import type { Caller } from '../keys/index.js';
 import { AppError, reasonOf, within } from '../platform/shared/index.js';
 import { UpstreamStates } from './stored-responses/index.js';

@@ -1,7 +1,9 @@
 import 'reflect-metadata';
 import { parentPort, workerData } from 'node:worker_threads';
 import * as protocolModules from '../protocols/index.js';
-import { adaptersIn, doJob, type TranslationJob, unsealWith } from './index.js';
+import { adaptersIn } from './adapter.registry.js';
+import { doJob, type TranslationJob } from './translation-job.js';
+import { unsealWith } from './reasoning-seal.js';
 
 // The program of the thread that translates large requests: one after the other, each answered once.
 

@@ -1,13 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type Call, Flow, type PromptQuestion, type TreeObject, UpstreamRefusal } from '../protocols/contract/index.js';
-import {
-  type Assignment,
-  type Channel,
-  ChannelSelection,
-  NoChannel,
-  UpstreamClient,
-  upstreamModel,
-} from '../catalog/channels/index.js';
+import { type Channel, upstreamModel } from '../catalog/channels/index.js';
+import { type Assignment, ChannelSelection, NoChannel } from './routing/index.js';
+import { UpstreamClient } from './upstream/upstream-client.js';
 import type { Caller } from '../keys/index.js';
 import { isJsonObject, type JsonObject } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { DataSource } from 'typeorm';
-import { Onboarding } from '../../src/auth/onboarding/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
 import { expectFine, NARROW, sidewaysScroll, startBrowser, Window } from '../support/browser.js';
 import { codeIn, linkIn, Mailbox } from '../support/mailbox.js';

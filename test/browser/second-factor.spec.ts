@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { Onboarding } from '../../src/auth/onboarding/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
 import { Authenticator } from '../support/authenticator.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';

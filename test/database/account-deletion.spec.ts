@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { actingAs, COMMAND_LINE } from '../../src/platform/audit/index.js';
 import { AccountService, AccountStanding, AuthModule, SessionService } from '../../src/auth/index.js';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
-import { AccountDeletion, Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
+import { AccountDeletion, Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import {
   LedgerCheck,

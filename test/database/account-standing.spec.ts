@@ -2,7 +2,7 @@ import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { actingAs, COMMAND_LINE } from '../../src/platform/audit/index.js';
 import { AccountGone, AccountService, AccountStanding, AuthModule, LastAdministrator } from '../../src/auth/index.js';
-import { Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startOn } from '../support/modules.js';
 

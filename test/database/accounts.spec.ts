@@ -5,11 +5,11 @@ import {
   AccountNotFound,
   AccountService,
   AccountStanding,
+  AuthModule,
   InvalidAccount,
 } from '../../src/auth/index.js';
 import { Notifications } from '../../src/platform/database/index.js';
-import { Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
-import { AuthModule } from '../../src/auth/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { ApiKeyService, KeyDirectory, KeysModule } from '../../src/keys/index.js';
 import { nanos, parseUsd, Secret } from '../../src/platform/shared/index.js';
 import { DebitTooLarge, LedgerCheck, WalletModule, WalletService } from '../../src/wallet/index.js';

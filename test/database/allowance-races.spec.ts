@@ -1,5 +1,5 @@
 import type { TestingModule } from '@nestjs/testing';
-import { OnboardingModule, Onboarding } from '../../src/auth/onboarding/index.js';
+import { OnboardingModule, Onboarding } from '../../src/keys/onboarding/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import {
   AllowanceCalendar,

@@ -1,7 +1,7 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { type ApiKey, ApiKeyService, BudgetNotPossible, KeyDirectory, KeysModule } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { nanos, parseUsd } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startOn } from '../support/modules.js';

@@ -16,7 +16,7 @@ import {
   SecretNotImportable,
 } from '../../src/keys/index.js';
 import { LimitNotPossible } from '../../src/platform/limits/index.js';
-import { Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { parseUsd, Secret } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';

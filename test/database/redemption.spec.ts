@@ -1,6 +1,6 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { formatUsd, nanos, parseUsd } from '../../src/platform/shared/index.js';
 import {
   CodeNotRedeemable,

@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { BillingRepository } from '../../src/relay/billing/billing.repository.js';
 import { BillingModule } from '../../src/relay/billing/index.js';
 import { ApiKeyService, KeysModule, OwnKeys } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { Settings } from '../../src/platform/settings/index.js';
 import { newId, parseUsd } from '../../src/platform/shared/index.js';
 import { CallLookup, CallRetention, KeyUse, UsageModule } from '../../src/usage/index.js';

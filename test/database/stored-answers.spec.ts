@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { AccountService } from '../../src/auth/index.js';
 import { ApiKeyService, KeysModule, OwnKeys } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { Clock, Secret } from '../../src/platform/shared/index.js';
 import {
   type AnswerOwner,

@@ -1,7 +1,7 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import type { CreatedState, ScopedId } from '../../src/protocols/contract/index.js';
-import { AccountDeletion, Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
+import { AccountDeletion, Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { Clock } from '../../src/platform/shared/index.js';
 import {
   StoredAnswerLimits,

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { AccountStanding, Passwords } from '../../src/auth/index.js';
-import { Onboarding } from '../../src/auth/onboarding/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Clock, Secret } from '../../src/platform/shared/index.js';
 import { codeIn, Mailbox } from '../support/mailbox.js';
 import { PageVisitor, type Visited } from '../support/page-visitor.js';

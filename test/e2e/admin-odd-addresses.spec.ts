@@ -1,5 +1,5 @@
 import { ChannelDesk } from '../../src/catalog/channels/index.js';
-import { AccountDeletion, Onboarding } from '../../src/auth/onboarding/index.js';
+import { AccountDeletion, Onboarding } from '../../src/keys/onboarding/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { WalletService } from '../../src/wallet/index.js';
 import { operatorVisit, type OperatorVisit } from '../support/operator-visit.js';

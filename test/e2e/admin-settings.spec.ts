@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { Onboarding } from '../../src/auth/onboarding/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Settings } from '../../src/platform/settings/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
 import { PageVisitor, type Visited } from '../support/page-visitor.js';

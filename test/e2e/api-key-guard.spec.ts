@@ -5,7 +5,7 @@ import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AccountStanding, AuthModule } from '../../src/auth/index.js';
 import { ApiKeyGuard, ApiKeyService, type Caller, KeysModule, RefusedKey } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { AppError } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { AccountDeletion } from '../../src/auth/onboarding/index.js';
+import { AccountDeletion } from '../../src/keys/onboarding/index.js';
 import { AccountGone } from '../../src/auth/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { CheckoutService } from '../../src/wallet/payments/checkout.service.js';

@@ -1,5 +1,5 @@
-import type { Access } from '../../src/auth/index.js';
-import { Onboarding } from '../../src/auth/onboarding/index.js';
+import type { Access } from '../../src/console/access/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import { PageVisitor } from '../support/page-visitor.js';

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { AccountService, SecondFactors } from '../../src/auth/index.js';
-import { AccountDeletion, Onboarding } from '../../src/auth/onboarding/index.js';
+import { AccountDeletion, Onboarding } from '../../src/keys/onboarding/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
 import { OTHER_PASSWORD, PASSWORD, PUBLIC_URL, useAccountPages } from '../support/account-pages.js';
 import { turnOnSecondFactor } from '../support/authenticator.js';

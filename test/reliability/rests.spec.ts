@@ -1,5 +1,5 @@
 import { classifyUpstream } from '../../src/protocols/contract/index.js';
-import { NoChannel } from '../../src/catalog/channels/index.js';
+import { NoChannel } from '../../src/relay/routing/selection/shortage.js';
 import { SharedRests } from '../../src/relay/routing/health/shared-rests.js';
 import { credentialSubjectOf } from '../../src/relay/routing/health/subjects.js';
 import { eventually } from '../support/eventually.js';

@@ -1,6 +1,6 @@
 /** A relay with a mailbox beside it, for specs of what people do with their accounts in a browser. */
 
-import { Onboarding } from '../../src/auth/onboarding/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
 import { Mailbox } from './mailbox.js';
 import { PageVisitor } from './page-visitor.js';

@@ -4,13 +4,13 @@ import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { AlertPost } from '../../src/keys/alerts/alert-post.js';
 import { AlertsModule, AlertTimings, KeyNoticeMails, ThresholdWatch } from '../../src/keys/alerts/index.js';
-import { AlertSettingsRepository } from '../../src/keys/alerts/alert-settings.repository.js';
+import { AlertPreferences } from '../../src/keys/alerts/alert-preferences.js';
 import { type AlertSettings, USUAL_ALERTS } from '../../src/keys/alerts/alert-settings.js';
 import { AuditModule } from '../../src/platform/audit/index.js';
 import { Config, ConfigModule } from '../../src/platform/config/index.js';
 import { DatabaseModule } from '../../src/platform/database/index.js';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { Clock, parseUsd } from '../../src/platform/shared/index.js';
 import { WalletModule, WalletService } from '../../src/wallet/index.js';
 import { freshDatabase, type TestDatabase } from './database.js';
@@ -103,7 +103,7 @@ export class AlertsWorld {
 
   /** Has Ann's account warned at these thresholds, and else as usual. */
   async set(settings: Partial<AlertSettings>): Promise<void> {
-    await this.get(AlertSettingsRepository).save(this.accountId, { ...USUAL_ALERTS, ...settings });
+    await this.get(AlertPreferences).save(this.accountId, { ...USUAL_ALERTS, ...settings });
   }
 
   /** Adds to the balance, or takes from it. */

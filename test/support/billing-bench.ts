@@ -5,7 +5,7 @@ import { BillingRepository } from '../../src/relay/billing/billing.repository.js
 import type { CallRow } from '../../src/relay/billing/call-row.js';
 import { BillingModule } from '../../src/relay/billing/index.js';
 import { ApiKeyService, KeysModule, type NewApiKey } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import {
   AllowanceCalendar,

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { Onboarding } from '../../src/auth/onboarding/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { Secret } from '../../src/platform/shared/index.js';
 import type { PageVisitor } from './page-visitor.js';
 import type { RelayApp } from './relay-app.js';

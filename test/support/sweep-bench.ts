@@ -10,7 +10,7 @@ import { Presence } from '../../src/relay/billing/sweeper/presence.js';
 import { ThisProcess } from '../../src/relay/billing/sweeper/this-process.js';
 import { ADVISORY_LOCKS } from '../../src/platform/database/index.js';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/auth/onboarding/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { parseUsd } from '../../src/platform/shared/index.js';
 import { LedgerCheck, WalletModule, WalletService } from '../../src/wallet/index.js';
 import { admissionOf, finished as finishedRow } from './billing-rows.js';

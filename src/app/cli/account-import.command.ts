@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { readFile } from 'node:fs/promises';
-import { AccountImport, ImportRefused } from '../../auth/onboarding/index.js';
+import { AccountImport, ImportRefused } from '../../keys/onboarding/index.js';
 import { AppError, reasonOf } from '../../platform/shared/index.js';
 import { printJson, printLine } from './output.js';
 import type { WithApp } from './with-app.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Account, AccountService, AccountStanding } from '../../auth/index.js';
 import { renderLimits } from '../../platform/limits/index.js';
-import { Onboarding } from '../../auth/onboarding/index.js';
+import { Onboarding } from '../../keys/onboarding/index.js';
 import { formatUsd, type Nanos, Secret, ZERO } from '../../platform/shared/index.js';
 import { AllowanceService, type WalletBalance, WalletService } from '../../wallet/index.js';
 import { accountAllowanceCommand } from './account-allowance.command.js';

@@ -6,8 +6,8 @@ import { ChannelsModule } from '../../catalog/channels/index.js';
 import { ConfigModule } from '../../platform/config/index.js';
 import { DatabaseModule } from '../../platform/database/index.js';
 import { KeysModule } from '../../keys/index.js';
-import { OnboardingModule } from '../../auth/onboarding/index.js';
-import * as protocols from '../../protocols/index.js';
+import { OnboardingModule } from '../../keys/onboarding/index.js';
+import { ApiModule } from '../../relay/index.js';
 import { UsageModule } from '../../usage/index.js';
 import { WalletModule } from '../../wallet/index.js';
 
@@ -25,7 +25,7 @@ import { WalletModule } from '../../wallet/index.js';
     CatalogModule,
     ChannelsModule,
     // What the catalog must know: the dialects that a channel may speak.
-    ...Object.values(protocols),
+    ApiModule,
   ],
 })
 export class CliModule {}

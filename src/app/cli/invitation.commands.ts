@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { Invitations } from '../../auth/onboarding/index.js';
+import { Invitations } from '../../keys/onboarding/index.js';
 import { countArgument, timeArgument } from './arguments.js';
 import { printJson, printLine, printTable } from './output.js';
 import type { WithApp } from './with-app.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AccountService, AccountStanding } from '../../auth/index.js';
 import { ApiKeyService } from '../../keys/index.js';
-import { Onboarding } from '../../auth/onboarding/index.js';
+import { Onboarding } from '../../keys/onboarding/index.js';
 import { parseUsd, Secret } from '../../platform/shared/index.js';
 import { WalletService } from '../../wallet/index.js';
 import { DAY_MS } from './call-script.js';

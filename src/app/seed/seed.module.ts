@@ -7,9 +7,8 @@ import { ChannelsModule } from '../../catalog/channels/index.js';
 import { ConfigModule } from '../../platform/config/index.js';
 import { DatabaseModule } from '../../platform/database/index.js';
 import { KeysModule } from '../../keys/index.js';
-import { OnboardingModule } from '../../auth/onboarding/index.js';
-import * as protocols from '../../protocols/index.js';
-import { RelayModule } from '../../relay/index.js';
+import { OnboardingModule } from '../../keys/onboarding/index.js';
+import { ApiModule } from '../../relay/index.js';
 import { WalletModule } from '../../wallet/index.js';
 import { CallPlayer } from './call-player.js';
 import { SeedAccounts } from './seed.accounts.js';
@@ -30,8 +29,7 @@ import { Seed } from './seed.service.js';
     CatalogModule,
     ChannelsModule,
     BillingModule,
-    RelayModule,
-    ...Object.values(protocols),
+    ApiModule,
   ],
   providers: [Seed, SeedAccounts, SeedCatalog, SeedCalls, CallPlayer],
 })

@@ -4,8 +4,8 @@ import type { EntityManager } from 'typeorm';
 import { AuditLog } from '../../platform/audit/index.js';
 import { Settings } from '../../platform/settings/index.js';
 import { AppError, Clock, newId } from '../../platform/shared/index.js';
-import type { Visitor } from '../../console/web/index.js';
-import { browserName } from '../../console/account/browser-name.js';
+import type { Visitor } from '../visit.js';
+import { browserName } from './browser-name.js';
 import { accountObject } from '../account-words.js';
 import { type EndedSession, type Moment, SessionRepository, type SessionRow } from './session.repository.js';
 

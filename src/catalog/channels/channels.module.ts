@@ -16,17 +16,6 @@ import { CostVersionEntity } from './costs/cost-version.entity.js';
 import { CredentialReader } from './credential-reader.js';
 import { CredentialStore } from './credential-store.js';
 import { CredentialVault } from './credential-vault.js';
-import { ChannelGauge } from '../../relay/routing/health/channel-gauge.js';
-import { ChannelHealth } from '../../relay/routing/health/channel-health.js';
-import { CheckCalls } from '../../relay/routing/health/check-calls.js';
-import { HealthLimits } from '../../relay/routing/health/health-limits.js';
-import { RestRepository } from '../../relay/routing/health/rest.repository.js';
-import { SharedRests } from '../../relay/routing/health/shared-rests.js';
-import { Random } from './random.js';
-import { ChannelLoad } from '../../relay/routing/selection/channel-load.js';
-import { ChannelSelection } from '../../relay/routing/selection/channel-selection.js';
-import { UpstreamClient } from './upstream-client.js';
-import { UpstreamPools } from './upstream-pools.js';
 
 @Module({
   imports: [CatalogModule, MetricsModule, TypeOrmModule.forFeature([ChannelEntity, CostVersionEntity])],
@@ -35,16 +24,7 @@ import { UpstreamPools } from './upstream-pools.js';
     CredentialVault,
     CredentialReader,
     CredentialStore,
-    Random,
     ChannelDirectory,
-    HealthLimits,
-    RestRepository,
-    SharedRests,
-    CheckCalls,
-    ChannelHealth,
-    ChannelGauge,
-    ChannelLoad,
-    ChannelSelection,
     ChannelEditor,
     CatalogImport,
     CatalogDesk,
@@ -52,23 +32,8 @@ import { UpstreamPools } from './upstream-pools.js';
     ChannelDesk,
     ChannelDrafts,
     CatalogExport,
-    UpstreamPools,
-    UpstreamClient,
   ],
-  exports: [
-    ChannelDirectory,
-    ChannelHealth,
-    CheckCalls,
-    ChannelSelection,
-    Random,
-    UpstreamClient,
-    CatalogImport,
-    CatalogDesk,
-    CatalogInventory,
-    ChannelDesk,
-    ChannelDrafts,
-    CatalogExport,
-  ],
+  exports: [ChannelDirectory, CatalogImport, CatalogDesk, CatalogInventory, ChannelDesk, ChannelDrafts, CatalogExport],
 })
 export class ChannelsModule {
   constructor(offer: Offer, directory: ChannelDirectory) {

@@ -2,22 +2,9 @@ import { Body, Controller, Get, Post, Res } from '@nestjs/common';
 import { IsNotEmpty, IsOptional, IsString, MinLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { Secret } from '../../platform/shared/index.js';
-import {
-  CurrentVisit,
-  CurrentVisitor,
-  Form,
-  type FormBody,
-  Page,
-  Redirect,
-  type Visit,
-  type Visitor,
-} from '../web/index.js';
-import { SignedIn } from '../../auth/access.js';
-import { SessionService } from '../../auth/sessions/session.service.js';
-import { BrowserSignIn } from '../../auth/sign-in/browser-sign-in.js';
-import { PasswordChange } from '../../auth/sign-in/password-change.js';
-import { SignIn } from '../../auth/sign-in/sign-in.service.js';
-import { besideField } from '../../auth/throttle/throttle.js';
+import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
+import { BrowserSignIn, SignedIn } from '../access/index.js';
+import { besideField, PasswordChange, SessionService, SignIn, type Visit, type Visitor } from '../../auth/index.js';
 
 class PasswordForm {
   @IsString({ message: 'Enter the password that you sign in with now.' })

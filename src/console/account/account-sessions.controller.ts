@@ -1,7 +1,7 @@
 import { Controller, Param, Post } from '@nestjs/common';
-import { CurrentVisitor, Redirect, type Visitor } from '../web/index.js';
-import { SignedIn } from '../../auth/access.js';
-import { SessionService } from '../../auth/sessions/session.service.js';
+import { CurrentVisitor, Redirect } from '../web/index.js';
+import { SignedIn } from '../access/index.js';
+import { SessionService, type Visitor } from '../../auth/index.js';
 
 /** Signs one's other browsers out. */
 @Controller('account/sessions')

@@ -1,23 +1,17 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { IsNotEmpty, IsTimeZone, MaxLength } from 'class-validator';
 import { Settings } from '../../platform/settings/index.js';
+import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect, Trimmed } from '../web/index.js';
+import { SignedIn } from '../access/index.js';
 import {
-  CurrentVisit,
-  CurrentVisitor,
-  Form,
-  type FormBody,
-  Page,
-  Redirect,
+  AccountService,
+  idleTime,
+  SecondFactors,
+  SessionService,
+  TimeZones,
   type Visit,
   type Visitor,
-  Trimmed,
-} from '../web/index.js';
-import { SignedIn } from '../../auth/access.js';
-import { AccountService } from '../../auth/account.service.js';
-import { SecondFactors } from '../../auth/second-factor/second-factors.service.js';
-import { idleTime } from '../../auth/sessions/idle-time.js';
-import { SessionService } from '../../auth/sessions/session.service.js';
-import { TimeZones } from '../../auth/time-zones.js';
+} from '../../auth/index.js';
 import { sessionViews, themeOptions, timeZoneOptions } from './account.view.js';
 
 class ProfileForm {

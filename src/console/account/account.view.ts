@@ -1,5 +1,4 @@
-import type { Session } from '../../auth/sessions/session.service.js';
-import { browserName } from './browser-name.js';
+import { browserName, type Session } from '../../auth/index.js';
 
 /** A session as a row of its list. */
 export interface SessionView {

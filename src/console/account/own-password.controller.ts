@@ -2,20 +2,9 @@ import { Body, Controller, Get, Post, Res } from '@nestjs/common';
 import { IsOptional, MinLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { Secret } from '../../platform/shared/index.js';
-import {
-  CurrentVisit,
-  CurrentVisitor,
-  Form,
-  type FormBody,
-  Page,
-  Redirect,
-  type Visit,
-  type Visitor,
-} from '../web/index.js';
-import { TemporaryPassword } from '../../auth/access.js';
-import { SessionService } from '../../auth/sessions/session.service.js';
-import { BrowserSignIn } from '../../auth/sign-in/browser-sign-in.js';
-import { OwnPassword } from '../../auth/sign-in/own-password.js';
+import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
+import { BrowserSignIn, TemporaryPassword } from '../access/index.js';
+import { OwnPassword, SessionService, type Visit, type Visitor } from '../../auth/index.js';
 
 class OwnPasswordForm {
   @MinLength(12, { message: 'Use at least 12 characters. A sentence works well.' })

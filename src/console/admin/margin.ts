@@ -1,4 +1,4 @@
-import { percent, usd } from '../web/index.js';
+import { percent, usd } from '../../platform/format/index.js';
 
 /** What is left of a charge, once the upstreams have been paid: `$35.08, 20%`. Amounts in nano-dollars. */
 export interface Margin {

@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Settings } from '../../platform/settings/index.js';
 import { Clock, ZERO } from '../../platform/shared/index.js';
 import { WalletOutlook } from '../../wallet/index.js';
-import { Form, Page, price, usd, type Visitor } from '../web/index.js';
-import { AlertSettingsRepository } from '../../keys/alerts/alert-settings.repository.js';
+import { Form, Page } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
+import { price, usd } from '../../platform/format/index.js';
+import { AlertPreferences } from '../../keys/alerts/index.js';
 import { type AlertsForm, valuesOf } from './alerts-form.js';
 import { suggestedThreshold } from './suggested-threshold.js';
 
@@ -13,7 +15,7 @@ const CRUMBS = [{ href: '/account', label: 'Account' }, { label: 'Alerts' }];
 @Injectable()
 export class AlertPages {
   constructor(
-    private readonly alerts: AlertSettingsRepository,
+    private readonly alerts: AlertPreferences,
     private readonly outlook: WalletOutlook,
     private readonly settings: Settings,
     private readonly clock: Clock,

@@ -1,7 +1,7 @@
 import { IsIn } from 'class-validator';
 import { formatUsd, nanos, ZERO } from '../../platform/shared/index.js';
 import { amountOf, countOf, type FormBody, IsAmount, IsCount } from '../web/index.js';
-import type { AlertSettings } from '../../keys/alerts/alert-settings.js';
+import type { AlertSettings } from '../../keys/alerts/index.js';
 
 const CENT = nanos(10_000_000n);
 

@@ -1,7 +1,8 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
-import { SignedIn } from '../../auth/index.js';
-import { CurrentVisitor, Form, type FormBody, type Page, Redirect, type Visitor } from '../web/index.js';
-import { AlertSettingsRepository } from '../../keys/alerts/alert-settings.repository.js';
+import { SignedIn } from '../access/index.js';
+import { CurrentVisitor, Form, type FormBody, type Page, Redirect } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
+import { AlertPreferences } from '../../keys/alerts/index.js';
 import { AlertPages } from './alert.pages.js';
 import { AlertsForm, settingsOf } from './alerts-form.js';
 
@@ -16,7 +17,7 @@ const SAVED = {
 @SignedIn()
 export class AlertsController {
   constructor(
-    private readonly alerts: AlertSettingsRepository,
+    private readonly alerts: AlertPreferences,
     private readonly pages: AlertPages,
   ) {}
 

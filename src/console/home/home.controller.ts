@@ -1,6 +1,7 @@
 import { Controller, Get, Header, Query } from '@nestjs/common';
-import { Public } from '../../auth/index.js';
-import { CurrentVisit, type Page, type Redirect, type Visit } from '../web/index.js';
+import { Public } from '../access/index.js';
+import { CurrentVisit, type Page, type Redirect } from '../web/index.js';
+import { type Visit } from '../../auth/index.js';
 import { HomePages } from './home.pages.js';
 
 /** The address itself, for people: programs that ask there are answered as probes (relay). */

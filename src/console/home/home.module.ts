@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '../../auth/index.js';
+import { AccessModule } from '../access/index.js';
 import { CatalogModule } from '../../catalog/index.js';
 import { KeysModule } from '../../keys/index.js';
 import { RelayModule } from '../../relay/index.js';
 import { SettingsModule } from '../../platform/settings/index.js';
-import { UsageModule } from '../../usage/index.js';
+import { UsagePagesModule } from '../usage/index.js';
 import { WalletModule } from '../../wallet/index.js';
 import { DashboardPages } from './dashboard/dashboard.pages.js';
 import { DocsController } from './docs/docs.controller.js';
@@ -18,7 +18,7 @@ import { StatusPages } from './status/status.pages.js';
 import { TermsController } from './terms/terms.controller.js';
 
 @Module({
-  imports: [AuthModule, CatalogModule, KeysModule, RelayModule, SettingsModule, UsageModule, WalletModule],
+  imports: [AccessModule, CatalogModule, KeysModule, RelayModule, SettingsModule, UsagePagesModule, WalletModule],
   controllers: [HomeController, DocsController, PricingController, StatusController, TermsController],
   providers: [AnswerCounting, DashboardPages, HomePages, PricingPages, StatusPages],
 })

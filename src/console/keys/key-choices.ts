@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { CatalogService, Offer } from '../../catalog/index.js';
 import { type Limits, ownElseUsual } from '../../platform/limits/index.js';
-import type { Reachable, Visitor } from '../web/index.js';
-import type { OwnKey } from '../../keys/own-key.js';
+import type { Reachable } from '../web/index.js';
+import type { Visitor } from '../../auth/index.js';
+import type { OwnKey } from '../../keys/index.js';
 import { groupText } from './key-facts.js';
 
 interface Option {

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { describeLimits } from '../../platform/limits/index.js';
 import { Clock } from '../../platform/shared/index.js';
-import { BaseAddress, clientSnippets, Page, Redirect, STORE_KEY, type Visitor } from '../web/index.js';
-import type { CreatedApiKey } from '../../keys/api-key.js';
-import { OwnKeys } from '../../keys/own-keys.service.js';
+import { clientSnippets, Page, Redirect, STORE_KEY } from '../web/index.js';
+import { BaseAddress } from '../../platform/config/index.js';
+import { type Visitor } from '../../auth/index.js';
+import { type CreatedApiKey, OwnKeys } from '../../keys/index.js';
 import { KeyChoices } from './key-choices.js';
 import { expiryView } from './key-expiry.js';
 import { crumbsTo, limitsText, networksText } from './key-facts.js';

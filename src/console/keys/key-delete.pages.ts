@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, dayOf, startOfDay } from '../../platform/shared/index.js';
 import { KeyUse, type RecentUse } from '../../usage/index.js';
-import { Form, type FormBody, Page, Redirect, type Visitor } from '../web/index.js';
-import { KeyIsDeleted } from '../../keys/api-key.errors.js';
-import type { OwnKey } from '../../keys/own-key.js';
-import { OwnKeys } from '../../keys/own-keys.service.js';
+import { Form, type FormBody, Page, Redirect } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
+import { KeyIsDeleted, type OwnKey, OwnKeys } from '../../keys/index.js';
 import { crumbsTo } from './key-facts.js';
 import { ConfirmForm } from './key-form.js';
 

@@ -1,7 +1,7 @@
 import type { CatalogGroup } from '../../catalog/index.js';
 import { describeLimits, type Limits } from '../../platform/limits/index.js';
-import { count, price, times } from '../web/index.js';
-import type { KeyCondition, OwnKey } from '../../keys/own-key.js';
+import { count, price, times } from '../../platform/format/index.js';
+import type { KeyCondition, OwnKey } from '../../keys/index.js';
 
 interface Badge {
   readonly tone: 'ok' | 'warn' | 'bad' | '';

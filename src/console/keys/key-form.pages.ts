@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { groupOfViewer } from '../../catalog/index.js';
 import { Clock, dayOf, ZERO } from '../../platform/shared/index.js';
-import { amountOf, Form, type FormBody, Page, Redirect, type Visitor } from '../web/index.js';
-import { KeyChangedMeanwhile } from '../../keys/api-key.errors.js';
-import type { CreatedApiKey } from '../../keys/api-key.js';
-import type { OwnKey } from '../../keys/own-key.js';
-import { OwnKeys } from '../../keys/own-keys.service.js';
+import { amountOf, Form, type FormBody, Page, Redirect } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
+import { type CreatedApiKey, KeyChangedMeanwhile, type OwnKey, OwnKeys } from '../../keys/index.js';
 import { KeyChoices } from './key-choices.js';
 import { differencesOf } from './key-conflict.js';
 import { expiryView } from './key-expiry.js';

@@ -1,6 +1,6 @@
 import type { Nanos } from '../../platform/shared/index.js';
 import { quotaMeter } from '../web/index.js';
-import type { ApiKey } from '../../keys/api-key.js';
+import type { ApiKey } from '../../keys/index.js';
 
 /** One limit of a key with what is used of it, as `quota-meter` draws it. */
 export interface ShownLimit {

@@ -1,9 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/shared/index.js';
-import { Cursors, Page, Redirect, type Visitor } from '../web/index.js';
-import { isImportable } from '../../keys/api-key.secret.js';
-import { KEY_CONDITIONS, type KeyCondition, type KeyFilter, type OwnKey } from '../../keys/own-key.js';
-import { OwnKeys, PAGE_KEYS } from '../../keys/own-keys.service.js';
+import { Cursors, Page, Redirect } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
+import {
+  isImportable,
+  KEY_CONDITIONS,
+  type KeyCondition,
+  type KeyFilter,
+  type OwnKey,
+  OwnKeys,
+  PAGE_KEYS,
+} from '../../keys/index.js';
 import { expiryView } from './key-expiry.js';
 import { badgeOf, CONDITION_BADGES, paceText } from './key-facts.js';
 import { fullestOf, limitsOf } from './key-limits.js';

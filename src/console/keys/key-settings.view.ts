@@ -1,9 +1,9 @@
 import { groupOfViewer } from '../../catalog/index.js';
 import { limitsIn } from '../../platform/limits/index.js';
 import { addDays, AppError, dayOf, formatUsd, type Nanos, startOfDay } from '../../platform/shared/index.js';
-import { amountOf, countOf, type FormBody, type Visitor } from '../web/index.js';
-import type { KeySettings } from '../../keys/api-key.js';
-import type { OwnKey } from '../../keys/own-key.js';
+import { amountOf, countOf, type FormBody } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
+import type { KeySettings, OwnKey } from '../../keys/index.js';
 import { type KeyForm, TICKED } from './key-form.js';
 import { typedNetworks } from './typed-networks.js';
 

@@ -1,6 +1,7 @@
 import type { KeyReport, KeyUses, UsesOf } from '../../usage/index.js';
-import { usageCharts } from '../../usage/index.js';
-import { type ChartWithTable, chartTable, clockTime, COUNT, EXACT_DOLLARS, stackedBars } from '../web/index.js';
+import { usageCharts } from '../usage/index.js';
+import { type ChartWithTable, chartTable, COUNT, EXACT_DOLLARS, stackedBars } from '../web/index.js';
+import { clockTime } from '../../platform/format/index.js';
 
 /** What the page of a key shows of its calls. */
 export const keyUseView = (report: KeyReport) => ({

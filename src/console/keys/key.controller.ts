@@ -1,7 +1,8 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { SignedIn } from '../../auth/index.js';
-import { CurrentVisitor, type FormBody, localPath, type Page, Redirect, type Visitor } from '../web/index.js';
-import { OwnKeys } from '../../keys/own-keys.service.js';
+import { SignedIn } from '../access/index.js';
+import { CurrentVisitor, type FormBody, localPath, type Page, Redirect } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
+import { OwnKeys } from '../../keys/index.js';
 import { KeyDeletePages } from './key-delete.pages.js';
 import { KeyFormPages } from './key-form.pages.js';
 import { KeyUsePages } from './key-use.pages.js';

@@ -1,14 +1,7 @@
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
-import { SignedIn } from '../../auth/index.js';
-import {
-  CurrentVisitor,
-  Form,
-  type FormBody,
-  OnceForms,
-  type Page,
-  type Redirect,
-  type Visitor,
-} from '../web/index.js';
+import { SignedIn } from '../access/index.js';
+import { CurrentVisitor, Form, type FormBody, OnceForms, type Page, type Redirect } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
 import { KeyCreatedPages, shownBefore } from './key-created.pages.js';
 import { KeyForm } from './key-form.js';
 import { KeyFormPages } from './key-form.pages.js';

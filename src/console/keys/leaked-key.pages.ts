@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/shared/index.js';
 import { KeyUse, RangeTooLarge, type UseOfModel } from '../../usage/index.js';
-import { Form, type FormBody, OnceForms, Page, Redirect, type Visitor } from '../web/index.js';
-import { KeyNotFound } from '../../keys/api-key.errors.js';
-import type { OwnKey } from '../../keys/own-key.js';
-import { OwnKeys } from '../../keys/own-keys.service.js';
+import { Form, type FormBody, OnceForms, Page, Redirect } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
+import { KeyNotFound, type OwnKey, OwnKeys } from '../../keys/index.js';
 import { KeyCreatedPages, shownBefore } from './key-created.pages.js';
 import { badgeOf, crumbsTo } from './key-facts.js';
 import { NameForm } from './key-form.js';

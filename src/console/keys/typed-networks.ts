@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/shared/index.js';
-import { networksOf } from '../../keys/networks.js';
+import { networksOf } from '../../keys/index.js';
 
 /** One on each line, or with commas or blanks between them. */
 export const typedNetworks = (text: string): readonly string[] => text.split(/[\s,]+/).filter(Boolean);

@@ -1,13 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { type CallBackground, callBackgrounds } from '../../usage/calls/call-backgrounds.js';
-import { missingCalls } from '../../usage/retention/missing-calls.js';
-import { TimeLimitedReads } from '../../usage/time-limited-reads.js';
-import { unitFor } from '../../usage/sums/usage-chart.js';
-import type { UsageFilter } from '../../usage/usage-filter.js';
-import type { LogStart } from '../../usage/log/log-start.js';
-import { type LogPage, UsageLog } from '../../usage/log/usage-log.js';
-import { type Division, UsageSumsReader } from '../../usage/sums/usage-sums.js';
-import { RangeTooLarge } from '../../usage/usage.errors.js';
+import {
+  type CallBackground,
+  callBackgrounds,
+  type Division,
+  type LogPage,
+  type LogStart,
+  missingCalls,
+  RangeTooLarge,
+  TimeLimitedReads,
+  unitFor,
+  type UsageFilter,
+  UsageLog,
+  UsageSumsReader,
+} from '../../usage/index.js';
 import type { LogChoices } from './log-filters.view.js';
 import type { LogFigures } from './usage-logs.view.js';
 

@@ -1,7 +1,6 @@
 import type { WaitRecord, WaitRecords } from '../../protocols/contract/index.js';
-import { count } from '../web/index.js';
-import type { CallAttempt } from '../../usage/calls/call-details.js';
-import type { RecordedCall } from '../../usage/calls/recorded-call.js';
+import { count } from '../../platform/format/index.js';
+import type { CallAttempt, RecordedCall } from '../../usage/index.js';
 import type { TimedStep } from './timed-step.js';
 
 interface Phase {

@@ -1,4 +1,4 @@
-import type { RecordedCall } from '../../usage/calls/recorded-call.js';
+import type { RecordedCall } from '../../usage/index.js';
 import { stillSteps } from './attempt-steps.js';
 import { choosing, gapStep, type TimedStep } from './timed-step.js';
 

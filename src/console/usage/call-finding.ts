@@ -1,4 +1,4 @@
-import { percent } from '../web/index.js';
+import { percent } from '../../platform/format/index.js';
 import type { TimedStep } from './timed-step.js';
 
 /** Of a call that was over so soon there is nothing to find, in ms. */

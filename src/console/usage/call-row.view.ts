@@ -1,6 +1,5 @@
 import { dialectNames } from '../web/index.js';
-import { RESULT_LABELS, RESULT_TONES } from '../../usage/calls/call-result.js';
-import type { LoggedCall } from '../../usage/log/usage-log.js';
+import { type LoggedCall, RESULT_LABELS, RESULT_TONES } from '../../usage/index.js';
 import { messageWithoutReason } from './error-words.js';
 
 /** So much of an error's message stands in the list; all of it stands with the call. */

@@ -1,6 +1,5 @@
-import { exactUsd } from '../web/index.js';
-import type { CallAttempt } from '../../usage/calls/call-details.js';
-import type { RecordedCall } from '../../usage/calls/recorded-call.js';
+import { exactUsd } from '../../platform/format/index.js';
+import type { CallAttempt, RecordedCall } from '../../usage/index.js';
 import { attemptSteps } from './attempt-steps.js';
 import { beginning } from './call-beginning.js';
 import { choosing, gapStep, LEAST_GAP_MS, type TimedStep } from './timed-step.js';

@@ -1,12 +1,17 @@
-import { dialectNames, exactUsd, shareBar, waterfall } from '../web/index.js';
-import type { CallAttempt, CallDetails } from '../../usage/calls/call-details.js';
-import { RESULT_LABELS, RESULT_TONES } from '../../usage/calls/call-result.js';
-import type { RecordedCall } from '../../usage/calls/recorded-call.js';
+import { dialectNames, shareBar, waterfall } from '../web/index.js';
+import { exactUsd } from '../../platform/format/index.js';
+import {
+  type CallAttempt,
+  type CallDetails,
+  type RecordedCall,
+  RESULT_LABELS,
+  RESULT_TONES,
+} from '../../usage/index.js';
 import { findingOf } from './call-finding.js';
 import { callSteps, endOf } from './call-steps.js';
 import { costFormula, multiplierText } from './cost-formula.js';
 import { adviceFor, billingWords, messageWithoutReason } from './error-words.js';
-import { addressOf, type LogPath, type UsageQuery, usageQuery } from './usage-query.js';
+import { logAddress, type LogPath, type UsageQuery, usageQuery } from './usage-query.js';
 
 /** What an opened row shows of its call. @param path of the log that it stands in */
 export function openedCall({ call, attempts, key }: CallDetails, path: LogPath) {
@@ -51,8 +56,8 @@ export function callPage(details: CallDetails, now: Date, { timeZone, operator, 
     ...openedCall(details, path),
     log: path,
     model: call.model,
-    modelHref: addressOf(month, { model: call.model }),
-    keyHref: addressOf(month, { key: call.keyId }),
+    modelHref: logAddress(month, { model: call.model }),
+    keyHref: logAddress(month, { key: call.keyId }),
     badge: { tone: RESULT_TONES[call.result], label: RESULT_LABELS[call.result] },
     failed: call.errorReason !== '',
     cost: call.cost,

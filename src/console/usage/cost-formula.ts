@@ -1,6 +1,6 @@
 import { parseUsd } from '../../platform/shared/index.js';
-import { times } from '../web/index.js';
-import type { CostLine, RecordedCall, ShownSnapshot } from '../../usage/calls/recorded-call.js';
+import { times } from '../../platform/format/index.js';
+import type { CostLine, RecordedCall, ShownSnapshot } from '../../usage/index.js';
 
 /** An amount with every digit that it has: `$0.03` and `3528`. */
 export interface ExactAmount {

@@ -1,5 +1,5 @@
-import { count } from '../web/index.js';
-import type { RecordedCall, UpstreamReport } from '../../usage/calls/recorded-call.js';
+import { count } from '../../platform/format/index.js';
+import type { RecordedCall, UpstreamReport } from '../../usage/index.js';
 
 /** What somebody can do about a call that ended with this reason; the reasons are those of the log. */
 const ADVICE: Readonly<Record<string, string>> = {

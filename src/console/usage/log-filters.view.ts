@@ -1,6 +1,5 @@
-import { CALL_RESULTS, RESULT_LABELS } from '../../usage/calls/call-result.js';
-import { UPSTREAM_ANSWERS } from '../../usage/upstream-answer.js';
-import { addressOf, AT_A_LOSS, CORRECTED, type UsageQuery } from './usage-query.js';
+import { CALL_RESULTS, RESULT_LABELS, UPSTREAM_ANSWERS } from '../../usage/index.js';
+import { AT_A_LOSS, CORRECTED, logAddress, type UsageQuery } from './usage-query.js';
 
 /** What a log can be narrowed to. */
 export interface LogChoices {
@@ -56,7 +55,7 @@ export function chipsOf(query: UsageQuery, { keys }: LogChoices): Chip[] {
   ];
   return on
     .filter(([, , value]) => value !== '')
-    .map(([name, label, value]) => ({ label, value, href: addressOf(query, { [name]: '' }) }));
+    .map(([name, label, value]) => ({ label, value, href: logAddress(query, { [name]: '' }) }));
 }
 
 /** The form of filters. */
@@ -78,13 +77,13 @@ export function filters(query: UsageQuery, { models, groups, keys, channels }: L
     // A key is chosen from among one's own; of everybody's it comes with an address, and stays in it.
     keep: kept(query, { ...CLEARED, ...(channels && { key: query.key }) }),
     chips,
-    clear: addressOf(query, CLEARED),
+    clear: logAddress(query, CLEARED),
   };
 }
 
 /** Parts of the address that a form does not send itself. @param left what it sends, as nothing */
 export function kept(query: UsageQuery, left: Partial<UsageQuery>): { name: string; value: string }[] {
-  const search = new URL(addressOf(query, left), 'http://local').searchParams;
+  const search = new URL(logAddress(query, left), 'http://local').searchParams;
   return [...search].map(([name, value]) => ({ name, value }));
 }
 

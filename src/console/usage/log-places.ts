@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Cursors } from '../web/index.js';
-import type { LogPosition, LogStart } from '../../usage/log/log-start.js';
+import type { LogPosition, LogStart } from '../../usage/index.js';
 import type { AddressParts, LogPath } from './usage-query.js';
 
 /** Where the log was entered: `before` and `after` as the address has them; `open` is the call whose row is open. */

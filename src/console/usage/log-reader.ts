@@ -1,12 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { missingCalls } from '../../usage/retention/missing-calls.js';
-import { type Query, TimeLimitedReads } from '../../usage/time-limited-reads.js';
-import { type ChartScale, unitFor } from '../../usage/sums/usage-chart.js';
-import type { UsageFilter } from '../../usage/usage-filter.js';
-import type { LogStart } from '../../usage/log/log-start.js';
-import { type LogPage, UsageLog } from '../../usage/log/usage-log.js';
-import { type Division, type UsageSums, UsageSumsReader } from '../../usage/sums/usage-sums.js';
-import { usedNames } from '../../usage/log/used-names.js';
+import {
+  type ChartScale,
+  type Division,
+  type LogPage,
+  type LogStart,
+  missingCalls,
+  type Query,
+  TimeLimitedReads,
+  unitFor,
+  type UsageFilter,
+  UsageLog,
+  type UsageSums,
+  UsageSumsReader,
+  usedNames,
+} from '../../usage/index.js';
 
 interface LogRequest {
   readonly filter: UsageFilter & { readonly accountId: string };

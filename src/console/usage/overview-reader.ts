@@ -1,10 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { addDays, dayOf, startOfDay } from '../../platform/shared/index.js';
-import type { Percentiles } from '../../usage/sums/latency-buckets.js';
-import { type ModelTrouble, modelTroubles } from '../../usage/models/model-troubles.js';
-import { type Query, TimeLimitedReads } from '../../usage/time-limited-reads.js';
-import { type LoggedCall, UsageLog } from '../../usage/log/usage-log.js';
-import { type UsageFigures, type UsageSums, UsageSumsReader } from '../../usage/sums/usage-sums.js';
+import {
+  type LoggedCall,
+  type ModelTrouble,
+  modelTroubles,
+  type Percentiles,
+  type Query,
+  TimeLimitedReads,
+  type UsageFigures,
+  UsageLog,
+  type UsageSums,
+  UsageSumsReader,
+} from '../../usage/index.js';
 
 /** How an account's calls stand, all of one moment. */
 export interface UsageOverview {

@@ -2,26 +2,19 @@ import {
   type Chart,
   type ChartTable,
   chartTable,
-  clockTime,
-  compact,
   COUNT,
-  count,
   DOLLARS,
   EXACT_DOLLARS,
   latencyLines,
   MILLISECONDS,
   miniBars,
   miniStack,
-  percent,
-  shortDay,
   TOKENS,
   type Unit,
-  usd,
   type Values,
 } from '../web/index.js';
-import type { Latency } from '../../usage/sums/latencies.js';
-import type { ChartScale, ChartUnit } from '../../usage/sums/usage-chart.js';
-import type { UsageBar, UsageSums } from '../../usage/sums/usage-sums.js';
+import { clockTime, compact, count, percent, shortDay, usd } from '../../platform/format/index.js';
+import type { ChartScale, ChartUnit, Latency, UsageBar, UsageSums } from '../../usage/index.js';
 
 interface ChartsInput {
   readonly sums: UsageSums;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/shared/index.js';
-import type { Visitor } from '../web/index.js';
-import { UsageExport } from '../../usage/export/usage-export.js';
+import type { Visitor } from '../../auth/index.js';
+import { UsageExport } from '../../usage/index.js';
 import { type AddressParts, filterOf, usageQuery } from './usage-query.js';
 
 /** The calls that the log shows under an address, all of its pages, as CSV. */

@@ -1,7 +1,8 @@
 import { Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { SignedIn } from '../../auth/index.js';
-import { CurrentVisitor, type Page, type Redirect, sendCsv, type Visitor } from '../web/index.js';
+import { SignedIn } from '../access/index.js';
+import { CurrentVisitor, type Page, type Redirect, sendCsv } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
 import { UsageCsv } from './usage-csv.js';
 import { UsageLogsPages } from './usage-logs.pages.js';
 import type { AddressParts } from './usage-query.js';

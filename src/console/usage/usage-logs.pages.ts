@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/shared/index.js';
 import { StoredAnswers } from '../../relay/stored-responses/index.js';
-import { Page, Redirect, type Visitor } from '../web/index.js';
-import { type CallDetails, CallDetailsReader } from '../../usage/calls/call-details.js';
-import { CallNotFound, RangeTooLarge } from '../../usage/usage.errors.js';
+import { Page, Redirect } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
+import { type CallDetails, CallDetailsReader, CallNotFound, RangeTooLarge } from '../../usage/index.js';
 import { entryOf, LogPlaces } from './log-places.js';
 import { LogReader } from './log-reader.js';
 import { callPage } from './call.view.js';

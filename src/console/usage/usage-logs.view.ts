@@ -1,13 +1,10 @@
-import type { CallDetails } from '../../usage/calls/call-details.js';
-import type { ChartScale } from '../../usage/sums/usage-chart.js';
-import type { LoggedCall } from '../../usage/log/usage-log.js';
-import type { Division, UsageSums } from '../../usage/sums/usage-sums.js';
+import type { CallDetails, ChartScale, Division, LoggedCall, UsageSums } from '../../usage/index.js';
 import { openedCall } from './call.view.js';
 import { callRow } from './call-row.view.js';
 import { chipsOf, CLEARED, filters, kept, type LogChoices } from './log-filters.view.js';
 import type { LogEntry } from './log-places.js';
 import { usageCharts } from './usage-charts.view.js';
-import { addressOf, DIVISIONS, RANGES, type UsageQuery } from './usage-query.js';
+import { DIVISIONS, logAddress, RANGES, type UsageQuery } from './usage-query.js';
 
 /** What the charts of a filter show. */
 export interface LogFigures {
@@ -50,14 +47,14 @@ export function logPage(input: LogInput) {
     ranges: [
       ...RANGES.map(({ name, label }) => ({
         label,
-        href: addressOf(query, { range: name }),
+        href: logAddress(query, { range: name }),
         current: query.range === name,
       })),
-      { label: 'Custom…', href: addressOf(query, { range: 'custom' }), current: query.range === 'custom' },
+      { label: 'Custom…', href: logAddress(query, { range: 'custom' }), current: query.range === 'custom' },
     ],
     divisions: (['', ...DIVISIONS[query.path]] as const).map((by) => ({
       label: DIVISION_LABELS[by],
-      href: addressOf(query, { by }),
+      href: logAddress(query, { by }),
       current: query.by === by,
     })),
     custom: query.range === 'custom' && {
@@ -70,7 +67,7 @@ export function logPage(input: LogInput) {
     problem: query.problem,
     lost: input.lost,
     missing: input.missing,
-    exportHref: addressOf({ ...query, by: '', size: 50 }, {}, '.csv'),
+    exportHref: logAddress({ ...query, by: '', size: 50 }, {}, '.csv'),
     charts:
       figures &&
       usageCharts({
@@ -82,11 +79,11 @@ export function logPage(input: LogInput) {
     ...filters(query, input, chips),
     rows: calls.map((call) => {
       const isOpen = opened?.call.id === call.id;
-      const href = `${addressOf(query, { ...place(entry), ...(!isOpen && { open: call.id }) })}#c-${call.id}`;
+      const href = `${logAddress(query, { ...place(entry), ...(!isOpen && { open: call.id }) })}#c-${call.id}`;
       return { ...callRow(call, href, isOpen), detail: isOpen && opened ? openedCall(opened, query.path) : undefined };
     }),
-    newer: input.newer && addressOf(query, { after: input.newer }),
-    older: input.older && addressOf(query, { before: input.older }),
+    newer: input.newer && logAddress(query, { after: input.newer }),
+    older: input.older && logAddress(query, { before: input.older }),
     pagerText: `Newest first, ${query.size} a page`,
     // Shown only when no row is.
     empty: calls.length > 0 ? undefined : emptiness(input, chips.length > 0),
@@ -102,19 +99,19 @@ function emptiness({ query, everUsed }: LogInput, filtered: boolean) {
     return {
       title: 'No call with this ID in your account',
       text: 'The ID is in the header x-request-id of every answer, and begins with req_.',
-      action: { href: addressOf(query, CLEARED), label: 'Clear filters' },
+      action: { href: logAddress(query, CLEARED), label: 'Clear filters' },
     };
   if (filtered)
     return {
       title: 'No call matches these filters',
       text: 'Other calls of this range may: take a filter away, or choose a longer range.',
-      action: { href: addressOf(query, CLEARED), label: 'Clear filters' },
+      action: { href: logAddress(query, CLEARED), label: 'Clear filters' },
     };
   if (everUsed)
     return {
       title: 'No calls in this range',
       text: 'Calls before it are still there.',
-      action: { href: addressOf(query, { range: '30d' }), label: 'Show 30 days' },
+      action: { href: logAddress(query, { range: '30d' }), label: 'Show 30 days' },
     };
   return {
     title: 'No calls yet',

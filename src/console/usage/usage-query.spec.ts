@@ -1,4 +1,4 @@
-import { addressOf, filterOf, usageQuery } from './usage-query.js';
+import { filterOf, logAddress, usageQuery } from './usage-query.js';
 
 const NOW = new Date('2026-11-22T11:00:00Z');
 const read = (search: string) => usageQuery(Object.fromEntries(new URLSearchParams(search)), NOW, 'Europe/Berlin');
@@ -10,13 +10,13 @@ describe('an address of the usage log', () => {
     'range=30d&model=gpt-5.5&key=key_1&group=saver&result=cut&by=model&size=25',
     'range=custom&from=2026-11-01&to=2026-11-20&request=req_1',
   ])('is written as it was read: %s', (search) => {
-    const written = new URL(addressOf(read(search)), 'http://x').searchParams;
+    const written = new URL(logAddress(read(search)), 'http://x').searchParams;
     expect(Object.fromEntries(written)).toEqual(Object.fromEntries(new URLSearchParams(search)));
   });
 
   it('leaves out what is as usual, and the days of a range that is no custom one', () => {
-    expect(addressOf(read('range=24h&size=50&from=2026-01-01'))).toBe('/usage-logs/common');
-    expect(addressOf(read('range=custom&from=2026-11-01&to=2026-11-02'), { range: '7d' })).toBe(
+    expect(logAddress(read('range=24h&size=50&from=2026-01-01'))).toBe('/usage-logs/common');
+    expect(logAddress(read('range=custom&from=2026-11-01&to=2026-11-02'), { range: '7d' })).toBe(
       '/usage-logs/common?range=7d',
     );
   });

@@ -1,8 +1,5 @@
 import { addDays, dayOf, idTime, isDay, startOfDay } from '../../platform/shared/index.js';
-import { CALL_RESULTS, type CallResult } from '../../usage/calls/call-result.js';
-import type { UsageFilter } from '../../usage/usage-filter.js';
-import { upstreamAnswer } from '../../usage/upstream-answer.js';
-import type { Division } from '../../usage/sums/usage-sums.js';
+import { CALL_RESULTS, type CallResult, type Division, upstreamAnswer, type UsageFilter } from '../../usage/index.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -160,7 +157,7 @@ function momentOf(requestId: string, now: Date): { readonly from: Date; readonly
 }
 
 /** The address of the log with these changes; what is as usual is left out. @param ending of its path: `.csv` */
-export function addressOf(
+export function logAddress(
   query: UsageQuery,
   changes: Partial<UsageQuery> & { readonly before?: string; readonly after?: string; readonly open?: string } = {},
   ending = '',

@@ -1,6 +1,7 @@
 import { formatUsd } from '../../platform/shared/index.js';
-import { Form, usd } from '../web/index.js';
-import type { PaymentOffer } from '../../wallet/payments/payment-offer.js';
+import { Form } from '../web/index.js';
+import { usd } from '../../platform/format/index.js';
+import type { PaymentOffer } from '../../wallet/index.js';
 import type { PaymentForm } from './payment.form.js';
 import type { RedeemForm } from './redeem.form.js';
 

@@ -1,4 +1,4 @@
-import { exactUsd } from '../web/index.js';
+import { exactUsd } from '../../platform/format/index.js';
 
 /** Every digit, those below a cent apart: sums of them must be those of the balance. */
 export function exactAmount(amount: bigint, signed = false): { readonly head: string; readonly tail: string } {

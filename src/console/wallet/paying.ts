@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../platform/settings/index.js';
 import { AppError } from '../../platform/shared/index.js';
-import { Form, type FormBody, OnceForms, type Page, Redirect, type Visitor } from '../web/index.js';
-import { CheckoutService, TooManyUnpaid } from '../../wallet/payments/checkout.service.js';
-import { offerIn } from '../../wallet/payments/payment-offer.js';
-import { PaymentsUnavailable } from '../../wallet/payments/stripe-api.js';
+import { Form, type FormBody, OnceForms, type Page, Redirect } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
+import { CheckoutService, offerIn, PaymentsUnavailable, TooManyUnpaid } from '../../wallet/index.js';
 import { amountIn, faultsOf, PaymentForm } from './payment.form.js';
 import { WalletPages } from './wallet.pages.js';
 

@@ -1,7 +1,7 @@
 import { IsString } from 'class-validator';
 import { type Nanos, ZERO } from '../../platform/shared/index.js';
 import { type FormBody, typedAmount } from '../web/index.js';
-import { isPayable, payableWords, type PaymentOffer } from '../../wallet/payments/payment-offer.js';
+import { isPayable, payableWords, type PaymentOffer } from '../../wallet/index.js';
 
 const CHOOSE = 'Choose an amount, or enter another one.';
 /** Not sent by our form as it is now. */

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, Clock } from '../../platform/shared/index.js';
-import { Page, type Visitor } from '../web/index.js';
-import { CheckoutService } from '../../wallet/payments/checkout.service.js';
+import { Page } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
+import { CheckoutService } from '../../wallet/index.js';
 import { paymentPage } from './payment.view.js';
 
 /** The page of one payment: the way to pay it, and what became of it. */

@@ -1,5 +1,5 @@
-import { usd } from '../web/index.js';
-import { payableAt, type TopUpOrder, type TopUpState } from '../../wallet/payments/top-up.js';
+import { usd } from '../../platform/format/index.js';
+import { payableAt, type TopUpOrder, type TopUpState } from '../../wallet/index.js';
 
 interface PaymentWords {
   readonly badge: { readonly tone: string; readonly label: string };

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { SignedIn } from '../../auth/index.js';
-import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../web/index.js';
+import { SignedIn } from '../access/index.js';
+import { CurrentVisitor, type FormBody, type Page, type Redirect } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
 import { Paying } from './paying.js';
 import { PaymentPages } from './payment.pages.js';
 

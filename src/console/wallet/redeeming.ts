@@ -1,8 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Throttle, TooManyTries } from '../../auth/index.js';
+import { Throttle, TooManyTries, type Visit, type Visitor } from '../../auth/index.js';
 import { networkOf, reasonOf } from '../../platform/shared/index.js';
-import { Form, type FormBody, OnceForms, type Page, Redirect, usd, type Visit, type Visitor } from '../web/index.js';
-import { type Redemption, RedemptionService } from '../../wallet/redemption.service.js';
+import { Form, type FormBody, OnceForms, type Page, Redirect } from '../web/index.js';
+import { usd } from '../../platform/format/index.js';
+import { type Redemption, RedemptionService } from '../../wallet/index.js';
 import { RedeemForm } from './redeem.form.js';
 import { WalletPages } from './wallet.pages.js';
 

@@ -1,8 +1,6 @@
 import type { Nanos } from '../../platform/shared/index.js';
-import { exactUsd } from '../web/index.js';
-import { payableAt } from '../../wallet/payments/top-up.js';
-import type { PaymentOfMovement } from '../../wallet/wallet-movements.js';
-import type { TopUp } from '../../wallet/wallet-statement.js';
+import { exactUsd } from '../../platform/format/index.js';
+import { payableAt, type PaymentOfMovement, type TopUp } from '../../wallet/index.js';
 import { exactAmount } from './exact-amount.js';
 import { badgeOf, whyNotPaid } from './payment.view.js';
 

@@ -1,9 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { dayOf, formatUsd } from '../../platform/shared/index.js';
 import { csvLines, TimeLimitedReads } from '../../usage/index.js';
-import type { Visitor } from '../web/index.js';
-import type { TopUpPosition } from '../../wallet/wallet-movements.js';
-import { type ConsumptionPage, type TopUp, type TopUpPage, WalletStatement } from '../../wallet/wallet-statement.js';
+import type { Visitor } from '../../auth/index.js';
+import {
+  type ConsumptionPage,
+  type TopUp,
+  type TopUpPage,
+  type TopUpPosition,
+  WalletStatement,
+} from '../../wallet/index.js';
 import { whyNotPaid } from './payment.view.js';
 
 const TOP_UP_COLUMNS = [

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, dayOf } from '../../platform/shared/index.js';
 import { TimeLimitedReads } from '../../usage/index.js';
-import type { Visitor } from '../web/index.js';
-import { allowanceOf } from '../../wallet/allowance/allowance-outlook.js';
-import type { TopUpPosition } from '../../wallet/wallet-movements.js';
-import { WalletStatement } from '../../wallet/wallet-statement.js';
+import type { Visitor } from '../../auth/index.js';
+import { allowanceOf, type TopUpPosition, WalletStatement } from '../../wallet/index.js';
 
 const PAGE_ROWS = 50;
 

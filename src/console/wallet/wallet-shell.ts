@@ -1,7 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type Nanos, nanos } from '../../platform/shared/index.js';
-import { type Notice, type Shell, ShellContent, usd, type Visitor } from '../web/index.js';
-import { WalletService } from '../../wallet/wallet.service.js';
+import { type Notice, type Shell, ShellContent } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
+import { usd } from '../../platform/format/index.js';
+import { WalletService } from '../../wallet/index.js';
 
 /** With less than this it is time to add funds. */
 const LOW = nanos(1_000_000_000n);

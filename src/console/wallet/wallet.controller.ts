@@ -1,16 +1,8 @@
 import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { SignedIn } from '../../auth/index.js';
-import {
-  CurrentVisit,
-  CurrentVisitor,
-  type FormBody,
-  type Page,
-  type Redirect,
-  sendCsv,
-  type Visit,
-  type Visitor,
-} from '../web/index.js';
+import { SignedIn } from '../access/index.js';
+import { CurrentVisit, CurrentVisitor, type FormBody, type Page, type Redirect, sendCsv } from '../web/index.js';
+import { type Visit, type Visitor } from '../../auth/index.js';
 import { Redeeming } from './redeeming.js';
 import { WalletCsv } from './wallet-csv.js';
 import { type WalletEntry, WalletPages } from './wallet.pages.js';

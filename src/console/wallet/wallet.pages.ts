@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../platform/settings/index.js';
-import { Cursors, type Form, Page, type Visitor } from '../web/index.js';
-import { offerIn } from '../../wallet/payments/payment-offer.js';
-import type { TopUpPosition } from '../../wallet/wallet-movements.js';
+import { Cursors, type Form, Page } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
+import { offerIn, type TopUpPosition } from '../../wallet/index.js';
 import type { PaymentForm } from './payment.form.js';
 import type { RedeemForm } from './redeem.form.js';
 import { WalletReader } from './wallet-reader.js';

@@ -1,10 +1,16 @@
 import { dayOf, type Nanos } from '../../platform/shared/index.js';
-import { balanceForecast, exactUsd, type Form, shortDay, usd } from '../web/index.js';
-import { type AllowanceOutlook, lastingBalance } from '../../wallet/allowance/allowance-outlook.js';
-import { allowanceView } from '../../wallet/allowance/allowance-words.js';
-import type { BalanceAt, ConsumptionDay, TopUp } from '../../wallet/wallet-statement.js';
-import type { WalletBalance } from '../../wallet/wallet.service.js';
-import type { PaymentOffer } from '../../wallet/payments/payment-offer.js';
+import { balanceForecast, type Form } from '../web/index.js';
+import { exactUsd, shortDay, usd } from '../../platform/format/index.js';
+import {
+  type AllowanceOutlook,
+  allowanceView,
+  type BalanceAt,
+  type ConsumptionDay,
+  lastingBalance,
+  type PaymentOffer,
+  type TopUp,
+  type WalletBalance,
+} from '../../wallet/index.js';
 import type { PaymentForm } from './payment.form.js';
 import { exactAmount } from './exact-amount.js';
 import { addFunds } from './add-funds.view.js';

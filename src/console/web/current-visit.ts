@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Flash } from './page.js';
-import type { Visit, Visitor } from './visit.js';
+import type { Visit, Visitor } from '../../auth/index.js';
 
 /** What the guard of pages knows of a request. */
 export interface KnownVisit {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import type { FormBody } from './form.js';
-import { readSmallBody } from './small-body.js';
+import { readSmallBody } from '../../platform/shared/index.js';
 
 /** Far more than any form of ours has, also that of a channel with hundreds of models. */
 const MAX_BYTES = 256 * 1024;

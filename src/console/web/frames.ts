@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../platform/settings/index.js';
 import { Clock } from '../../platform/shared/index.js';
-import { BaseAddress } from './base-address.js';
+import { BaseAddress } from '../../platform/config/index.js';
 import type { KnownVisit } from './current-visit.js';
 import type { Chrome } from './rendering/chrome.js';
 import { ShellContent } from './shell-content.js';

@@ -1,7 +1,6 @@
 // Pages: what a handler returns to have one shown, forms that keep what was typed, who visits, the cookies behind
 // that, what keeps other sites out, templates and assets, and how clients are pointed here (snippets/). Does not own
 // any page: those stand with what they show. Nor who may see them: auth tells visitors apart.
-export { BaseAddress } from './base-address.js';
 export { CurrentVisit, CurrentVisitor, rememberVisit, visitIn } from './current-visit.js';
 export { sendCsv } from './csv.js';
 export { Cursors } from './cursors.js';
@@ -17,18 +16,12 @@ export { AlreadySent, OnceForms, type OnceResult } from './once-forms.js';
 export { type Flash, type Layout, Page, type PageOptions, Redirect } from './page.js';
 export { PageInterceptor } from './page.interceptor.js';
 export * from './rendering/charts/index.js';
-export { exactUsd, price, usd } from '../../platform/format/money.js';
-export { compact, count, percent, times } from '../../platform/format/numbers.js';
-export { date as calendarDate, dateTime, shortDay, time as clockTime, zoneName } from '../../platform/format/time.js';
 export type { Notice } from './rendering/chrome.js';
-export { PACKAGE_ROOT } from './rendering/package-root.js';
 export { ViewEngine } from './rendering/view-engine.js';
 export { type Shell, ShellContent } from './shell-content.js';
-export { readSmallBody } from './small-body.js';
 export * from './snippets/index.js';
 export { amountOf, IsAmount, typedAmount } from './typed-amount.js';
 export { countOf, IsCount, typedCount } from './typed-count.js';
 export { Trimmed } from './trimmed.js';
-export type { Visit, Visitor } from './visit.js';
 export { VisitCookies } from './visit-cookies.js';
 export { WebModule } from './web.module.js';

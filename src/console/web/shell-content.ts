@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Nanos } from '../../platform/shared/index.js';
 import type { Notice } from './rendering/chrome.js';
-import type { Visitor } from './visit.js';
+import type { Visitor } from '../../auth/index.js';
 
 /** What modules put into the frame around the pages of whoever is signed in. */
 export interface Shell {

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { Config } from '../../platform/config/index.js';
 import type { Flash } from './page.js';
 import { Signatures } from './signatures.js';
-import type { Visit } from './visit.js';
+import type { Visit } from '../../auth/index.js';
 
 /** 256 random bits in base64url. */
 const TOKEN = /^[\w-]{43}$/;

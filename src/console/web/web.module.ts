@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { SettingsModule } from '../../platform/settings/index.js';
-import { BaseAddress } from './base-address.js';
 import { Cursors } from './cursors.js';
 import { ErrorPages } from './error-pages.js';
 import { FormOrigin } from './form-origin.js';
@@ -15,17 +14,7 @@ import { ShellContent } from './shell-content.js';
 import { Signatures } from './signatures.js';
 import { VisitCookies } from './visit-cookies.js';
 
-const PROVIDED = [
-  BaseAddress,
-  Cursors,
-  ErrorPages,
-  FormOrigin,
-  OnceForms,
-  PageInterceptor,
-  PageWriter,
-  ShellContent,
-  VisitCookies,
-];
+const PROVIDED = [Cursors, ErrorPages, FormOrigin, OnceForms, PageInterceptor, PageWriter, ShellContent, VisitCookies];
 
 @Module({
   imports: [TypeOrmModule.forFeature([FormPostEntity]), RenderingModule, SettingsModule],

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { AlertSettings } from './alert-settings.js';
-import { AlertSettingsRepository } from './alert-settings.repository.js';
+import { AlertPreferences } from './alert-preferences.js';
 
 /** What can happen once that is told by mail, and the switch of each on the page of alerts. */
 const SWITCHES = {
@@ -44,7 +44,7 @@ const RAISE = `
 export class AccountNotices {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly settings: AlertSettingsRepository,
+    private readonly settings: AlertPreferences,
   ) {}
 
   /**

@@ -1,5 +1,5 @@
 import { nanos } from '../../platform/shared/index.js';
-import { dateTime, price, usd, zoneName } from '../../console/web/index.js';
+import { dateTime, price, usd, zoneName } from '../../platform/format/index.js';
 import type { NoticeWords } from './account-notices.js';
 import type { AlertAddressee, AlertContent, BudgetFacts, LimitFacts } from './alert.js';
 

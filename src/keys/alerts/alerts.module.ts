@@ -9,21 +9,18 @@ import { AccountNotices } from './account-notices.js';
 import { AlertMails } from './alert-mails.js';
 import { AlertPost } from './alert-post.js';
 import { AlertBook } from './alert-book.js';
-import { AlertSettingsRepository } from './alert-settings.repository.js';
+import { AlertPreferences } from './alert-preferences.js';
 import { AlertTimings } from './alert-timings.js';
 import { AlertWatch } from './alert-watch.js';
 import { Crossings } from './crossings.js';
 import { KeyNoticeMails } from './key-notice-mails.js';
 import { ThresholdLooks } from './threshold-looks.repository.js';
 import { ThresholdWatch } from './threshold-watch.js';
-import { AlertPages } from '../../console/alerts/alert.pages.js';
-import { AlertsController } from '../../console/alerts/alerts.controller.js';
 
 @Module({
   imports: [AuthModule, KeysModule, MailModule, MetricsModule, SettingsModule, WalletModule],
-  controllers: [AlertsController],
   providers: [
-    AlertSettingsRepository,
+    AlertPreferences,
     AlertBook,
     AlertTimings,
     AlertMails,
@@ -32,10 +29,9 @@ import { AlertsController } from '../../console/alerts/alerts.controller.js';
     ThresholdWatch,
     AlertPost,
     AlertWatch,
-    AlertPages,
     AccountNotices,
     KeyNoticeMails,
   ],
-  exports: [AccountNotices, AlertWatch, AlertBook, KeyNoticeMails, ThresholdWatch],
+  exports: [AccountNotices, AlertPreferences, AlertWatch, AlertBook, KeyNoticeMails, ThresholdWatch],
 })
 export class AlertsModule {}

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { thresholdsOf } from './alert-settings.repository.js';
+import { thresholdsOf } from './alert-preferences.js';
 import { USUAL_ALERTS } from './alert-settings.js';
 
 /**

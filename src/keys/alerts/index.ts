@@ -8,3 +8,5 @@ export { AlertTimings } from './alert-timings.js';
 export { AlertWatch } from './alert-watch.js';
 export { KeyNoticeMails } from './key-notice-mails.js';
 export { ThresholdWatch } from './threshold-watch.js';
+export { AlertPreferences } from './alert-preferences.js';
+export { type AlertSettings } from './alert-settings.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type KeyNotice, KeyNotices } from '../index.js';
 import { Clock } from '../../platform/shared/index.js';
-import { dateTime, usd, zoneName } from '../../console/web/index.js';
+import { dateTime, usd, zoneName } from '../../platform/format/index.js';
 import { AccountNotices, type NoticeWords } from './account-notices.js';
 
 /** What is older is not mailed any more: as long as a mail is tried. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject } from '../shared/index.js';
-import { PACKAGE_ROOT } from '../../console/web/index.js';
+import { PACKAGE_ROOT } from '../config/index.js';
 
 /** Of this program, as its package.json has it. */
 export function programVersion(): string {

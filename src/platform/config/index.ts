@@ -3,3 +3,5 @@
 export { Config } from './config.js';
 export { ConfigModule } from './config.module.js';
 export { OWN_SECRETS } from './own-secrets.js';
+export { PACKAGE_ROOT, VIEWS } from './package-root.js';
+export { BaseAddress } from './base-address.js';

@@ -1,4 +1,4 @@
-import { ago, date, dateTime, shortDay, time, zoneName } from './time.js';
+import { ago, calendarDate, dateTime, shortDay, clockTime, zoneName } from './time.js';
 
 const BERLIN = 'Europe/Berlin';
 
@@ -16,13 +16,13 @@ describe('times on pages', () => {
 
   it('tells the two hours apart that a clock which is set back shows twice', () => {
     const [before, after] = [new Date('2026-10-25T00:30:00Z'), new Date('2026-10-25T01:30:00Z')];
-    expect([time(before, BERLIN), time(after, BERLIN)]).toEqual(['02:30:00', '02:30:00']);
+    expect([clockTime(before, BERLIN), clockTime(after, BERLIN)]).toEqual(['02:30:00', '02:30:00']);
     expect([zoneName(before, BERLIN), zoneName(after, BERLIN)]).toEqual(['CEST', 'CET']);
   });
 
   it('leaves out the hour that a clock which is set forward does not have', () => {
-    expect(time(new Date('2026-03-29T00:59:59Z'), BERLIN)).toBe('01:59:59');
-    expect(time(new Date('2026-03-29T01:00:00Z'), BERLIN)).toBe('03:00:00');
+    expect(clockTime(new Date('2026-03-29T00:59:59Z'), BERLIN)).toBe('01:59:59');
+    expect(clockTime(new Date('2026-03-29T01:00:00Z'), BERLIN)).toBe('03:00:00');
   });
 
   it('writes midnight as the beginning of its day', () => {
@@ -30,12 +30,12 @@ describe('times on pages', () => {
   });
 
   it('shows UTC where it does not know the zone', () => {
-    expect(time(new Date('2026-11-20T13:32:07Z'), 'Middle/Earth')).toBe('13:32:07');
+    expect(clockTime(new Date('2026-11-20T13:32:07Z'), 'Middle/Earth')).toBe('13:32:07');
   });
 
   it('writes days with and without their year', () => {
     const at = new Date('2026-05-03T12:00:00Z');
-    expect([date(at, 'UTC'), shortDay(at, 'UTC')]).toEqual(['3 May 2026', '3 May']);
+    expect([calendarDate(at, 'UTC'), shortDay(at, 'UTC')]).toEqual(['3 May 2026', '3 May']);
   });
 
   it.each([

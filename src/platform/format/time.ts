@@ -51,13 +51,14 @@ export function shortDay(at: Date, timeZone: string): string {
 }
 
 /** `20 Nov 2026`. */
-export const date = (at: Date, timeZone: string): string => `${shortDay(at, timeZone)} ${partsOf(at, timeZone).year}`;
+export const calendarDate = (at: Date, timeZone: string): string =>
+  `${shortDay(at, timeZone)} ${partsOf(at, timeZone).year}`;
 
 /** How much of a time is shown. */
 export type Precision = 'minutes' | 'seconds' | 'milliseconds';
 
 /** `14:32`, `14:32:07` or `14:32:07.318`. */
-export function time(at: Date, timeZone: string, precision: Precision = 'seconds'): string {
+export function clockTime(at: Date, timeZone: string, precision: Precision = 'seconds'): string {
   const { hour, minute, second, fractionalSecond } = partsOf(at, timeZone);
   if (precision === 'minutes') return `${hour}:${minute}`;
   return `${hour}:${minute}:${second}${precision === 'milliseconds' ? `.${fractionalSecond}` : ''}`;
@@ -65,7 +66,7 @@ export function time(at: Date, timeZone: string, precision: Precision = 'seconds
 
 /** `20 Nov 2026, 14:32`. */
 export const dateTime = (at: Date, timeZone: string, precision: Precision = 'minutes'): string =>
-  `${date(at, timeZone)}, ${time(at, timeZone, precision)}`;
+  `${calendarDate(at, timeZone)}, ${clockTime(at, timeZone, precision)}`;
 
 /** `CET`: as the zone is called at that time. */
 export const zoneName = (at: Date, timeZone: string): string => partsOf(at, timeZone).timeZoneName ?? timeZone;
@@ -74,7 +75,7 @@ export const zoneName = (at: Date, timeZone: string): string => partsOf(at, time
 export function ago(at: Date, now: Date, timeZone: string): string {
   const past = now.getTime() - at.getTime();
   const distance = Math.abs(past);
-  if (distance >= DAY_MS) return date(at, timeZone);
+  if (distance >= DAY_MS) return calendarDate(at, timeZone);
   if (distance < MINUTE_MS) return past >= 0 ? 'just now' : 'in a moment';
   const [size, name] = distance < HOUR_MS ? ([MINUTE_MS, 'min'] as const) : ([HOUR_MS, 'h'] as const);
   const number = Math.floor(distance / size);

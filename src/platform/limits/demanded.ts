@@ -1,4 +1,4 @@
-import type { LimitStanding, LimitStandings } from '../../protocols/contract/index.js';
+import type { LimitStanding, LimitStandings } from './limit-standings.js';
 import type { Correction, Counted, Decision, Place, Refusal, Taking } from './counts.js';
 import type { Exceeded } from './rate-limited.js';
 import type { Demand, LimitKind, Subject } from './subject.js';

@@ -21,3 +21,4 @@ export { RateLimited } from './rate-limited.js';
 export { type Permit, RateLimiter } from './rate-limiter.js';
 export { serveLimits } from './serve-limits.js';
 export { type Demand, isUnlimited, type Subject } from './subject.js';
+export { type LimitStanding, type LimitStandings } from './limit-standings.js';

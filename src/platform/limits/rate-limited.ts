@@ -1,4 +1,4 @@
-import type { LimitStandings } from '../../protocols/contract/index.js';
+import type { LimitStandings } from './limit-standings.js';
 import { AppError } from '../shared/index.js';
 import type { Refusal } from './counts.js';
 import type { LimitKind, Subject } from './subject.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
-import type { LimitStandings } from '../../protocols/contract/index.js';
+import type { LimitStandings } from './limit-standings.js';
 import { Metrics } from '../metrics/index.js';
 import { Clock } from '../shared/index.js';
 import { CallCounts } from './call-counts.js';

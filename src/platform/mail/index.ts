@@ -4,3 +4,4 @@ export type { Mail } from './mail.js';
 export type { Delivery } from './mail-transport.js';
 export { MailModule } from './mail.module.js';
 export { Mailer, type Offered } from './mailer.js';
+export { MailTemplates } from './mail-templates.js';

@@ -16,3 +16,4 @@ export * from './secret.js';
 export * from './recurring-work.js';
 export * from './within.js';
 export * from './zoned-days.js';
+export { readSmallBody } from './small-body.js';

@@ -4,17 +4,19 @@
 // Does not own any dialect, HTTP, time or money. No Nest, no I/O: plain values in, plain values out.
 export { readAnswerFields } from './answer-fields.js';
 export type { AnswerStorage, GivenAnswer, KeptAnswer, KeptAnswers, NamedAnswers } from './answer-storage.js';
-export { EFFORTS, NO_TOKENS, USUAL_SERVICE_TIERS } from './call.js';
-export type {
-  Call,
-  CallAffinity,
-  CallHead,
-  Effort,
-  ImageGenerationUsage,
-  IrregularTotals,
-  OutsideContent,
-  TokenUsage,
-  UsagePass,
+export {
+  type Call,
+  type CallAffinity,
+  type CallHead,
+  type Effort,
+  EFFORTS,
+  type ImageGenerationUsage,
+  type IrregularTotals,
+  NO_TOKENS,
+  type OutsideContent,
+  type TokenUsage,
+  type UsagePass,
+  USUAL_SERVICE_TIERS,
 } from './call.js';
 export type { BodySize, CallBody, PromptSample } from './call-body.js';
 export { likelyTokensIn } from './token-estimate.js';
@@ -39,7 +41,6 @@ export { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
 export type { JsonElement } from './json-members.js';
 export { jsonInterests } from './json-interests.js';
 export { splice, SplicedBody, type JsonEdit } from './json-splice.js';
-export type { LimitStanding, LimitStandings } from './limit-standings.js';
 export {
   interestsOf,
   MemberReader,

@@ -1,5 +1,4 @@
-import type { FieldFault, JsonObject } from '../../platform/shared/index.js';
-import { AppError, isJsonObject } from '../../platform/shared/index.js';
+import { AppError, type FieldFault, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import type { JsonFields } from './json-fields.js';
 import { doubledMember, type JsonInterest, jsonInterests } from './json-interests.js';
 import type { JsonElement, JsonField } from './json-members.js';

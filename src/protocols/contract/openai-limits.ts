@@ -1,4 +1,4 @@
-import type { LimitStanding, LimitStandings } from './limit-standings.js';
+import type { LimitStanding, LimitStandings } from '../../platform/limits/index.js';
 
 const MINUTE_S = 60;
 

@@ -8,6 +8,8 @@ import type { UpstreamRequest } from './upstream-request.js';
 /** How one dialect asks how many tokens a prompt has, which is no call: nothing is generated. Pure, as adapters are. */
 export interface PromptQuestion {
   readonly protocol: ProtocolId;
+  /** Where clients post it: `/v1/messages/count_tokens`. */
+  readonly path: string;
   /** Reads a body that may lack what only an answer needs. */
   headReader(request: RequestLine): HeadReader;
   /** The client's bytes for an upstream of the dialect, with its own name of the model spliced in. */

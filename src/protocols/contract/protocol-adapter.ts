@@ -3,7 +3,8 @@ import type { AnswerStorage } from './answer-storage.js';
 import type { Call } from './call.js';
 import type { ProtocolId } from './protocol-id.js';
 import type { HeadReader } from './head-reader.js';
-import type { LimitStandings } from './limit-standings.js';
+import type { LimitStandings } from '../../platform/limits/index.js';
+import type { PromptQuestion } from './prompt-question.js';
 import type { RequestLine } from './request-line.js';
 import type { SseEvent } from './sse-event.js';
 import type { TextPlaces } from './text-places.js';
@@ -42,6 +43,8 @@ export interface ProtocolAdapter {
   readonly id: ProtocolId;
   /** Where clients of this dialect post their calls, in the usual form: `/v1/messages`. */
   readonly callPaths: readonly string[];
+  /** How clients ask for the token count of a prompt; absent where the protocol has no such request. */
+  readonly promptQuestion?: PromptQuestion;
   /** Headers of a call that go upstream, and so change what the same body is answered with. */
   readonly forwardedHeaders: readonly string[];
   /** True when this dialect words the errors for such a path and such headers. */

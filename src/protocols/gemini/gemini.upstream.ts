@@ -11,7 +11,8 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
 } from '../contract/index.js';
-import { Upstream } from '../../relay/index.js';
+import { Upstream } from '../decorators/index.js';
+
 import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import { buildGeminiRequest, pathOf } from './gemini.build.js';
 import { decodeGeminiResponse, GeminiDecoder } from './gemini.decoder.js';

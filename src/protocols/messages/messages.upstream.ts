@@ -13,7 +13,8 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
 } from '../contract/index.js';
-import { Upstream } from '../../relay/index.js';
+import { Upstream } from '../decorators/index.js';
+
 import type { AppError } from '../../platform/shared/index.js';
 import { buildMessagesRequest } from './messages.build.js';
 import { decodeMessagesResponse, MessagesDecoder } from './messages.decoder.js';

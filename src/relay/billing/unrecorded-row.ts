@@ -1,5 +1,4 @@
-import type { AppError } from '../../platform/shared/index.js';
-import { errorReason, recordedMessage } from '../../platform/shared/index.js';
+import { type AppError, errorReason, recordedMessage } from '../../platform/shared/index.js';
 import type { CallRow } from './call-row.js';
 
 const NOTHING_CHARGED: Partial<CallRow> = {

@@ -1,6 +1,6 @@
 import type { PaymentSettings } from '../../platform/settings/index.js';
 import type { Nanos } from '../../platform/shared/index.js';
-import { usd } from '../../console/web/index.js';
+import { usd } from '../../platform/format/index.js';
 import { isWholeCents } from './stripe.wire.js';
 
 /** What people can pay; undefined where they cannot. */

@@ -13,7 +13,8 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
 } from '../../../src/protocols/contract/index.js';
-import { Upstream } from '../../../src/relay/index.js';
+import { Upstream } from '../../../src/protocols/decorators/index.js';
+
 import { type AppError, isJsonObject } from '../../../src/platform/shared/index.js';
 import { buildTelegram, PATH } from './telegraph.build.js';
 import { decodeTelegram, TelegraphDecoder } from './telegraph.decoder.js';

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { recordedChanges, type RecordedChange } from '../../../platform/audit/index.js';
-import { type AddressParts, csvLines, TimeLimitedReads } from '../../../usage/index.js';
-import type { Visitor } from '../../web/index.js';
+import { csvLines, TimeLimitedReads } from '../../../usage/index.js';
+import { type AddressParts } from '../../usage/index.js';
+import type { Visitor } from '../../../auth/index.js';
 import { auditQuery, changesOf } from './audit-query.js';
 
 type Cells = Readonly<Record<string, (change: RecordedChange) => string>>;

@@ -1,6 +1,6 @@
 import { AUDIT_KINDS, type AuditObjectKind, type ChangeFilter } from '../../../platform/audit/index.js';
 import { addDays, isDay, startOfDay } from '../../../platform/shared/index.js';
-import type { AddressParts } from '../../../usage/index.js';
+import type { AddressParts } from '../../usage/index.js';
 
 /** What the addresses of the audit log say, but for the cursor. Empty: nothing. */
 export interface AuditQuery {

@@ -1,8 +1,9 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Operator } from '../../../auth/index.js';
-import type { AddressParts } from '../../../usage/index.js';
-import { CurrentVisitor, type Page, sendCsv, type Visitor } from '../../web/index.js';
+import { Operator } from '../../access/index.js';
+import type { AddressParts } from '../../usage/index.js';
+import { CurrentVisitor, type Page, sendCsv } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
 import { AuditCsv } from './audit-csv.js';
 import { AuditPages } from './audit.pages.js';
 

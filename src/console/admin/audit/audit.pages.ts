@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { recordedChanges } from '../../../platform/audit/index.js';
-import { type AddressParts, RangeTooLarge, TimeLimitedReads } from '../../../usage/index.js';
-import { Cursors, Page, type Visitor } from '../../web/index.js';
+import { RangeTooLarge, TimeLimitedReads } from '../../../usage/index.js';
+import { type AddressParts } from '../../usage/index.js';
+import { Cursors, Page } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
 import { auditQuery, changesOf } from './audit-query.js';
 import { type AuditInput, auditPage } from './audit.view.js';
 

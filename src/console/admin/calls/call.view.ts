@@ -1,4 +1,5 @@
-import { type CallAttempt, type CallBackground, type CallDetails, callPage } from '../../../usage/index.js';
+import { type CallAttempt, type CallBackground, type CallDetails } from '../../../usage/index.js';
+import { callPage } from '../../usage/index.js';
 import { marginOf, marginText } from '../margin.js';
 
 const PATH = '/admin/calls';

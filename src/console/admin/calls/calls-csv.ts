@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/shared/index.js';
-import { type AddressParts, AllCallsReader, filterOf, UsageExport, usageQuery } from '../../../usage/index.js';
-import type { Visitor } from '../../web/index.js';
+import { UsageExport } from '../../../usage/index.js';
+import { type AddressParts, AllCallsReader, filterOf, usageQuery } from '../../usage/index.js';
+import type { Visitor } from '../../../auth/index.js';
 
 /** The calls that the operators' log shows under an address, all of its pages, as CSV. */
 @Injectable()

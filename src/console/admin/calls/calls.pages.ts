@@ -1,18 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/shared/index.js';
-import {
-  type AddressParts,
-  AllCallsReader,
-  type CallDetails,
-  CallDetailsReader,
-  CallNotFound,
-  entryOf,
-  filterOf,
-  LogPlaces,
-  RangeTooLarge,
-  usageQuery,
-} from '../../../usage/index.js';
-import { Page, type Visitor } from '../../web/index.js';
+import { type CallDetails, CallDetailsReader, CallNotFound, RangeTooLarge } from '../../../usage/index.js';
+import { type AddressParts, AllCallsReader, entryOf, filterOf, LogPlaces, usageQuery } from '../../usage/index.js';
+import { Page } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
 import { callOfAll } from './call.view.js';
 import { type CallsInput, callsPage } from './calls.view.js';
 

@@ -1,15 +1,13 @@
+import { type CallBackground, type CallDetails, type LoggedCall } from '../../../usage/index.js';
 import {
   type AllCallsPage,
-  type CallBackground,
-  type CallDetails,
   type LogEntry,
   type LogFigures,
   logAddress,
-  type LoggedCall,
   logPage,
   type UsageQuery,
-} from '../../../usage/index.js';
-import { exactUsd } from '../../web/index.js';
+} from '../../usage/index.js';
+import { exactUsd } from '../../../platform/format/index.js';
 import { marginOf } from '../margin.js';
 
 /** Everything that a page of everybody's log is made of. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { RecentSignIn } from '../../../auth/index.js';
+import { RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { RefusedEntries } from '../../../catalog/channels/index.js';
-import { Form, type FormBody, type Page, type Visitor } from '../../web/index.js';
+import { Form, type FormBody, type Page } from '../../web/index.js';
 import { refuse } from './channel-faults.js';
 import { ChannelForm } from './channel-form.js';
 import { ChannelFormPages } from './channel-form.pages.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { recordedChanges } from '../../../platform/audit/index.js';
 import { ChannelDesk, type ChannelRecord } from '../../../catalog/channels/index.js';
 import { RangeTooLarge, TimeLimitedReads } from '../../../usage/index.js';
-import { percent } from '../../web/index.js';
+import { percent } from '../../../platform/format/index.js';
 
 /** What the page of a stored channel tells of it that its form does not hold. */
 interface Background {

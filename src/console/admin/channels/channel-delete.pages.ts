@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { IsString } from 'class-validator';
-import { ConfirmedForm, RecentSignIn } from '../../../auth/index.js';
+import { ConfirmedForm, RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { ChannelDesk, type ChannelRecord } from '../../../catalog/channels/index.js';
-import { Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
+import { Form, type FormBody, Page, Redirect } from '../../web/index.js';
 import { ChannelFiguresReader } from './channel-figures.js';
 
 class ConfirmForm extends ConfirmedForm {

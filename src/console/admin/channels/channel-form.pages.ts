@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { RecentSignIn } from '../../../auth/index.js';
+import { RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { ChangedMeanwhile, ChannelDesk, type ChannelRecord, RefusedEntries } from '../../../catalog/channels/index.js';
 import { AdapterRegistry } from '../../../relay/index.js';
-import { type Flash, Form, type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
+import { type Flash, Form, type FormBody, type Page, Redirect } from '../../web/index.js';
 import { differencesOf } from './channel-conflict.js';
 import { refuse } from './channel-faults.js';
 import { ChannelForm } from './channel-form.js';

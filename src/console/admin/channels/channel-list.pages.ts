@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ChannelDesk, type ChannelRecord } from '../../../catalog/channels/index.js';
-import { dialectNames, Page, percent } from '../../web/index.js';
+import { dialectNames, Page } from '../../web/index.js';
+import { percent } from '../../../platform/format/index.js';
 import { filterOptions, type ListQuery, textIn } from '../list-address.js';
 import { ChannelFiguresReader, type ChannelRows } from './channel-figures.js';
 import { type ChannelState, STATE_LABELS } from './channel-state.js';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '../../../auth/index.js';
+import { AccessModule } from '../../access/index.js';
 import { CatalogModule } from '../../../catalog/index.js';
 import { ChannelsModule } from '../../../catalog/channels/index.js';
 import { RelayModule } from '../../../relay/index.js';
@@ -18,7 +18,7 @@ import { ChannelsController } from './channels.controller.js';
 
 /** The pages of channels: how they are, how they are changed under the rules of the catalog file, and asked before that. */
 @Module({
-  imports: [AuthModule, CatalogModule, ChannelsModule, RelayModule, UsageModule],
+  imports: [AccessModule, CatalogModule, ChannelsModule, RelayModule, UsageModule],
   controllers: [ChannelsController, ChannelController],
   providers: [
     ChannelActions,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ChannelDrafts, type EditedChannel } from '../../../catalog/channels/index.js';
 import { AdapterRegistry, type CheckResult, UpstreamQuestions } from '../../../relay/index.js';
 import { AppError, Clock } from '../../../platform/shared/index.js';
-import { count } from '../../web/index.js';
+import { count } from '../../../platform/format/index.js';
 
 /** More of an upstream's models are not offered on one page. */
 const MOST_MODELS = 500;

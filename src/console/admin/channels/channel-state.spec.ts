@@ -1,4 +1,5 @@
-import type { Channel, ChannelCredential, Rest } from '../../../catalog/channels/index.js';
+import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
+import type { Rest } from '../../../relay/routing/health/rest.js';
 import { Secret } from '../../../platform/shared/index.js';
 import { stateOf } from './channel-state.js';
 

@@ -1,4 +1,5 @@
-import { type Channel, type ChannelHealth, type ChannelRecord, type Rest } from '../../../catalog/channels/index.js';
+import { type Channel, type ChannelRecord } from '../../../catalog/channels/index.js';
+import { type ChannelHealth, type Rest } from '../../../relay/routing/index.js';
 
 const MINUTE_MS = 60_000;
 

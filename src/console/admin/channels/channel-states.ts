@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { ChannelDirectory, ChannelHealth, type ChannelRecord } from '../../../catalog/channels/index.js';
+import { ChannelDirectory, type ChannelRecord } from '../../../catalog/channels/index.js';
+import { ChannelHealth } from '../../../relay/routing/index.js';
 import { Clock } from '../../../platform/shared/index.js';
 import { type ChannelState, stateOf } from './channel-state.js';
 

@@ -5,7 +5,8 @@ import {
   type EditedCredential,
   Numeral,
 } from '../../../catalog/channels/index.js';
-import { count, countOf, type FormBody } from '../../web/index.js';
+import { countOf, type FormBody } from '../../web/index.js';
+import { count } from '../../../platform/format/index.js';
 import { costsIn, costValues } from './channel-costs.js';
 import { type ChannelForm, pairsIn } from './channel-form.js';
 import { flagsFrom } from './flag-controls.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { RecentSignIn } from '../../../auth/index.js';
+import { RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { CatalogService, formatMultiplier } from '../../../catalog/index.js';
 import { type ChannelRecord, type CredentialNote } from '../../../catalog/channels/index.js';
 import { AdapterRegistry } from '../../../relay/index.js';
-import { type Difference, dialectNames, type Form, type FormBody, Page, type Visitor } from '../../web/index.js';
+import { type Difference, dialectNames, type Form, type FormBody, Page } from '../../web/index.js';
 import { listAddress } from '../list-address.js';
 import { ChannelBackground } from './channel-background.js';
 import { costRows } from './channel-costs.js';

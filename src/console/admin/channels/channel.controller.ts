@@ -1,7 +1,8 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
-import { Operator, RequiresRecentSignIn } from '../../../auth/index.js';
+import { Operator, RequiresRecentSignIn } from '../../access/index.js';
 import { ChannelDesk } from '../../../catalog/channels/index.js';
-import { CurrentVisitor, type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
+import { CurrentVisitor, type FormBody, type Page, Redirect } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
 import { ChannelActions } from './channel-actions.js';
 import { ChannelDeletePages } from './channel-delete.pages.js';
 import { ChannelFormPages } from './channel-form.pages.js';

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
-import { Operator } from '../../../auth/index.js';
-import { CurrentVisitor, type FormBody, OnceForms, Page, Redirect, type Visitor } from '../../web/index.js';
+import { Operator } from '../../access/index.js';
+import { CurrentVisitor, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
 import type { ListQuery } from '../list-address.js';
 import { ChannelActions } from './channel-actions.js';
 import { ChannelFormPages } from './channel-form.pages.js';

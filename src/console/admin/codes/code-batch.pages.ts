@@ -1,17 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { RecentSignIn } from '../../../auth/index.js';
+import { RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { addDays, nanos, startOfDay } from '../../../platform/shared/index.js';
-import {
-  amountOf,
-  countOf,
-  Form,
-  type FormBody,
-  OnceForms,
-  Page,
-  price,
-  Redirect,
-  type Visitor,
-} from '../../web/index.js';
+import { amountOf, countOf, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
+import { price } from '../../../platform/format/index.js';
 import { RedemptionService } from '../../../wallet/index.js';
 import { listAddress } from '../list-address.js';
 import { NewCodesForm } from './code-forms.js';

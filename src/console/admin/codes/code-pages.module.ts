@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '../../../auth/index.js';
+import { AccessModule } from '../../access/index.js';
 import { WalletModule } from '../../../wallet/index.js';
 import { CodeBatchPages } from './code-batch.pages.js';
 import { CodeListPages } from './code-list.pages.js';
 import { CodesController } from './codes.controller.js';
 
 @Module({
-  imports: [AuthModule, WalletModule],
+  imports: [AccessModule, WalletModule],
   controllers: [CodesController],
   providers: [CodeBatchPages, CodeListPages],
 })

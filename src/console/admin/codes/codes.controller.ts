@@ -1,7 +1,8 @@
 import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Operator, RequiresRecentSignIn } from '../../../auth/index.js';
-import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
+import { Operator, RequiresRecentSignIn } from '../../access/index.js';
+import { CurrentVisitor, type FormBody, type Page, type Redirect } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
 import type { ListQuery } from '../list-address.js';
 import { CodeBatchPages } from './code-batch.pages.js';
 import { CodeListPages } from './code-list.pages.js';

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { parseMultiplier } from '../../../catalog/index.js';
 import { CatalogInventory } from '../../../catalog/channels/index.js';
 import { describeLimits } from '../../../platform/limits/index.js';
-import { Page, times } from '../../web/index.js';
+import { Page } from '../../web/index.js';
+import { times } from '../../../platform/format/index.js';
 import { GroupMembers } from './group-members.js';
 import { groupAddress } from './group.page.js';
 

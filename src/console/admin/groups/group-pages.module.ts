@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '../../../auth/index.js';
+import { AccessModule } from '../../access/index.js';
 import { ChannelsModule } from '../../../catalog/channels/index.js';
 import { RelayModule } from '../../../relay/index.js';
 import { GroupFormPages } from './group-form.pages.js';
@@ -9,7 +9,7 @@ import { GroupPage } from './group.page.js';
 import { GroupsController } from './groups.controller.js';
 
 @Module({
-  imports: [AuthModule, ChannelsModule, RelayModule],
+  imports: [AccessModule, ChannelsModule, RelayModule],
   controllers: [GroupsController],
   providers: [GroupFormPages, GroupListPages, GroupMembers, GroupPage],
 })

@@ -1,6 +1,6 @@
 import type { GroupDefinition } from '../../../catalog/index.js';
 import type { Inventory } from '../../../catalog/channels/index.js';
-import { times } from '../../web/index.js';
+import { times } from '../../../platform/format/index.js';
 import { multiplierIn, sampleCost } from '../models/pay-preview.js';
 
 /**

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
-import { Operator, RequiresRecentSignIn } from '../../../auth/index.js';
+import { Operator, RequiresRecentSignIn } from '../../access/index.js';
 import type { FormBody, Page, Redirect } from '../../web/index.js';
 import { textOf } from '../catalog-form.js';
 import { nameInPart } from '../name-address.js';

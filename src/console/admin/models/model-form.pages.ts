@@ -9,7 +9,8 @@ import {
 } from '../../../catalog/channels/index.js';
 import { AdapterRegistry } from '../../../relay/index.js';
 import { Clock } from '../../../platform/shared/index.js';
-import { type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
+import { type FormBody, type Page, Redirect } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
 import { differencesOf, refuseBy, textOf, typedForm, type TypedForm } from '../catalog-form.js';
 import { modelAddress } from './model-address.js';
 import { entryOf, pricesOnly } from './model-entry.js';

@@ -1,6 +1,6 @@
 import { type KnownModel, parsePricing } from '../../../catalog/index.js';
 import type { Inventory } from '../../../catalog/channels/index.js';
-import { price, usd } from '../../web/index.js';
+import { price, usd } from '../../../platform/format/index.js';
 import { filterOptions, listAddress, type ListQuery, textIn } from '../list-address.js';
 import { modelAddress } from './model-address.js';
 import type { KnownMargin } from './model-margins.js';

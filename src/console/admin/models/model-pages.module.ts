@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '../../../auth/index.js';
+import { AccessModule } from '../../access/index.js';
 import { CatalogModule } from '../../../catalog/index.js';
 import { ChannelsModule } from '../../../catalog/channels/index.js';
 import { RelayModule } from '../../../relay/index.js';
@@ -12,7 +12,7 @@ import { ModelPage } from './model.page.js';
 import { ModelsController } from './models.controller.js';
 
 @Module({
-  imports: [AuthModule, CatalogModule, ChannelsModule, RelayModule, UsageModule],
+  imports: [AccessModule, CatalogModule, ChannelsModule, RelayModule, UsageModule],
   controllers: [ModelsController],
   providers: [ModelComparePages, ModelFormPages, ModelListPages, ModelMargins, ModelPage],
 })

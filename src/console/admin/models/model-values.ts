@@ -1,6 +1,7 @@
 import { EFFORTS } from '../../../protocols/contract/index.js';
 import type { Flags, ModelDefinition, TierDefinition } from '../../../catalog/index.js';
-import { count, type FormBody, price } from '../../web/index.js';
+import { type FormBody } from '../../web/index.js';
+import { count, price } from '../../../platform/format/index.js';
 import { linesOf } from '../catalog-form.js';
 import { TOKEN_FIELDS, tierField } from './model-fields.js';
 import { localMinute, parseUsd } from '../../../platform/shared/index.js';

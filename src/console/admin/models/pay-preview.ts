@@ -1,7 +1,7 @@
 import { costOf } from '../../../relay/billing/index.js';
 import { NO_TOKENS, type TokenUsage } from '../../../protocols/contract/index.js';
 import { type GroupDefinition, parseMultiplier, parsePricing, type PricingDefinition } from '../../../catalog/index.js';
-import { times } from '../../web/index.js';
+import { times } from '../../../platform/format/index.js';
 
 /** A usual call, to show what prices come to: 10,000 tokens in, 80% of them cached, and 1,000 out. */
 export const SAMPLE: TokenUsage = { ...NO_TOKENS, input: 10_000, cacheRead: 8_000, output: 1_000 };

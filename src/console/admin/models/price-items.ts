@@ -5,7 +5,7 @@ import {
   type PricingDefinition,
 } from '../../../catalog/index.js';
 import { parseUsd } from '../../../platform/shared/index.js';
-import { count, price, times } from '../../web/index.js';
+import { count, price, times } from '../../../platform/format/index.js';
 import { TOKEN_FIELDS } from './model-fields.js';
 
 /** Everything that prices say, each by a name for people: `output` is `$15.00`. */

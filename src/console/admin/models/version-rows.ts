@@ -1,5 +1,5 @@
 import type { RecordedPrices } from '../../../catalog/index.js';
-import { shortDay } from '../../web/index.js';
+import { shortDay } from '../../../platform/format/index.js';
 import { changeWords } from './price-items.js';
 
 /** Versions as the page lists them, newest first, each with what it changed of the one before it. */

@@ -1,5 +1,5 @@
 import type { Notice } from '../../web/index.js';
-import { count, percent } from '../../web/index.js';
+import { count, percent } from '../../../platform/format/index.js';
 
 /** What a channel did within the last hour. */
 export interface ChannelTrouble {

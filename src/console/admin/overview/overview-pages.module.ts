@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '../../../auth/index.js';
+import { AccessModule } from '../../access/index.js';
 import { CatalogModule } from '../../../catalog/index.js';
 import { ChannelsModule } from '../../../catalog/channels/index.js';
 import { LimitsModule } from '../../../platform/limits/index.js';
@@ -13,7 +13,7 @@ import { OverviewReader } from './overview-reader.js';
 import { Troubles } from './troubles.js';
 
 @Module({
-  imports: [AuthModule, CatalogModule, ChannelPagesModule, ChannelsModule, LimitsModule, MailModule, UsageModule],
+  imports: [AccessModule, CatalogModule, ChannelPagesModule, ChannelsModule, LimitsModule, MailModule, UsageModule],
   controllers: [OverviewController],
   providers: [ChannelsCard, OverviewPages, OverviewReader, Troubles],
 })

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/shared/index.js';
 import { unitFor } from '../../../usage/index.js';
-import { Page, type Visitor } from '../../web/index.js';
+import { Page } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
 import { ChannelsCard } from './channels-card.js';
 import { notices } from './notices.js';
 import { OverviewReader } from './overview-reader.js';

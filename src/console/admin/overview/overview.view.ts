@@ -1,6 +1,7 @@
 import type { AuditObjectKind, RecordedChange } from '../../../platform/audit/index.js';
 import type { ChartScale, Traffic } from '../../../usage/index.js';
-import { clockTime, COUNT, count, type Notice, percent, shortDay, stackedBars, usd } from '../../web/index.js';
+import { COUNT, type Notice, stackedBars } from '../../web/index.js';
+import { clockTime, count, percent, shortDay, usd } from '../../../platform/format/index.js';
 import { marginOf } from '../margin.js';
 import type { OverviewReading } from './overview-reader.js';
 

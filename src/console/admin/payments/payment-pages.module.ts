@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '../../../auth/index.js';
+import { AccessModule } from '../../access/index.js';
 import { WalletModule } from '../../../wallet/index.js';
 import { PaymentListPages } from './payment-list.pages.js';
 import { PaymentProblemPages } from './payment-problem.pages.js';
 import { PaymentProblemsController } from './payments.controller.js';
 
 @Module({
-  imports: [AuthModule, WalletModule],
+  imports: [AccessModule, WalletModule],
   controllers: [PaymentProblemsController],
   providers: [PaymentListPages, PaymentProblemPages],
 })

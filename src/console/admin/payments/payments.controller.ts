@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { Operator } from '../../../auth/index.js';
+import { Operator } from '../../access/index.js';
 import type { FormBody, Page, Redirect } from '../../web/index.js';
 import type { ListQuery } from '../list-address.js';
 import { PaymentListPages } from './payment-list.pages.js';

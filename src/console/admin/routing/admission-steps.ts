@@ -1,7 +1,7 @@
 import type { AppError } from '../../../platform/shared/index.js';
 import { describeLimits } from '../../../platform/limits/index.js';
 import type { DryRunAnswer } from '../../../relay/index.js';
-import { dateTime, exactUsd } from '../../web/index.js';
+import { dateTime, exactUsd } from '../../../platform/format/index.js';
 import type { AnsweredRouting } from './answered-routing.js';
 
 type Outcome = 'passed' | 'refused' | 'not-asked';

@@ -1,6 +1,7 @@
 import type { ProtocolId } from '../../../protocols/contract/index.js';
 import type { DryRoute } from '../../../relay/index.js';
-import { dialectNames, percent } from '../../web/index.js';
+import { dialectNames } from '../../web/index.js';
+import { percent } from '../../../platform/format/index.js';
 
 /** `main (60%) or other (40%)` */
 export function destinationOf(routes: readonly DryRoute[]): string {

@@ -1,6 +1,6 @@
 import { costOf, costTerms } from '../../../relay/billing/index.js';
 import { NO_TOKENS } from '../../../protocols/contract/index.js';
-import { price, times, usd } from '../../web/index.js';
+import { price, times, usd } from '../../../platform/format/index.js';
 import { admissionSteps } from './admission-steps.js';
 import type { AnsweredRouting } from './answered-routing.js';
 import { becauseOf, destinationOf, routeRow } from './route-words.js';

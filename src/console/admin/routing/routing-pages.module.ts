@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '../../../auth/index.js';
+import { AccessModule } from '../../access/index.js';
 import { CatalogModule } from '../../../catalog/index.js';
 import { KeysModule } from '../../../keys/index.js';
 import { RelayModule } from '../../../relay/index.js';
@@ -7,7 +7,7 @@ import { RoutingController } from './routing.controller.js';
 import { RoutingPages } from './routing.pages.js';
 
 @Module({
-  imports: [AuthModule, CatalogModule, KeysModule, RelayModule],
+  imports: [AccessModule, CatalogModule, KeysModule, RelayModule],
   controllers: [RoutingController],
   providers: [RoutingPages],
 })

@@ -1,6 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { Operator } from '../../../auth/index.js';
-import { CurrentVisitor, type Page, type Visitor } from '../../web/index.js';
+import { Operator } from '../../access/index.js';
+import { CurrentVisitor, type Page } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
 import { RoutingPages } from './routing.pages.js';
 
 /** Asks, and changes nothing: the whole question stands in the address. */

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { type Account, AccountNotFound, AccountService, InvalidAccount } from '../../../auth/index.js';
+import { type Account, AccountNotFound, AccountService, InvalidAccount, type Visitor } from '../../../auth/index.js';
 import { CatalogService } from '../../../catalog/index.js';
 import { KeyNotFound, type OwnKey, OwnKeys } from '../../../keys/index.js';
 import { AdapterRegistry, DryRun } from '../../../relay/index.js';
-import { countOf, Form, Page, type Visitor } from '../../web/index.js';
+import { countOf, Form, Page } from '../../web/index.js';
 import { routingAnswer } from './routing-answer.js';
 import { routingChoices } from './routing-choices.js';
 import { promptTokensOf, RoutingForm, type TypedRouting, typedIn } from './routing-form.js';

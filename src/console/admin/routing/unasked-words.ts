@@ -1,5 +1,5 @@
-import type { Excluded, Exclusion, Hindered } from '../../../catalog/channels/index.js';
-import { clockTime } from '../../web/index.js';
+import type { Excluded, Exclusion, Hindered } from '../../../relay/routing/index.js';
+import { clockTime } from '../../../platform/format/index.js';
 
 type Rest = Hindered['rests'][number];
 

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { RecentSignIn } from '../../../auth/index.js';
+import { RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { type Sections, Settings } from '../../../platform/settings/index.js';
 import { CallRetention } from '../../../usage/index.js';
 import { EVENT_TYPES, WEBHOOK_PATH } from '../../../wallet/index.js';
-import { BaseAddress, calendarDate, type Visitor } from '../../web/index.js';
+import { BaseAddress } from '../../../platform/config/index.js';
+import { calendarDate } from '../../../platform/format/index.js';
 import { PAYMENTS_OFF, secretHint } from './payment-words.js';
 
 /** What the page of settings says beside the fields of a section. */

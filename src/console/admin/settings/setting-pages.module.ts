@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '../../../auth/index.js';
+import { AccessModule } from '../../access/index.js';
 import { ChannelsModule } from '../../../catalog/channels/index.js';
 import { MailModule } from '../../../platform/mail/index.js';
 import { RelayModule } from '../../../relay/index.js';
@@ -15,7 +15,7 @@ import { UsualLimitSettings } from './usual-limits.js';
 
 /** The page of settings: a form for each section, saved on its own, and a test mail. */
 @Module({
-  imports: [AuthModule, ChannelsModule, MailModule, RelayModule, SettingsModule, UsageModule],
+  imports: [AccessModule, ChannelsModule, MailModule, RelayModule, SettingsModule, UsageModule],
   controllers: [SettingsController],
   providers: [SettingsPages, SectionFacts, TestMail, TestMailPages, UsualLimitPages, UsualLimitSettings],
 })

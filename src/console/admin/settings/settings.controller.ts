@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
-import { Operator, RequiresRecentSignIn } from '../../../auth/index.js';
-import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
+import { Operator, RequiresRecentSignIn } from '../../access/index.js';
+import { CurrentVisitor, type FormBody, type Page, type Redirect } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
 import { SettingsPages } from './settings.pages.js';
 import { TestMailPages } from './test-mail.pages.js';
 import { UsualLimitPages } from './usual-limits.pages.js';

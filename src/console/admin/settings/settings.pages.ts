@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ConfirmedForm, RecentSignIn } from '../../../auth/index.js';
+import { ConfirmedForm, RecentSignIn, type Visitor } from '../../../auth/index.js';
 import {
   type EditedSection,
   InvalidSettings,
@@ -9,7 +9,7 @@ import {
   SettingsChangedMeanwhile,
   SettingsEditor,
 } from '../../../platform/settings/index.js';
-import { type Difference, type Flash, Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
+import { type Difference, type Flash, Form, type FormBody, Page, Redirect } from '../../web/index.js';
 import { SectionFacts } from './section-facts.js';
 import { differencesOf } from './settings-conflict.js';
 import { SECTION_FORMS, type SectionForm, type TestMailForm } from './settings.form.js';

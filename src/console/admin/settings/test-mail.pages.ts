@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Delivery } from '../../../platform/mail/index.js';
-import { type Flash, Form, type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
+import { type Flash, Form, type FormBody, type Page, Redirect } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
 import { TestMailForm } from './settings.form.js';
 import { SettingsPages } from './settings.pages.js';
 import { TestMail } from './test-mail.js';

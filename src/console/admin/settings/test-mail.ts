@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type Delivery, Mailer } from '../../../platform/mail/index.js';
+import { type Delivery, MailTemplates, Mailer } from '../../../platform/mail/index.js';
 import { Settings } from '../../../platform/settings/index.js';
 import { AppError, reasonOf, type Secret } from '../../../platform/shared/index.js';
-import { ViewEngine } from '../../web/index.js';
 import { withoutPassword } from './settings.view.js';
 
 /** The test mail was not taken; what the server said, or what kept it from saying anything, is the message. */
@@ -17,7 +16,7 @@ export class TestMailRefused extends AppError {
 export class TestMail {
   constructor(
     private readonly mailer: Mailer,
-    private readonly views: ViewEngine,
+    private readonly templates: MailTemplates,
     private readonly settings: Settings,
   ) {}
 
@@ -31,10 +30,9 @@ export class TestMail {
       paragraphs: [`This is a test mail of ${site.name}. Whoever runs it asked for it on the page of settings.`],
       foot: ['Not expected? Ignore this mail; nothing has changed.'],
     };
-    const html = this.views.renderBare('mail/message', data);
-    const text = this.views.renderText('mail/message.text', data);
+    const message = this.templates.message(data);
     try {
-      return await this.mailer.deliver({ to, subject: `Test mail of ${site.name}`, html, text });
+      return await this.mailer.deliver({ to, subject: `Test mail of ${site.name}`, ...message });
     } catch (error) {
       throw new TestMailRefused(`The mail was not taken: ${hushed(reasonOf(error), mail.smtpUrl)}`);
     }

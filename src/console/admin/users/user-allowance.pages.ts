@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { RecentSignIn } from '../../../auth/index.js';
+import { RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { formatUsd, ZERO } from '../../../platform/shared/index.js';
-import { amountOf, price, Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
+import { amountOf, Form, type FormBody, Page, Redirect } from '../../web/index.js';
+import { price } from '../../../platform/format/index.js';
 import { AllowanceService } from '../../../wallet/index.js';
 import type { ListedUser } from './user-directory.js';
 import { AllowanceForm } from './user-forms.js';

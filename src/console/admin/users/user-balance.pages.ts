@@ -1,17 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { RecentSignIn } from '../../../auth/index.js';
+import { RecentSignIn, type Visitor } from '../../../auth/index.js';
 import { type Nanos, nanos } from '../../../platform/shared/index.js';
-import {
-  amountOf,
-  exactUsd,
-  Form,
-  type FormBody,
-  OnceForms,
-  Page,
-  Redirect,
-  usd,
-  type Visitor,
-} from '../../web/index.js';
+import { amountOf, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
+import { exactUsd, usd } from '../../../platform/format/index.js';
 import { type WalletPreview, WalletService } from '../../../wallet/index.js';
 import type { ListedUser } from './user-directory.js';
 import { BalanceForm } from './user-forms.js';

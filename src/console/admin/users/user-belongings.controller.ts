@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { Operator, RequiresRecentSignIn, SessionService } from '../../../auth/index.js';
-import { CurrentVisitor, type FormBody, type Page, Redirect, type Visitor } from '../../web/index.js';
+import { SessionService, type Visitor } from '../../../auth/index.js';
+import { Operator, RequiresRecentSignIn } from '../../access/index.js';
+import { CurrentVisitor, type FormBody, type Page, Redirect } from '../../web/index.js';
 import { UserKeyQuotaPages } from './user-key-quota.pages.js';
 import { UserKeyPages } from './user-keys.pages.js';
 import { UserPages } from './user.pages.js';

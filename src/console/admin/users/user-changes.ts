@@ -5,9 +5,10 @@ import {
   AccountStanding,
   LastAdministrator,
   RecentSignIn,
+  type Visitor,
 } from '../../../auth/index.js';
 import { changedLimits, NO_LIMITS } from '../../../platform/limits/index.js';
-import { countOf, Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
+import { countOf, Form, type FormBody, Page, Redirect } from '../../web/index.js';
 import { UserChoices } from './user-choices.js';
 import { RoleForm, SettingsForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';

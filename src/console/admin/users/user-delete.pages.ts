@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { LastAdministrator, RecentSignIn } from '../../../auth/index.js';
-import { AccountDeletion } from '../../../auth/onboarding/index.js';
-import { Form, type FormBody, Page, Redirect, usd, type Visitor } from '../../web/index.js';
+import { LastAdministrator, RecentSignIn, type Visitor } from '../../../auth/index.js';
+import { AccountDeletion } from '../../../keys/onboarding/index.js';
+import { Form, type FormBody, Page, Redirect } from '../../web/index.js';
+import { usd } from '../../../platform/format/index.js';
 import { WalletInUse } from '../../../wallet/index.js';
 import type { ListedUser } from './user-directory.js';
 import { ConfirmDeletionForm } from './user-forms.js';

@@ -1,15 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { AccountService, SessionService, sessionViews } from '../../../auth/index.js';
-import { badgeOf as keyBadgeOf, fullestOf, limitsOf, OwnKeys } from '../../../keys/index.js';
+import { AccountService, SessionService } from '../../../auth/index.js';
+import { sessionViews } from '../../account/index.js';
+import { OwnKeys } from '../../../keys/index.js';
+import { badgeOf as keyBadgeOf, fullestOf, limitsOf } from '../../keys/index.js';
 import { TimeLimitedReads } from '../../../usage/index.js';
-import {
-  exactAmount,
-  MOVEMENT_WORDS,
-  paymentWords,
-  type TopUp,
-  type TopUpPosition,
-  WalletStatement,
-} from '../../../wallet/index.js';
+import { type TopUp, type TopUpPosition, WalletStatement } from '../../../wallet/index.js';
+import { exactAmount, MOVEMENT_WORDS, paymentWords } from '../../wallet/index.js';
 
 const PAGE_MOVEMENTS = 20;
 

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type OwnKey, OwnKeys } from '../../../keys/index.js';
 import { type Nanos, nanos } from '../../../platform/shared/index.js';
-import { amountOf, exactUsd, Form, type FormBody, OnceForms, Page, Redirect, type Visitor } from '../../web/index.js';
+import { amountOf, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
+import { exactUsd } from '../../../platform/format/index.js';
 import type { ListedUser } from './user-directory.js';
 import { QuotaForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';

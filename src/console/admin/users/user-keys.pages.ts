@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { KeyUsePages, type OwnKey, OwnKeys } from '../../../keys/index.js';
-import { Page, Redirect, type Visitor } from '../../web/index.js';
+import { type OwnKey, OwnKeys } from '../../../keys/index.js';
+import { KeyUsePages } from '../../keys/index.js';
+import { Page, Redirect } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
 import { listAddress } from '../list-address.js';
 import { UserPages } from './user.pages.js';
 import { userCrumbs, userTitle } from './user-words.js';

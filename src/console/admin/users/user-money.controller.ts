@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
-import { Operator } from '../../../auth/index.js';
-import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
+import { Operator } from '../../access/index.js';
+import { CurrentVisitor, type FormBody, type Page, type Redirect } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
 import { UserAllowancePages } from './user-allowance.pages.js';
 import { UserBalancePages } from './user-balance.pages.js';
 

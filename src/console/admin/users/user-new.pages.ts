@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { RecentSignIn } from '../../../auth/index.js';
-import { AccountImport, Onboarding } from '../../../auth/onboarding/index.js';
-import { amountOf, Form, type FormBody, OnceForms, Page, Redirect, type Visitor } from '../../web/index.js';
+import { RecentSignIn, type Visitor } from '../../../auth/index.js';
+import { AccountImport, Onboarding } from '../../../keys/onboarding/index.js';
+import { amountOf, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
 import { groupOptions, UserChoices } from './user-choices.js';
 import { NewUserForm } from './user-forms.js';
 

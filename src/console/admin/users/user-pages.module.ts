@@ -1,8 +1,9 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '../../../auth/index.js';
+import { AccessModule } from '../../access/index.js';
 import { CatalogModule } from '../../../catalog/index.js';
 import { KeysModule } from '../../../keys/index.js';
-import { OnboardingModule } from '../../../auth/onboarding/index.js';
+import { KeyPagesModule } from '../../keys/index.js';
+import { OnboardingModule } from '../../../keys/onboarding/index.js';
 import { UsageModule } from '../../../usage/index.js';
 import { WalletModule } from '../../../wallet/index.js';
 import { UserAllowancePages } from './user-allowance.pages.js';
@@ -25,7 +26,7 @@ import { UserPages } from './user.pages.js';
 import { UsersController } from './users.controller.js';
 
 @Module({
-  imports: [AuthModule, CatalogModule, KeysModule, OnboardingModule, UsageModule, WalletModule],
+  imports: [AccessModule, CatalogModule, KeyPagesModule, KeysModule, OnboardingModule, UsageModule, WalletModule],
   controllers: [UsersController, UserController, UserMoneyController, UserBelongingsController],
   providers: [
     UserAllowancePages,

@@ -5,8 +5,9 @@ import {
   SecondFactorIsOff,
   SecondFactorRemoval,
   SecondFactors,
+  type Visitor,
 } from '../../../auth/index.js';
-import { Form, type FormBody, Page, Redirect, type Visitor } from '../../web/index.js';
+import { Form, type FormBody, Page, Redirect } from '../../web/index.js';
 import type { ListedUser } from './user-directory.js';
 import { UserPages } from './user.pages.js';
 import { userCrumbs } from './user-words.js';

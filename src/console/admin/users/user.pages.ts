@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type Account, AccountGone, RecentSignIn, termsRevision } from '../../../auth/index.js';
-import { clockTime, count, Form, Page, shortDay, usd, type Visitor } from '../../web/index.js';
+import { type Account, AccountGone, RecentSignIn, termsRevision, type Visitor } from '../../../auth/index.js';
+import { Form, Page } from '../../web/index.js';
+import { clockTime, count, shortDay, usd } from '../../../platform/format/index.js';
 import { differencesOf } from '../catalog-form.js';
 import { listAddress, type ListQuery } from '../list-address.js';
 import { groupOptions, UserChoices } from './user-choices.js';

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
-import { Operator } from '../../../auth/index.js';
-import { CurrentVisitor, type FormBody, type Page, type Redirect, type Visitor } from '../../web/index.js';
+import { Operator } from '../../access/index.js';
+import { CurrentVisitor, type FormBody, type Page, type Redirect } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
 import type { ListQuery } from '../list-address.js';
 import { UserListPages } from './user-list.pages.js';
 import { UserNewPages } from './user-new.pages.js';

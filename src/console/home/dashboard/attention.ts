@@ -1,7 +1,8 @@
-import { type KeyNotice, noticeWords, type OwnKey } from '../../../keys/index.js';
+import { type KeyNotice, type OwnKey } from '../../../keys/index.js';
+import { noticeWords } from '../../keys/index.js';
 import type { Nanos } from '../../../platform/shared/index.js';
 import { type ModelTrouble, RESULT_LABELS } from '../../../usage/index.js';
-import { clockTime, count, usd } from '../../web/index.js';
+import { clockTime, count, usd } from '../../../platform/format/index.js';
 import { type AllowanceOutlook, lastingBalance } from '../../../wallet/index.js';
 import { daysLeft, daysLeftText } from './runway.js';
 

@@ -2,8 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { groupOfViewer, Offer } from '../../../catalog/index.js';
 import { type KeyCondition, KeyNotices, type OwnKey, OwnKeys } from '../../../keys/index.js';
 import { AppError } from '../../../platform/shared/index.js';
-import { type UsageOverview, UsageOverviewReader } from '../../../usage/index.js';
-import { BaseAddress, Page, times, type Visitor } from '../../web/index.js';
+import { type UsageOverview, UsageOverviewReader } from '../../usage/index.js';
+import { Page } from '../../web/index.js';
+import { BaseAddress } from '../../../platform/config/index.js';
+import { type Visitor } from '../../../auth/index.js';
+import { times } from '../../../platform/format/index.js';
 import { WalletOutlook } from '../../../wallet/index.js';
 import { dashboardView, RANGES } from './dashboard.view.js';
 

@@ -1,6 +1,7 @@
 import type { OwnKey } from '../../../keys/index.js';
 import { nanos, parseUsd } from '../../../platform/shared/index.js';
-import type { ModelTrouble, UsageOverview } from '../../../usage/index.js';
+import type { ModelTrouble } from '../../../usage/index.js';
+import type { UsageOverview } from '../../usage/index.js';
 import { attention, type Conditions } from './attention.js';
 import { type DashboardInput, dashboardView, greeting } from './dashboard.view.js';
 import { daysLeftText } from './runway.js';

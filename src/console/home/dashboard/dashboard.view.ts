@@ -1,5 +1,7 @@
-import { type LoggedCall, RESULT_LABELS, RESULT_TONES, type UsageOverview } from '../../../usage/index.js';
-import { clientSnippets, clockTime, DOLLARS, type Reachable, shortDay, stackedBars, usd } from '../../web/index.js';
+import { type LoggedCall, RESULT_LABELS, RESULT_TONES } from '../../../usage/index.js';
+import { type UsageOverview } from '../../usage/index.js';
+import { clientSnippets, DOLLARS, type Reachable, stackedBars } from '../../web/index.js';
+import { clockTime, shortDay, usd } from '../../../platform/format/index.js';
 import { attention, type Conditions } from './attention.js';
 import { figures } from './figures.js';
 

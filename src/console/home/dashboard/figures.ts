@@ -1,6 +1,7 @@
-import type { Percentiles, UsageFigures, UsageOverview } from '../../../usage/index.js';
+import type { Percentiles, UsageFigures } from '../../../usage/index.js';
+import type { UsageOverview } from '../../usage/index.js';
 import { expiryNote, lastingBalance } from '../../../wallet/index.js';
-import { count, percent, usd } from '../../web/index.js';
+import { count, percent, usd } from '../../../platform/format/index.js';
 import type { Conditions } from './attention.js';
 import { daysLeftText } from './runway.js';
 

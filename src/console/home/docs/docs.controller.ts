@@ -1,9 +1,9 @@
 import { Controller, Get } from '@nestjs/common';
-import { Public } from '../../../auth/index.js';
+import { Public } from '../../access/index.js';
 import { Offer } from '../../../catalog/index.js';
-import { Config } from '../../../platform/config/index.js';
+import { Config, BaseAddress } from '../../../platform/config/index.js';
 import { AdapterRegistry } from '../../../relay/index.js';
-import { BaseAddress, Page } from '../../web/index.js';
+import { Page } from '../../web/index.js';
 import { dialectsOf } from '../dialects.js';
 import { docsView } from './docs.view.js';
 import { openApiDocument, pathsFor } from './openapi/index.js';

@@ -2,7 +2,7 @@ import { costOf, costTerms } from '../../../relay/billing/index.js';
 import { NO_TOKENS, type TokenUsage } from '../../../protocols/contract/index.js';
 import { type CatalogGroup, type CatalogModel, formatMultiplier, type OfferedModel } from '../../../catalog/index.js';
 import { formatUsd } from '../../../platform/shared/index.js';
-import { type CostFormula, costFormula } from '../../../usage/index.js';
+import { type CostFormula, costFormula } from '../../usage/index.js';
 import { multiplierFor } from '../multiplier.js';
 
 /** What a call of a certain size costs at the prices in force. */

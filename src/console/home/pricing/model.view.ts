@@ -9,7 +9,8 @@ import {
 } from '../../../catalog/index.js';
 import type { Dialect } from '../dialects.js';
 import { type Endpoint, endpointsOf } from '../endpoints.js';
-import { highlighted, sampleCall, times } from '../../web/index.js';
+import { highlighted, sampleCall } from '../../web/index.js';
+import { times } from '../../../platform/format/index.js';
 import { multiplierFor } from '../multiplier.js';
 import { modelAddress } from './price-query.js';
 import { scaled, scaledPrice } from './scaled-price.js';

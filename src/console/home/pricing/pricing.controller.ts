@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { Public } from '../../../auth/index.js';
-import { CurrentVisit, type Page, type Visit } from '../../web/index.js';
+import { Public } from '../../access/index.js';
+import { CurrentVisit, type Page } from '../../web/index.js';
+import { type Visit } from '../../../auth/index.js';
 import { priceQuery } from './price-query.js';
 import { PricingPages } from './pricing.pages.js';
 

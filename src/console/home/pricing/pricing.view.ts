@@ -1,5 +1,5 @@
 import type { CatalogGroup, OfferedModel } from '../../../catalog/index.js';
-import { times } from '../../web/index.js';
+import { times } from '../../../platform/format/index.js';
 import type { Dialect } from '../dialects.js';
 import { priceRows } from './price-list.js';
 import { isNarrowed, type PriceQuery, SORTS } from './price-query.js';

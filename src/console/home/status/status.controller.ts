@@ -1,6 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
-import { Public } from '../../../auth/index.js';
-import { CurrentVisit, type Page, type Visit } from '../../web/index.js';
+import { Public } from '../../access/index.js';
+import { CurrentVisit, type Page } from '../../web/index.js';
+import { type Visit } from '../../../auth/index.js';
 import { StatusPages } from './status.pages.js';
 
 /** For everybody where the operator says so, else for whoever is signed in. */

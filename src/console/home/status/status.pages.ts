@@ -3,7 +3,8 @@ import { Offer } from '../../../catalog/index.js';
 import { DatabaseHealth } from '../../../platform/database/index.js';
 import { RunState } from '../../../relay/index.js';
 import { Settings } from '../../../platform/settings/index.js';
-import { Detour, Page, type Visitor } from '../../web/index.js';
+import { Detour, Page } from '../../web/index.js';
+import { type Visitor } from '../../../auth/index.js';
 import { AnswerCounting } from './counted-answers.js';
 import { statusView } from './status.view.js';
 

@@ -1,4 +1,5 @@
-import { clockTime, healthStrip, percent } from '../../web/index.js';
+import { healthStrip } from '../../web/index.js';
+import { clockTime, percent } from '../../../platform/format/index.js';
 import type { AnswerCounts, ModelAnswers } from '../../../usage/index.js';
 import type { CountedAnswers } from './counted-answers.js';
 

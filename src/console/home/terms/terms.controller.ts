@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { Public } from '../../../auth/index.js';
+import { Public } from '../../access/index.js';
 import { Settings } from '../../../platform/settings/index.js';
 import { AppError } from '../../../platform/shared/index.js';
 import { Page } from '../../web/index.js';

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { VIEWS } from './package-root.js';
+import { VIEWS } from '../../../platform/config/index.js';
 
 /** A file as browsers fetch it. */
 export interface Asset {

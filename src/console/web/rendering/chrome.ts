@@ -1,6 +1,6 @@
 import type { Nanos } from '../../../platform/shared/index.js';
 import type { Flash } from '../page.js';
-import type { Visit } from '../visit.js';
+import type { Visit } from '../../../auth/index.js';
 import { areaOf } from './navigation.js';
 
 /** A condition that lasts until it is solved, told on every page: low balance, say. */

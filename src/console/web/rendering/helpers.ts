@@ -2,9 +2,18 @@ import Handlebars from 'handlebars';
 import { randomBytes } from 'node:crypto';
 import type { Form } from '../form.js';
 import { fieldFault, fieldValue, formFaults, isChosen, isTicked } from './form-faults.js';
-import { exactParts, exactUsd, type MoneyParts, price, usd } from '../../../platform/format/money.js';
-import { compact, count, percent, UNKNOWN } from '../../../platform/format/numbers.js';
-import * as times from '../../../platform/format/time.js';
+import {
+  compact,
+  count,
+  exactParts,
+  exactUsd,
+  type MoneyParts,
+  percent,
+  price,
+  UNKNOWN,
+  usd,
+} from '../../../platform/format/index.js';
+import * as times from '../../../platform/format/index.js';
 
 const { SafeString, escapeExpression } = Handlebars;
 type Html = Handlebars.SafeString;
@@ -78,9 +87,11 @@ const moments: Helpers = {
   ago: (at: Maybe<Date | string>, options: Options) =>
     timeElement(at, options, (moment, { now, timeZone }) => times.ago(moment, now, timeZone)),
   time: (at: Maybe<Date | string>, options: Options) =>
-    timeElement(at, options, (moment, { timeZone }) => times.time(moment, timeZone, precisionOf(options, 'seconds'))),
+    timeElement(at, options, (moment, { timeZone }) =>
+      times.clockTime(moment, timeZone, precisionOf(options, 'seconds')),
+    ),
   date: (at: Maybe<Date | string>, options: Options) =>
-    timeElement(at, options, (moment, { timeZone }) => times.date(moment, timeZone)),
+    timeElement(at, options, (moment, { timeZone }) => times.calendarDate(moment, timeZone)),
   /** What the reader's zone is called at that time. */
   zone: (at: Maybe<Date | string>, options: Options) =>
     known(at, (value) => times.zoneName(new Date(value), surroundings(options).timeZone)),

@@ -6,7 +6,7 @@ import { Form } from '../form.js';
 import { clientSnippets } from '../snippets/index.js';
 import { AssetStore } from './asset-store.js';
 import { balanceForecast, healthStrip, patchPanel, quotaMeter, shareBar, waterfall } from './charts/index.js';
-import { VIEWS } from './package-root.js';
+import { VIEWS } from '../../../platform/config/package-root.js';
 import { ViewEngine } from './view-engine.js';
 
 class KeyForm {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { HELPERS } from './helpers.js';
-import { loadTemplates } from './template-folder.js';
+import { loadTemplates } from '../../../platform/templates/index.js';
 
 describe('templates of a folder', () => {
   let folder: string;

@@ -4,8 +4,8 @@ import type { Page } from '../page.js';
 import { AssetStore } from './asset-store.js';
 import { type Chrome, shownChrome } from './chrome.js';
 import { HELPERS } from './helpers.js';
-import { VIEWS } from './package-root.js';
-import { loadTemplates, type Templates } from './template-folder.js';
+import { VIEWS } from '../../../platform/config/index.js';
+import { loadTemplates, type Templates } from '../../../platform/templates/index.js';
 
 export interface RenderedPage {
   readonly status: number;
@@ -36,24 +36,15 @@ export class ViewEngine {
     const shown = shownChrome(chrome);
     const failed = data.form?.refused === true;
     const layout = options.layout ?? (chrome.visit.visitor === undefined ? 'site' : 'app');
-    const body = this.fill(view, { ...data, chrome: shown });
+    const body = this.renderBare(view, { ...data, chrome: shown });
     return {
       status: options.status ?? (failed ? 422 : 200),
-      html: this.fill(`layouts/${layout}`, { title, failed, width, body, chrome: shown }),
+      html: this.renderBare(`layouts/${layout}`, { title, failed, width, body, chrome: shown }),
     };
   }
 
-  /** HTML without any of our layouts: a mail, or a part of a page. */
+  /** HTML of one template without a layout. */
   renderBare(view: string, data: Readonly<Record<string, unknown>>): string {
-    return this.fill(view, data);
-  }
-
-  /** Plain text, from a template that ends in `.text.hbs`; its name is given with `.text`. */
-  renderText(view: string, data: Readonly<Record<string, unknown>>): string {
-    return this.fill(view, data);
-  }
-
-  private fill(view: string, data: Readonly<Record<string, unknown>>): string {
     return this.template(view)(data, READABLE);
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Gauge } from 'prom-client';
 import { Metrics } from '../../../platform/metrics/index.js';
-import { ChannelDirectory } from '../../../catalog/channels/channel.directory.js';
+import { ChannelDirectory } from '../../../catalog/channels/index.js';
 import { ChannelHealth } from './channel-health.js';
 
 /** Shows operators which channels are called. */

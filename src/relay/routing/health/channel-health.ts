@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Metrics } from '../../../platform/metrics/index.js';
 import { type AppError, Clock } from '../../../platform/shared/index.js';
-import type { Channel, ChannelCredential } from '../../../catalog/channels/channel.js';
+import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
 import { AccountBackOffs, type BackOff } from './account-backoffs.js';
 import { ChannelOutcomes } from './channel-outcomes.js';
 import { CheckCalls, type CheckTarget } from './check-calls.js';

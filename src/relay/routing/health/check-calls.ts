@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, Clock } from '../../../platform/shared/index.js';
-import type { Channel, ChannelCredential } from '../../../catalog/channels/channel.js';
+import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
 import { HealthLimits } from './health-limits.js';
 import { credentialSubjectOf } from './subjects.js';
 

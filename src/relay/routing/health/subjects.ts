@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Channel, ChannelCredential } from '../../../catalog/channels/channel.js';
+import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
 
 type Addressed = Pick<Channel, 'id' | 'protocol' | 'baseUrl' | 'auth' | 'query' | 'headers'>;
 

@@ -1,5 +1,5 @@
 import type { AppError } from '../../../platform/shared/index.js';
-import type { Channel, ChannelCredential } from '../../../catalog/channels/channel.js';
+import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
 import type { ObservedAttempt } from '../health/observed-attempt.js';
 import { faultOf, isOfCredential } from '../health/upstream-fault.js';
 

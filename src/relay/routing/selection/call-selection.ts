@@ -1,11 +1,11 @@
 import type { ProtocolId } from '../../../protocols/contract/index.js';
 import type { Clock } from '../../../platform/shared/index.js';
-import { type Channel, type ChannelCredential, upstreamModel } from '../../../catalog/channels/channel.js';
+import { type Channel, type ChannelCredential, upstreamModel } from '../../../catalog/channels/index.js';
 import type { ChannelHealth } from '../health/channel-health.js';
 import { ObservedAttempt } from '../health/observed-attempt.js';
 import type { Rest } from '../health/rest.js';
 import { credentialSubjectOf } from '../health/subjects.js';
-import type { Random } from '../../../catalog/channels/random.js';
+import type { Random } from '../random.js';
 import { Assignment } from './assignment.js';
 import type { ChannelLoad } from './channel-load.js';
 import { type CallOutlook, prospectsOf } from './outlook.js';

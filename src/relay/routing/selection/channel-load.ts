@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../platform/config/index.js';
-import type { Channel } from '../../../catalog/channels/channel.js';
+import type { Channel } from '../../../catalog/channels/index.js';
 
 /**
  * How many calls of this process each channel is answering. A channel's bound is that of the whole installation on one

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/shared/index.js';
-import { takesCalls } from '../../../catalog/channels/channel.js';
-import { ChannelDirectory } from '../../../catalog/channels/channel.directory.js';
+import { ChannelDirectory, takesCalls } from '../../../catalog/channels/index.js';
 import { ChannelHealth } from '../health/channel-health.js';
-import { Random } from '../../../catalog/channels/random.js';
+import { Random } from '../random.js';
 import { CallSelection, type Wanted } from './call-selection.js';
 import { ChannelLoad } from './channel-load.js';
 import { type Excluded, exclusionOf } from './exclusion.js';

@@ -1,5 +1,5 @@
 import type { ProtocolId } from '../../../protocols/contract/index.js';
-import { type Channel, type SwitchedOffChannel, takesCalls } from '../../../catalog/channels/channel.js';
+import { type Channel, type SwitchedOffChannel, takesCalls } from '../../../catalog/channels/index.js';
 
 /** Why a channel that serves a model is not considered for a call of it. */
 export type Exclusion =

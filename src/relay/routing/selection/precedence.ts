@@ -1,5 +1,5 @@
 import type { ProtocolId } from '../../../protocols/contract/index.js';
-import type { Channel } from '../../../catalog/channels/channel.js';
+import type { Channel } from '../../../catalog/channels/index.js';
 
 type Placed = Pick<Channel, 'tier' | 'protocol' | 'weight'>;
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../platform/shared/index.js';
-import type { Channel, ChannelCredential } from '../../../catalog/channels/channel.js';
+import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
 import type { ChannelHealth } from '../health/channel-health.js';
 import type { BackOff } from '../health/account-backoffs.js';
 import { type Rest, stageOf } from '../health/rest.js';

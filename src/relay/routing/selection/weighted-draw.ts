@@ -1,4 +1,4 @@
-import type { Random } from '../../../catalog/channels/random.js';
+import type { Random } from '../random.js';
 
 /** Whom chance is the same for every time, in every process: a conversation, whose prompt lies in somebody's cache. */
 export type Affinity = number;

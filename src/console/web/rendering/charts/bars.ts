@@ -1,5 +1,4 @@
-import type { Bar, Buckets, Chart, ChartWithTable, Values } from './chart.js';
-import { chartTable } from './chart.js';
+import { type Bar, type Buckets, type Chart, chartTable, type ChartWithTable, type Values } from './chart.js';
 import { at, HEIGHT, roundedMaximum, spread, WIDTH } from './scale.js';
 import type { Amount, Unit } from './unit.js';
 

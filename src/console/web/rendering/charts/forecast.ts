@@ -1,5 +1,5 @@
 import type { Nanos } from '../../../../platform/shared/index.js';
-import { date, shortDay } from '../../../../platform/format/time.js';
+import { calendarDate, shortDay } from '../../../../platform/format/index.js';
 import { EMPTY, GRID } from './bars.js';
 import type { ChartWithTable } from './chart.js';
 import { areaPath, heightOf, linePath, type Point } from './lines.js';
@@ -68,7 +68,7 @@ const WEEK_MS = 7 * 86_400_000;
 
 function rowsOf(past: readonly BalancePoint[], ahead: BalancePoint | undefined, timeZone: string) {
   const row = (point: BalancePoint, remark: string) => ({
-    head: date(point.at, timeZone) + remark,
+    head: calendarDate(point.at, timeZone) + remark,
     cells: [DOLLARS.text(point.balance)],
   });
   return [

@@ -1,4 +1,4 @@
-import { percent } from '../../../../platform/format/numbers.js';
+import { percent } from '../../../../platform/format/index.js';
 import { at, WIDTH } from './scale.js';
 
 export interface Share {

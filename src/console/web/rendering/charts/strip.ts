@@ -1,4 +1,4 @@
-import { percent, UNKNOWN } from '../../../../platform/format/numbers.js';
+import { percent, UNKNOWN } from '../../../../platform/format/index.js';
 import type { ChartTable } from './chart.js';
 import { at } from './scale.js';
 

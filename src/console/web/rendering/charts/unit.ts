@@ -1,5 +1,4 @@
-import { exactUsd, price, usd } from '../../../../platform/format/money.js';
-import { compact, count } from '../../../../platform/format/numbers.js';
+import { compact, count, exactUsd, price, usd } from '../../../../platform/format/index.js';
 
 /** Money comes as nano-dollars (bigint), everything else as numbers. */
 export type Amount = number | bigint;

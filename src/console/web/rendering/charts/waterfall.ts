@@ -1,4 +1,4 @@
-import { count } from '../../../../platform/format/numbers.js';
+import { count } from '../../../../platform/format/index.js';
 import { at, WIDTH } from './scale.js';
 
 interface Span {
