@@ -3,7 +3,7 @@ import { Clock } from '../../shared/index.js';
 import { type AddressParts, AllCallsReader, filterOf, UsageExport, usageQuery } from '../../usage/index.js';
 import type { Visitor } from '../../web/index.js';
 
-/** The calls that the operators' log shows under an address, all of its pages, as CSV. */
+/** Exports all pages of the filtered call log as CSV. */
 @Injectable()
 export class CallsCsv {
   constructor(

@@ -3,7 +3,7 @@ import { ChannelDirectory, ChannelHealth, type ChannelRecord } from '../../chann
 import { Clock } from '../../shared/index.js';
 import { type ChannelState, stateOf } from './channel-state.js';
 
-/** How channels are, as far as this process has heard. */
+/** Channel states, as known to this process. */
 @Injectable()
 export class ChannelStates {
   constructor(

@@ -3,7 +3,7 @@ import { Operator } from '../../auth/index.js';
 import { CurrentVisitor, type Page, type Visitor } from '../../web/index.js';
 import { RoutingPages } from './routing.pages.js';
 
-/** Asks, and changes nothing: the whole question stands in the address. */
+/** Read-only: the form is submitted in the query string. */
 @Operator()
 @Controller('admin/routing')
 export class RoutingController {
