@@ -100,7 +100,7 @@ function chargedFigure(traffic: Traffic | undefined): Figure {
   const value = usd(charged);
   if (known === 0) return { label, value, note: `cost ${UNKNOWN}${calls > 0 ? ', unknown for all calls' : ''}` };
   const margin = marginOf(chargedOfKnown, cost)?.share ?? UNKNOWN;
-  const over = known < calls ? `, based on ${count(known)} calls` : '';
+  const over = known < calls ? `, based on ${count(known)} call${known === 1 ? '' : 's'}` : '';
   return { label, value, note: `cost ${usd(cost)}, margin ${margin}${over}` };
 }
 
