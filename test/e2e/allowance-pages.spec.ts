@@ -60,7 +60,7 @@ describe('pages and the monthly allowance', () => {
     const email = `new-${way}@example.com`;
     const refused = await make({ email, way, allowance: 'much' });
     expect(refused.status).toBe(422);
-    expect(refused.text).toMatch(/id="allowance-error">.*?Enter dollars, such as 25 or 1,000.50, or leave it empty/s);
+    expect(refused.text).toMatch(/id="allowance-error">.*?Enter an amount in dollars, such as 25 or 1,000.50, or leave empty/s);
     expect(refused.text).toContain('value="much"');
     await make({ email, way, credit: '2', allowance: '1,000.50' });
     const { id } = await relay.get(AccountService).get(email);
