@@ -1,26 +1,13 @@
-/** What both projects need: TypeScript as ES modules with decorators, as tsc would compile it. */
+/**
+ * Node itself loads the tests and the code, each module once per worker: see the files named here. Not isolated from each
+ * other by Jest, test files must close what they open and share no state beyond what jest-environment.mjs puts back.
+ */
 const shared = {
-  testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
-  moduleFileExtensions: ['ts', 'js', 'json', 'node'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  runtime: '<rootDir>/test/support/jest-runtime.mjs',
+  testEnvironment: '<rootDir>/test/support/jest-environment.mjs',
   setupFiles: ['<rootDir>/test/setup.ts'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        swcrc: false,
-        sourceMaps: 'inline',
-        module: { type: 'es6' },
-        jsc: {
-          target: 'es2023',
-          keepClassNames: true,
-          parser: { syntax: 'typescript', decorators: true },
-          transform: { legacyDecorator: true, decoratorMetadata: true },
-        },
-      },
-    ],
-  },
+  moduleFileExtensions: ['ts', 'js', 'json', 'node'],
+  transform: {},
 };
 
 /** What runs on a PostgreSQL of its own, which is started once for the whole run. */
@@ -36,18 +23,24 @@ const onDatabase = {
  * the dialects' adapters on plain values, and which tests keep which promise.
  */
 const pure =
-  '(architecture|documents|environment|flags|guide|members|new-protocol|scripts|security-table|conformance/dialects|conformance/kit|reliability/promises)';
+  '(architecture|documents|environment|flags|guide|members|scripts|security-table|conformance/dialects|conformance/kit|reliability/promises)';
 const conformance = '<rootDir>/test/conformance/**/*.conformance.spec.ts';
+
+/** Kills, chaos, fuzzing, benchmarks, and properties over thousands of cases. Variables set how long most of them run. */
+const long =
+  '(bench/(bench|full-logs)|database/(money-properties|usage-rollups)|e2e/(abuse-kills|exact-money|fuzzed-requests|kills|two-processes))';
 
 /**
  * `unit`: beside the code, no I/O. `system`: test/, over HTTP and SQL. `browser`: test/browser, in a real Chromium, which
- * must be on the machine; `services`: test/services, beside a real Redis and nginx, which must be there too. These two run
- * when they are asked for.
+ * must be on the machine; `services`: test/services, beside a real Redis and nginx, which must be there too; `long`: what takes minutes.
+ * These three run when they are asked for.
  */
 export default {
-  maxWorkers: 2,
-  // What a file has loaded stays in its process: after a hundred files collecting garbage stops it for seconds.
+  // More than the cores of a small machine: tests mostly wait.
+  maxWorkers: 4,
+  // Also keeps every test in a worker: Jest's own process holds what belongs to the whole run.
   workerIdleMemoryLimit: '2GB',
+  reporters: ['default', '<rootDir>/test/support/slowest-files.mjs'],
   testTimeout: 30_000,
   projects: [
     {
@@ -64,8 +57,14 @@ export default {
         '/node_modules/',
         '<rootDir>/test/(browser|services)/',
         `<rootDir>/test/${pure}\\.spec\\.ts$`,
+        `<rootDir>/test/${long}\\.spec\\.ts$`,
         '\\.conformance\\.spec\\.ts$',
       ],
+    },
+    {
+      ...onDatabase,
+      displayName: 'long',
+      testMatch: [`<rootDir>/test/${long}.spec.ts`],
     },
     {
       ...onDatabase,

@@ -30,7 +30,7 @@ let stopping = false;
 /** The channel lets the server notice when this process is killed. */
 function start() {
   if (stopping) return;
-  const child = spawn(program, [...OPTIONS, inRoot('dist/src/dev.js'), ...process.argv.slice(2)], {
+  const child = spawn(program, [...OPTIONS, inRoot('dist/src/app/dev.js'), ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env,
   });

@@ -4,5 +4,5 @@ import { ensureBuilt } from './build.mjs';
 import { inRoot, OPTIONS, runNode } from './pinned-node.mjs';
 
 process.exitCode = (await ensureBuilt())
-  ? await runNode([...OPTIONS, inRoot('dist/src/cli.js'), ...process.argv.slice(2)])
+  ? await runNode([...OPTIONS, inRoot('dist/src/app/cli.js'), ...process.argv.slice(2)])
   : 1;

@@ -1,18 +1,21 @@
 // Runs Jest; arguments are passed on: npm test -- --selectProjects unit
-// Without a choice of projects: all that need nothing but this checkout.
+// `--lane=NAME`, which the scripts of package.json give, is one project. Without a choice: all that need nothing but
+// this checkout, and no minutes each.
 import { inRoot, runNode } from './pinned-node.mjs';
 
-const given = process.argv.slice(2);
+const LANE = '--lane=';
+const lanes = process.argv.slice(2).filter((argument) => argument.startsWith(LANE));
+const given = process.argv.slice(2).filter((argument) => !argument.startsWith(LANE));
+const projects = lanes.length > 0 ? lanes.map((lane) => lane.slice(LANE.length)) : ['unit', 'system'];
 const isChosen = given.some((argument) => argument.startsWith('--selectProjects'));
 
 process.exitCode = await runNode(
   [
-    '--experimental-vm-modules', // our modules are ES modules, and so are Nest's
     '--disable-warning=ExperimentalWarning',
     inRoot('node_modules/jest/bin/jest.js'),
     ...given,
     // Last, because it takes whatever follows it for projects: also what is meant to choose by path.
-    ...(isChosen ? [] : ['--selectProjects', 'unit', 'system']),
+    ...(isChosen ? [] : ['--selectProjects', ...projects]),
   ],
   { cwd: inRoot() },
 );

@@ -1,42 +1,28 @@
-import { readFileSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 
 /**
- * What may know what: a folder of `src/` may import only from folders that stand before its own line, through their
- * index. ARCHITECTURE.md explains the lines.
+ * The rooms of `src/`, lowest first: an import may point to the same room or to a lower one. ARCHITECTURE.md says what
+ * each of them owns.
  */
-const LEVELS: readonly (readonly string[])[] = [
-  ['shared'],
-  ['config', 'call', 'metrics', 'workers'],
-  ['database', 'limits', 'tracing', 'monitoring'],
-  ['audit'],
-  ['settings'],
-  ['web', 'mail'],
-  ['auth', 'stored-answers'],
-  ['usage', 'tokens', 'backup'],
-  ['catalog', 'wallet'],
-  ['keys'],
-  ['alerts'],
-  ['channels'],
-  ['billing'],
-  ['relay'],
-  ['protocols'],
-  ['onboarding', 'home', 'demo'],
-  ['admin'],
-  ['cli', 'dev'],
-];
+const ROOMS = ['platform', 'protocols', 'usage', 'catalog', 'wallet', 'auth', 'keys', 'relay', 'console', 'app'];
 /** Specs may build what they test from what stands here, and hold it against what plays its dialect. */
 const FOR_SPECS = ['../test/support/', '../test/conformance/dialects/'];
-/** The files in `src/` itself put the modules together: they may know every module, by its index. */
-const ROOT = '';
 
 const SRC = resolve(import.meta.dirname, '../src');
 const TEST = import.meta.dirname;
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s+'([^']+)'|import\('([^']+)'\)|(?:^|\n)import '([^']+)'/g;
 
-const levelOf = (folder: string): number => LEVELS.findIndex((level) => level.includes(folder));
-/** The top folder of a file below src/; '' for a file that stands in src/ itself. */
-const folderOf = (path: string): string => (path.includes('/') ? (path.split('/')[0] ?? '') : '');
+const levelOf = (room: string): number => ROOMS.indexOf(room);
+/** The room of a file below src/; '' for a file in src/ itself. */
+const roomOf = (path: string): string => (path.includes('/') ? (path.split('/')[0] ?? '') : '');
+/** What is known by its index alone: the nearest folder above a file that has one, and each folder of protocols/. */
+function moduleOf(path: string): string {
+  const [room, folder, file] = path.split('/');
+  if (room === 'protocols' && file !== undefined) return `protocols/${folder}`;
+  const above = dirname(path);
+  return above === '.' || existsSync(join(SRC, above, 'index.ts')) ? above : moduleOf(above);
+}
 
 function filesBelow(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
@@ -63,18 +49,20 @@ function importsOf(file: string, text = readFileSync(file, 'utf8')): Import[] {
 }
 
 /** Why an import is not allowed; undefined when it is. */
-function fault({ from, to }: Import): string | undefined {
-  const [own, other] = [folderOf(from), folderOf(to)];
-  if (own === other) return siblingFault(from, to);
+function violation({ from, to }: Import): string | undefined {
   if (to.startsWith('../migrations/'))
-    return own === 'database' ? undefined : `${from}: only database knows the migrations`;
+    return moduleOf(from) === 'platform/database' ? undefined : `${from}: only platform/database imports migrations`;
   if (FOR_SPECS.some((folder) => to.startsWith(folder)) && from.endsWith('.spec.ts')) return undefined;
-  if (to.startsWith('..')) return `${from} imports ${to}: nothing outside src/ may be known here`;
-  if (other === ROOT) return `${from} imports ${to}: a module must not know the composition root`;
-  if (to !== `${other}/index.ts`) return `${from} imports ${to}: a module is known by its index.ts alone`;
-  if (own !== ROOT && levelOf(other) >= levelOf(own))
-    return `${from} imports ${to}: ${other} does not stand below ${own}`;
-  return undefined;
+  if (to.startsWith('..')) return `${from} imports ${to}: src/ must not import anything outside src/`;
+  if (roomOf(from) === '') return undefined;
+  if (levelOf(roomOf(to)) > levelOf(roomOf(from)))
+    return `${from} imports ${to}: ${roomOf(to)} is above ${roomOf(from)}`;
+  const [own, other] = [moduleOf(from), moduleOf(to)];
+  if (own === other || own.startsWith(`${other}/`) || from.endsWith('.spec.ts') || from === 'protocols/index.ts')
+    return undefined;
+  if (isProtocol(own) && isProtocol(other)) return `${from} imports ${to}: protocols must not know each other`;
+  if (to === `${other}/index.ts`) return undefined;
+  return `${from} imports ${to}: a module is known by its index.ts alone`;
 }
 
 /** The files that lead back to themselves, types alone included: neither can be read without the other. */
@@ -94,50 +82,47 @@ function circles(imports: readonly Import[]): string[] {
   return [...targets.keys()].filter((file) => reachable(file).has(file));
 }
 
-/** Below protocols/ every folder stands alone: a dialect must not know another one's names. */
-function siblingFault(from: string, to: string): string | undefined {
-  if (folderOf(from) !== 'protocols' || from === 'protocols/index.ts') return undefined;
-  return from.split('/')[1] === to.split('/')[1]
-    ? undefined
-    : `${from} imports ${to}: dialects must not know each other`;
-}
+/** The folder of one protocol, which stands alone; what protocols share is in other folders. */
+const isProtocol = (folder: string): boolean =>
+  roomOf(`${folder}/`) === 'protocols' &&
+  ['upstream', 'protocol'].some((half) => existsSync(join(SRC, folder, `${basename(folder)}.${half}.ts`)));
 
 describe('architecture', () => {
   const files = filesBelow(SRC);
 
-  it('gives every folder of src/ a level', () => {
+  it('has a level for every room', () => {
     const folders = readdirSync(SRC).filter((name) => statSync(join(SRC, name)).isDirectory());
-    expect(folders.filter((folder) => levelOf(folder) < 0)).toEqual([]);
+    expect(folders.toSorted()).toEqual(ROOMS.toSorted());
   });
 
-  it('has the levels that ARCHITECTURE.md lists', () => {
+  it('has the rooms that ARCHITECTURE.md lists, in its order', () => {
     const map = readFileSync(resolve(TEST, '../ARCHITECTURE.md'), 'utf8');
-    const rows = [...map.matchAll(/^\| (\d+) +\| ((?:`[\w-]+`(?:, )?)+) +\|/gm)];
-    const listed = rows.map(([, level, folders = '']) => `${level} ${folders.replaceAll('`', '')}`);
-    expect(listed).toEqual(LEVELS.map((folders, index) => `${index + 1} ${folders.join(', ')}`));
+    const listed = [...map.matchAll(/^\| (\d+) +\| `([\w-]+)` +\|/gm)].map(([, level, room]) => `${level} ${room}`);
+    expect(listed).toEqual(ROOMS.map((room, index) => `${index + 1} ${room}`));
   });
 
-  it('lets every import point to a lower level, through its index', () => {
+  it('lets every import point to the same or a lower room, through an index', () => {
     expect(
       files
         .flatMap((file) => importsOf(file))
-        .map(fault)
+        .map(violation)
         .filter(Boolean),
     ).toEqual([]);
   });
 
-  it('sees an import that points upwards, past an index, or between dialects', () => {
+  it('finds an import that points upward, past an index, or between protocols', () => {
     const text = (target: string): string => `import { x } from '${target}';`;
-    const faultIn = (from: string, target: string): string | undefined =>
-      importsOf(join(SRC, from), text(target)).map(fault)[0];
-    expect(faultIn('call/call.ts', '../relay/index.js')).toMatch('does not stand below');
-    expect(faultIn('keys/caller.ts', '../auth/account.entity.js')).toMatch('index.ts alone');
-    expect(faultIn('protocols/messages/messages.protocol.ts', '../responses/responses.wire.js')).toMatch('each other');
-    expect(faultIn('boot.ts', './relay/relay.service.js')).toMatch('index.ts alone');
-    expect(faultIn('keys/caller.ts', '../boot.js')).toMatch('composition root');
-    expect(faultIn('keys/caller.ts', '../auth/index.js')).toBeUndefined();
-    expect(faultIn('call/call.ts', '../../test/support/calls.js')).toMatch('nothing outside src/');
-    expect(faultIn('call/call.spec.ts', '../../test/support/calls.js')).toBeUndefined();
+    const found = (from: string, target: string): string | undefined =>
+      importsOf(join(SRC, from), text(target)).map(violation)[0];
+    expect(found('platform/shared/ids.ts', '../../relay/index.js')).toMatch('is above');
+    expect(found('keys/caller.ts', '../console/web/index.js')).toMatch('is above');
+    expect(found('keys/caller.ts', '../auth/account.entity.js')).toMatch('index.ts alone');
+    expect(found('protocols/messages/messages.protocol.ts', '../responses/responses.wire.js')).toMatch('each other');
+    expect(found('app/boot.ts', '../relay/relay.service.js')).toMatch('index.ts alone');
+    expect(found('keys/caller.ts', '../app/boot.js')).toMatch('is above');
+    expect(found('keys/caller.ts', '../auth/index.js')).toBeUndefined();
+    expect(found('keys/caller.ts', '../../test/support/calls.js')).toMatch('outside src/');
+    expect(found('keys/caller.spec.ts', '../../test/support/calls.js')).toBeUndefined();
   });
 
   it('has no files that import each other in a circle', () => {
@@ -151,7 +136,9 @@ describe('architecture', () => {
 
   it('keeps Nest, I/O and RxJS out of the pure folders', () => {
     const impure = files
-      .filter((file) => ['shared', 'call'].includes(folderOf(relative(SRC, file))) && !file.endsWith('.spec.ts'))
+      .filter(
+        (file) => /^(?:platform\/shared|protocols\/contract)\//.test(relative(SRC, file)) && !file.endsWith('.spec.ts'),
+      )
       .filter((file) =>
         /from '(@nestjs|rxjs|fastify|typeorm|pg|undici|node:(fs|net|http|https|child_process)')/.test(
           // What only tells addresses from other text reaches no network.
@@ -167,7 +154,7 @@ describe('architecture', () => {
     const readers = files.filter((file) =>
       /\bprocess\.env\b(?!\.\$\{)/.test(withoutComments(readFileSync(file, 'utf8'))),
     );
-    expect(readers.map((file) => relative(SRC, file))).toEqual(['config/config.ts']);
+    expect(readers.map((file) => relative(SRC, file))).toEqual(['platform/config/config.ts']);
   });
 
   it('keeps entities and repositories to their own module', () => {

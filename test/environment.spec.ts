@@ -15,6 +15,6 @@ describe('environment variables', () => {
   it('are all documented in docs/configuration.md, and no others', () => {
     const documented = namesIn(read('docs/configuration.md'), ROW);
     expect(documented).toContain('DATABASE_URL');
-    expect(documented).toEqual(namesIn(read('src/config/environment.ts'), VARIABLE));
+    expect(documented).toEqual(namesIn(read('src/platform/config/environment.ts'), VARIABLE));
   });
 });

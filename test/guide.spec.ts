@@ -41,7 +41,11 @@ describe('the guide to adding a protocol', () => {
   });
 
   it('names nothing that the code does not have, and neither do the comments of the example', () => {
-    const sources = ['src/{call,shared,relay}/**/*.ts', 'test/{conformance,support}/**/*.ts', 'scripts/**/*.txt'];
+    const sources = [
+      'src/{protocols/contract,platform/shared,relay}/**/*.ts',
+      'test/{conformance,support}/**/*.ts',
+      'scripts/**/*.txt',
+    ];
     const paths = filesIn(`{${sources.join()}}`).filter((path) => !path.startsWith(TOY) && !path.endsWith('.spec.ts'));
     const known = new Set(paths.flatMap((path) => read(path).match(/\w+/g) ?? []));
     const comments = filesIn(`${TOY}/*.ts`).flatMap((path) => read(path).match(/^ *(?:\/\*\*|\*|\/\/).*$/gm) ?? []);

@@ -1,7 +1,6 @@
 // The scenarios in which all subjects do the same work in turn, round by round, so that drift hits all alike.
 import type { Job, Target } from '../load/jobs.ts';
-import type { FigureName, Figures } from '../report/figures.ts';
-import { FIGURE_NAMES } from '../report/figures.ts';
+import { FIGURE_NAMES, type FigureName, type Figures } from '../report/figures.ts';
 import type { Line, ScenarioResult } from '../report/result.ts';
 import { median } from '../report/statistics.ts';
 import type { Stage } from '../stage.ts';

@@ -5,7 +5,7 @@ import { startNode } from '../machine/child.ts';
 
 /** @returns what it printed @throws when it was refused, with its reason */
 export async function runCommand(dataDir: string, ...args: string[]): Promise<string> {
-  const child = startNode([inRoot('dist/src/cli.js'), ...args], {
+  const child = startNode([inRoot('dist/src/app/cli.js'), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     nodeOptions: OPTIONS,
     environment: { HOME: dataDir, DATA_DIR: dataDir },

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { AuditLog } from '../audit/index.js';
-import { Notifications, TOPICS } from '../database/index.js';
+import { AuditLog } from '../platform/audit/index.js';
+import { Notifications, TOPICS } from '../platform/database/index.js';
 import type { AccountEntity } from './account.entity.js';
 import { AccountGone, LastAdministrator } from './account.errors.js';
 import { accountObject, ROLE_WORDS } from './account-words.js';

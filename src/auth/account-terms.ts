@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { describeLimits, type Limits } from '../limits/index.js';
+import { describeLimits, type Limits } from '../platform/limits/index.js';
 import type { Account } from './account.js';
 
 /** What an account's calls are billed under, and how many there may be. */

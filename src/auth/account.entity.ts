@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { LimitColumns } from '../limits/index.js';
+import { LimitColumns } from '../platform/limits/index.js';
 import type { AccountRole, AccountState } from './account.js';
 
 @Entity('accounts')

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { limitsIn } from '../limits/index.js';
+import { limitsIn } from '../platform/limits/index.js';
 import { AccountEntity } from './account.entity.js';
 import type { Account } from './account.js';
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { AuditLog } from '../audit/index.js';
-import { Notifications, TOPICS } from '../database/index.js';
-import { changedLimits, limitColumns, type Limits, type LimitsChange } from '../limits/index.js';
-import { Clock, newId, type Secret } from '../shared/index.js';
+import { AuditLog } from '../platform/audit/index.js';
+import { Notifications, TOPICS } from '../platform/database/index.js';
+import { changedLimits, limitColumns, type Limits, type LimitsChange } from '../platform/limits/index.js';
+import { Clock, newId, type Secret } from '../platform/shared/index.js';
 import {
   AccountChangedMeanwhile,
   AccountExists,

@@ -1,5 +1,5 @@
-import type { Limits } from '../limits/index.js';
-import type { Secret } from '../shared/index.js';
+import type { Limits } from '../platform/limits/index.js';
+import type { Secret } from '../platform/shared/index.js';
 
 export type AccountRole = 'user' | 'admin';
 /** A deleted account keeps its row for its calls and its ledger; nothing in it says whose it was. */

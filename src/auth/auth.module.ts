@@ -1,12 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { MailModule } from '../mail/index.js';
-import { SettingsModule } from '../settings/index.js';
-import { WebModule } from '../web/index.js';
-import { AccountController } from './account-pages/account.controller.js';
-import { AccountPasswordController } from './account-pages/account-password.controller.js';
-import { AccountSessionsController } from './account-pages/account-sessions.controller.js';
-import { OwnPasswordController } from './account-pages/own-password.controller.js';
+import { MailModule } from '../platform/mail/index.js';
+import { SettingsModule } from '../platform/settings/index.js';
 import { AccountEntity } from './account.entity.js';
 import { AccountRepository } from './account.repository.js';
 import { AccountService } from './account.service.js';
@@ -16,28 +11,19 @@ import { RecentSignIn } from './sign-in/recent-sign-in.js';
 import { AccountMails } from './mails/account-mails.js';
 import { MailWriter } from './mails/mail-writer.js';
 import { Passwords } from './passwords.js';
-import { PreferencesController } from './preferences.controller.js';
 import { SecurityLog } from './security-log.js';
 import { FactorSecrets } from './second-factor/factor-secrets.js';
 import { FactorSetUp } from './second-factor/factor-set-up.js';
 import { OwnSecondFactor } from './second-factor/own-second-factor.js';
-import { PendingSignIns } from './second-factor/pending-sign-ins.js';
-import { RecoveryCodesController } from './second-factor/recovery-codes.controller.js';
 import { SecondFactorCheck } from './second-factor/second-factor-check.js';
 import { SecondFactorMails } from './second-factor/second-factor-mails.js';
 import { SecondFactorRemoval } from './second-factor/second-factor-removal.js';
 import { SecondFactorRepository } from './second-factor/second-factor.repository.js';
 import { SecondFactors } from './second-factor/second-factors.service.js';
-import { SetUpController } from './second-factor/set-up.controller.js';
-import { SignInCodeController } from './second-factor/sign-in-code.controller.js';
-import { SignInSteps } from './second-factor/sign-in-steps.js';
-import { TurnOffController } from './second-factor/turn-off.controller.js';
 import { SessionEntity } from './sessions/session.entity.js';
 import { SessionRepository } from './sessions/session.repository.js';
 import { SessionService } from './sessions/session.service.js';
-import { BrowserSignIn } from './sign-in/browser-sign-in.js';
 import { PasswordChange } from './sign-in/password-change.js';
-import { SignInController } from './sign-in/sign-in.controller.js';
 import { SignIn } from './sign-in/sign-in.service.js';
 import { PostgresThrottlerStorage } from './throttle/postgres-throttler.storage.js';
 import { Throttle } from './throttle/throttle.js';
@@ -56,7 +42,6 @@ const PROVIDED = [
   Throttle,
   Passwords,
   SignIn,
-  BrowserSignIn,
   PasswordChange,
   RecentSignIn,
   SecurityLog,
@@ -65,39 +50,25 @@ const PROVIDED = [
   MailWriter,
   ProofRequests,
   TimeZones,
+  OwnPassword,
+  FactorSetUp,
+  OwnSecondFactor,
+  SecondFactorCheck,
 ];
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AccountEntity, SessionEntity]), MailModule, SettingsModule, WebModule],
-  controllers: [
-    PreferencesController,
-    SignInController,
-    AccountController,
-    AccountPasswordController,
-    AccountSessionsController,
-    OwnPasswordController,
-    SignInCodeController,
-    SetUpController,
-    TurnOffController,
-    RecoveryCodesController,
-  ],
+  imports: [TypeOrmModule.forFeature([AccountEntity, SessionEntity]), MailModule, SettingsModule],
   providers: [
     AccountRepository,
     SessionRepository,
     PostgresThrottlerStorage,
     VerificationRepository,
-    OwnPassword,
     WaysIn,
     FactorSecrets,
-    FactorSetUp,
-    OwnSecondFactor,
-    PendingSignIns,
-    SecondFactorCheck,
     SecondFactorMails,
     SecondFactorRepository,
-    SignInSteps,
     ...PROVIDED,
   ],
-  exports: [WebModule, ...PROVIDED],
+  exports: PROVIDED,
 })
 export class AuthModule {}

@@ -1,8 +1,6 @@
 // Accounts: addresses, passwords, roles, whether they may be used; the browsers that they are signed in on, and who
 // may visit which page; their second factors; the codes and links that prove an address, their mails, and how often something may be tried.
 // Does not own their wallets and keys: an account with its wallet is made by onboarding, in one transaction.
-export { Operator, Public, SignedIn, Unverified } from './access.js';
-export { ACCESS, type Access } from './access-level.js';
 export {
   AccountChangedMeanwhile,
   AccountExists,
@@ -12,7 +10,6 @@ export {
   LastAdministrator,
 } from './account.errors.js';
 export { AccountService, type PreparedAccount } from './account.service.js';
-export { sessionViews } from './account-pages/account.view.js';
 export { AccountStanding } from './account-standing.js';
 export { type AccountTerms, termsRevision } from './account-terms.js';
 export type { Account, AccountRole, AccountState, CreatedAccount, NewAccount } from './account.js';
@@ -24,12 +21,10 @@ export { MailWriter } from './mails/mail-writer.js';
 export { generatePassword } from './password.js';
 export { checkChoice } from './password-choice.js';
 export { Passwords } from './passwords.js';
-export { BrowserSignIn } from './sign-in/browser-sign-in.js';
 export { PasswordChange } from './sign-in/password-change.js';
 export { ConfirmedForm, RecentSignIn } from './sign-in/recent-sign-in.js';
-export { RECENT_SIGN_IN, RequiresRecentSignIn } from './sign-in/recent-sign-in.interceptor.js';
 export { SignIn, SignInRefused } from './sign-in/sign-in.service.js';
-export { SecondFactorIsOff } from './second-factor/second-factor.errors.js';
+export { CodeNotAccepted, SecondFactorIsOff, SecondFactorIsOn } from './second-factor/second-factor.errors.js';
 export { SecondFactorRemoval } from './second-factor/second-factor-removal.js';
 export { type SecondFactor, SecondFactors } from './second-factor/second-factors.service.js';
 export { idleTime } from './sessions/idle-time.js';
@@ -47,3 +42,12 @@ export {
   RESEND_AFTER_MS,
   type Verification,
 } from './verification/verification.js';
+export { OwnPassword } from './sign-in/own-password.js';
+export type { Visit, Visitor } from './visit.js';
+export { SecurityLog } from './security-log.js';
+export { browserName } from './sessions/browser-name.js';
+export { OwnSecondFactor } from './second-factor/own-second-factor.js';
+export { recoveryCodeHash } from './second-factor/recovery-codes.js';
+export { FactorSetUp, type ShownSecret } from './second-factor/factor-set-up.js';
+export { codesLeft } from './mails/second-factor-words.js';
+export { type AcceptedCode, SecondFactorCheck } from './second-factor/second-factor-check.js';

@@ -1,4 +1,4 @@
-import { Secret } from '../shared/index.js';
+import { Secret } from '../platform/shared/index.js';
 import { checkChoice } from './password-choice.js';
 
 const ANN = { email: 'ann.miller@example.com', name: 'Ann Miller' };

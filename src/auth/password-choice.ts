@@ -1,4 +1,4 @@
-import type { Secret } from '../shared/index.js';
+import type { Secret } from '../platform/shared/index.js';
 import { InvalidAccount } from './account.errors.js';
 import { isAcceptablePassword } from './password.js';
 

@@ -1,5 +1,5 @@
 import { verify } from '@node-rs/argon2';
-import { Secret } from '../shared/index.js';
+import { Secret } from '../platform/shared/index.js';
 import { generatePassword, hashPassword, isAcceptablePassword } from './password.js';
 
 describe('passwords', () => {

@@ -1,6 +1,6 @@
 import { hash } from '@node-rs/argon2';
 import { randomBytes } from 'node:crypto';
-import { Secret } from '../shared/index.js';
+import { Secret } from '../platform/shared/index.js';
 
 const MIN_CHARACTERS = 12;
 const MAX_CHARACTERS = 128;

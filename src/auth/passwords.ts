@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { verify } from '@node-rs/argon2';
-import { AppError, type Secret } from '../shared/index.js';
+import { AppError, type Secret } from '../platform/shared/index.js';
 import { hashPassword } from './password.js';
 
 /** Each takes a core for some 50 ms, of a pool of threads that looks up upstreams' names too. */

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { Visitor } from '../web/index.js';
+import type { Visitor } from './visit.js';
 
 /** Why somebody was not let in. */
 type Refusal = 'password' | 'code' | 'suspended' | 'operators only' | 'foreign form';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { AuditLog } from '../audit/index.js';
+import { AuditLog } from '../platform/audit/index.js';
 import type { Change } from './changes.js';
 
 /** Changes that a word says, without what was before. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { Notifications, TOPICS } from '../database/index.js';
-import { type Limits, NO_LIMITS, USUALLY_LIMITED, type UsualLimits } from '../limits/index.js';
+import { Notifications, TOPICS } from '../platform/database/index.js';
+import { type Limits, NO_LIMITS, USUALLY_LIMITED, type UsualLimits } from '../platform/limits/index.js';
 import { CatalogRepository, type StoredModel } from './catalog.repository.js';
 import { CatalogAudit } from './catalog.audit.js';
 import { type Change, describeChanges, difference, type Facts, lineOf, revisionOf, type Subject } from './changes.js';

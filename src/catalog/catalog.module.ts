@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuditModule } from '../audit/index.js';
+import { AuditModule } from '../platform/audit/index.js';
 import { CatalogAudit } from './catalog.audit.js';
 import { CatalogEditor } from './catalog.editor.js';
 import { CatalogReader } from './catalog.reader.js';

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Clock } from '../shared/index.js';
+import { Clock } from '../platform/shared/index.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import { CatalogRepository, type StoredModel, type StoredPrices } from './catalog.repository.js';
 import { groupDefinitionOf, groupOf, reasons } from './definitions.js';

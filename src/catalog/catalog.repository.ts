@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { limitColumns, type Limits, limitsIn, NO_USUAL_LIMITS, type UsualLimits } from '../limits/index.js';
+import { limitColumns, type Limits, limitsIn, NO_USUAL_LIMITS, type UsualLimits } from '../platform/limits/index.js';
 import type { GroupDefinition, ModelDefinition } from './definitions.js';
 import { GroupEntity } from './group.entity.js';
 import { ModelEntity } from './model.entity.js';

@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { KeptCopy, Notifications, TOPICS } from '../database/index.js';
-import { Clock } from '../shared/index.js';
-import { NO_USUAL_LIMITS } from '../limits/index.js';
+import { KeptCopy, Notifications, TOPICS } from '../platform/database/index.js';
+import { Clock } from '../platform/shared/index.js';
+import { NO_USUAL_LIMITS } from '../platform/limits/index.js';
 import { CatalogReader } from './catalog.reader.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import { catalogAt } from './upcoming.js';

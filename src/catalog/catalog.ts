@@ -1,4 +1,4 @@
-import type { Limits, UsualLimits } from '../limits/index.js';
+import type { Limits, UsualLimits } from '../platform/limits/index.js';
 import type { Pricing } from './pricing.js';
 
 /** What a model or an upstream can do, as data: `{ vision: true, thinkingMode: 'budget', stopMax: 4 }`. */

@@ -1,4 +1,4 @@
-import { type Limits, limitsIn, renderLimits } from '../limits/index.js';
+import { type Limits, limitsIn, renderLimits } from '../platform/limits/index.js';
 import type { CatalogGroup, CatalogModel, Flags, GroupChoice } from './catalog.js';
 import { type Facts, listed, sortedPairs } from './changes.js';
 import type { GroupEntity } from './group.entity.js';

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ProtocolId } from '../call/index.js';
-import type { Visitor } from '../web/index.js';
+import type { ProtocolId } from '../protocols/contract/index.js';
 import { DEFAULT_GROUP } from './catalog.editor.js';
 import type { CatalogGroup, CatalogModel } from './catalog.js';
 import { CatalogService } from './catalog.service.js';
@@ -16,8 +15,8 @@ export interface OfferedModel {
 
 type Serving = (group: string, model: string) => Pick<OfferedModel, 'protocols' | 'translates'>;
 
-/** Whoever looks; undefined, somebody who is not signed in. */
-type Viewer = Pick<Visitor, 'groupName'> | undefined;
+/** The user who asks; undefined when nobody is signed in. */
+type Viewer = { readonly groupName: string | undefined } | undefined;
 
 /** What people can choose from: the one answer to it for keys, prices and `GET /v1/models`. */
 @Injectable()

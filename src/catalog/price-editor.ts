@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { currentActor, nameOf } from '../audit/index.js';
-import { Clock, newId } from '../shared/index.js';
+import { currentActor, nameOf } from '../platform/audit/index.js';
+import { Clock, newId } from '../platform/shared/index.js';
 import { CatalogRepository, type ChangeNote, type StoredModel } from './catalog.repository.js';
 import { type Change, describeChanges, type Subject } from './changes.js';
 import { type ModelDefinition, priceFacts, type UpcomingPricing } from './definitions.js';

@@ -1,4 +1,4 @@
-import { formatUsd, type Nanos, parseUsd, ZERO } from '../shared/index.js';
+import { formatUsd, type Nanos, parseUsd, ZERO } from '../platform/shared/index.js';
 
 /** The kinds of tokens that can have a price of their own. Counts of a call are disjoint over them. */
 const TOKEN_CLASSES = [

@@ -1,4 +1,4 @@
-import { NO_USUAL_LIMITS } from '../limits/index.js';
+import { NO_USUAL_LIMITS } from '../platform/limits/index.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import { catalogAt } from './upcoming.js';
 

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { LimitColumns, type UsualLimits } from '../limits/index.js';
+import { LimitColumns, type UsualLimits } from '../platform/limits/index.js';
 
 /** One row for each kind; limits that are null are none. */
 @Entity('usual_limits')

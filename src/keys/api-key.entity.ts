@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { nanosColumn } from '../database/index.js';
-import { LimitColumns } from '../limits/index.js';
-import type { Nanos } from '../shared/index.js';
+import { nanosColumn } from '../platform/database/index.js';
+import { LimitColumns } from '../platform/limits/index.js';
+import type { Nanos } from '../platform/shared/index.js';
 import type { KeyState } from './caller.js';
 
 @Entity('api_keys')

@@ -1,5 +1,5 @@
 import { durationOf } from '../auth/index.js';
-import { AppError, formatUsd, MAX_AMOUNT, type Nanos } from '../shared/index.js';
+import { AppError, formatUsd, MAX_AMOUNT, type Nanos } from '../platform/shared/index.js';
 import type { BudgetName } from './key-budgets.js';
 
 /** By then a full line has been served. */

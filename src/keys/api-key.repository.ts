@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { type LimitColumns, type Limits, limitsIn } from '../limits/index.js';
-import { type Nanos, nanos } from '../shared/index.js';
+import { type LimitColumns, type Limits, limitsIn } from '../platform/limits/index.js';
+import { type Nanos, nanos } from '../platform/shared/index.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import type { KeyReference } from './api-key.js';
 import type { KeyState } from './caller.js';

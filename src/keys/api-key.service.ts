@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { LimitsChange } from '../limits/index.js';
-import { Clock, type Nanos, newId, Secret } from '../shared/index.js';
+import type { LimitsChange } from '../platform/limits/index.js';
+import { Clock, type Nanos, newId, Secret } from '../platform/shared/index.js';
 import { WalletService } from '../wallet/index.js';
 import { KeyNotFound, SecretNotImportable } from './api-key.errors.js';
 import { ApiKeyRepository } from './api-key.repository.js';

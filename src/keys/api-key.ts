@@ -1,5 +1,5 @@
-import { type Limits, limitsIn } from '../limits/index.js';
-import type { Nanos, Secret } from '../shared/index.js';
+import { type Limits, limitsIn } from '../platform/limits/index.js';
+import type { Nanos, Secret } from '../platform/shared/index.js';
 import type { WalletBalance } from '../wallet/index.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import type { KeyState } from './caller.js';

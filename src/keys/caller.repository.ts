@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AccountState } from '../auth/index.js';
-import { DatabasePools } from '../database/index.js';
-import { limitsIn } from '../limits/index.js';
+import { DatabasePools } from '../platform/database/index.js';
+import { limitsIn } from '../platform/limits/index.js';
 import type { Caller, KeyState } from './caller.js';
 import { Networks } from './networks.js';
 

@@ -1,5 +1,5 @@
 import type { AccountState } from '../auth/index.js';
-import type { Limits } from '../limits/index.js';
+import type { Limits } from '../platform/limits/index.js';
 import type { Networks } from './networks.js';
 
 /** A deleted key keeps its row: whoever still sends it is told so, and it can never be issued again. */

@@ -1,4 +1,4 @@
-import { elapsedMs, LINEAR_MS } from '../../test/support/timing.js';
+import { cpuMs, LINEAR_MS } from '../../test/support/timing.js';
 import { readCredentials } from './credentials.js';
 
 const KEY = `sk-${'a'.repeat(48)}`;
@@ -105,6 +105,6 @@ describe('readCredentials', () => {
 
   it('takes no longer over a run of blanks than over any other header', () => {
     const value = `a${' '.repeat(200_000)}b`;
-    expect(elapsedMs(() => read(['authorization', value]))).toBeLessThan(LINEAR_MS);
+    expect(cpuMs(() => read(['authorization', value]))).toBeLessThan(LINEAR_MS);
   });
 });

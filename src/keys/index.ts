@@ -2,7 +2,14 @@
 // the headers that carry a key, passport's bearer strategy, the guard of /v1, the line in which strangers wait for
 // their refusal, and what is unusual about a key's use (watch/). Does not own what a call costs: `used` and `held` of a key and its budgets are written by admission
 // and settlement.
-export type { ApiKey, KeyDescription, KeySettings, NewApiKey, OwnedKey } from './api-key.js';
+export {
+  type ApiKey,
+  type CreatedApiKey,
+  type KeyDescription,
+  type KeySettings,
+  type NewApiKey,
+  type OwnedKey,
+} from './api-key.js';
 export {
   BudgetNotPossible,
   GroupNotOffered,
@@ -20,18 +27,16 @@ export { ApiKeyGuard } from './api-key.guard.js';
 export { ApiKeyService } from './api-key.service.js';
 export type { Caller } from './caller.js';
 export { KeyAuthenticator } from './key-authenticator.js';
-export { badgeOf } from './pages/key-facts.js';
-export { KeyUsePages } from './pages/key-use.pages.js';
-export { fullestOf, limitsOf } from './pages/key-limits.js';
 export { renderBudgets } from './key-budgets.js';
 export { KeyDirectory } from './key-directory.js';
 export { KeysModule } from './keys.module.js';
-export type { KeyCondition, KeyFilter, KeyPage, OwnKey } from './own-key.js';
-export { OwnKeys } from './own-keys.service.js';
+export { KEY_CONDITIONS, type KeyCondition, type KeyFilter, type KeyPage, type OwnKey } from './own-key.js';
+export { OwnKeys, PAGE_KEYS } from './own-keys.service.js';
 export { RefusedAddress, RefusedCaller, RefusedKey } from './refused-caller.errors.js';
 export { StrangerLimits } from './stranger-limits.js';
 export type { KeyNotice } from './watch/key-notice.js';
-export { type NoticeWords, noticeWords } from './watch/notice-words.js';
 export { KeyNotices } from './watch/key-notices.js';
 export { KeyWatch } from './watch/key-watch.js';
 export { KeyWatchTimings } from './watch/key-watch-timings.js';
+export { isImportable } from './api-key.secret.js';
+export { networksOf } from './networks.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { IncomingHttpHeaders } from 'node:http';
-import { Clock, Secret } from '../shared/index.js';
+import { Clock, Secret } from '../platform/shared/index.js';
 import { InvalidToken } from './api-key.errors.js';
 import type { Caller } from './caller.js';
 import { type Credentials, readCredentials } from './credentials.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { type Nanos, nanos } from '../shared/index.js';
+import { type Nanos, nanos } from '../platform/shared/index.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { type BudgetName, type KeyBudget, type KeyBudgets, NO_BUDGETS } from './key-budgets.js';
 

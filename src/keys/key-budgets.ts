@@ -1,4 +1,4 @@
-import { formatUsd, type JsonObject, type Nanos } from '../shared/index.js';
+import { formatUsd, type JsonObject, type Nanos } from '../platform/shared/index.js';
 
 /** A key can have a budget for each of these periods. Days, weeks from Monday on, months, all in UTC. */
 export const BUDGET_NAMES = ['daily', 'weekly', 'monthly'] as const;

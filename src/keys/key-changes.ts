@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { AuditLog } from '../audit/index.js';
-import { Notifications, TOPICS } from '../database/index.js';
-import { changedLimits, limitColumns, type LimitsChange, limitsIn } from '../limits/index.js';
-import { MAX_AMOUNT, type Nanos, nanos } from '../shared/index.js';
+import { AuditLog } from '../platform/audit/index.js';
+import { Notifications, TOPICS } from '../platform/database/index.js';
+import { changedLimits, limitColumns, type LimitsChange, limitsIn } from '../platform/limits/index.js';
+import { MAX_AMOUNT, type Nanos, nanos } from '../platform/shared/index.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import {
   BudgetNotPossible,

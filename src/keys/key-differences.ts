@@ -1,5 +1,5 @@
-import { describeLimits, limitsIn } from '../limits/index.js';
-import { formatUsd, type Nanos } from '../shared/index.js';
+import { describeLimits, limitsIn } from '../platform/limits/index.js';
+import { formatUsd, type Nanos } from '../platform/shared/index.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 
 const dollars = (amount: Nanos | null): string => (amount === null ? 'none' : `$${formatUsd(amount)}`);

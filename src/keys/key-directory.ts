@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Batcher, idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../database/index.js';
-import { AppError, Clock, newId } from '../shared/index.js';
+import { Batcher, idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../platform/database/index.js';
+import { AppError, Clock, newId } from '../platform/shared/index.js';
 import { hashSecret, isImportable } from './api-key.secret.js';
 import { CallerRepository } from './caller.repository.js';
 import type { Caller } from './caller.js';

@@ -1,5 +1,5 @@
-import { limitColumns, NO_LIMITS } from '../limits/index.js';
-import { MAX_AMOUNT, type Nanos } from '../shared/index.js';
+import { limitColumns, NO_LIMITS } from '../platform/limits/index.js';
+import { MAX_AMOUNT, type Nanos } from '../platform/shared/index.js';
 import { BudgetNotPossible, InvalidKeyName, QuotaNotPossible } from './api-key.errors.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import type { KeySettings } from './api-key.js';

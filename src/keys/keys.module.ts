@@ -2,10 +2,9 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule } from '../auth/index.js';
 import { CatalogModule } from '../catalog/index.js';
-import { MetricsModule } from '../metrics/index.js';
+import { MetricsModule } from '../platform/metrics/index.js';
 import { UsageModule } from '../usage/index.js';
 import { WalletModule } from '../wallet/index.js';
-import { WebModule } from '../web/index.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { ApiKeyGuard } from './api-key.guard.js';
 import { ApiKeyRepository } from './api-key.repository.js';
@@ -18,15 +17,6 @@ import { KeyChanges } from './key-changes.js';
 import { KeyDirectory } from './key-directory.js';
 import { OwnKeysRepository } from './own-keys.repository.js';
 import { OwnKeys } from './own-keys.service.js';
-import { KeyChoices } from './pages/key-choices.js';
-import { KeyCreatedPages } from './pages/key-created.pages.js';
-import { KeyDeletePages } from './pages/key-delete.pages.js';
-import { KeyFormPages } from './pages/key-form.pages.js';
-import { KeyListPages } from './pages/key-list.pages.js';
-import { KeyUsePages } from './pages/key-use.pages.js';
-import { KeyController } from './pages/key.controller.js';
-import { KeysController } from './pages/keys.controller.js';
-import { LeakedKeyPages } from './pages/leaked-key.pages.js';
 import { StrangerLimits } from './stranger-limits.js';
 import { StrangerLine } from './stranger-line.js';
 import { KeyNetworks } from './watch/key-networks.repository.js';
@@ -39,27 +29,18 @@ import { VolumeWatch } from './watch/volume-watch.js';
 @Module({
   imports: [
     TypeOrmModule.forFeature([ApiKeyEntity]),
-    WebModule,
     AuthModule,
     UsageModule,
     CatalogModule,
     WalletModule,
     MetricsModule,
   ],
-  controllers: [KeysController, KeyController],
   providers: [
     ApiKeyRepository,
     KeyBudgetsRepository,
     KeyChanges,
     OwnKeysRepository,
     OwnKeys,
-    KeyChoices,
-    KeyListPages,
-    KeyUsePages,
-    KeyFormPages,
-    KeyCreatedPages,
-    KeyDeletePages,
-    LeakedKeyPages,
     CallerRepository,
     ApiKeyService,
     KeyDirectory,
@@ -75,16 +56,6 @@ import { VolumeWatch } from './watch/volume-watch.js';
     NetworkWatch,
     VolumeWatch,
   ],
-  exports: [
-    KeyUsePages,
-    KeyNotices,
-    KeyWatch,
-    ApiKeyService,
-    OwnKeys,
-    ApiKeyGuard,
-    KeyAuthenticator,
-    KeyDirectory,
-    StrangerLine,
-  ],
+  exports: [KeyNotices, KeyWatch, ApiKeyService, OwnKeys, ApiKeyGuard, KeyAuthenticator, KeyDirectory, StrangerLine],
 })
 export class KeysModule {}

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { limitsIn } from '../limits/index.js';
-import { type Nanos, nanos } from '../shared/index.js';
+import { limitsIn } from '../platform/limits/index.js';
+import { type Nanos, nanos } from '../platform/shared/index.js';
 import type { OwnedKey } from './api-key.js';
 import type { KeyState } from './caller.js';
 import { type KeyBudgets, NO_BUDGETS } from './key-budgets.js';

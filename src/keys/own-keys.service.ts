@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Throttle, TooManyTries } from '../auth/index.js';
+import { Throttle, TooManyTries, type Visitor } from '../auth/index.js';
 import { groupOfViewer, Offer } from '../catalog/index.js';
-import type { Nanos } from '../shared/index.js';
-import type { Visitor } from '../web/index.js';
+import type { Nanos } from '../platform/shared/index.js';
 import { GroupNotOffered, KeyNotFound, KeysMadeTooFast, ModelNotOffered, TooManyKeys } from './api-key.errors.js';
 import { type CreatedApiKey, type KeySettings, type OwnedKey } from './api-key.js';
 import { hashSecret } from './api-key.secret.js';

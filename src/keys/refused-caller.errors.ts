@@ -1,4 +1,4 @@
-import { AppError } from '../shared/index.js';
+import { AppError } from '../platform/shared/index.js';
 import type { Caller } from './caller.js';
 
 /** The key is one that we issued, and it is refused. The caller is known, so the refusal can be put on their record. */

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { Metrics } from '../metrics/index.js';
+import { Metrics } from '../platform/metrics/index.js';
 import { StrangerLimits } from './stranger-limits.js';
 import { StrangerLine } from './stranger-line.js';
 

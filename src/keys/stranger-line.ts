@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Metrics } from '../metrics/index.js';
-import { monotonicMs, networkOf } from '../shared/index.js';
+import { Metrics } from '../platform/metrics/index.js';
+import { monotonicMs, networkOf } from '../platform/shared/index.js';
 import { StrangerLimits } from './stranger-limits.js';
 
 /** How often those who wait are looked after. */

@@ -1,9 +1,14 @@
 import { Injectable, Logger, type OnModuleInit, type Type } from '@nestjs/common';
 import { MODULE_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService } from '@nestjs/core';
-import type { ProtocolAdapter, ProtocolId, RequestLine, UpstreamAdapter } from '../call/index.js';
-import { ChannelDirectory } from '../channels/index.js';
-import { Protocol, Upstream } from './protocol.decorator.js';
+import {
+  type ProtocolAdapter,
+  type ProtocolId,
+  type RequestLine,
+  type UpstreamAdapter,
+} from '../protocols/contract/index.js';
+import { Protocol, Upstream } from '../protocols/decorators/index.js';
+import { ChannelDirectory } from '../catalog/channels/index.js';
 
 /** Words what no dialect claims: most clients read this shape. */
 const USUAL: ProtocolId = 'chat-completions';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { defer, from, type Observable, switchMap, using } from 'rxjs';
-import { type Admission, likelyPromptTokens, NamedCalls, type Ticket } from '../billing/index.js';
-import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
+import { type Admission, likelyPromptTokens, NamedCalls, type Ticket } from './billing/index.js';
+import type { Call, Frame, ProtocolAdapter } from '../protocols/contract/index.js';
 import type { Caller } from '../keys/index.js';
 import type { Answer } from './answer.js';
 import { CallLimits } from './call-limits.js';

@@ -1,5 +1,5 @@
-import { type Call, headerOf } from '../call/index.js';
-import { type Affinity, affinityOf } from '../channels/index.js';
+import { type Call, headerOf } from '../protocols/contract/index.js';
+import { type Affinity, affinityOf } from './routing/index.js';
 import type { Caller } from '../keys/index.js';
 
 /** By which clients name a conversation, the surest first: agents send one of them with every call. */

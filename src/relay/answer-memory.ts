@@ -1,10 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import { type Call, type Frame, type NamedAnswers, type ProtocolAdapter, type TreeObject } from '../call/index.js';
-import type { Channel, Maker } from '../channels/index.js';
+import {
+  type Call,
+  type Frame,
+  type NamedAnswers,
+  type ProtocolAdapter,
+  type TreeObject,
+} from '../protocols/contract/index.js';
+import type { Channel } from '../catalog/channels/index.js';
+import type { Maker } from './routing/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
-import { reasonOf, within } from '../shared/index.js';
-import { type AnswerOwner, StoredAnswers } from '../stored-answers/index.js';
+import { reasonOf, within } from '../platform/shared/index.js';
+import { type AnswerOwner, StoredAnswers } from './stored-responses/index.js';
 import { keptFirst } from './kept-first.js';
 import { Recollection } from './recollection.js';
 import { NothingIsKept } from './relay.errors.js';

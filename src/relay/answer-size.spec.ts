@@ -1,6 +1,6 @@
 import { concat, from, map, of, range } from 'rxjs';
-import type { Call, StreamDecoder, VerbatimLane } from '../call/index.js';
-import type { UpstreamPart } from '../channels/index.js';
+import type { Call, StreamDecoder, VerbatimLane } from '../protocols/contract/index.js';
+import type { UpstreamPart } from './upstream/upstream-client.js';
 import type { Answer } from './answer.js';
 import { collected } from './collected-answer.js';
 import { FoldedStream } from './folded-stream.js';

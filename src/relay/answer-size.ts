@@ -1,4 +1,4 @@
-import { AppError } from '../shared/index.js';
+import { AppError } from '../platform/shared/index.js';
 
 /** What is larger cannot be an answer, and would be held in memory. */
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -7,7 +7,7 @@ import {
   type SseEvent,
   SseSplitter,
   type StreamMeter,
-} from '../call/index.js';
+} from '../protocols/contract/index.js';
 import type { Answer } from './answer.js';
 import type { AnswerSink } from './answer-sink.js';
 import type { FrameOutlet } from './frame-outlet.js';

@@ -1,5 +1,5 @@
-import { Flow, type Interruption, type StreamRenderer, type StreamTail, Waits } from '../call/index.js';
-import { type AppError, monotonicMs } from '../shared/index.js';
+import { Flow, type Interruption, type StreamRenderer, type StreamTail, Waits } from '../protocols/contract/index.js';
+import { type AppError, monotonicMs } from '../platform/shared/index.js';
 
 const WARNINGS = 'x-relay-warnings';
 

@@ -1,7 +1,7 @@
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
-import type { Frame } from '../call/index.js';
-import type { Assignment } from '../channels/index.js';
-import { AppError } from '../shared/index.js';
+import type { Frame } from '../protocols/contract/index.js';
+import type { Assignment } from './routing/index.js';
+import { AppError } from '../platform/shared/index.js';
 
 /** An attempt was cut short by something else than its own limits, so that being late says nothing of its upstream. */
 type IsCutShort = (error: AppError) => boolean;

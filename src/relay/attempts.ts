@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type Observable, defer, from, switchMap } from 'rxjs';
-import { unpricedTool } from '../billing/index.js';
-import type { Frame, TreeObject } from '../call/index.js';
-import { ChannelSelection } from '../channels/index.js';
+import { unpricedTool } from './billing/index.js';
+import type { Frame, TreeObject } from '../protocols/contract/index.js';
+import { ChannelSelection } from './routing/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { affinityOfCall } from './affinity.js';
 import { admitsNamed, AnswerMemory, keeperOf, type NamedReferences } from './answer-memory.js';

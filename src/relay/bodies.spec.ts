@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import type { Config } from '../config/index.js';
+import type { Config } from '../platform/config/index.js';
 import { Bodies } from './bodies.js';
 import { BodyBudget } from './body-budget.js';
 import { RelayTimings } from './relay-timings.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { IncomingMessage } from 'node:http';
-import type { CallBody, CallHead, HeadReader } from '../call/index.js';
-import { Config } from '../config/index.js';
+import type { CallBody, CallHead, HeadReader } from '../protocols/contract/index.js';
+import { Config } from '../platform/config/index.js';
 import { BodyBudget } from './body-budget.js';
 import { announcedBytes, BodyReader, type BodyWatcher, SLICE_BYTES } from './body-reader.js';
 import { tooLarge } from './body.errors.js';

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { Config } from '../config/index.js';
+import type { Config } from '../platform/config/index.js';
 import { BodyBudget, type BodyShare } from './body-budget.js';
 
 const OVERLOADED = expect.objectContaining({

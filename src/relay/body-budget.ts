@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../config/index.js';
-import { AppError, monotonicMs } from '../shared/index.js';
+import { Config } from '../platform/config/index.js';
+import { AppError, monotonicMs } from '../platform/shared/index.js';
 
 /** Bodies come and go within seconds. */
 const RETRY_AFTER_SECONDS = 2;

@@ -1,4 +1,4 @@
-import type { ExpansionLimit } from '../shared/index.js';
+import type { ExpansionLimit } from '../platform/shared/index.js';
 import { expandsTooFar, tooLarge, tooManyChunks } from './body.errors.js';
 
 /** No program writes its body in so many pieces that are so small; to take one apart costs more than to read it. */

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import type { Config } from '../config/index.js';
+import type { Config } from '../platform/config/index.js';
 import { BodyBudget } from './body-budget.js';
 import { BodyReader, SLICE_BYTES } from './body-reader.js';
 import { RelayTimings } from './relay-timings.js';

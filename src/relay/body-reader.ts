@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { AppError } from '../shared/index.js';
+import { AppError } from '../platform/shared/index.js';
 import type { BodyShare } from './body-budget.js';
 import { BodyMeasure } from './body-measure.js';
 import { left, tooSlow } from './body.errors.js';

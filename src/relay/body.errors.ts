@@ -1,4 +1,4 @@
-import { AppError } from '../shared/index.js';
+import { AppError } from '../platform/shared/index.js';
 
 // Why a body is not read to its end.
 

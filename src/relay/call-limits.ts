@@ -1,20 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import type { Unsubscribable } from 'rxjs';
-import type { Ticket } from '../billing/index.js';
-import type { Call, LimitStandings } from '../call/index.js';
-import { CatalogService } from '../catalog/index.js';
-import type { Caller } from '../keys/index.js';
+import type { Ticket } from './billing/index.js';
+import type { Call } from '../protocols/contract/index.js';
 import {
   type Demand,
   isUnlimited,
-  ownElseUsual,
+  type LimitStandings,
   NO_LIMITS,
+  ownElseUsual,
   type Permit,
   type RateLimited,
   RateLimiter,
   type Subject,
-} from '../limits/index.js';
-import { networkOf } from '../shared/index.js';
+} from '../platform/limits/index.js';
+import { CatalogService } from '../catalog/index.js';
+import type { Caller } from '../keys/index.js';
+import { networkOf } from '../platform/shared/index.js';
 
 /** Which rate limits hold for whom. */
 @Injectable()

@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Injectable, UseGuards, applyDecorators } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { BillingService } from '../billing/index.js';
+import { BillingService } from './billing/index.js';
 import { ApiKeyGuard, type Caller, RefusedCaller } from '../keys/index.js';
-import { AppError } from '../shared/index.js';
+import { AppError } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { LoadShedding } from './load-shedding.js';
 import { NoMoreCalls, Overloaded } from './relay.errors.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CatalogService } from '../catalog/index.js';
-import { ChannelDirectory } from '../channels/index.js';
-import { Notifications, TOPICS } from '../database/index.js';
+import { ChannelDirectory } from '../catalog/channels/index.js';
+import { Notifications, TOPICS } from '../platform/database/index.js';
 import { CHECK_PATIENCE_MS, UpstreamQuestions } from './upstream-questions.js';
 
 /** What one channel said to the smallest call there is. */

@@ -1,7 +1,7 @@
 import { type Observable, firstValueFrom, reduce, throwError, timeout } from 'rxjs';
-import type { UpstreamHeaders } from '../call/index.js';
-import type { UpstreamPart } from '../channels/index.js';
-import { AppError } from '../shared/index.js';
+import type { UpstreamHeaders } from '../protocols/contract/index.js';
+import type { UpstreamPart } from './upstream/upstream-client.js';
+import { AppError } from '../platform/shared/index.js';
 import { AnswerSize } from './answer-size.js';
 
 /** What an upstream said to a request that is no call. */

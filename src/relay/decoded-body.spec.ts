@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import type { Config } from '../config/index.js';
+import type { Config } from '../platform/config/index.js';
 import { BodyBudget } from './body-budget.js';
 import { BodyReader } from './body-reader.js';
 import { DecodedBody, encodingsOf } from './decoded-body.js';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable, type Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
-import { ExpansionLimit } from '../shared/index.js';
+import { ExpansionLimit } from '../platform/shared/index.js';
 import { BodyMeasure } from './body-measure.js';
 import { corrupt, left, tooManyEncodings, unsupportedEncoding } from './body.errors.js';
 

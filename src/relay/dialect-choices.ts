@@ -7,8 +7,8 @@ import {
   type ProtocolAdapter,
   type ProtocolId,
   type RequestLine,
-} from '../call/index.js';
-import { AppError } from '../shared/index.js';
+} from '../protocols/contract/index.js';
+import { AppError } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { Bodies } from './bodies.js';
 import type { BodyWatcher } from './body-reader.js';
@@ -31,7 +31,7 @@ export interface DialectChoice extends BodyWatcher {
 }
 
 /** For requests that are in the dialect of their address. */
-export function asAddressed(protocol: ProtocolAdapter, line: RequestLine): DialectChoice {
+function asAddressed(protocol: ProtocolAdapter, line: RequestLine): DialectChoice {
   const reader = protocol.headReader(line);
   return {
     addressed: protocol.id,
@@ -47,6 +47,11 @@ export class DialectChoices {
     private readonly adapters: AdapterRegistry,
     private readonly bodies: Bodies,
   ) {}
+
+  /** For a request to the address of a protocol. Cursor sends Responses requests to the address of Chat Completions. */
+  at(protocol: ProtocolAdapter, line: RequestLine): DialectChoice {
+    return protocol.id === 'chat-completions' ? this.unlessInput(protocol, line) : asAddressed(protocol, line);
+  }
 
   /** A Responses request has `input`; anything else is read, and refused, as Chat Completions. */
   byInput(line: RequestLine): DialectChoice {
@@ -65,7 +70,7 @@ export class DialectChoices {
    * A request that lacks `messages` and has `input` is one of Responses all the same, and is answered as the address
    * says: Cursor sends such. What is as it should be is read once.
    */
-  unlessInput(protocol: ProtocolAdapter, line: RequestLine): DialectChoice {
+  private unlessInput(protocol: ProtocolAdapter, line: RequestLine): DialectChoice {
     const usual = asAddressed(protocol, line);
     return {
       ...usual,

@@ -6,11 +6,11 @@ import {
   type PriceTerms,
   termsOf,
   type TriedAdmission,
-} from '../billing/index.js';
-import type { Call } from '../call/index.js';
+} from './billing/index.js';
+import type { Call } from '../protocols/contract/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
-import type { Subject } from '../limits/index.js';
-import { AppError } from '../shared/index.js';
+import type { Subject } from '../platform/limits/index.js';
+import { AppError } from '../platform/shared/index.js';
 import { CallLimits } from './call-limits.js';
 import { ModelAccess } from './model-access.js';
 

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { type Effort, jsonInterests, type ProtocolId, readJsonFields } from '../call/index.js';
+import { type Effort, jsonInterests, type ProtocolId, readJsonFields } from '../protocols/contract/index.js';
 import { CatalogService } from '../catalog/index.js';
-import { type Channel, ChannelSelection, type ModelOutlook, type Prospect, upstreamModel } from '../channels/index.js';
-import { type AppError, Clock, newId } from '../shared/index.js';
+import { type Channel, upstreamModel } from '../catalog/channels/index.js';
+import { ChannelSelection, type ModelOutlook, type Prospect } from './routing/index.js';
+import { type AppError, Clock, newId } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { type DryAdmission, DryAdmissions, type DryCall, type DryCaller } from './dry-admission.js';
 import { passesVerbatim } from './prepared-request.js';

@@ -1,4 +1,4 @@
-import { type CallEvent, type CallSignal, outputOf } from '../call/index.js';
+import { type CallEvent, type CallSignal, outputOf } from '../protocols/contract/index.js';
 
 /** Tells the engine what the events of a translated answer mean to it. */
 export class EventSignals {

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { defer, isObservable, type Observable, switchMap, throwError, timeout } from 'rxjs';
-import type { AttemptTarget } from '../billing/index.js';
-import type { Frame, UpstreamAdapter } from '../call/index.js';
-import { type Assignment, UpstreamClient } from '../channels/index.js';
+import type { AttemptTarget } from './billing/index.js';
+import type { Frame, UpstreamAdapter } from '../protocols/contract/index.js';
+import { type Assignment } from './routing/index.js';
+import { UpstreamClient } from './upstream/upstream-client.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { AnswerMemory } from './answer-memory.js';
 import { lane } from './lane.js';
 import { type PreparedRequest, prepareRequest } from './prepared-request.js';
-import { monotonicMs } from '../shared/index.js';
+import { monotonicMs } from '../platform/shared/index.js';
 import { RelayTimings } from './relay-timings.js';
 import { TranslationTooSlow } from './relay.errors.js';
 import type { RunningCall } from './running-call.js';

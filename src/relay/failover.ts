@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { catchError, defer, type Observable, switchMap, tap, throwError, timer } from 'rxjs';
-import type { Ticket } from '../billing/index.js';
-import type { Frame } from '../call/index.js';
-import { type Assignment, type CallSelection, NoChannel, Random } from '../channels/index.js';
-import { AppError, monotonicMs } from '../shared/index.js';
+import type { Ticket } from './billing/index.js';
+import type { Frame } from '../protocols/contract/index.js';
+import { type Assignment, type CallSelection, NoChannel, Random } from './routing/index.js';
+import { AppError, monotonicMs } from '../platform/shared/index.js';
 import { assigned } from './assigned.js';
 import { Exchange } from './exchange.js';
 import { NotForThisChannel } from './prepared-request.js';

@@ -1,4 +1,10 @@
-import { ResultCollector, SseSplitter, type CallEvent, type SseEvent, type StreamDecoder } from '../call/index.js';
+import {
+  ResultCollector,
+  SseSplitter,
+  type CallEvent,
+  type SseEvent,
+  type StreamDecoder,
+} from '../protocols/contract/index.js';
 import type { AnswerSink } from './answer-sink.js';
 import { AnswerSize } from './answer-size.js';
 import type { WholeAnswer } from './whole-answer.js';

@@ -1,7 +1,7 @@
 import { Controller, Get, Head, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AdmissionHealth, BillingService } from '../billing/index.js';
-import { DatabaseHealth } from '../database/index.js';
+import { AdmissionHealth, BillingService } from './billing/index.js';
+import { DatabaseHealth } from '../platform/database/index.js';
 import { RunState } from './run-state.js';
 
 type Readiness = 'ok' | 'draining' | 'database unavailable' | 'calls not admitted';

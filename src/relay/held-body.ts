@@ -1,4 +1,4 @@
-import type { BodySize, CallBody, PromptSample } from '../call/index.js';
+import type { BodySize, CallBody, PromptSample } from '../protocols/contract/index.js';
 import type { BodyShare } from './body-budget.js';
 
 /** A body of this size is kept whole while its answer comes, so that its prompt can be counted. */

@@ -1,6 +1,6 @@
 import { type KeyDescription, renderBudgets } from '../keys/index.js';
-import { type Limits, ownElseUsual, renderLimits } from '../limits/index.js';
-import { formatUsd, type JsonObject } from '../shared/index.js';
+import { type Limits, ownElseUsual, renderLimits } from '../platform/limits/index.js';
+import { formatUsd, type JsonObject } from '../platform/shared/index.js';
 import type { CostLine, RecordedCall, ShownSnapshot } from '../usage/index.js';
 
 /**

@@ -2,7 +2,7 @@ import { Controller, Get, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CatalogService } from '../catalog/index.js';
 import { ApiKeyGuard, ApiKeyService } from '../keys/index.js';
-import type { JsonObject } from '../shared/index.js';
+import type { JsonObject } from '../platform/shared/index.js';
 import { CallLookup } from '../usage/index.js';
 import { renderGeneration, renderKey } from './holder.answers.js';
 import { callerOf, requestLineOf } from './request-facts.js';

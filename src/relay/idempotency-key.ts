@@ -1,6 +1,6 @@
 import { createHash, webcrypto } from 'node:crypto';
-import { type RequestLine, headerOf } from '../call/index.js';
-import { AppError } from '../shared/index.js';
+import { type RequestLine, headerOf } from '../protocols/contract/index.js';
+import { AppError } from '../platform/shared/index.js';
 
 const HEADER = 'idempotency-key';
 const MAX_LENGTH = 255;

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Flow, NO_BYTES, SplicedBody } from '../call/index.js';
-import { type Channel, type ChannelCredential, ChannelDirectory, UpstreamClient } from '../channels/index.js';
+import { Flow, NO_BYTES, SplicedBody } from '../protocols/contract/index.js';
+import { type Channel, type ChannelCredential, ChannelDirectory } from '../catalog/channels/index.js';
+import { UpstreamClient } from './upstream/upstream-client.js';
 import { KeyAuthenticator } from '../keys/index.js';
-import { AppError, maskKeys } from '../shared/index.js';
-import { type StoredAnswer, StoredAnswers } from '../stored-answers/index.js';
+import { AppError, maskKeys } from '../platform/shared/index.js';
+import { type StoredAnswer, StoredAnswers } from './stored-responses/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { collected, jsonOf } from './collected-answer.js';
 import { callerOf } from './request-facts.js';

@@ -1,5 +1,5 @@
-import type { AttemptLog } from '../billing/index.js';
-import type { Call, Losses, UpstreamAdapter, UpstreamTarget } from '../call/index.js';
+import type { AttemptLog } from './billing/index.js';
+import type { Call, Losses, UpstreamAdapter, UpstreamTarget } from '../protocols/contract/index.js';
 import type { Answer } from './answer.js';
 import type { RelayTimings } from './relay-timings.js';
 import type { Translation } from './translation.js';

@@ -1,6 +1,6 @@
 import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
-import type { Frame, UpstreamHeaders } from '../call/index.js';
-import type { UpstreamPart } from '../channels/index.js';
+import type { Frame, UpstreamHeaders } from '../protocols/contract/index.js';
+import type { UpstreamPart } from './upstream/upstream-client.js';
 import type { AnswerSink } from './answer-sink.js';
 import { AnswerStream } from './answer-stream.js';
 import type { LaneContext } from './lane-context.js';

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import type { Config } from '../config/index.js';
-import { Metrics } from '../metrics/index.js';
+import type { Config } from '../platform/config/index.js';
+import { Metrics } from '../platform/metrics/index.js';
 import { LoadShedding } from './load-shedding.js';
 
 const LIMITS = { maxCallsInFlight: 1, maxEventLoopDelayMs: 60_000 } as Config;

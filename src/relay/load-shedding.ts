@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
-import { Config } from '../config/index.js';
-import { Metrics } from '../metrics/index.js';
-import { monotonicMs } from '../shared/index.js';
+import { Config } from '../platform/config/index.js';
+import { Metrics } from '../platform/metrics/index.js';
+import { monotonicMs } from '../platform/shared/index.js';
 import { EventLoopLoad } from './event-loop-load.js';
 import { Overloaded } from './relay.errors.js';
 

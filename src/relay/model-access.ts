@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type BillingPlan, requirePrices, unpricedTool } from '../billing/index.js';
-import type { Call, CallHead, ListedModel } from '../call/index.js';
+import { type BillingPlan, requirePrices, unpricedTool } from './billing/index.js';
+import type { Call, CallHead, ListedModel } from '../protocols/contract/index.js';
 import { CatalogService, Offer } from '../catalog/index.js';
-import { ChannelDirectory, NoChannel, takesCalls } from '../channels/index.js';
+import { ChannelDirectory, takesCalls } from '../catalog/channels/index.js';
+import { NoChannel } from './routing/index.js';
 import type { Caller } from '../keys/index.js';
-import { AppError, maskKeys } from '../shared/index.js';
+import { AppError, maskKeys } from '../platform/shared/index.js';
 import { misfitOf } from './request-fit.js';
 
 /** Which models a caller may use. */

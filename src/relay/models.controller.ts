@@ -1,7 +1,7 @@
 import { Controller, Get, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ApiKeyGuard } from '../keys/index.js';
-import type { JsonObject } from '../shared/index.js';
+import type { JsonObject } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { ModelAccess } from './model-access.js';
 import { callerOf, requestLineOf } from './request-facts.js';

@@ -1,5 +1,5 @@
-import type { Flow } from '../call/index.js';
-import { monotonicMs } from '../shared/index.js';
+import type { Flow } from '../protocols/contract/index.js';
+import { monotonicMs } from '../platform/shared/index.js';
 
 /** How often a limit that has come looks whether its answer is still held back. */
 const LOOK_AGAIN_MS = 100;

@@ -7,9 +7,9 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
   type VerbatimLane,
-} from '../call/index.js';
-import { type Channel, upstreamModel } from '../channels/index.js';
-import { AppError } from '../shared/index.js';
+} from '../protocols/contract/index.js';
+import { type Channel, upstreamModel } from '../catalog/channels/index.js';
+import { AppError } from '../platform/shared/index.js';
 import type { RunningCall } from './running-call.js';
 import type { Translation } from './translation.js';
 import type { TranslatedRequest, Translator } from './translations.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { countedPromptTokens, likelyPromptTokens } from '../billing/index.js';
-import type { Call, PromptQuestion } from '../call/index.js';
-import { TokenCounter } from '../tokens/index.js';
-import type { JsonObject } from '../shared/index.js';
+import { countedPromptTokens, likelyPromptTokens } from './billing/index.js';
+import type { Call, PromptQuestion } from '../protocols/contract/index.js';
+import { TokenCounter } from '../protocols/tokens/index.js';
+import type { JsonObject } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { Bodies } from './bodies.js';
 import { ModelAccess } from './model-access.js';

@@ -1,5 +1,5 @@
-import type { OpaqueReasoning } from '../call/index.js';
-import { Config } from '../config/index.js';
+import type { OpaqueReasoning } from '../protocols/contract/index.js';
+import { Config } from '../platform/config/index.js';
 import { ReasoningSeal } from './reasoning-seal.js';
 
 const sealUnder = (secretKey: string): ReasoningSeal =>

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { OpaqueReasoning } from '../call/index.js';
-import { Config } from '../config/index.js';
-import { isJsonObject } from '../shared/index.js';
+import type { OpaqueReasoning } from '../protocols/contract/index.js';
+import { Config } from '../platform/config/index.js';
+import { isJsonObject } from '../platform/shared/index.js';
 
 /** What sealed reasoning begins with, wherever a client sends it back. */
 const VERSION = 'rly1';

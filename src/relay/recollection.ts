@@ -1,6 +1,13 @@
-import { type JsonTree, type KeptAnswer, parseJsonTree, type ProtocolAdapter, type TreeObject } from '../call/index.js';
-import { type Channel, type Maker, sharesState } from '../channels/index.js';
-import type { StoredAnswer } from '../stored-answers/index.js';
+import {
+  type JsonTree,
+  type KeptAnswer,
+  parseJsonTree,
+  type ProtocolAdapter,
+  type TreeObject,
+} from '../protocols/contract/index.js';
+import { type Channel, sharesState } from '../catalog/channels/index.js';
+import { type Maker } from './routing/index.js';
+import type { StoredAnswer } from './stored-responses/index.js';
 
 /** What was found of the answers that a request names. */
 export interface Found {

@@ -1,6 +1,11 @@
 import type { Subscriber } from 'rxjs';
-import { type Frame, type UpstreamAdapter, type UpstreamHeaders, classifyInnerError } from '../call/index.js';
-import { AppError, isJsonObject } from '../shared/index.js';
+import {
+  type Frame,
+  type UpstreamAdapter,
+  type UpstreamHeaders,
+  classifyInnerError,
+} from '../protocols/contract/index.js';
+import { AppError, isJsonObject } from '../platform/shared/index.js';
 import type { AnswerSink } from './answer-sink.js';
 
 /** More than this of an error's body is not looked at. */

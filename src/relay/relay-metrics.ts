@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { ProtocolId } from '../call/index.js';
-import { Config } from '../config/index.js';
-import { Metrics } from '../metrics/index.js';
+import type { ProtocolId } from '../protocols/contract/index.js';
+import { Config } from '../platform/config/index.js';
+import { Metrics } from '../platform/metrics/index.js';
 import { BodyBudget } from './body-budget.js';
 import { RunState } from './run-state.js';
 import { SharedMemory } from './shared-memory.js';

@@ -1,4 +1,4 @@
-import { AppError, type FieldFault } from '../shared/index.js';
+import { AppError, type FieldFault } from '../platform/shared/index.js';
 
 /** A call that came while the process was on its way out. SDKs try again, and find another process or the next one. */
 export class NoMoreCalls extends AppError {

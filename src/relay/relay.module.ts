@@ -1,13 +1,15 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { BillingModule } from '../billing/index.js';
+import { BillingModule } from './billing/index.js';
 import { CatalogModule } from '../catalog/index.js';
-import { ChannelsModule } from '../channels/index.js';
+import { RoutingModule } from './routing/index.js';
+import { UpstreamClient } from './upstream/upstream-client.js';
+import { UpstreamPools } from './upstream/upstream-pools.js';
 import { KeysModule } from '../keys/index.js';
-import { MetricsModule } from '../metrics/index.js';
-import { LimitsModule } from '../limits/index.js';
-import { StoredAnswersModule } from '../stored-answers/index.js';
-import { TokensModule } from '../tokens/index.js';
+import { MetricsModule } from '../platform/metrics/index.js';
+import { LimitsModule } from '../platform/limits/index.js';
+import { StoredAnswersModule } from './stored-responses/index.js';
+import { TokensModule } from '../protocols/tokens/index.js';
 import { UsageModule } from '../usage/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { Admissions } from './admissions.js';
@@ -56,7 +58,7 @@ import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
     KeysModule,
     MetricsModule,
     LimitsModule,
-    ChannelsModule,
+    RoutingModule,
     BillingModule,
     TokensModule,
     UsageModule,
@@ -98,6 +100,8 @@ import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
     TranslationThread,
     Turns,
     UpstreamPromptCounts,
+    UpstreamClient,
+    UpstreamPools,
   ],
   exports: [
     AdapterRegistry,
@@ -113,6 +117,7 @@ import { UpstreamPromptCounts } from './upstream-prompt-counts.js';
     LoadShedding,
     PromptCounts,
     RelayService,
+    RoutingModule,
     RunState,
   ],
 })

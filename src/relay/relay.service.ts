@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, defer } from 'rxjs';
-import { accounted, type Admission, BillingService } from '../billing/index.js';
-import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
+import { accounted, type Admission, BillingService } from './billing/index.js';
+import type { Call, Frame, ProtocolAdapter } from '../protocols/contract/index.js';
 import type { Caller } from '../keys/index.js';
-import { AppError } from '../shared/index.js';
+import { AppError } from '../platform/shared/index.js';
 import { Admissions } from './admissions.js';
 import type { Answer } from './answer.js';
 import { Attempts } from './attempts.js';
 import { Bodies } from './bodies.js';
-import { asAddressed, type DialectChoice } from './dialect-choices.js';
+import type { DialectChoice } from './dialect-choices.js';
 import type { HeldBody } from './held-body.js';
 import { fingerprintOf, idempotencyKeyOf } from './idempotency-key.js';
 import { Replies } from './replies.js';
@@ -49,16 +49,16 @@ export class RelayService {
   ) {}
 
   /**
-   * Answers one request, of a dialect or of one that is to be chosen.
+   * Answers one request.
    * @throws AppError when the call failed before anything was written; its row is written by then
    */
-  async answer(dialect: ProtocolAdapter | DialectChoice, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async answer(choice: DialectChoice, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = callerOf(request);
     const arrival = arrivalOf(request);
     const answer = this.replies.open(request.id, caller, arrival.startedMs);
     let read: ReadCall | undefined;
     try {
-      const { call, asked, answers, body, share } = (read = await this.readOrRefuse(dialect, request, caller, answer));
+      const { call, asked, answers, body, share } = (read = await this.readOrRefuse(choice, request, caller, answer));
       answer.onBodySpent = () => body.shrink(call.head.size);
       if (share !== undefined) return await this.sendShared(read, share, caller, answer, reply);
       await this.replies.send(reply, call, answers, answer, this.run({ call, asked, answers }, caller, answer));
@@ -93,12 +93,11 @@ export class RelayService {
   }
 
   private async readOrRefuse(
-    dialect: ProtocolAdapter | DialectChoice,
+    choice: DialectChoice,
     request: FastifyRequest,
     caller: Caller,
     answer: Answer,
   ): Promise<ReadCall> {
-    const choice = 'headReader' in dialect ? asAddressed(dialect, requestLineOf(request)) : dialect;
     try {
       const { interruption } = answer;
       const call = await unlessInterrupted(this.read(choice, request, caller), interruption, ({ body }) => body.drop());

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Observable } from 'rxjs';
-import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
+import type { Call, Frame, ProtocolAdapter } from '../protocols/contract/index.js';
 import type { Caller } from '../keys/index.js';
 import { Answer, type ReplyFacts } from './answer.js';
 import { RelayMetrics } from './relay-metrics.js';

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Observable, Subscription } from 'rxjs';
-import type { Call, Frame, ProtocolAdapter } from '../call/index.js';
-import { AppError } from '../shared/index.js';
+import type { Call, Frame, ProtocolAdapter } from '../protocols/contract/index.js';
+import { AppError } from '../platform/shared/index.js';
 import type { ReplyFacts } from './answer.js';
 import type { RelayTimings } from './relay-timings.js';
 

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { CallTrace, RequestLine } from '../call/index.js';
+import type { CallTrace, RequestLine } from '../protocols/contract/index.js';
 import type { Caller } from '../keys/index.js';
-import { addressOf, idTime, monotonicMs } from '../shared/index.js';
+import { addressOf, idTime, monotonicMs } from '../platform/shared/index.js';
 
 /** What is known of a request from its first moment on. */
 interface Arrival {

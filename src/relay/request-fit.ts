@@ -1,6 +1,6 @@
-import type { Call } from '../call/index.js';
-import { type Channel, refusesUnknownMembers } from '../channels/index.js';
-import { AppError } from '../shared/index.js';
+import type { Call } from '../protocols/contract/index.js';
+import { type Channel, refusesUnknownMembers } from '../catalog/channels/index.js';
+import { AppError } from '../platform/shared/index.js';
 
 /** What a channel is looked at for. */
 type Asking = Pick<Call, 'protocol' | 'head'>;

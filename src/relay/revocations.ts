@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../database/index.js';
+import { idIn, Notifications, TOPICS, UNHEARD_CACHE_MS } from '../platform/database/index.js';
 import { type Caller, KeyAuthenticator } from '../keys/index.js';
-import { reasonOf } from '../shared/index.js';
+import { reasonOf } from '../platform/shared/index.js';
 import { RunState } from './run-state.js';
 
 /**

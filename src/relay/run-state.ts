@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Interruption } from '../call/index.js';
+import { Interruption } from '../protocols/contract/index.js';
 import type { Caller } from '../keys/index.js';
-import type { AppError } from '../shared/index.js';
+import type { AppError } from '../platform/shared/index.js';
 import { CutOff } from './relay.errors.js';
 
 interface RunningCall {

@@ -1,5 +1,5 @@
-import type { Admission, Ticket } from '../billing/index.js';
-import type { ProtocolAdapter } from '../call/index.js';
+import type { Admission, Ticket } from './billing/index.js';
+import type { ProtocolAdapter } from '../protocols/contract/index.js';
 import type { Answer } from './answer.js';
 
 /** An admitted call that is being answered. */

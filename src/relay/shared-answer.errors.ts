@@ -1,4 +1,4 @@
-import { AppError } from '../shared/index.js';
+import { AppError } from '../platform/shared/index.js';
 
 export class KeyOfAnotherRequest extends AppError {
   constructor(callId: string) {

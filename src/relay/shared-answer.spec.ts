@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs';
-import { type Flow, type Frame, Interruption } from '../call/index.js';
-import type { Config } from '../config/index.js';
-import { AppError } from '../shared/index.js';
+import { type Flow, type Frame, Interruption } from '../protocols/contract/index.js';
+import type { Config } from '../platform/config/index.js';
+import { AppError } from '../platform/shared/index.js';
 import { Answer } from './answer.js';
 import { SharedAnswer } from './shared-answer.js';
 import { SharedMemory } from './shared-memory.js';

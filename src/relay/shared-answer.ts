@@ -1,5 +1,5 @@
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
-import { Flow, type Frame, type Waits } from '../call/index.js';
+import { Flow, type Frame, type Waits } from '../protocols/contract/index.js';
 import type { Answer, ReplyFacts } from './answer.js';
 import { TooFarBehind } from './shared-answer.errors.js';
 import type { SharedMemory } from './shared-memory.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../config/index.js';
+import { Config } from '../platform/config/index.js';
 
 /** What the answers that clients may share take of memory, all together. */
 @Injectable()

@@ -1,10 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { concatMap, defer, finalize, from, map, type Observable, of } from 'rxjs';
-import type { Call, CallSignal, CreatedState, Frame, ScopedId } from '../call/index.js';
-import { type Channel, type Maker, sharesState } from '../channels/index.js';
+import type { Call, CallSignal, CreatedState, Frame, ScopedId } from '../protocols/contract/index.js';
+import { type Channel, sharesState } from '../catalog/channels/index.js';
+import { type Maker } from './routing/index.js';
 import type { Caller } from '../keys/index.js';
-import { AppError, reasonOf, within } from '../shared/index.js';
-import { UpstreamStates } from '../stored-answers/index.js';
+import { AppError, reasonOf, within } from '../platform/shared/index.js';
+import { UpstreamStates } from './stored-responses/index.js';
 
 /** The end of a response waits no longer than this until its state is recorded. */
 const PATIENCE_MS = 2000;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type CallEvent, EventGrammar, SseEvent, type StreamDecoder } from '../call/index.js';
+import { type CallEvent, EventGrammar, SseEvent, type StreamDecoder } from '../protocols/contract/index.js';
 import { StoppingDecoder } from './stopping-decoder.js';
 
 const NOTHING = new SseEvent(Buffer.from(''));

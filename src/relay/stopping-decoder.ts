@@ -1,4 +1,4 @@
-import type { CallEvent, SseEvent, StreamDecoder } from '../call/index.js';
+import type { CallEvent, SseEvent, StreamDecoder } from '../protocols/contract/index.js';
 
 /**
  * Ends an answer where the model writes one of the client's stop texts, for upstreams that cannot be asked to. So much of

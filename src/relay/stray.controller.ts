@@ -10,9 +10,9 @@ import {
   Injectable,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Config } from '../config/index.js';
+import { Config } from '../platform/config/index.js';
 import { ApiKeyGuard } from '../keys/index.js';
-import { AppError, maskKeys } from '../shared/index.js';
+import { AppError, maskKeys } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { isApiRequest, wantsWebSocket } from './api-request.js';
 import { requestLineOf } from './request-facts.js';

@@ -1,6 +1,6 @@
-import type { Ticket } from '../billing/index.js';
-import type { UpstreamAdapter, UpstreamRequest } from '../call/index.js';
-import type { Channel } from '../channels/index.js';
+import type { Ticket } from './billing/index.js';
+import type { UpstreamAdapter, UpstreamRequest } from '../protocols/contract/index.js';
+import type { Channel } from '../catalog/channels/index.js';
 
 const HEADERS = ['traceparent', 'tracestate'];
 

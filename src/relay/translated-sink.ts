@@ -1,5 +1,5 @@
 import type { Subscriber } from 'rxjs';
-import type { CallResult, Frame, StreamDecoder } from '../call/index.js';
+import type { CallResult, Frame, StreamDecoder } from '../protocols/contract/index.js';
 import type { AnswerSink } from './answer-sink.js';
 import { AnswerStream } from './answer-stream.js';
 import { EventSignals } from './event-signals.js';

@@ -1,4 +1,11 @@
-import type { CallEvent, MeterReading, SseEvent, StreamDecoder, StreamMeter, StreamRenderer } from '../call/index.js';
+import type {
+  CallEvent,
+  MeterReading,
+  SseEvent,
+  StreamDecoder,
+  StreamMeter,
+  StreamRenderer,
+} from '../protocols/contract/index.js';
 import type { EventSignals } from './event-signals.js';
 
 interface StreamParts {

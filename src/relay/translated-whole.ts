@@ -1,4 +1,4 @@
-import { type CallResult, eventsOf } from '../call/index.js';
+import { type CallResult, eventsOf } from '../protocols/contract/index.js';
 import type { AnswerSink } from './answer-sink.js';
 import { AnswerSize } from './answer-size.js';
 import type { WholeAnswer } from './whole-answer.js';

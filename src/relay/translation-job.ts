@@ -15,8 +15,8 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
   writeJson,
-} from '../call/index.js';
-import { AppError, type ErrorDetails, type ErrorKind } from '../shared/index.js';
+} from '../protocols/contract/index.js';
+import { AppError, type ErrorDetails, type ErrorKind } from '../platform/shared/index.js';
 import { type Found, Recollection } from './recollection.js';
 import { Translation } from './translation.js';
 

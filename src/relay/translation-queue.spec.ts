@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { firstValueFrom } from 'rxjs';
-import type { CallBody } from '../call/index.js';
-import type { Config } from '../config/index.js';
+import type { CallBody } from '../protocols/contract/index.js';
+import type { Config } from '../platform/config/index.js';
 import { BodyBudget } from './body-budget.js';
 import type { ReasoningSeal } from './reasoning-seal.js';
 import { TranslationQueue, TranslationThread } from './translation-queue.js';

@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Observable, type Subscriber } from 'rxjs';
 import { Worker } from 'node:worker_threads';
-import type { CallBody } from '../call/index.js';
-import { AppError } from '../shared/index.js';
+import type { CallBody } from '../protocols/contract/index.js';
+import { AppError } from '../platform/shared/index.js';
 import { BodyBudget, type BodyShare } from './body-budget.js';
 import { ReasoningSeal } from './reasoning-seal.js';
 import { CutOff } from './relay.errors.js';
@@ -18,7 +18,7 @@ const MEMORY_PER_VALUE = 250;
 /** The program of the thread that translates large requests, and its limits. Tests replace it. */
 @Injectable()
 export class TranslationThread {
-  readonly program: URL = new URL('../translation-worker.js', import.meta.url);
+  readonly program: URL = new URL('./translation-worker.js', import.meta.url);
   /** Requests that are as small are translated at once: it takes a few milliseconds. */
   readonly maxInlineBytes: number = 512 * 1024;
   readonly maxInlineValues: number = 4000;

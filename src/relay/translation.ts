@@ -15,7 +15,7 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
   eventsOf,
-} from '../call/index.js';
+} from '../protocols/contract/index.js';
 import { StoppingDecoder } from './stopping-decoder.js';
 
 /** Bytes of a prompt that are one token, roughly. */

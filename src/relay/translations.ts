@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { firstValueFrom, map, type Observable } from 'rxjs';
-import { countedPromptTokens, likelyPromptTokens } from '../billing/index.js';
+import { countedPromptTokens, likelyPromptTokens } from './billing/index.js';
 import {
   type Call,
   type CallContent,
@@ -13,10 +13,10 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
   writeJson,
-} from '../call/index.js';
+} from '../protocols/contract/index.js';
 import type { Caller } from '../keys/index.js';
-import { AppError } from '../shared/index.js';
-import { TokenCounter } from '../tokens/index.js';
+import { AppError } from '../platform/shared/index.js';
+import { TokenCounter } from '../protocols/tokens/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { ReasoningSeal } from './reasoning-seal.js';
 import type { Recollection } from './recollection.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { monotonicMs } from '../shared/index.js';
+import { monotonicMs } from '../platform/shared/index.js';
 
 /** So long the work of a turn may take, all calls together, before everything else has its turn. */
 const TURN_MS = 2;

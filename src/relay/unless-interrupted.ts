@@ -1,4 +1,4 @@
-import type { Interruption } from '../call/index.js';
+import type { Interruption } from '../protocols/contract/index.js';
 
 /**
  * What the promise resolves with; `discard` gets it when it comes too late.

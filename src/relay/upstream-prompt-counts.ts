@@ -1,15 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type Call, Flow, type PromptQuestion, type TreeObject, UpstreamRefusal } from '../call/index.js';
-import {
-  type Assignment,
-  type Channel,
-  ChannelSelection,
-  NoChannel,
-  UpstreamClient,
-  upstreamModel,
-} from '../channels/index.js';
+import { type Call, Flow, type PromptQuestion, type TreeObject, UpstreamRefusal } from '../protocols/contract/index.js';
+import { type Channel, upstreamModel } from '../catalog/channels/index.js';
+import { type Assignment, ChannelSelection, NoChannel } from './routing/index.js';
+import { UpstreamClient } from './upstream/upstream-client.js';
 import type { Caller } from '../keys/index.js';
-import { isJsonObject, type JsonObject } from '../shared/index.js';
+import { isJsonObject, type JsonObject } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { affinityOfCall } from './affinity.js';
 import { admitsNamed, AnswerMemory, keeperOf } from './answer-memory.js';

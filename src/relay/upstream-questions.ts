@@ -7,9 +7,11 @@ import {
   type TokenUsage,
   type UpstreamAdapter,
   type UpstreamRequest,
-} from '../call/index.js';
-import { type Channel, CheckCalls, type CheckTarget, UpstreamClient } from '../channels/index.js';
-import { AppError, isJsonObject, monotonicMs, reasonOf, type Secret } from '../shared/index.js';
+} from '../protocols/contract/index.js';
+import { type Channel } from '../catalog/channels/index.js';
+import { CheckCalls, type CheckTarget } from './routing/index.js';
+import { UpstreamClient } from './upstream/upstream-client.js';
+import { AppError, isJsonObject, monotonicMs, reasonOf, type Secret } from '../platform/shared/index.js';
 import { AdapterRegistry } from './adapter.registry.js';
 import { type CollectedAnswer, collected, jsonOf } from './collected-answer.js';
 

@@ -1,4 +1,4 @@
-import type { UpstreamHeaders } from '../call/index.js';
+import type { UpstreamHeaders } from '../protocols/contract/index.js';
 
 const NAMES = ['x-request-id', 'request-id'];
 /** Whatever a server writes there is only kept, and shown to operators. */

@@ -1,4 +1,4 @@
-import type { Call, CallSignal, VerbatimLane } from '../call/index.js';
+import type { Call, CallSignal, VerbatimLane } from '../protocols/contract/index.js';
 import type { Answer } from './answer.js';
 import type { FrameOutlet } from './frame-outlet.js';
 import { AnswerSize } from './answer-size.js';

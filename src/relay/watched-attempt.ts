@@ -1,8 +1,8 @@
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
-import type { AttemptLog } from '../billing/index.js';
-import type { Frame } from '../call/index.js';
-import type { ChannelTimeouts } from '../channels/index.js';
-import { AppError, monotonicMs, recordedMessage } from '../shared/index.js';
+import type { AttemptLog } from './billing/index.js';
+import type { Frame } from '../protocols/contract/index.js';
+import type { ChannelTimeouts } from '../catalog/channels/index.js';
+import { AppError, monotonicMs, recordedMessage } from '../platform/shared/index.js';
 import type { Answer } from './answer.js';
 import { Patience } from './patience.js';
 

@@ -1,4 +1,4 @@
-import { type CallEvent, type CallResult, type CallSignal, NO_BYTES } from '../call/index.js';
+import { type CallEvent, type CallResult, type CallSignal, NO_BYTES } from '../protocols/contract/index.js';
 import type { Answer } from './answer.js';
 import type { EventSignals } from './event-signals.js';
 import type { FrameOutlet } from './frame-outlet.js';

@@ -1,8 +1,8 @@
 // The log of calls as people see it: finding one and explaining its cost, lists and sums with their pages, the export
 // as CSV, and the partitions that it is written to. Does not own the rows themselves: admission and settlement write
 // them. Reads accounts and keys for their names, and owns neither.
-export { type CallResult, RESULT_LABELS, RESULT_TONES } from './calls/call-result.js';
-export type { CallBackground } from './calls/call-backgrounds.js';
+export { CALL_RESULTS, type CallResult, RESULT_LABELS, RESULT_TONES } from './calls/call-result.js';
+export { type CallBackground, callBackgrounds } from './calls/call-backgrounds.js';
 export { type CallAttempt, type CallDetails, CallDetailsReader } from './calls/call-details.js';
 export { CallLookup } from './calls/call-lookup.js';
 export { type KeyReport, KeyReportReader } from './keys/key-report.js';
@@ -13,33 +13,24 @@ export type { Latency } from './sums/latencies.js';
 export type { Percentiles } from './sums/latency-buckets.js';
 export { type MarginPart, readMargins } from './sums/margins-reader.js';
 export { type AnswerCounts, type ModelAnswers, readModelAnswers } from './models/model-answers.js';
-export type { ModelTrouble } from './models/model-troubles.js';
-export { type UsageOverview, UsageOverviewReader } from './pages/overview-reader.js';
-export { type AllCallsPage, AllCallsReader } from './pages/all-calls-reader.js';
-export { callPage } from './pages/call.view.js';
-export { type CostFormula, costFormula } from './pages/cost-formula.js';
-export { entryOf, type LogEntry, LogPlaces } from './pages/log-places.js';
-export { usageCharts } from './pages/usage-charts.view.js';
-export { type LogFigures, logPage } from './pages/usage-logs.view.js';
-export {
-  addressOf as logAddress,
-  type AddressParts,
-  filterOf,
-  type UsageQuery,
-  usageQuery,
-} from './pages/usage-query.js';
-export type { CostLine, RecordedCall, ShownSnapshot } from './calls/recorded-call.js';
+export { type ModelTrouble, modelTroubles } from './models/model-troubles.js';
+export { type CostLine, type RecordedCall, type ShownSnapshot, type UpstreamReport } from './calls/recorded-call.js';
 export { type Query, TimeLimitedReads } from './time-limited-reads.js';
 export { type UsageDay, UsageDays } from './sums/usage-days.js';
 export { UsageExport, type UsageSelection } from './export/usage-export.js';
 export { ownShare } from './sums/own-share.js';
 export { countCalls, readTraffic, type Span, type Traffic, type TrafficFigures } from './sums/traffic-reader.js';
 export { type ChartScale, type ChartUnit, unitFor } from './sums/usage-chart.js';
-export type { LoggedCall } from './log/usage-log.js';
+export { type LoggedCall, type LogPage, UsageLog } from './log/usage-log.js';
 export { CallPartitions } from './retention/partitions.js';
 export { CallRetention } from './retention/retention.js';
 export { CallNotFound, RangeTooLarge } from './usage.errors.js';
 export { UsageModule } from './usage.module.js';
 export { RollerTimings, UsageRoller } from './sums/usage-roller.js';
 export { csvLines } from './export/usage.csv.js';
-export { type UsageFigures, type UsageSums, UsageSumsReader } from './sums/usage-sums.js';
+export { type Division, type UsageBar, type UsageFigures, type UsageSums, UsageSumsReader } from './sums/usage-sums.js';
+export { missingCalls } from './retention/missing-calls.js';
+export { type UsageFilter } from './usage-filter.js';
+export { type LogPosition, type LogStart } from './log/log-start.js';
+export { UPSTREAM_ANSWERS, upstreamAnswer } from './upstream-answer.js';
+export { usedNames } from './log/used-names.js';

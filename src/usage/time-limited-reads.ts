@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { codeOf } from '../shared/index.js';
+import { codeOf } from '../platform/shared/index.js';
 import { RangeTooLarge } from './usage.errors.js';
 
 /** How long one statement for a page may run. */

@@ -1,4 +1,4 @@
-import { AppError, maskKeys } from '../shared/index.js';
+import { AppError, maskKeys } from '../platform/shared/index.js';
 
 /** Says the same of a call that is another account's: that it exists is nobody else's business. */
 export class CallNotFound extends AppError {

@@ -1,7 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '../auth/index.js';
-import { SettingsModule } from '../settings/index.js';
-import { StoredAnswersModule } from '../stored-answers/index.js';
+import { SettingsModule } from '../platform/settings/index.js';
 import { DroppedMonths } from './retention/dropped-months.repository.js';
 import { CallRetention } from './retention/retention.js';
 import { CallDetailsReader } from './calls/call-details.js';
@@ -10,14 +8,7 @@ import { KeyReportReader } from './keys/key-report.js';
 import { KeyUse } from './keys/key-use.js';
 import { KeyUseSums } from './keys/key-use-sums.js';
 import { KeyUsesReader } from './keys/key-uses.js';
-import { AllCallsReader } from './pages/all-calls-reader.js';
-import { LogPlaces } from './pages/log-places.js';
-import { LogReader } from './pages/log-reader.js';
-import { UsageCsv } from './pages/usage-csv.js';
-import { UsageLogsController } from './pages/usage-logs.controller.js';
-import { UsageLogsPages } from './pages/usage-logs.pages.js';
 import { CallPartitions } from './retention/partitions.js';
-import { UsageOverviewReader } from './pages/overview-reader.js';
 import { TimeLimitedReads } from './time-limited-reads.js';
 import { UsageDays } from './sums/usage-days.js';
 import { UsageExport } from './export/usage-export.js';
@@ -27,10 +18,8 @@ import { UsageSumsReader } from './sums/usage-sums.js';
 import { UsageRepository } from './export/usage.repository.js';
 
 @Module({
-  imports: [AuthModule, SettingsModule, StoredAnswersModule],
-  controllers: [UsageLogsController],
+  imports: [SettingsModule],
   providers: [
-    AllCallsReader,
     UsageRepository,
     UsageExport,
     CallDetailsReader,
@@ -42,14 +31,9 @@ import { UsageRepository } from './export/usage.repository.js';
     CallPartitions,
     CallRetention,
     DroppedMonths,
-    LogPlaces,
-    LogReader,
-    UsageCsv,
-    UsageLogsPages,
     TimeLimitedReads,
     UsageDays,
     UsageLog,
-    UsageOverviewReader,
     RollerTimings,
     UsageRoller,
     UsageSumsReader,
@@ -57,9 +41,7 @@ import { UsageRepository } from './export/usage.repository.js';
   exports: [
     CallPartitions,
     CallRetention,
-    AllCallsReader,
     CallDetailsReader,
-    LogPlaces,
     UsageExport,
     CallLookup,
     KeyReportReader,
@@ -68,7 +50,7 @@ import { UsageRepository } from './export/usage.repository.js';
     KeyUsesReader,
     TimeLimitedReads,
     UsageDays,
-    UsageOverviewReader,
+    UsageLog,
     UsageRoller,
     UsageSumsReader,
   ],

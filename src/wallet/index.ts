@@ -3,13 +3,13 @@
 // and cost: admission and settlement write that.
 export { AllowanceService } from './allowance/allowance.service.js';
 export { AllowancePeriod, AllowanceTurn } from './allowance/allowance-turn.js';
-export { type AllowanceOutlook, lastingBalance } from './allowance/allowance-outlook.js';
-export { expiryNote } from './allowance/allowance-words.js';
+export { allowanceOf, type AllowanceOutlook, lastingBalance } from './allowance/allowance-outlook.js';
+export { allowanceView, expiryNote } from './allowance/allowance-words.js';
 export { AllowanceCalendar, type CalendarMoment } from './allowance/allowance-calendar.js';
 export { LedgerCheck, type LedgerReport } from './ledger-check.js';
 export { CodeNotRedeemable, CodesNotPossible } from './redemption.errors.js';
 export { CODE_STATES, type CodeFilter, type CodePosition, type CodeState } from './listed-code.js';
-export { type RedemptionCode, RedemptionService } from './redemption.service.js';
+export { type Redemption, type RedemptionCode, RedemptionService } from './redemption.service.js';
 export { AmountNotPossible, DebitTooLarge, WalletClosed, WalletInUse, WalletNotFound } from './wallet.errors.js';
 export { type Outlook, WalletOutlook } from './wallet-outlook.js';
 export { Reconciliation } from './payments/reconciliation.js';
@@ -17,10 +17,18 @@ export type { PaymentProblem } from './payments/payment-problem.js';
 export { PaymentProblems } from './payments/payment-problems.js';
 export { WalletEnd } from './wallet-end.js';
 export { WalletModule } from './wallet.module.js';
-export { type TopUp, WalletStatement } from './wallet-statement.js';
+export {
+  type BalanceAt,
+  type ConsumptionDay,
+  type ConsumptionPage,
+  type TopUp,
+  type TopUpPage,
+  WalletStatement,
+} from './wallet-statement.js';
 export { EVENT_TYPES, WEBHOOK_PATH } from './payments/stripe.wire.js';
-export { exactAmount } from './pages/exact-amount.js';
-export { paymentWords } from './pages/payment.view.js';
-export { MOVEMENT_WORDS } from './pages/top-up-row.js';
-export type { TopUpPosition } from './wallet-movements.js';
+export { type PaymentOfMovement, type TopUpPosition } from './wallet-movements.js';
 export { type WalletBalance, type WalletPreview, WalletService } from './wallet.service.js';
+export { type PaymentOffer, isPayable, offerIn, payableWords } from './payments/payment-offer.js';
+export { CheckoutService, TooManyUnpaid } from './payments/checkout.service.js';
+export { PaymentsUnavailable } from './payments/stripe-api.js';
+export { type TopUpOrder, type TopUpState, payableAt } from './payments/top-up.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { formatUsd } from '../shared/index.js';
+import { formatUsd } from '../platform/shared/index.js';
 import type { LedgerRule } from './ledger-rule.js';
 import { LEDGER_RULES } from './ledger-rules.js';
 

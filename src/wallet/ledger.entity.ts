@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { nanosColumn } from '../database/index.js';
-import type { Nanos } from '../shared/index.js';
+import { nanosColumn } from '../platform/database/index.js';
+import type { Nanos } from '../platform/shared/index.js';
 
 /**
  * `owed`: a release that paid what its account owes. `redemption`: a code that was redeemed. `payment`: what came

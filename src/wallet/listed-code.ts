@@ -1,4 +1,4 @@
-import type { Nanos } from '../shared/index.js';
+import type { Nanos } from '../platform/shared/index.js';
 
 /** A code as the operator sees it: never the code itself. */
 export interface ListedCode {

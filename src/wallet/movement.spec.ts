@@ -1,4 +1,4 @@
-import { nanos } from '../shared/index.js';
+import { nanos } from '../platform/shared/index.js';
 import { freeIn, takeBack, topUp } from './movement.js';
 
 const aWallet = (balance: bigint, held: bigint, owed: bigint) => ({

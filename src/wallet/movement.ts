@@ -1,4 +1,4 @@
-import { type Nanos, nanos } from '../shared/index.js';
+import { type Nanos, nanos } from '../platform/shared/index.js';
 import type { WalletEntity } from './wallet.entity.js';
 
 /** The two sides of a wallet in one ledger entry; the house's side is what makes the sum zero. */

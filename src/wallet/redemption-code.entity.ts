@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { nanosColumn } from '../database/index.js';
-import type { Nanos } from '../shared/index.js';
+import { nanosColumn } from '../platform/database/index.js';
+import type { Nanos } from '../platform/shared/index.js';
 
 /** A code that is worth money once, unless it is voided before. It is redeemed when it has an entry. */
 @Entity('redemption_codes')

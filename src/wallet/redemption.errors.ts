@@ -1,4 +1,4 @@
-import { AppError, formatUsd, MAX_AMOUNT } from '../shared/index.js';
+import { AppError, formatUsd, MAX_AMOUNT } from '../platform/shared/index.js';
 
 /** A code that is worth nothing to whoever typed it; the message says why. */
 export class CodeNotRedeemable extends AppError {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { nanos } from '../shared/index.js';
+import { nanos } from '../platform/shared/index.js';
 import type { CodeFilter, CodePosition, ListedCode } from './listed-code.js';
 import { RedemptionCodeEntity } from './redemption-code.entity.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '../audit/index.js';
-import { Clock, formatUsd, generateCode, hashCode, MAX_AMOUNT, type Nanos, newId } from '../shared/index.js';
+import { AuditLog } from '../platform/audit/index.js';
+import { Clock, formatUsd, generateCode, hashCode, MAX_AMOUNT, type Nanos, newId } from '../platform/shared/index.js';
 import type { RedemptionCodeEntity } from './redemption-code.entity.js';
 import { CodeNotRedeemable, CodesNotPossible } from './redemption.errors.js';
 import type { CodeFilter, CodePosition, CodeState, ListedCode } from './listed-code.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Clock } from '../shared/index.js';
+import { Clock } from '../platform/shared/index.js';
 import { AllowanceService } from './allowance/allowance.service.js';
 import { CheckoutService } from './payments/checkout.service.js';
 import { type ClosedOrder, TopUpRepository } from './payments/top-up.repository.js';

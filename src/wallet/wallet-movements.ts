@@ -1,4 +1,4 @@
-import { type Nanos, nanos } from '../shared/index.js';
+import { type Nanos, nanos } from '../platform/shared/index.js';
 import type { Query } from '../usage/index.js';
 import type { LedgerEntryKind } from './ledger.entity.js';
 import type { TopUpOrder, TopUpState } from './payments/top-up.js';

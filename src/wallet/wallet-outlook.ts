@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Settings } from '../settings/index.js';
-import type { Nanos } from '../shared/index.js';
+import { Settings } from '../platform/settings/index.js';
+import type { Nanos } from '../platform/shared/index.js';
 import { TimeLimitedReads } from '../usage/index.js';
 import { type AllowanceOutlook, allowanceOf } from './allowance/allowance-outlook.js';
 import { WalletStatement } from './wallet-statement.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { addDays, dayOf, type Nanos, nanos, startOfDay, ZERO } from '../shared/index.js';
+import { addDays, dayOf, type Nanos, nanos, startOfDay, ZERO } from '../platform/shared/index.js';
 import { type Query, type UsageDay, UsageDays } from '../usage/index.js';
 import type { WalletBalance } from './wallet.service.js';
 import { WalletNotFound } from './wallet.errors.js';

@@ -1,4 +1,4 @@
-import { AppError, formatUsd, MAX_AMOUNT, type Nanos } from '../shared/index.js';
+import { AppError, formatUsd, MAX_AMOUNT, type Nanos } from '../platform/shared/index.js';
 
 export class WalletNotFound extends AppError {
   constructor(accountId: string) {

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule } from '../auth/index.js';
-import { SettingsModule } from '../settings/index.js';
+import { SettingsModule } from '../platform/settings/index.js';
 import { UsageModule } from '../usage/index.js';
 import { AllowanceCalendar } from './allowance/allowance-calendar.js';
 import { AllowanceEntity, AllowanceMonthEntity } from './allowance/allowance.entity.js';
@@ -10,15 +9,6 @@ import { AllowanceService } from './allowance/allowance.service.js';
 import { AllowancePeriod, AllowanceTurn } from './allowance/allowance-turn.js';
 import { LedgerCheck } from './ledger-check.js';
 import { LedgerEntryEntity, LedgerLineEntity } from './ledger.entity.js';
-import { Paying } from './pages/paying.js';
-import { PaymentPages } from './pages/payment.pages.js';
-import { PaymentsController } from './pages/payments.controller.js';
-import { Redeeming } from './pages/redeeming.js';
-import { WalletCsv } from './pages/wallet-csv.js';
-import { WalletShell } from './pages/wallet-shell.js';
-import { WalletReader } from './pages/wallet-reader.js';
-import { WalletController } from './pages/wallet.controller.js';
-import { WalletPages } from './pages/wallet.pages.js';
 import { CheckoutService } from './payments/checkout.service.js';
 import { PaymentBook } from './payments/payment-book.js';
 import { PaymentProblemRepository } from './payments/payment-problem.repository.js';
@@ -45,7 +35,6 @@ import { WalletService } from './wallet.service.js';
 
 @Module({
   imports: [
-    AuthModule,
     SettingsModule,
     UsageModule,
     TypeOrmModule.forFeature([
@@ -57,7 +46,7 @@ import { WalletService } from './wallet.service.js';
       AllowanceMonthEntity,
     ]),
   ],
-  controllers: [WalletController, PaymentsController, WebhookController],
+  controllers: [WebhookController],
   providers: [
     WalletRepository,
     WalletService,
@@ -71,14 +60,7 @@ import { WalletService } from './wallet.service.js';
     LedgerCheck,
     WalletStatement,
     WalletOutlook,
-    WalletPages,
-    WalletReader,
     WalletEnd,
-    WalletCsv,
-    WalletShell,
-    Redeeming,
-    Paying,
-    PaymentPages,
     TopUpRepository,
     ToldRepository,
     StripeEndpoint,
@@ -97,6 +79,7 @@ import { WalletService } from './wallet.service.js';
     WalletService,
     WalletStatement,
     WalletOutlook,
+    CheckoutService,
     RedemptionService,
     LedgerCheck,
     WalletEnd,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In } from 'typeorm';
-import { type Nanos, nanos } from '../shared/index.js';
+import { type Nanos, nanos } from '../platform/shared/index.js';
 import { AllowanceRepository } from './allowance/allowance.repository.js';
 import { LedgerEntryEntity, LedgerLineEntity } from './ledger.entity.js';
 import type { Movement } from './movement.js';

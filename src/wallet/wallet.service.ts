@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { AuditLog } from '../audit/index.js';
-import { Clock, formatUsd, MAX_AMOUNT, type Nanos, nanos, newId, ZERO } from '../shared/index.js';
+import { AuditLog } from '../platform/audit/index.js';
+import { Clock, formatUsd, MAX_AMOUNT, type Nanos, nanos, newId, ZERO } from '../platform/shared/index.js';
 import { freeIn, type Movement, takeBack, topUp } from './movement.js';
 import type { WalletEntity } from './wallet.entity.js';
 import { AmountNotPossible, DebitTooLarge, WalletClosed, WalletInUse, WalletNotFound } from './wallet.errors.js';

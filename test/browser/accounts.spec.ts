@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { DataSource } from 'typeorm';
-import { Onboarding } from '../../src/onboarding/index.js';
-import { Secret } from '../../src/shared/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
+import { Secret } from '../../src/platform/shared/index.js';
 import { expectFine, NARROW, sidewaysScroll, startBrowser, Window } from '../support/browser.js';
 import { codeIn, linkIn, Mailbox } from '../support/mailbox.js';
 import { RelayApp } from '../support/relay-app.js';

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { DataSource } from 'typeorm';
-import { actingAs, AuditLog, COMMAND_LINE } from '../../src/audit/index.js';
-import { newId } from '../../src/shared/index.js';
+import { actingAs, AuditLog, COMMAND_LINE } from '../../src/platform/audit/index.js';
+import { newId } from '../../src/platform/shared/index.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { aCallRow } from '../support/call-rows.js';
 import { mouse } from '../support/hands.js';

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { ApiKeyService } from '../../src/keys/index.js';
 import { RedemptionService, WalletService } from '../../src/wallet/index.js';
-import { nanos, parseUsd } from '../../src/shared/index.js';
+import { nanos, parseUsd } from '../../src/platform/shared/index.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor } from '../support/page-visitor.js';

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { parseUsd } from '../../src/shared/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { AllowanceService, WalletService } from '../../src/wallet/index.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { mouse } from '../support/hands.js';

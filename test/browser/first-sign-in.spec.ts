@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { Onboarding } from '../../src/onboarding/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { linkIn, Mailbox } from '../support/mailbox.js';
 import { operatorVisit } from '../support/operator-visit.js';

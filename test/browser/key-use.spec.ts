@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { DataSource } from 'typeorm';
 import { ApiKeyService, KeyWatch } from '../../src/keys/index.js';
-import { newId, parseUsd } from '../../src/shared/index.js';
+import { newId, parseUsd } from '../../src/platform/shared/index.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { aCallRow } from '../support/call-rows.js';
 import type { PageVisitor } from '../support/page-visitor.js';

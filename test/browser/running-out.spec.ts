@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { parseUsd } from '../../src/shared/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { RedemptionService } from '../../src/wallet/index.js';
 import { startBrowser, Window } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';

@@ -1,7 +1,8 @@
 import type { Browser, Page as BrowserPage } from 'playwright-core';
-import { clientSnippets, Form, Page, type Visit } from '../../src/web/index.js';
-import { AssetStore } from '../../src/web/rendering/asset-store.js';
-import { ViewEngine } from '../../src/web/rendering/view-engine.js';
+import { clientSnippets, Form, Page } from '../../src/console/web/index.js';
+import { type Visit } from '../../src/auth/index.js';
+import { AssetStore } from '../../src/console/web/rendering/asset-store.js';
+import { ViewEngine } from '../../src/console/web/rendering/view-engine.js';
 import { NARROW, startBrowser, Window } from '../support/browser.js';
 import { RelayApp } from '../support/relay-app.js';
 

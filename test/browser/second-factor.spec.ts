@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
-import { Onboarding } from '../../src/onboarding/index.js';
-import { Secret } from '../../src/shared/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
+import { Secret } from '../../src/platform/shared/index.js';
 import { Authenticator } from '../support/authenticator.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { RelayApp } from '../support/relay-app.js';

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { DataSource } from 'typeorm';
-import { Settings } from '../../src/settings/index.js';
+import { Settings } from '../../src/platform/settings/index.js';
 import { expectFine, startBrowser, Window } from '../support/browser.js';
 import { aCallRow } from '../support/call-rows.js';
 import { RelayApp } from '../support/relay-app.js';

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { DataSource } from 'typeorm';
-import { newId } from '../../src/shared/index.js';
+import { newId } from '../../src/platform/shared/index.js';
 import { expectFine, NARROW, sidewaysScroll, startBrowser, WIDE, Window } from '../support/browser.js';
 import { aCallRow } from '../support/call-rows.js';
 import type { PageVisitor } from '../support/page-visitor.js';

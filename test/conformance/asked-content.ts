@@ -8,7 +8,7 @@ import {
   type Tool,
   type ToolCallPart,
   type Turn,
-} from '../../src/call/index.js';
+} from '../../src/protocols/contract/index.js';
 import type { Asked, AskedTurn } from '../support/asked.js';
 import { textsIn } from '../support/stream-text.js';
 import { aContent } from '../support/translations.js';

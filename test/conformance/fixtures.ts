@@ -13,8 +13,8 @@ import {
   RawJson,
   type TokenUsage,
   type Tool,
-} from '../../src/call/index.js';
-import type { JsonObject } from '../../src/shared/index.js';
+} from '../../src/protocols/contract/index.js';
+import type { JsonObject } from '../../src/platform/shared/index.js';
 import { readEvents } from '../support/stream-text.js';
 import { aContent } from '../support/translations.js';
 import type { Check } from './abilities.js';

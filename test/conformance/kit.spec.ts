@@ -15,8 +15,8 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
   type ProtocolAdapter,
-} from '../../src/call/index.js';
-import type { AppError } from '../../src/shared/index.js';
+} from '../../src/protocols/contract/index.js';
+import type { AppError } from '../../src/platform/shared/index.js';
 import { type Abilities, checksDue, type Lacks } from './abilities.js';
 import { clientAbilities } from './client-half/index.js';
 import { complaintIn, NO_WORD, reportOf } from './report.js';

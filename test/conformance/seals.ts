@@ -1,4 +1,4 @@
-import type { OpaqueReasoning } from '../../src/call/index.js';
+import type { OpaqueReasoning } from '../../src/protocols/contract/index.js';
 
 const PREFIX = 'rly1.';
 

@@ -1,10 +1,10 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { actingAs, COMMAND_LINE } from '../../src/audit/index.js';
+import { actingAs, COMMAND_LINE } from '../../src/platform/audit/index.js';
 import { AccountService, AccountStanding, AuthModule, SessionService } from '../../src/auth/index.js';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
-import { AccountDeletion, Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { AccountDeletion, Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import {
   LedgerCheck,
   RedemptionService,

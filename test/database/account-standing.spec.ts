@@ -1,8 +1,8 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { actingAs, COMMAND_LINE } from '../../src/audit/index.js';
+import { actingAs, COMMAND_LINE } from '../../src/platform/audit/index.js';
 import { AccountGone, AccountService, AccountStanding, AuthModule, LastAdministrator } from '../../src/auth/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startOn } from '../support/modules.js';
 

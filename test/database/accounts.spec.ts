@@ -5,13 +5,13 @@ import {
   AccountNotFound,
   AccountService,
   AccountStanding,
+  AuthModule,
   InvalidAccount,
 } from '../../src/auth/index.js';
-import { Notifications } from '../../src/database/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { AuthModule } from '../../src/auth/index.js';
+import { Notifications } from '../../src/platform/database/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { ApiKeyService, KeyDirectory, KeysModule } from '../../src/keys/index.js';
-import { nanos, parseUsd, Secret } from '../../src/shared/index.js';
+import { nanos, parseUsd, Secret } from '../../src/platform/shared/index.js';
 import { DebitTooLarge, LedgerCheck, WalletModule, WalletService } from '../../src/wallet/index.js';
 import { DataSource } from 'typeorm';
 import { freshDatabase, type TestDatabase } from '../support/database.js';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { ThresholdWatch } from '../../src/alerts/index.js';
+import { ThresholdWatch } from '../../src/keys/alerts/index.js';
 import { AccountStanding } from '../../src/auth/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
-import { Clock, parseUsd, ZERO } from '../../src/shared/index.js';
+import { Clock, parseUsd, ZERO } from '../../src/platform/shared/index.js';
 import { WalletService } from '../../src/wallet/index.js';
 import { AlertsWorld } from '../support/alerts-world.js';
 

@@ -1,6 +1,6 @@
 import type { TestingModule } from '@nestjs/testing';
-import { OnboardingModule, Onboarding } from '../../src/onboarding/index.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { OnboardingModule, Onboarding } from '../../src/keys/onboarding/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import {
   AllowanceCalendar,
   AllowancePeriod,

@@ -1,8 +1,8 @@
 import { CountAllowancesWithoutClocks20261125210000 } from '../../migrations/20261125210000-count-allowances-without-clocks.js';
-import { actingAs, COMMAND_LINE } from '../../src/audit/index.js';
+import { actingAs, COMMAND_LINE } from '../../src/platform/audit/index.js';
 import { AccountStanding } from '../../src/auth/index.js';
-import { AccountDeletion } from '../../src/onboarding/index.js';
-import { MAX_AMOUNT, nanos, parseUsd } from '../../src/shared/index.js';
+import { AccountDeletion } from '../../src/keys/onboarding/index.js';
+import { MAX_AMOUNT, nanos, parseUsd } from '../../src/platform/shared/index.js';
 import {
   AllowanceService,
   AllowanceTurn,

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
-import type { AdmissionRequest } from '../../src/billing/admission.js';
-import type { BillingRepository } from '../../src/billing/billing.repository.js';
-import { parseUsd } from '../../src/shared/index.js';
+import type { AdmissionRequest } from '../../src/relay/billing/admission.js';
+import type { BillingRepository } from '../../src/relay/billing/billing.repository.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { BillingBench, EXACT } from '../support/billing-bench.js';
 import { attemptOf, finished } from '../support/billing-rows.js';
 

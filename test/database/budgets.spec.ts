@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from '../../src/billing/admission.js';
+import type { AdmissionRequest } from '../../src/relay/billing/admission.js';
 import { BillingBench, EXACT } from '../support/billing-bench.js';
 import { finished } from '../support/billing-rows.js';
 

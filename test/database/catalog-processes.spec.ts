@@ -1,6 +1,11 @@
 import { CatalogService, type FallbackModel, FREE_PRICING } from '../../src/catalog/index.js';
-import { CatalogExport, ChannelDirectory, DEFAULT_TIMEOUTS, type FallbackChannel } from '../../src/channels/index.js';
-import { Notifications } from '../../src/database/index.js';
+import {
+  CatalogExport,
+  ChannelDirectory,
+  DEFAULT_TIMEOUTS,
+  type FallbackChannel,
+} from '../../src/catalog/channels/index.js';
+import { Notifications } from '../../src/platform/database/index.js';
 import { CATALOG, served, useCatalog } from '../support/catalog-world.js';
 import { eventually } from '../support/eventually.js';
 import { withoutNotifications } from '../support/without-notifications.js';

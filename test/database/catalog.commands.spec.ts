@@ -4,9 +4,9 @@ import { Command } from 'commander';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ChannelsModule } from '../../src/channels/index.js';
-import { catalogCommands } from '../../src/cli/catalog.commands.js';
-import * as protocols from '../../src/protocols/index.js';
+import { ChannelsModule } from '../../src/catalog/channels/index.js';
+import { catalogCommands } from '../../src/app/cli/catalog.commands.js';
+import { ApiModule } from '../../src/relay/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startOn } from '../support/modules.js';
 
@@ -36,7 +36,7 @@ describe('switchboard catalog', () => {
 
   beforeEach(async () => {
     database = await freshDatabase();
-    app = await startOn(database, [ChannelsModule, ...Object.values(protocols)]);
+    app = await startOn(database, [ChannelsModule, ApiModule]);
     folder = mkdtempSync(join(tmpdir(), 'switchboard-catalog-'));
     stderr = '';
     jest.spyOn(process.stdout, 'write').mockImplementation((text) => ((stdout += String(text)), true));

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CatalogService, FREE_PRICING } from '../../src/catalog/index.js';
-import { CatalogExport, ChannelDirectory, DEFAULT_TIMEOUTS, InvalidCatalog } from '../../src/channels/index.js';
+import { CatalogExport, ChannelDirectory, DEFAULT_TIMEOUTS, InvalidCatalog } from '../../src/catalog/channels/index.js';
 import { CATALOG, served, UPSTREAM_SECRET, useCatalog } from '../support/catalog-world.js';
 
 /** What belongs to no name, beside it. */

@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { CatalogService } from '../../src/catalog/index.js';
-import { ChannelDirectory } from '../../src/channels/index.js';
+import { ChannelDirectory } from '../../src/catalog/channels/index.js';
 import { CATALOG, useCatalog } from '../support/catalog-world.js';
 
 const CHEAP = CATALOG.replace('small: 0', 'small: 0.5');

@@ -10,7 +10,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { Config } from '../../src/config/index.js';
+import { Config } from '../../src/platform/config/index.js';
 import {
   DatabaseHealth,
   DatabaseModule,
@@ -18,9 +18,9 @@ import {
   DatabaseServer,
   Notifications,
   processIdentity,
-} from '../../src/database/index.js';
-import { readState } from '../../src/database/embedded/state-file.js';
-import { Secret } from '../../src/shared/index.js';
+} from '../../src/platform/database/index.js';
+import { readState } from '../../src/platform/database/embedded/state-file.js';
+import { Secret } from '../../src/platform/shared/index.js';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
@@ -151,10 +151,10 @@ describe('DatabaseModule', () => {
     const app = await bootHere();
     const [health, pools] = [app.get(DatabaseHealth), app.get(DatabasePools)];
     expect(await health.ping()).toBe(true);
-    const busy = Array.from({ length: 8 }, () => pools.general.query('SELECT pg_sleep(5)'));
-    const started = performance.now();
+    let ended = 0;
+    const busy = Array.from({ length: 8 }, () => pools.general.query('SELECT pg_sleep(5)').finally(() => (ended += 1)));
     expect(await health.ping()).toBe(false);
-    expect(performance.now() - started).toBeLessThan(4500);
+    expect(ended).toBe(0);
     await Promise.all(busy);
   });
 

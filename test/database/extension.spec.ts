@@ -1,5 +1,5 @@
-import type { AdmissionRequest, ExtensionResult } from '../../src/billing/admission.js';
-import { nanos } from '../../src/shared/index.js';
+import type { AdmissionRequest, ExtensionResult } from '../../src/relay/billing/admission.js';
+import { nanos } from '../../src/platform/shared/index.js';
 import { BillingBench, EXACT } from '../support/billing-bench.js';
 import { finished } from '../support/billing-rows.js';
 

@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
-import { KeyNoticeMails } from '../../src/alerts/index.js';
+import { KeyNoticeMails } from '../../src/keys/alerts/index.js';
 import { type KeyNotice, KeyNotices, KeyWatch } from '../../src/keys/index.js';
-import { AccountDeletion } from '../../src/onboarding/account-deletion.js';
-import { newId, parseUsd } from '../../src/shared/index.js';
+import { AccountDeletion } from '../../src/keys/onboarding/account-deletion.js';
+import { newId, parseUsd } from '../../src/platform/shared/index.js';
 import { AlertsWorld } from '../support/alerts-world.js';
 import { aCallRow } from '../support/call-rows.js';
 

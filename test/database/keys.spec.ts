@@ -15,9 +15,9 @@ import {
   SecretAlreadyKnown,
   SecretNotImportable,
 } from '../../src/keys/index.js';
-import { LimitNotPossible } from '../../src/limits/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { parseUsd, Secret } from '../../src/shared/index.js';
+import { LimitNotPossible } from '../../src/platform/limits/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
+import { parseUsd, Secret } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { startOn } from '../support/modules.js';

@@ -1,7 +1,7 @@
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { migrations } from '../../migrations/index.js';
-import { dataSourceOptions } from '../../src/database/data-source.js';
-import { migrate } from '../../src/database/index.js';
+import { dataSourceOptions } from '../../src/platform/database/data-source.js';
+import { migrate } from '../../src/platform/database/index.js';
 import { emptyDatabase, freshDatabase, type TestDatabase } from '../support/database.js';
 
 class CreateFirst1700000000001 implements MigrationInterface {

@@ -1,5 +1,5 @@
-import { type AdmissionRequest } from '../../src/billing/admission.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { type AdmissionRequest } from '../../src/relay/billing/admission.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { BillingBench, EXACT } from '../support/billing-bench.js';
 import { finished } from '../support/billing-rows.js';
 

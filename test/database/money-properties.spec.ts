@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { newId } from '../../src/shared/index.js';
+import { newId } from '../../src/platform/shared/index.js';
 import { BillingBench, EXACT } from '../support/billing-bench.js';
 import { createWorlds, storedStates } from '../support/money-state.js';
 import { MoneyStepper } from '../support/money-stepper.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { Notifications } from '../../src/database/index.js';
+import { Notifications } from '../../src/platform/database/index.js';
 import { freshDatabase, withDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 
@@ -134,8 +134,8 @@ describe('Notifications', () => {
       await server.announceServer();
       server.answer('has', (name) => ({ server: index, has: name === 'OPENAI_KEY' }));
     }
-    const started = performance.now();
-    const answers = await commandLine.ask('has', 'OPENAI_KEY', 20_000);
+    // Longer than this test may take: it does not wait for others when all have answered.
+    const answers = await commandLine.ask('has', 'OPENAI_KEY', 600_000);
     expect(answers).toHaveLength(2);
     expect(answers).toEqual(
       expect.arrayContaining([
@@ -143,7 +143,6 @@ describe('Notifications', () => {
         { server: 1, has: true },
       ]),
     );
-    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   it('bring back the answers that came when one server keeps silent, and none when none runs', async () => {

@@ -1,6 +1,6 @@
 import type { TestingModule } from '@nestjs/testing';
 import { CatalogModule, CatalogService, Offer } from '../../src/catalog/index.js';
-import { CatalogImport, ChannelsModule } from '../../src/channels/index.js';
+import { CatalogImport, ChannelsModule } from '../../src/catalog/channels/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startOn } from '../support/modules.js';
 

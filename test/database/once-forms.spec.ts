@@ -1,6 +1,6 @@
 import type { TestingModule } from '@nestjs/testing';
-import { AlreadySent, OnceForms, WebModule } from '../../src/web/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
+import { AlreadySent, OnceForms, WebModule } from '../../src/console/web/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startOn } from '../support/modules.js';
 

@@ -1,7 +1,7 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { formatUsd, parseUsd } from '../../src/shared/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
+import { formatUsd, parseUsd } from '../../src/platform/shared/index.js';
 import { AmountNotPossible, LedgerCheck, WalletModule, WalletNotFound, WalletService } from '../../src/wallet/index.js';
 import { BillingBench, EXACT } from '../support/billing-bench.js';
 import { finished } from '../support/billing-rows.js';

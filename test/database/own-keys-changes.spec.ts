@@ -14,7 +14,7 @@ import {
   type OwnKeys,
   QuotaNotPossible,
 } from '../../src/keys/index.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { eventually } from '../support/eventually.js';
 import { daysAgo, type Person, useOwnKeys } from '../support/own-keys-world.js';
 

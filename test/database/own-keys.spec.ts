@@ -1,7 +1,7 @@
 import type { TestingModule } from '@nestjs/testing';
 import type { DataSource } from 'typeorm';
 import { ApiKeyService, type KeyCondition, type KeyFilter, type KeyPage, type OwnKeys } from '../../src/keys/index.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { KeyUse } from '../../src/usage/index.js';
 import { aCallRow } from '../support/call-rows.js';
 import { DAY_MS, daysAgo, type Person, useOwnKeys } from '../support/own-keys-world.js';

@@ -1,13 +1,14 @@
-import { Test, type TestingModule } from '@nestjs/testing';
+import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { actingAs, COMMAND_LINE } from '../../src/audit/index.js';
+import { actingAs, COMMAND_LINE } from '../../src/platform/audit/index.js';
 import { CatalogModule, type CatalogModel, CatalogService } from '../../src/catalog/index.js';
-import { CatalogExport, CatalogImport, ChannelsModule } from '../../src/channels/index.js';
-import { Config, ConfigModule } from '../../src/config/index.js';
-import { DatabaseModule } from '../../src/database/index.js';
-import { Clock } from '../../src/shared/index.js';
+import { CatalogExport, CatalogImport, ChannelsModule } from '../../src/catalog/channels/index.js';
+import { Config, ConfigModule } from '../../src/platform/config/index.js';
+import { DatabaseModule } from '../../src/platform/database/index.js';
+import { Clock } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
+import { testingModule } from '../support/modules.js';
 
 /** The time of day, and so much later. */
 class LaterClock extends Clock {
@@ -29,14 +30,10 @@ describe('versions of prices', () => {
 
   const boot = async (): Promise<TestingModule> => {
     const config = Config.fromEnvironment({ DATABASE_URL: database.url, SECRET_KEY: 'k'.repeat(32) });
-    const module = await Test.createTestingModule({
-      imports: [ConfigModule, DatabaseModule, CatalogModule, ChannelsModule],
-    })
-      .overrideProvider(Config)
-      .useValue(config)
-      .overrideProvider(Clock)
-      .useValue(clock)
-      .compile();
+    const imports = [ConfigModule, DatabaseModule, CatalogModule, ChannelsModule];
+    const module = await testingModule(config, { imports }, (builder) =>
+      builder.overrideProvider(Clock).useValue(clock),
+    );
     return module.init();
   };
   const entry = (input: string, fields = ''): string =>
@@ -224,12 +221,8 @@ describe('what a group charges for single models', () => {
   it('is stored, exported, told when it changes, and gone when a file leaves it out', async () => {
     const database = await freshDatabase();
     const config = Config.fromEnvironment({ DATABASE_URL: database.url, SECRET_KEY: 'k'.repeat(32) });
-    const program = await Test.createTestingModule({
-      imports: [ConfigModule, DatabaseModule, CatalogModule, ChannelsModule],
-    })
-      .overrideProvider(Config)
-      .useValue(config)
-      .compile();
+    const imports = [ConfigModule, DatabaseModule, CatalogModule, ChannelsModule];
+    const program = await testingModule(config, { imports });
     await program.init();
     const apply = (text: string): Promise<readonly string[]> =>
       program.get(CatalogImport).apply(text, { fileName: 'f', prune: false, protocols: new Map() });

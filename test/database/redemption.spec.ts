@@ -1,7 +1,7 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { formatUsd, nanos, parseUsd } from '../../src/shared/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
+import { formatUsd, nanos, parseUsd } from '../../src/platform/shared/index.js';
 import {
   CodeNotRedeemable,
   CodesNotPossible,

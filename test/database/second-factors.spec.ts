@@ -2,7 +2,7 @@ import { AuthModule, AccountService, SecondFactors } from '../../src/auth/index.
 import { FactorSecrets } from '../../src/auth/second-factor/factor-secrets.js';
 import { SecondFactorCheck } from '../../src/auth/second-factor/second-factor-check.js';
 import { newTotpSecret, totpStep } from '../../src/auth/second-factor/totp.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { Authenticator } from '../support/authenticator.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startOn } from '../support/modules.js';

@@ -1,8 +1,8 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { AccountService } from '../../src/auth/index.js';
-import { describeSeed, Seed, SeedModule } from '../../src/dev/index.js';
-import { Onboarding } from '../../src/onboarding/index.js';
+import { describeSeed, Seed, SeedModule } from '../../src/app/seed/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { LedgerCheck } from '../../src/wallet/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startOn } from '../support/modules.js';

@@ -1,10 +1,12 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { AccountStanding, BrowserSignIn, SessionNotFound, SessionService } from '../../src/auth/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { SettingsEditor } from '../../src/settings/index.js';
-import { Clock } from '../../src/shared/index.js';
+import { AccountStanding, SessionNotFound, SessionService } from '../../src/auth/index.js';
+import { BrowserSignIn } from '../../src/console/access/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
+import { SettingsEditor } from '../../src/platform/settings/index.js';
+import { Clock } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { AccessModule } from '../../src/console/access/index.js';
 import { startOn } from '../support/modules.js';
 
 const HOUR_MS = 3_600_000;
@@ -31,7 +33,9 @@ describe('sessions', () => {
 
   beforeEach(async () => {
     database = await freshDatabase();
-    app = await startOn(database, [OnboardingModule], (builder) => builder.overrideProvider(Clock).useValue(clock));
+    app = await startOn(database, [AccessModule, OnboardingModule], (builder) =>
+      builder.overrideProvider(Clock).useValue(clock),
+    );
     sessions = app.get(SessionService, { strict: false });
     const onboarding = app.get(Onboarding);
     ({ id: ann } = await onboarding.createAccount({ email: 'ann@example.com', name: 'Ann', role: 'admin' }));

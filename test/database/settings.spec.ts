@@ -1,9 +1,9 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { type Actor, actingAs } from '../../src/audit/index.js';
-import { Notifications } from '../../src/database/index.js';
-import { Settings, SettingsEditor, SettingsModule } from '../../src/settings/index.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { type Actor, actingAs } from '../../src/platform/audit/index.js';
+import { Notifications } from '../../src/platform/database/index.js';
+import { Settings, SettingsEditor, SettingsModule } from '../../src/platform/settings/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { startOn } from '../support/modules.js';

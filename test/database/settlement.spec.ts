@@ -1,5 +1,5 @@
-import type { AdmissionRequest } from '../../src/billing/admission.js';
-import type { CallRow } from '../../src/billing/call-row.js';
+import type { AdmissionRequest } from '../../src/relay/billing/admission.js';
+import type { CallRow } from '../../src/relay/billing/call-row.js';
 import { BillingBench, EXACT } from '../support/billing-bench.js';
 import { attemptOf, finished } from '../support/billing-rows.js';
 

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { soleTransaction } from '../../src/database/index.js';
+import { soleTransaction } from '../../src/platform/database/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 
 const LOCK = 1;

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { AccountService } from '../../src/auth/index.js';
 import { ApiKeyService, KeysModule, OwnKeys } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { Clock, Secret } from '../../src/shared/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
+import { Clock, Secret } from '../../src/platform/shared/index.js';
 import {
   type AnswerOwner,
   type NewAnswer,
@@ -13,7 +13,7 @@ import {
   StoredAnswers,
   StoredAnswersModule,
   StoredAnswerSweep,
-} from '../../src/stored-answers/index.js';
+} from '../../src/relay/stored-responses/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { HeldClock } from '../support/held-clock.js';
 import { startOn } from '../support/modules.js';

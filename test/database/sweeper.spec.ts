@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { processIdentity } from '../../src/database/index.js';
+import { processIdentity } from '../../src/platform/database/index.js';
 import { eventually } from '../support/eventually.js';
 import { finished, SweepBench, type TestProcess } from '../support/sweep-bench.js';
 

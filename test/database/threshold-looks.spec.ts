@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { AlertPost } from '../../src/alerts/alert-post.js';
-import { ThresholdWatch } from '../../src/alerts/index.js';
-import { newId, parseUsd } from '../../src/shared/index.js';
+import { AlertPost } from '../../src/keys/alerts/alert-post.js';
+import { ThresholdWatch } from '../../src/keys/alerts/index.js';
+import { newId, parseUsd } from '../../src/platform/shared/index.js';
 import { AlertsWorld } from '../support/alerts-world.js';
 import { eventually, PATIENCE_MS } from '../support/eventually.js';
 

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { AuthModule, InvalidAccount, TimeZones } from '../../src/auth/index.js';
-import { dayOf } from '../../src/shared/index.js';
+import { dayOf } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startOn } from '../support/modules.js';
 

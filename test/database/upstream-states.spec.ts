@@ -1,14 +1,14 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import type { CreatedState, ScopedId } from '../../src/call/index.js';
-import { AccountDeletion, Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { Clock } from '../../src/shared/index.js';
+import type { CreatedState, ScopedId } from '../../src/protocols/contract/index.js';
+import { AccountDeletion, Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
+import { Clock } from '../../src/platform/shared/index.js';
 import {
   StoredAnswerLimits,
   StoredAnswersModule,
   StoredAnswerSweep,
   UpstreamStates,
-} from '../../src/stored-answers/index.js';
+} from '../../src/relay/stored-responses/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { HeldClock } from '../support/held-clock.js';
 import { startOn } from '../support/modules.js';

@@ -1,7 +1,7 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { UsageExport, UsageModule, type UsageSelection } from '../../src/usage/index.js';
 import { aCallRow } from '../support/call-rows.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';

@@ -1,4 +1,4 @@
-import { type UsageOverview, UsageOverviewReader } from '../../src/usage/index.js';
+import { type UsageOverview, UsageOverviewReader } from '../../src/console/usage/index.js';
 import { type Owner, UsageWorld } from '../support/usage-world.js';
 
 const NOW = new Date('2026-11-20T13:30:00Z');

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
 import { migrations } from '../../migrations/index.js';
-import { dataSourceOptions } from '../../src/database/data-source.js';
-import { migrate } from '../../src/database/index.js';
+import { dataSourceOptions } from '../../src/platform/database/data-source.js';
+import { migrate } from '../../src/platform/database/index.js';
 import {
   RollerTimings,
   TimeLimitedReads,

@@ -1,7 +1,7 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { AuthModule, CodeRefused, LinkRefused, SentJustNow, Verifications } from '../../src/auth/index.js';
-import { Clock } from '../../src/shared/index.js';
+import { Clock } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { HeldClock } from '../support/held-clock.js';
 import { startOn } from '../support/modules.js';

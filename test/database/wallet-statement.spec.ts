@@ -1,6 +1,6 @@
-import { BillingRepository } from '../../src/billing/billing.repository.js';
-import { BillingModule } from '../../src/billing/index.js';
-import { newId, nanos, type Nanos } from '../../src/shared/index.js';
+import { BillingRepository } from '../../src/relay/billing/billing.repository.js';
+import { BillingModule } from '../../src/relay/billing/index.js';
+import { newId, nanos, type Nanos } from '../../src/platform/shared/index.js';
 import { type Query, TimeLimitedReads, UsageRoller } from '../../src/usage/index.js';
 import { RedemptionService, WalletService } from '../../src/wallet/index.js';
 import { type ConsumptionDay, type TopUp, WalletStatement } from '../../src/wallet/wallet-statement.js';

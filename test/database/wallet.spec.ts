@@ -1,8 +1,8 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { ApiKeyService } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { nanos, parseUsd } from '../../src/shared/index.js';
+import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
+import { nanos, parseUsd } from '../../src/platform/shared/index.js';
 import {
   AmountNotPossible,
   DebitTooLarge,
@@ -13,7 +13,6 @@ import {
 } from '../../src/wallet/index.js';
 import { aCallRow } from '../support/call-rows.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { KeysModule } from '../../src/keys/index.js';
 import { startOn } from '../support/modules.js';
 
 describe('a wallet', () => {

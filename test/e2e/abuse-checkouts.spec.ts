@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commandLine } from '../../src/database/process-identity.js';
-import { readState } from '../../src/database/embedded/state-file.js';
+import { commandLine } from '../../src/platform/database/process-identity.js';
+import { readState } from '../../src/platform/database/embedded/state-file.js';
 import { Checkout } from '../support/checkout.js';
 import { PATIENCE_MS } from '../support/eventually.js';
 import { ordinaryUser } from '../support/ordinary-user.js';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AccountDeletion, OnboardingModule } from '../../src/onboarding/index.js';
+import { AccountDeletion, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { json, switchboard } from '../support/command-line.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { linkIn, Mailbox } from '../support/mailbox.js';

@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { AccountStanding, Passwords } from '../../src/auth/index.js';
-import { Onboarding } from '../../src/onboarding/index.js';
-import { Clock, Secret } from '../../src/shared/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
+import { Clock, Secret } from '../../src/platform/shared/index.js';
 import { codeIn, Mailbox } from '../support/mailbox.js';
 import { PageVisitor, type Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';

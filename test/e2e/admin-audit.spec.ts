@@ -1,6 +1,5 @@
 import { DataSource } from 'typeorm';
-import { actingAs, AuditLog, COMMAND_LINE } from '../../src/audit/index.js';
-import type { AuditEntry } from '../../src/audit/index.js';
+import { actingAs, type AuditEntry, AuditLog, COMMAND_LINE } from '../../src/platform/audit/index.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';

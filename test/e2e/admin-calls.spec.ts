@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { newId } from '../../src/shared/index.js';
+import { newId } from '../../src/platform/shared/index.js';
 import { aCallRow } from '../support/call-rows.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { CatalogExport } from '../../src/channels/index.js';
+import { CatalogExport } from '../../src/catalog/channels/index.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';

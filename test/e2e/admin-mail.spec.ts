@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
-import { Settings } from '../../src/settings/index.js';
+import { Settings } from '../../src/platform/settings/index.js';
 import { Mailbox } from '../support/mailbox.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
@@ -64,7 +64,7 @@ describe('the mail server settings', () => {
     await test('ann@example.com');
     const { text } = await operator.get(PAGE);
     expect(text).toContain('Test email written to the outbox folder');
-    const [, file = ''] = /sent to nobody: (\S+\.eml)/.exec(text) ?? [];
+    const [, file = ''] = /was not sent: (\S+\.eml)/.exec(text) ?? [];
     expect(file.startsWith(dataDir)).toBe(true);
     expect(readFileSync(file, 'utf8')).toContain('To: ann@example.com');
   });

@@ -1,6 +1,6 @@
-import { ChannelDesk } from '../../src/channels/index.js';
-import { AccountDeletion, Onboarding } from '../../src/onboarding/index.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { ChannelDesk } from '../../src/catalog/channels/index.js';
+import { AccountDeletion, Onboarding } from '../../src/keys/onboarding/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { WalletService } from '../../src/wallet/index.js';
 import { operatorVisit, type OperatorVisit } from '../support/operator-visit.js';
 import { RelayApp } from '../support/relay-app.js';

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { actingAs, AuditLog, COMMAND_LINE } from '../../src/audit/index.js';
-import { newId } from '../../src/shared/index.js';
+import { actingAs, AuditLog, COMMAND_LINE } from '../../src/platform/audit/index.js';
+import { newId } from '../../src/platform/shared/index.js';
 import { aCallRow } from '../support/call-rows.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';

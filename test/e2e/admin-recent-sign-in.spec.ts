@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { CatalogExport } from '../../src/channels/index.js';
-import { Onboarding } from '../../src/onboarding/index.js';
+import { CatalogExport } from '../../src/catalog/channels/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { turnOnSecondFactor } from '../support/authenticator.js';
 import { fieldsSentTo } from '../support/channel-pages.js';
 import { forgetSignIn, OPERATOR_PASSWORD, operatorVisit, type OperatorVisit } from '../support/operator-visit.js';

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
-import { Onboarding } from '../../src/onboarding/index.js';
-import { Settings } from '../../src/settings/index.js';
-import { Secret } from '../../src/shared/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
+import { Settings } from '../../src/platform/settings/index.js';
+import { Secret } from '../../src/platform/shared/index.js';
 import { PageVisitor, type Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 import { operatorVisit } from '../support/operator-visit.js';

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { ApiKeyService, OwnKeys } from '../../src/keys/index.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { onceOf, type OperatorVisit, operatorVisit } from '../support/operator-visit.js';
 import type { Visited } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { AccountService } from '../../src/auth/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { LedgerCheck } from '../../src/wallet/index.js';
 import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { type OperatedUser, useOperatedUser } from '../support/operated-user.js';

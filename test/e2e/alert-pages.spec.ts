@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { AccountNotices, ThresholdWatch } from '../../src/alerts/index.js';
-import { AccountDeletion } from '../../src/onboarding/index.js';
+import { AccountNotices, ThresholdWatch } from '../../src/keys/alerts/index.js';
+import { AccountDeletion } from '../../src/keys/onboarding/index.js';
 import { useAccountPages } from '../support/account-pages.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { AccountService } from '../../src/auth/index.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { AllowanceService, AllowanceTurn, LedgerCheck, WalletService } from '../../src/wallet/index.js';
 import { type OperatedUser, useOperatedUser } from '../support/operated-user.js';
 import { forgetSignIn, onceOf, OPERATOR_PASSWORD } from '../support/operator-visit.js';

@@ -1,11 +1,11 @@
 import { DataSource } from 'typeorm';
-import { type Call, type ProtocolAdapter, type TreeObject, writeJson } from '../../src/call/index.js';
+import { type Call, type ProtocolAdapter, type TreeObject, writeJson } from '../../src/protocols/contract/index.js';
 import { ApiKeyService, type Caller, KeyDirectory } from '../../src/keys/index.js';
 import { RESPONSES_STORAGE } from '../../src/protocols/responses/responses.stored.js';
 import { AnswerMemory } from '../../src/relay/answer-memory.js';
 import { AdapterRegistry } from '../../src/relay/index.js';
 import type { Recollection } from '../../src/relay/recollection.js';
-import { newId } from '../../src/shared/index.js';
+import { newId } from '../../src/platform/shared/index.js';
 import { aCall } from '../support/calls.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { responsesBody } from '../support/scripted-upstream.js';

@@ -1,4 +1,4 @@
-import { AssetStore } from '../../src/web/rendering/asset-store.js';
+import { AssetStore } from '../../src/console/web/rendering/asset-store.js';
 import { RelayApp } from '../support/relay-app.js';
 
 describe('assets of pages', () => {

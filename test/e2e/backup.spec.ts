@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { parseUsd } from '../../src/shared/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { AllowanceService } from '../../src/wallet/index.js';
 import { ask, BackupWorld, OLD_SECRET_KEY } from '../support/backups.js';
 import type { Outcome } from '../support/command-line.js';

@@ -1,13 +1,13 @@
-import { Controller, Injectable, Module, Post, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type {
-  ProtocolAdapter,
-  RenderedError,
-  StreamDecoder,
-  StreamRenderer,
-  UpstreamAdapter,
-} from '../../src/call/index.js';
-import { CallRoute, Protocol, RelayModule, RelayService, Upstream } from '../../src/relay/index.js';
+import { Injectable, Module } from '@nestjs/common';
+import {
+  type ProtocolAdapter,
+  type RenderedError,
+  type StreamDecoder,
+  type StreamRenderer,
+  type UpstreamAdapter,
+} from '../../src/protocols/contract/index.js';
+import { Protocol, Upstream } from '../../src/protocols/decorators/index.js';
+import { apiControllers, RelayModule } from '../../src/relay/index.js';
 import { TelegraphProtocol } from '../conformance/toy/telegraph.protocol.js';
 import { TelegraphUpstream } from '../conformance/toy/telegraph.upstream.js';
 import { telegraphVendor } from '../conformance/toy/vendor.js';
@@ -59,21 +59,11 @@ class BrokenUpstream extends (TelegraphUpstream as new () => UpstreamAdapter) {
   }
 }
 
-@Controller()
-@CallRoute()
-class BrokenController {
-  constructor(
-    private readonly relay: RelayService,
-    private readonly protocol: BrokenProtocol,
-  ) {}
-
-  @Post(PATH)
-  create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.relay.answer(this.protocol, request, reply);
-  }
-}
-
-@Module({ imports: [RelayModule], controllers: [BrokenController], providers: [BrokenProtocol, BrokenUpstream] })
+@Module({
+  imports: [RelayModule],
+  controllers: [...apiControllers(new BrokenProtocol())],
+  providers: [BrokenProtocol, BrokenUpstream],
+})
 class BrokenModule {}
 
 const CATALOG = (baseUrl: string): string => `

@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { InterruptedCalls } from '../../src/billing/index.js';
-import type { WaitRecords } from '../../src/call/index.js';
-import { Random } from '../../src/channels/index.js';
+import { InterruptedCalls } from '../../src/relay/billing/index.js';
+import type { WaitRecords } from '../../src/protocols/contract/index.js';
+import { Random } from '../../src/relay/routing/random.js';
 import { DatabaseOutage } from '../support/database-outage.js';
 import { aRequest } from '../support/dialects.js';
 import { eventually } from '../support/eventually.js';

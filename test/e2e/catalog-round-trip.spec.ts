@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { CatalogService } from '../../src/catalog/index.js';
-import { catalogCommands } from '../../src/cli/catalog.commands.js';
+import { catalogCommands } from '../../src/app/cli/catalog.commands.js';
 import { VENDORS } from '../conformance/dialects/index.js';
 import { channelFields } from '../support/channel-pages.js';
 import { aRequest } from '../support/dialects.js';

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { CatalogService } from '../../src/catalog/index.js';
-import { type Channel, ChannelDirectory, ChannelHealth } from '../../src/channels/index.js';
+import { type Channel, ChannelDirectory } from '../../src/catalog/channels/index.js';
+import { ChannelHealth } from '../../src/relay/routing/health/channel-health.js';
 import { expectError, OVERLOADED, RATE_LIMITED, UPSTREAM_AUTH } from '../support/api-errors.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { eventually } from '../support/eventually.js';

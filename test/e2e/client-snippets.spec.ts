@@ -2,7 +2,13 @@ import { execFile, type ExecFileException } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { clientSnippets, type ClientTab, KEY_VARIABLE, type Reachable, STORE_KEY } from '../../src/web/index.js';
+import {
+  clientSnippets,
+  type ClientTab,
+  KEY_VARIABLE,
+  type Reachable,
+  STORE_KEY,
+} from '../../src/console/web/index.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 
 const NODE_MODULES = resolve(import.meta.dirname, '../../node_modules');

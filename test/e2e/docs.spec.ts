@@ -1,7 +1,7 @@
 import { ModulesContainer } from '@nestjs/core';
-import { LOSS_MEANINGS } from '../../src/call/index.js';
-import { type openApiDocument, type Operation, type Schema } from '../../src/home/docs/openapi/index.js';
-import { LOSSES } from '../../src/home/docs/losses.js';
+import { LOSS_MEANINGS } from '../../src/protocols/contract/index.js';
+import { type openApiDocument, type Operation, type Schema } from '../../src/console/home/docs/openapi/index.js';
+import { LOSSES } from '../../src/console/home/docs/losses.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { schemaFaults } from '../support/json-schema.js';
 import { PageVisitor } from '../support/page-visitor.js';

@@ -1,5 +1,5 @@
-import { Secret } from '../../src/shared/index.js';
-import { Onboarding } from '../../src/onboarding/index.js';
+import { Secret } from '../../src/platform/shared/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 import { signedIn } from '../support/signed-in.js';

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { nanos as nanosOf } from '../../src/shared/index.js';
+import { nanos as nanosOf } from '../../src/platform/shared/index.js';
 import { WalletService } from '../../src/wallet/index.js';
 import { type Bill, IMAGE_PRICES, PRICES, SEARCH_FEE, vendorScript } from '../support/billing-vendor.js';
 import { DIALECTS, PATHS } from '../support/dialects.js';
@@ -11,7 +11,7 @@ import { tokensIn } from '../support/prose.js';
 import { REPORTED, vendorName } from '../support/vendor-reports.js';
 import { SeededRandom } from '../support/seeded-random.js';
 
-/** By hand: `MONEY_CASES=50000 npm test -- test/e2e/exact-money.spec.ts`. */
+/** By hand: `MONEY_CASES=50000 npm run test:long -- exact-money`. */
 const CASES = Number(process.env['MONEY_CASES'] ?? 5000);
 const SEED = Number(process.env['MONEY_SEED'] ?? 20_261_123);
 const AT_A_TIME = 16;

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { CatalogExport } from '../../src/channels/index.js';
+import { CatalogExport } from '../../src/catalog/channels/index.js';
 import { parse } from 'yaml';
 import { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';

@@ -1,8 +1,8 @@
 import type { TestingModule } from '@nestjs/testing';
 import { AccountStanding, AuthModule } from '../../src/auth/index.js';
-import { Config } from '../../src/config/index.js';
+import { Config } from '../../src/platform/config/index.js';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
-import { Secret } from '../../src/shared/index.js';
+import { Secret } from '../../src/platform/shared/index.js';
 import { expectError, INVALID_TOKEN } from '../support/api-errors.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { eventually } from '../support/eventually.js';

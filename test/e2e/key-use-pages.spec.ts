@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { KeyWatch } from '../../src/keys/index.js';
-import { newId } from '../../src/shared/index.js';
+import { newId } from '../../src/platform/shared/index.js';
 import { aRequest, PATHS } from '../support/dialects.js';
 import { aCallRow } from '../support/call-rows.js';
 import { operatorVisit } from '../support/operator-visit.js';

@@ -11,7 +11,7 @@ import {
 } from '../support/api-errors.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { ApiKeyService } from '../../src/keys/index.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 import { answerIn, type Dialect, gate, type JsonObject, waitFor } from '../support/scripted-upstream.js';
 

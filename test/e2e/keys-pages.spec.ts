@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { ApiKeyService, OwnKeys } from '../../src/keys/index.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { aCallRow } from '../support/call-rows.js';
 import { EMPTY, fieldsOf, hidden, type Person, secretOn, useKeyPages } from '../support/key-pages.js';
 import { PageVisitor, type Visited } from '../support/page-visitor.js';

@@ -1,7 +1,7 @@
 import { PATIENCE_MS } from '../support/eventually.js';
 import { kill, ServiceUnderLoad } from '../support/service-under-load.js';
 
-/** How often the server is killed, and the database. `npm test` takes the short way; by hand, `KILLS=10` is 20 and 10. */
+/** How often the server is killed, and the database. `npm run test:long` takes the short way; by hand, `KILLS=10` is 20 and 10. */
 const TURNS = Number(process.env['KILLS'] ?? 1);
 const SERVER_KILLS = 2 * TURNS;
 

@@ -1,18 +1,19 @@
-import { Test, type TestingModule } from '@nestjs/testing';
+import type { TestingModule } from '@nestjs/testing';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { simpleParser } from 'mailparser';
 import { DataSource } from 'typeorm';
-import { Config, ConfigModule } from '../../src/config/index.js';
-import { DatabaseModule } from '../../src/database/index.js';
-import { type Mail, Mailer, MailModule } from '../../src/mail/index.js';
-import { MailRetries } from '../../src/mail/mail-retries.js';
-import { Settings, SettingsEditor, SettingsModule } from '../../src/settings/index.js';
+import { Config, ConfigModule } from '../../src/platform/config/index.js';
+import { DatabaseModule } from '../../src/platform/database/index.js';
+import { type Mail, Mailer, MailModule } from '../../src/platform/mail/index.js';
+import { MailRetries } from '../../src/platform/mail/mail-retries.js';
+import { Settings, SettingsEditor, SettingsModule } from '../../src/platform/settings/index.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { addressedTo, Mailbox } from '../support/mailbox.js';
+import { testingModule } from '../support/modules.js';
 import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
 
 const mail = (changes: Partial<Mail> = {}): Mail => ({
@@ -35,12 +36,10 @@ describe('mail', () => {
       SECRET_KEY: 's'.repeat(32),
       ...environment,
     });
-    app = await Test.createTestingModule({ imports: [ConfigModule, DatabaseModule, SettingsModule, MailModule] })
-      .overrideProvider(Config)
-      .useValue(config)
-      .overrideProvider(MailRetries)
-      .useValue({ afterMs: [10, 10] })
-      .compile();
+    const imports = [ConfigModule, DatabaseModule, SettingsModule, MailModule];
+    app = await testingModule(config, { imports }, (builder) =>
+      builder.overrideProvider(MailRetries).useValue({ afterMs: [10, 10] }),
+    );
     await app.init();
     return app.get(Mailer);
   };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ProcessMetrics } from '../../src/monitoring/index.js';
+import { ProcessMetrics } from '../../src/app/monitoring/index.js';
 import { aRequest } from '../support/dialects.js';
 import { eventually } from '../support/eventually.js';
 import { changes, type Measured, metricsOf, namesIn, readMetrics } from '../support/metrics.js';

@@ -1,5 +1,5 @@
-import { tokensIn } from '../../src/tokens/count-tokens.js';
-import { TokenThread } from '../../src/tokens/index.js';
+import { tokensIn } from '../../src/protocols/tokens/count-tokens.js';
+import { TokenThread } from '../../src/protocols/tokens/index.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { catalogFor, RelayApp, type StoredCall } from '../support/relay-app.js';
 import {

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { AccountService } from '../../src/auth/index.js';
 import { OwnKeys } from '../../src/keys/index.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { EMPTY, fieldsOf, hidden, type Person, secretOn, useKeyPages } from '../support/key-pages.js';
 import type { Visited } from '../support/page-visitor.js';
 import type { RelayApp } from '../support/relay-app.js';

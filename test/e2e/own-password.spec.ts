@@ -1,4 +1,4 @@
-import { Onboarding } from '../../src/onboarding/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { PASSWORD, useAccountPages } from '../support/account-pages.js';
 
 describe('a password that was made for somebody', () => {

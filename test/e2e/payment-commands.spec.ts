@@ -1,4 +1,4 @@
-import { withApp } from '../../src/cli/index.js';
+import { withApp } from '../../src/app/cli/index.js';
 import { StripeEndpoint } from '../../src/wallet/payments/stripe-endpoint.js';
 import { ask, BackupWorld, OLD_SECRET_KEY } from '../support/backups.js';
 import { commandIn, type Outcome } from '../support/command-line.js';

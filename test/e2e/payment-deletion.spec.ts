@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
-import { AccountDeletion } from '../../src/onboarding/index.js';
+import { AccountDeletion } from '../../src/keys/onboarding/index.js';
 import { AccountGone } from '../../src/auth/index.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { CheckoutService } from '../../src/wallet/payments/checkout.service.js';
 import { Reconciliation } from '../../src/wallet/index.js';
 import { eventually } from '../support/eventually.js';

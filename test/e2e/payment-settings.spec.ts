@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { Settings } from '../../src/settings/index.js';
+import { Settings } from '../../src/platform/settings/index.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor, Visited } from '../support/page-visitor.js';
 import { anEvent, signatureOf } from '../support/payments-world.js';

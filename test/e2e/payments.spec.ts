@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { parseUsd } from '../../src/shared/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import { CheckoutService } from '../../src/wallet/payments/checkout.service.js';
 import { anEvent, completed, signatureOf, usePayments } from '../support/payments-world.js';
 import type { TestCaller } from '../support/relay-app.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AccountService } from '../../src/auth/index.js';
-import type { LimitsChange } from '../../src/limits/index.js';
+import type { LimitsChange } from '../../src/platform/limits/index.js';
 import { expectError, INSUFFICIENT_QUOTA, MODEL_NOT_FOUND, RATE_LIMITED } from '../support/api-errors.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { eventually } from '../support/eventually.js';

@@ -1,6 +1,6 @@
-import type { Access } from '../../src/auth/index.js';
-import { Onboarding } from '../../src/onboarding/index.js';
-import { Secret } from '../../src/shared/index.js';
+import type { Access } from '../../src/console/access/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
+import { Secret } from '../../src/platform/shared/index.js';
 import { operatorVisit } from '../support/operator-visit.js';
 import { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { AccountService, SecondFactors } from '../../src/auth/index.js';
-import { AccountDeletion, Onboarding } from '../../src/onboarding/index.js';
-import { Secret } from '../../src/shared/index.js';
+import { AccountDeletion, Onboarding } from '../../src/keys/onboarding/index.js';
+import { Secret } from '../../src/platform/shared/index.js';
 import { OTHER_PASSWORD, PASSWORD, PUBLIC_URL, useAccountPages } from '../support/account-pages.js';
 import { turnOnSecondFactor } from '../support/authenticator.js';
 import { forgetSignIn, operatorVisit, type OperatorVisit, OPERATOR_PASSWORD } from '../support/operator-visit.js';

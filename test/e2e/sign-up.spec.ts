@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { eventually } from '../support/eventually.js';
 import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.js';
 import { AccountService } from '../../src/auth/index.js';
-import { Invitations } from '../../src/onboarding/index.js';
+import { Invitations } from '../../src/keys/onboarding/index.js';
 import { codeIn, Mailbox } from '../support/mailbox.js';
 import { PageVisitor, type Visited } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { CatalogService } from '../../src/catalog/index.js';
-import { AnswerCounting } from '../../src/home/status/counted-answers.js';
-import { Settings } from '../../src/settings/index.js';
+import { AnswerCounting } from '../../src/console/home/status/counted-answers.js';
+import { Settings } from '../../src/platform/settings/index.js';
 import { readModelAnswers, TimeLimitedReads } from '../../src/usage/index.js';
 import { aCallRow } from '../support/call-rows.js';
 import { PageVisitor } from '../support/page-visitor.js';

@@ -1,9 +1,9 @@
 import OpenAI from 'openai';
 import { DataSource } from 'typeorm';
-import { ChannelDirectory } from '../../src/channels/index.js';
+import { ChannelDirectory } from '../../src/catalog/channels/index.js';
 import { ApiKeyService } from '../../src/keys/index.js';
-import { newId, Secret } from '../../src/shared/index.js';
-import { StoredAnswers } from '../../src/stored-answers/index.js';
+import { newId, Secret } from '../../src/platform/shared/index.js';
+import { StoredAnswers } from '../../src/relay/stored-responses/index.js';
 import { expectError, INVALID_TOKEN, NOT_FOUND } from '../support/api-errors.js';
 import { catalogFor, RelayApp, type TestCaller } from '../support/relay-app.js';
 import { chatAnswer, errorAnswer, type JsonObject, jsonAnswer, responsesAnswer } from '../support/scripted-upstream.js';

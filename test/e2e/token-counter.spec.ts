@@ -1,5 +1,5 @@
-import type { TextPlaces } from '../../src/call/index.js';
-import { TokenCounter, type TokenThread } from '../../src/tokens/index.js';
+import type { TextPlaces } from '../../src/protocols/contract/index.js';
+import { TokenCounter, type TokenThread } from '../../src/protocols/tokens/index.js';
 import { builtTokenThread } from '../support/token-thread.js';
 
 const PLACES: TextPlaces = {

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { Tracing } from '../../src/tracing/index.js';
+import { Tracing } from '../../src/relay/tracing/index.js';
 import { Collector, type CollectedSpan } from '../support/collector.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { eventually } from '../support/eventually.js';

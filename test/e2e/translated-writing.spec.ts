@@ -18,8 +18,7 @@ import {
   WEATHER_CALL,
 } from '../support/scripted-upstream.js';
 import { heardStreamed, requestIn } from '../support/spoken.js';
-import { readText } from '../support/stream-text.js';
-import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
+import { readEvents, readText, withoutKeepAlives } from '../support/stream-text.js';
 
 const KEEP_ALIVE_MS = 60;
 const PRELUDE_MS = 100;

@@ -20,7 +20,7 @@ import {
 } from '../support/scripted-upstream.js';
 import { Service } from '../support/service.js';
 
-/** How long clients call while processes are killed. `npm test` takes the short way; by hand it may be minutes. */
+/** How long clients call while processes are killed. `npm run test:long` takes the short way; by hand it may be minutes. */
 const CHAOS_MS = Number(process.env['CHAOS_SECONDS'] ?? 15) * 1000;
 const KILL_EVERY_MS = 5000;
 /** For a slow machine with other things to do. */

@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { ApiKeyService, StrangerLimits } from '../../src/keys/index.js';
-import { Secret } from '../../src/shared/index.js';
+import { Secret } from '../../src/platform/shared/index.js';
 import { expectError, expectIds, INVALID_TOKEN, RATE_LIMITED } from '../support/api-errors.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { RelayApp } from '../support/relay-app.js';

@@ -2,8 +2,8 @@ import { DataSource } from 'typeorm';
 import { signedIn } from '../support/signed-in.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
-import { newId, Secret } from '../../src/shared/index.js';
-import { StoredAnswers } from '../../src/stored-answers/index.js';
+import { newId, Secret } from '../../src/platform/shared/index.js';
+import { StoredAnswers } from '../../src/relay/stored-responses/index.js';
 import { aCallRow } from '../support/call-rows.js';
 
 const LOG = '/usage-logs/common';

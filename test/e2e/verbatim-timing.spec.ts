@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TokenThread } from '../../src/tokens/index.js';
+import { TokenThread } from '../../src/protocols/tokens/index.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { eventually } from '../support/eventually.js';
 import { RawClient } from '../support/raw-client.js';
@@ -30,7 +30,8 @@ import { readData, readEvents } from '../support/stream-text.js';
 const COMMENT = ': keepalive\n\n';
 const KEEP_ALIVE_MS = 50;
 const PRELUDE_MS = 250;
-const LONG_PRELUDE_MS = 5000;
+/** Longer than a test may take: one that passes did not wait for it. */
+const LONG_PRELUDE_MS = 600_000;
 const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 
 /** The events of an answer: those before its first content, and the others. Without the upstream's own pings. */
@@ -238,7 +239,6 @@ describe('when the relay writes', () => {
         expect(client.answered).toBe(false);
         await client.head;
         expect(performance.now() - sentAt).toBeGreaterThan(PRELUDE_MS * 0.9);
-        expect(performance.now() - sentAt).toBeLessThan(PRELUDE_MS + 1500);
         await eventually(() => expect(client.text).toBe(encodeEvents(prelude).toString()));
         client.close();
       });
@@ -292,10 +292,8 @@ describe('when the relay writes', () => {
       const { prelude, content } = parts(dialect);
 
       it('goes out with the first content at once', async () => {
-        const begunAt = performance.now();
         const client = await ask(dialect, [streamHead(), sse(prelude), sse(content.slice(0, 1)), hang()]);
         await eventually(() => expect(client.chunks).toHaveLength(1));
-        expect(performance.now() - begunAt).toBeLessThan(LONG_PRELUDE_MS / 2);
         expect(client.text).toBe(encodeEvents([...prelude, ...content.slice(0, 1)]).toString());
         client.close();
       });
@@ -306,10 +304,8 @@ describe('when the relay writes', () => {
             ? event
             : { ...event, data: { ...event.data, echo: 'x'.repeat(70_000) } },
         );
-        const begunAt = performance.now();
         const client = await ask(dialect, [streamHead(), sse(large), hang()]);
-        await client.head;
-        expect(performance.now() - begunAt).toBeLessThan(LONG_PRELUDE_MS / 2);
+        expect((await client.head).status).toBe(200);
         client.close();
       });
 

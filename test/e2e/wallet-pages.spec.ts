@@ -1,4 +1,4 @@
-import { nanos, parseUsd } from '../../src/shared/index.js';
+import { nanos, parseUsd } from '../../src/platform/shared/index.js';
 import { RedemptionService, WalletService } from '../../src/wallet/index.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';

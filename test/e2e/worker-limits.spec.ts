@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import type { Decision, Taking } from '../../src/limits/counts.js';
+import type { Decision, Taking } from '../../src/platform/limits/counts.js';
 import { eventually, PATIENCE_MS } from '../support/eventually.js';
 
 const PRIMARY = resolve(import.meta.dirname, '../support/counting-primary.mjs');

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { ADVISORY_LOCKS } from '../../src/database/index.js';
+import { ADVISORY_LOCKS } from '../../src/platform/database/index.js';
 import { aRequest, DIALECTS, PATHS } from '../support/dialects.js';
 import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { isAlive, untilGone } from '../support/processes.js';

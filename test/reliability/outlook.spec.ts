@@ -1,4 +1,6 @@
-import { ChannelDirectory, ChannelSelection, type ModelOutlook, type Wanted } from '../../src/channels/index.js';
+import { ChannelDirectory } from '../../src/catalog/channels/index.js';
+import { ChannelSelection, type ModelOutlook } from '../../src/relay/routing/selection/channel-selection.js';
+import { type Wanted } from '../../src/relay/routing/selection/call-selection.js';
 import { SeededRandom } from '../support/seeded-random.js';
 import { BAD_REQUEST, BROKEN, type Described, RATE_LIMITED, useSelection } from '../support/selection-world.js';
 

@@ -1,7 +1,7 @@
-import { classifyUpstream } from '../../src/call/index.js';
-import { NoChannel } from '../../src/channels/index.js';
-import { SharedRests } from '../../src/channels/health/shared-rests.js';
-import { credentialSubjectOf } from '../../src/channels/health/subjects.js';
+import { classifyUpstream } from '../../src/protocols/contract/index.js';
+import { NoChannel } from '../../src/relay/routing/selection/shortage.js';
+import { SharedRests } from '../../src/relay/routing/health/shared-rests.js';
+import { credentialSubjectOf } from '../../src/relay/routing/health/subjects.js';
 import { eventually } from '../support/eventually.js';
 import type { HeldClock } from '../support/held-clock.js';
 import { BAD_REQUEST, BROKEN, RATE_LIMITED, REFUSED, secretOf, useSelection } from '../support/selection-world.js';

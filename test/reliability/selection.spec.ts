@@ -1,4 +1,4 @@
-import { SharedRests } from '../../src/channels/health/shared-rests.js';
+import { SharedRests } from '../../src/relay/routing/health/shared-rests.js';
 import type { HeldClock } from '../support/held-clock.js';
 import type { SeededRandom } from '../support/seeded-random.js';
 import {

@@ -1,7 +1,7 @@
 /** A relay with a mailbox beside it, for specs of what people do with their accounts in a browser. */
 
-import { Onboarding } from '../../src/onboarding/index.js';
-import { Secret } from '../../src/shared/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
+import { Secret } from '../../src/platform/shared/index.js';
 import { Mailbox } from './mailbox.js';
 import { PageVisitor } from './page-visitor.js';
 import { RelayApp } from './relay-app.js';

@@ -1,20 +1,21 @@
 /** An account with keys on a database of the test's own, and processes that warn it by mail, for specs of alerts. */
 
-import { Test, type TestingModule } from '@nestjs/testing';
+import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { AlertPost } from '../../src/alerts/alert-post.js';
-import { AlertsModule, AlertTimings, KeyNoticeMails, ThresholdWatch } from '../../src/alerts/index.js';
-import { AlertSettingsRepository } from '../../src/alerts/alert-settings.repository.js';
-import { type AlertSettings, USUAL_ALERTS } from '../../src/alerts/alert-settings.js';
-import { AuditModule } from '../../src/audit/index.js';
-import { Config, ConfigModule } from '../../src/config/index.js';
-import { DatabaseModule } from '../../src/database/index.js';
+import { AlertPost } from '../../src/keys/alerts/alert-post.js';
+import { AlertsModule, AlertTimings, KeyNoticeMails, ThresholdWatch } from '../../src/keys/alerts/index.js';
+import { AlertPreferences } from '../../src/keys/alerts/alert-preferences.js';
+import { type AlertSettings, USUAL_ALERTS } from '../../src/keys/alerts/alert-settings.js';
+import { AuditModule } from '../../src/platform/audit/index.js';
+import { Config, ConfigModule } from '../../src/platform/config/index.js';
+import { DatabaseModule } from '../../src/platform/database/index.js';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { Clock, parseUsd } from '../../src/shared/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
+import { Clock, parseUsd } from '../../src/platform/shared/index.js';
 import { WalletModule, WalletService } from '../../src/wallet/index.js';
 import { freshDatabase, type TestDatabase } from './database.js';
 import { Mailbox } from './mailbox.js';
+import { testingModule } from './modules.js';
 
 export const ANN = 'ann@example.com';
 const PUBLIC_URL = 'https://relay.example';
@@ -49,16 +50,22 @@ export class AlertsWorld {
       SMTP_URL: this.mailbox.url,
       PUBLIC_URL,
     });
-    const app = await Test.createTestingModule({
-      imports: [ConfigModule, DatabaseModule, AuditModule, AlertsModule, OnboardingModule, KeysModule, WalletModule],
-    })
-      .overrideProvider(Config)
-      .useValue(config)
-      .overrideProvider(Clock)
-      .useValue(clock)
-      .overrideProvider(AlertTimings)
-      .useValue({ ...new AlertTimings(), ...timings })
-      .compile();
+    const imports = [
+      ConfigModule,
+      DatabaseModule,
+      AuditModule,
+      AlertsModule,
+      OnboardingModule,
+      KeysModule,
+      WalletModule,
+    ];
+    const app = await testingModule(config, { imports }, (builder) =>
+      builder
+        .overrideProvider(Clock)
+        .useValue(clock)
+        .overrideProvider(AlertTimings)
+        .useValue({ ...new AlertTimings(), ...timings }),
+    );
     this.processes.push(await app.init());
     return app;
   }
@@ -96,7 +103,7 @@ export class AlertsWorld {
 
   /** Has Ann's account warned at these thresholds, and else as usual. */
   async set(settings: Partial<AlertSettings>): Promise<void> {
-    await this.get(AlertSettingsRepository).save(this.accountId, { ...USUAL_ALERTS, ...settings });
+    await this.get(AlertPreferences).save(this.accountId, { ...USUAL_ALERTS, ...settings });
   }
 
   /** Adds to the balance, or takes from it. */

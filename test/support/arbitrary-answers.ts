@@ -13,7 +13,7 @@ import {
   type StopReason,
   type TokenUsage,
   type ToolCallPart,
-} from '../../src/call/index.js';
+} from '../../src/protocols/contract/index.js';
 import { anyJsonObject, anyText } from './arbitrary-values.js';
 
 /** What of a random answer a dialect has words for. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { DataSource } from 'typeorm';
-import { newId } from '../../src/shared/index.js';
+import { newId } from '../../src/platform/shared/index.js';
 
 /** A finished call, with all that calls are filtered and added up by. */
 export interface AnyCall {

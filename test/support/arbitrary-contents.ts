@@ -14,7 +14,7 @@ import {
   type ToolChoice,
   type ToolResultPart,
   type Turn,
-} from '../../src/call/index.js';
+} from '../../src/protocols/contract/index.js';
 import { type AnswerTraits, FAMILY } from './arbitrary-answers.js';
 import { anyJsonObject, anyText } from './arbitrary-values.js';
 

@@ -1,7 +1,7 @@
 /** Random conversations as careless clients send them: results without calls, calls without results, turns in any order. */
 
 import fc from 'fast-check';
-import type { CallContent, Part, Turn } from '../../src/call/index.js';
+import type { CallContent, Part, Turn } from '../../src/protocols/contract/index.js';
 import { anyContent } from './arbitrary-contents.js';
 import { anyText } from './arbitrary-values.js';
 

@@ -1,12 +1,12 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import type { AdmissionRequest, AdmissionResult } from '../../src/billing/admission.js';
-import { BillingRepository } from '../../src/billing/billing.repository.js';
-import type { CallRow } from '../../src/billing/call-row.js';
-import { BillingModule } from '../../src/billing/index.js';
+import type { AdmissionRequest, AdmissionResult } from '../../src/relay/billing/admission.js';
+import { BillingRepository } from '../../src/relay/billing/billing.repository.js';
+import type { CallRow } from '../../src/relay/billing/call-row.js';
+import { BillingModule } from '../../src/relay/billing/index.js';
 import { ApiKeyService, KeysModule, type NewApiKey } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { parseUsd } from '../../src/shared/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
+import { parseUsd } from '../../src/platform/shared/index.js';
 import {
   AllowanceCalendar,
   LedgerCheck,

@@ -1,6 +1,6 @@
-import type { AdmissionRequest } from '../../src/billing/admission.js';
-import type { AttemptRow, CallRow } from '../../src/billing/call-row.js';
-import { newId } from '../../src/shared/index.js';
+import type { AdmissionRequest } from '../../src/relay/billing/admission.js';
+import type { AttemptRow, CallRow } from '../../src/relay/billing/call-row.js';
+import { newId } from '../../src/platform/shared/index.js';
 
 /** What asks to hold exactly so much, unless said otherwise. */
 export const admissionOf = (

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { within } from '../../src/shared/index.js';
+import { within } from '../../src/platform/shared/index.js';
 import { findChromium } from './chromium.js';
 import type { PageVisitor } from './page-visitor.js';
 

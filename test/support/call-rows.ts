@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
-import type { WaitRecords } from '../../src/call/index.js';
-import { idTime } from '../../src/shared/index.js';
+import type { WaitRecords } from '../../src/protocols/contract/index.js';
+import { idTime } from '../../src/platform/shared/index.js';
 
 interface CallRow {
   readonly id: string;

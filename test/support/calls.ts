@@ -10,8 +10,8 @@ import {
   SseSplitter,
   type StreamMeter,
   type UpstreamTarget,
-} from '../../src/call/index.js';
-import { AppError } from '../../src/shared/index.js';
+} from '../../src/protocols/contract/index.js';
+import { AppError } from '../../src/platform/shared/index.js';
 
 export type CallOptions = Partial<RequestLine & Pick<Call, 'id' | 'createdAt'>>;
 

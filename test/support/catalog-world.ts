@@ -4,10 +4,10 @@ import { Global, type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import pg from 'pg';
 import { CatalogModule } from '../../src/catalog/index.js';
-import { CatalogExport, CatalogImport, ChannelDirectory, ChannelsModule } from '../../src/channels/index.js';
-import { Config } from '../../src/config/index.js';
-import { DatabaseModule } from '../../src/database/index.js';
-import { Clock } from '../../src/shared/index.js';
+import { CatalogExport, CatalogImport, ChannelDirectory, ChannelsModule } from '../../src/catalog/channels/index.js';
+import { Config } from '../../src/platform/config/index.js';
+import { DatabaseModule } from '../../src/platform/database/index.js';
+import { Clock } from '../../src/platform/shared/index.js';
 import { freshDatabase, type TestDatabase } from './database.js';
 
 const PROTOCOLS = new Map([

@@ -1,6 +1,6 @@
 /** A relay with an operator before its pages of channels. */
 
-import { CatalogExport, ChannelDesk, type ChannelRecord } from '../../src/channels/index.js';
+import { CatalogExport, ChannelDesk, type ChannelRecord } from '../../src/catalog/channels/index.js';
 import { operatorVisit } from './operator-visit.js';
 import type { PageVisitor, Visited } from './page-visitor.js';
 import { RelayApp } from './relay-app.js';

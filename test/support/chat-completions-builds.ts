@@ -1,6 +1,6 @@
 /** What the specs of requests to Chat Completions upstreams are built from: contents, and the requests built of them. */
 
-import type { CallContent, Part, ToolResultPart, UpstreamTarget } from '../../src/call/index.js';
+import type { CallContent, Part, ToolResultPart, UpstreamTarget } from '../../src/protocols/contract/index.js';
 import { ChatCompletionsProtocol } from '../../src/protocols/chat-completions/chat-completions.protocol.js';
 import { ChatCompletionsUpstream } from '../../src/protocols/chat-completions/chat-completions.upstream.js';
 import { aCall, refusalOf } from './calls.js';

@@ -1,6 +1,12 @@
 /** What the decoder of Chat Completions upstreams makes of a stream, for its specs. */
 
-import type { AnswerPart, CallContent, CallEvent, CallResult, UpstreamTarget } from '../../src/call/index.js';
+import type {
+  AnswerPart,
+  CallContent,
+  CallEvent,
+  CallResult,
+  UpstreamTarget,
+} from '../../src/protocols/contract/index.js';
 import { ChatCompletionsUpstream } from '../../src/protocols/chat-completions/chat-completions.upstream.js';
 import { aTarget } from './calls.js';
 import { DONE, finish } from './chat-completions-chunks.js';

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { run, withApp } from '../../src/cli/index.js';
+import { run, withApp } from '../../src/app/cli/index.js';
 
 export interface Outcome {
   readonly code: number;

@@ -5,16 +5,16 @@ import './typescript-hooks.mjs';
 import cluster from 'node:cluster';
 import { createServer } from 'node:http';
 
-const { WorkerLinks, PrimaryLink } = await import('../../src/workers/index.ts');
+const { WorkerLinks, PrimaryLink } = await import('../../src/platform/workers/index.ts');
 
 if (cluster.isPrimary) {
-  const { serveMetrics } = await import('../../src/monitoring/index.ts');
+  const { serveMetrics } = await import('../../src/app/monitoring/index.ts');
   serveMetrics(new WorkerLinks());
   for (let worker = 0; worker < 3; worker += 1) cluster.fork();
   process.on('disconnect', () => process.exit());
 } else {
-  const { Metrics } = await import('../../src/metrics/index.ts');
-  const { Scrape } = await import('../../src/monitoring/scrape.ts');
+  const { Metrics } = await import('../../src/platform/metrics/index.ts');
+  const { Scrape } = await import('../../src/app/monitoring/scrape.ts');
   const metrics = new Metrics();
   metrics.gauge('processes', 'those that answer').set(1);
   metrics.counter('counted_total', 'ten to the power of the number').inc(10 ** cluster.worker.id);

@@ -11,8 +11,8 @@ if (cluster.isPrimary) await countForWorkers();
 else await askPrimary();
 
 async function countForWorkers() {
-  const { WorkerLinks } = await import('../../src/workers/index.ts');
-  const { serveLimits } = await import('../../src/limits/index.ts');
+  const { WorkerLinks } = await import('../../src/platform/workers/index.ts');
+  const { serveLimits } = await import('../../src/platform/limits/index.ts');
   serveLimits(new WorkerLinks());
   const workers = [cluster.fork(), cluster.fork()];
   // The first thing that they say to us is that they listen.
@@ -30,8 +30,8 @@ async function countForWorkers() {
 }
 
 async function askPrimary() {
-  const { PrimaryLink } = await import('../../src/workers/index.ts');
-  const { PrimaryCounts } = await import('../../src/limits/primary-counts.ts');
+  const { PrimaryLink } = await import('../../src/platform/workers/index.ts');
+  const { PrimaryCounts } = await import('../../src/platform/limits/primary-counts.ts');
   const counts = new PrimaryCounts(new PrimaryLink());
   const answer = async (taking) => process.send({ answered: { id: taking.id, ...(await counts.take(taking)) } });
   process.on('message', ({ taking }) => {

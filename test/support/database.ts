@@ -15,7 +15,8 @@ export interface TestDatabase {
 /** A database of one's own with every migration applied and nothing in it. Takes some 30 ms. */
 export async function freshDatabase(): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
+  // Half as much work as by way of the write-ahead log, where `fsync` is off.
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY file_copy`);
   return {
     url: withDatabase(serverUrl(), name),
     drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),

@@ -1,4 +1,4 @@
-import { Clock } from '../../src/shared/index.js';
+import { Clock } from '../../src/platform/shared/index.js';
 
 /** A clock that goes only when it is told to. */
 export class HeldClock extends Clock {

@@ -1,4 +1,4 @@
-import type { Schema } from '../../src/home/docs/openapi/index.js';
+import type { Schema } from '../../src/console/home/docs/openapi/index.js';
 
 type Schemas = Readonly<Record<string, Schema>>;
 

@@ -1,5 +1,5 @@
-import { Metrics } from '../../src/metrics/index.js';
-import type { LimitsChange } from '../../src/limits/index.js';
+import { Metrics } from '../../src/platform/metrics/index.js';
+import type { LimitsChange } from '../../src/platform/limits/index.js';
 import { ApiKeyService, KeyDirectory } from '../../src/keys/index.js';
 import type { RelayApp, TestCaller } from './relay-app.js';
 

@@ -1,6 +1,12 @@
 /** What the specs of requests to Messages upstreams are built from: contents, and the requests built of them. */
 
-import { RawJson, type CallContent, type Part, type Tool, type UpstreamTarget } from '../../src/call/index.js';
+import {
+  RawJson,
+  type CallContent,
+  type Part,
+  type Tool,
+  type UpstreamTarget,
+} from '../../src/protocols/contract/index.js';
 import { MessagesProtocol } from '../../src/protocols/messages/messages.protocol.js';
 import { MessagesUpstream } from '../../src/protocols/messages/messages.upstream.js';
 import { aCall } from './calls.js';

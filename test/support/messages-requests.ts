@@ -1,6 +1,6 @@
 /** What the specs of requests of Messages clients are built from: requests, what is read of them, what is warned of. */
 
-import { Losses, type CallContent, type Part } from '../../src/call/index.js';
+import { Losses, type CallContent, type Part } from '../../src/protocols/contract/index.js';
 import { MessagesProtocol } from '../../src/protocols/messages/messages.protocol.js';
 import { contentOf } from './translations.js';
 

@@ -1,4 +1,4 @@
-import { nanos } from '../../src/shared/index.js';
+import { nanos } from '../../src/platform/shared/index.js';
 import { AllowanceService, DebitTooLarge, WalletService } from '../../src/wallet/index.js';
 import type { BillingBench } from './billing-bench.js';
 import { compare, type Jobs, someAtOnce, type World } from './money-world.js';

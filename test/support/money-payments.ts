@@ -1,4 +1,4 @@
-import { nanos, newId } from '../../src/shared/index.js';
+import { nanos, newId } from '../../src/platform/shared/index.js';
 import { PaymentBook } from '../../src/wallet/payments/payment-book.js';
 import type { PaymentFact } from '../../src/wallet/payments/payment-facts.js';
 import { TopUpRepository } from '../../src/wallet/payments/top-up.repository.js';

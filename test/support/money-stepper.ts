@@ -1,5 +1,5 @@
-import type { AdmissionRequest } from '../../src/billing/admission.js';
-import type { CallRow } from '../../src/billing/call-row.js';
+import type { AdmissionRequest } from '../../src/relay/billing/admission.js';
+import type { CallRow } from '../../src/relay/billing/call-row.js';
 import type { BillingBench } from './billing-bench.js';
 import { finished } from './billing-rows.js';
 import { PERIODS, type Wish } from './money-model.js';

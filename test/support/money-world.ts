@@ -1,6 +1,6 @@
-import type { AdmissionRequest } from '../../src/billing/admission.js';
-import type { CallRow } from '../../src/billing/call-row.js';
-import { newId } from '../../src/shared/index.js';
+import type { AdmissionRequest } from '../../src/relay/billing/admission.js';
+import type { CallRow } from '../../src/relay/billing/call-row.js';
+import { newId } from '../../src/platform/shared/index.js';
 import { type ModelCall, MoneyModel, PERIODS, type Wish } from './money-model.js';
 import { PaymentModel } from './payment-model.js';
 

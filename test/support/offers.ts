@@ -1,6 +1,6 @@
-import type { ProtocolId } from '../../src/call/index.js';
+import type { ProtocolId } from '../../src/protocols/contract/index.js';
 import { type CatalogGroup, type CatalogModel, FREE_PRICING, type OfferedModel } from '../../src/catalog/index.js';
-import { dialectsOf } from '../../src/home/dialects.js';
+import { dialectsOf } from '../../src/console/home/dialects.js';
 
 /** As the registry has them, in no order. */
 export const DIALECTS = dialectsOf([

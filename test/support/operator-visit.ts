@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { Onboarding } from '../../src/onboarding/index.js';
-import { Secret } from '../../src/shared/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
+import { Secret } from '../../src/platform/shared/index.js';
 import type { PageVisitor } from './page-visitor.js';
 import type { RelayApp } from './relay-app.js';
 import { signedIn } from './signed-in.js';

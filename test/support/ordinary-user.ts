@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { canEnter, serverUser, type SystemUser } from '../../src/database/embedded/run-as.js';
+import { canEnter, serverUser, type SystemUser } from '../../src/platform/database/embedded/run-as.js';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
 

@@ -3,9 +3,9 @@
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { CatalogService } from '../../src/catalog/index.js';
-import { CatalogImport, ChannelsModule } from '../../src/channels/index.js';
+import { CatalogImport, ChannelsModule } from '../../src/catalog/channels/index.js';
 import { type KeySettings, KeysModule, OwnKeys } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
 import { UsageModule } from '../../src/usage/index.js';
 import { freshDatabase, type TestDatabase } from './database.js';
 import { startOn } from './modules.js';

@@ -2,7 +2,7 @@
 
 import { Stripe } from 'stripe';
 import { DataSource } from 'typeorm';
-import { formatUsd } from '../../src/shared/index.js';
+import { formatUsd } from '../../src/platform/shared/index.js';
 import { LedgerCheck, WalletService } from '../../src/wallet/index.js';
 import { StripeEndpoint } from '../../src/wallet/payments/stripe-endpoint.js';
 import type { PageVisitor } from './page-visitor.js';

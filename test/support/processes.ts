@@ -1,4 +1,4 @@
-import { processIdentity } from '../../src/database/process-identity.js';
+import { processIdentity } from '../../src/platform/database/process-identity.js';
 import { eventually, PATIENCE_MS } from './eventually.js';
 
 export const isAlive = (pid: number): boolean => processIdentity(pid) !== undefined;

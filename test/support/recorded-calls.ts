@@ -1,4 +1,4 @@
-import { nanos } from '../../src/shared/index.js';
+import { nanos } from '../../src/platform/shared/index.js';
 import type { CallAttempt } from '../../src/usage/index.js';
 import type { RecordedCall } from '../../src/usage/calls/recorded-call.js';
 

@@ -1,7 +1,7 @@
-import { LimitTimings } from '../../src/limits/limit-timings.js';
-import { RedisCounts } from '../../src/limits/redis-counts.js';
-import { RedisLink } from '../../src/limits/redis-link.js';
-import { Secret } from '../../src/shared/index.js';
+import { LimitTimings } from '../../src/platform/limits/limit-timings.js';
+import { RedisCounts } from '../../src/platform/limits/redis-counts.js';
+import { RedisLink } from '../../src/platform/limits/redis-link.js';
+import { Secret } from '../../src/platform/shared/index.js';
 
 /** The counts of one process in Redis, to be opened. */
 export function redisCounts(url: string, timings: Partial<LimitTimings> = {}): RedisCounts {

@@ -1,22 +1,23 @@
 import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Test } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { AppModule } from '../../src/app.module.js';
-import { Sweeper } from '../../src/billing/index.js';
+import { AppModule } from '../../src/app/app.module.js';
+import { Sweeper } from '../../src/relay/billing/index.js';
 import { CatalogService } from '../../src/catalog/index.js';
-import { CatalogImport, ChannelDirectory, HealthLimits } from '../../src/channels/index.js';
-import { Config } from '../../src/config/index.js';
-import { configureApp, type ConnectionTimes, createAdapter } from '../../src/configure-app.js';
+import { CatalogImport, ChannelDirectory } from '../../src/catalog/channels/index.js';
+import { HealthLimits } from '../../src/relay/routing/health/health-limits.js';
+import { Config } from '../../src/platform/config/index.js';
+import { configureApp, type ConnectionTimes, createAdapter } from '../../src/app/configure-app.js';
 import { ApiKeyService } from '../../src/keys/index.js';
-import { CallCounts } from '../../src/limits/index.js';
-import { Onboarding } from '../../src/onboarding/index.js';
+import { CallCounts } from '../../src/platform/limits/index.js';
+import { Onboarding } from '../../src/keys/onboarding/index.js';
 import { AdapterRegistry, RelayTimings, TranslationThread } from '../../src/relay/index.js';
-import { formatUsd, parseUsd } from '../../src/shared/index.js';
-import { TokenThread } from '../../src/tokens/index.js';
+import { formatUsd, parseUsd } from '../../src/platform/shared/index.js';
+import { TokenThread } from '../../src/protocols/tokens/index.js';
 import { LedgerCheck, WalletService } from '../../src/wallet/index.js';
 import { eventually } from './eventually.js';
 import { freshDatabase } from './database.js';
+import { testingModule } from './modules.js';
 import { builtTokenThread, builtTranslationThread } from './token-thread.js';
 import { ScriptedUpstream } from './scripted-upstream.js';
 
@@ -120,18 +121,17 @@ export class RelayApp {
       MAX_EVENT_LOOP_DELAY_MS: '60000',
       ...environment,
     });
-    const module = await Test.createTestingModule({ imports: [...modules, AppModule] })
-      .overrideProvider(Config)
-      .useValue(config)
-      .overrideProvider(RelayTimings)
-      .useValue({ ...new RelayTimings(), ...timings })
-      .overrideProvider(HealthLimits)
-      .useValue({ ...new HealthLimits(), ...health })
-      .overrideProvider(TokenThread)
-      .useValue(builtTokenThread())
-      .overrideProvider(TranslationThread)
-      .useValue(builtTranslationThread())
-      .compile();
+    const module = await testingModule(config, { imports: [...modules, AppModule] }, (builder) =>
+      builder
+        .overrideProvider(RelayTimings)
+        .useValue({ ...new RelayTimings(), ...timings })
+        .overrideProvider(HealthLimits)
+        .useValue({ ...new HealthLimits(), ...health })
+        .overrideProvider(TokenThread)
+        .useValue(builtTokenThread())
+        .overrideProvider(TranslationThread)
+        .useValue(builtTranslationThread()),
+    );
     const app = module.createNestApplication<NestFastifyApplication>(createAdapter(config, connections), {
       bodyParser: false,
       logger: false,

@@ -1,6 +1,6 @@
 /** Events of Responses upstreams, as the specs of their decoder write them. */
 
-import type { JsonObject } from '../../src/shared/index.js';
+import type { JsonObject } from '../../src/platform/shared/index.js';
 import type { Event } from './responses-streams.js';
 
 export const created: Event = {

@@ -1,8 +1,8 @@
 /** What the decoder of Responses upstreams makes of a stream, for its specs. */
 
-import { renderSse, type CallContent, type CallEvent, type CallResult } from '../../src/call/index.js';
+import { renderSse, type CallContent, type CallEvent, type CallResult } from '../../src/protocols/contract/index.js';
 import { ResponsesUpstream } from '../../src/protocols/responses/responses.upstream.js';
-import type { JsonObject } from '../../src/shared/index.js';
+import type { JsonObject } from '../../src/platform/shared/index.js';
 import { aTarget } from './calls.js';
 import { aContent, decoded, resultOf } from './translations.js';
 

@@ -1,5 +1,5 @@
 import { ModulesContainer } from '@nestjs/core';
-import { type Access, ACCESS, RECENT_SIGN_IN } from '../../src/auth/index.js';
+import { type Access, ACCESS, RECENT_SIGN_IN } from '../../src/console/access/index.js';
 import { ApiKeyGuard } from '../../src/keys/index.js';
 import { CallGuard } from '../../src/relay/call.guard.js';
 import type { RelayApp } from './relay-app.js';

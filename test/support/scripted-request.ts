@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
-import type { JsonObject } from '../../src/shared/index.js';
+import type { JsonObject } from '../../src/platform/shared/index.js';
 
 /** `finished`: we ended the answer. `left`: the client closed before that. `cut`: the script or the test destroyed it. */
 export type Closing = 'finished' | 'left' | 'cut';

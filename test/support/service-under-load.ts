@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { processIdentity } from '../../src/database/index.js';
+import { processIdentity } from '../../src/platform/database/index.js';
 import { eventually, PATIENCE_MS } from './eventually.js';
 import { Load, unhurried } from './load.js';
 import { catalogFor } from './relay-app.js';

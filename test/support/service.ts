@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
-import { isServing, readPostmaster } from '../../src/database/embedded/postmaster-file.js';
-import { readState } from '../../src/database/embedded/state-file.js';
-import { commandLine } from '../../src/database/process-identity.js';
+import { isServing, readPostmaster } from '../../src/platform/database/embedded/postmaster-file.js';
+import { readState } from '../../src/platform/database/embedded/state-file.js';
+import { commandLine } from '../../src/platform/database/process-identity.js';
 import { PATIENCE_MS } from './eventually.js';
 import { removeDataDir, temporaryDataDir } from './temporary-data-dir.js';
 

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions, openDataSource } from '../../src/database/data-source.js';
-import { startEmbedded } from '../../src/database/embedded/index.js';
+import { dataSourceOptions, openDataSource } from '../../src/platform/database/data-source.js';
+import { startEmbedded } from '../../src/platform/database/embedded/index.js';
 import { SERVER_VARIABLE, TEMPLATE, withDatabase } from './database.js';
 import { removeAbandonedDataDirs, removeDataDir, temporaryDataDir } from './temporary-data-dir.js';
 
@@ -39,6 +39,10 @@ export async function startTestServer(): Promise<{ stop(): Promise<void> }> {
 async function createTemplate(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
+  // No data needs to survive a crash of the machine. `synchronous_commit` stays as the pools set it, which is tested.
+  await client.query('ALTER SYSTEM SET fsync = off');
+  await client.query('ALTER SYSTEM SET full_page_writes = off');
+  await client.query('SELECT pg_reload_conf()');
   await client.query(`CREATE DATABASE ${TEMPLATE}`);
   await client.end();
   const template = withDatabase(url, TEMPLATE);

@@ -1,13 +1,15 @@
-/** Whether work grows with its input as it should, told so that a slow machine with other things to do does not matter. */
+/** Whether work grows with its input as it should, whatever else the machine does meanwhile. */
 
 /** Many times what linear work takes in these tests, and a fraction of what quadratic work would. */
 export const LINEAR_MS = 3000;
 
-export function elapsedMs(work: () => unknown): number {
-  const begun = performance.now();
-  work();
-  return performance.now() - begun;
-}
+/** What short work may seem to take more than it does: see `cpuMs`. */
+export const STEPS_MS = 20;
 
-/** The least of several times: whatever else the machine does adds to them and takes nothing away. */
-export const leastMs = (work: () => unknown): number => Math.min(...Array.from({ length: 5 }, () => elapsedMs(work)));
+/** CPU time of this thread, which some systems count in steps of 10 ms. */
+export function cpuMs(work: () => unknown): number {
+  const before = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+}

@@ -18,7 +18,7 @@ import {
   type TreeObject,
   type UpstreamAdapter,
   type UpstreamTarget,
-} from '../../src/call/index.js';
+} from '../../src/protocols/contract/index.js';
 import { aCall, aTarget } from './calls.js';
 
 /** What a client asks for that says only "Hello". */

@@ -1,6 +1,6 @@
 /** Who says what in a conversation, as the specs of built requests write it. */
 
-import type { Part, Turn } from '../../src/call/index.js';
+import type { Part, Turn } from '../../src/protocols/contract/index.js';
 
 export const text = (said: string): Part => ({ kind: 'text', text: said });
 export const user = (...parts: readonly Part[]): Turn => ({ role: 'user', parts });

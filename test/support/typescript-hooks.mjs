@@ -1,4 +1,4 @@
-// Lets Node itself import our TypeScript, for what Jest runs outside of tests and does not transform: global setup.
+// Lets Node itself import our TypeScript: in the tests, in what Jest runs outside of them, and in programs they start.
 import { transformSync } from '@swc/core';
 import { existsSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
@@ -17,6 +17,11 @@ const OPTIONS = {
   },
 };
 
+const INLINE_MAP = '\n//# sourceMappingURL=';
+
+/** By a module's URL, its source map as a data: URL, which is how Jest reads them. */
+export const sourceMaps = new Map();
+
 registerHooks({
   // Imports say .js, as they must for the compiled program; here the file beside it is .ts.
   resolve(specifier, context, next) {
@@ -27,9 +32,11 @@ registerHooks({
     return next(specifier, context);
   },
   load(url, context, next) {
-    if (!url.endsWith('.ts') || url.includes('/node_modules/')) return next(url, context);
+    const { pathname } = new URL(url);
+    if (!pathname.endsWith('.ts') || pathname.includes('/node_modules/')) return next(url, context);
     const filename = fileURLToPath(url);
     const { code } = transformSync(readFileSync(filename, 'utf8'), { ...OPTIONS, filename });
+    sourceMaps.set(url, code.slice(code.lastIndexOf(INLINE_MAP) + INLINE_MAP.length).trim());
     return { format: 'module', source: code, shortCircuit: true };
   },
 });

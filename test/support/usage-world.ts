@@ -2,9 +2,9 @@ import type { Type } from '@nestjs/common';
 import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { ApiKeyService, KeysModule } from '../../src/keys/index.js';
-import { Onboarding, OnboardingModule } from '../../src/onboarding/index.js';
-import { newId } from '../../src/shared/index.js';
-import { UsageModule } from '../../src/usage/index.js';
+import { Onboarding, OnboardingModule } from '../../src/keys/onboarding/index.js';
+import { newId } from '../../src/platform/shared/index.js';
+import { UsagePagesModule } from '../../src/console/usage/index.js';
 import { aCallRow } from './call-rows.js';
 import { freshDatabase } from './database.js';
 import { startOn } from './modules.js';
@@ -25,7 +25,7 @@ export class UsageWorld {
 
   static async start(modules: readonly Type[] = []): Promise<UsageWorld> {
     const database = await freshDatabase();
-    const app = await startOn(database, [UsageModule, KeysModule, OnboardingModule, ...modules]);
+    const app = await startOn(database, [UsagePagesModule, KeysModule, OnboardingModule, ...modules]);
     const world = new UsageWorld(app, async () => {
       await app.close();
       await database.drop();

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Mail, Mailer } from '../../mail/index.js';
+import { type Mail, Mailer } from '../../platform/mail/index.js';
 import type { MailedProof, Purpose } from '../verification/verification.js';
 import * as words from './mail-words.js';
 import { MailWriter } from './mail-writer.js';

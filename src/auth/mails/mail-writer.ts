@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Mail } from '../../mail/index.js';
-import { Settings } from '../../settings/index.js';
-import { BaseAddress, ViewEngine } from '../../web/index.js';
+import { type Mail, MailTemplates } from '../../platform/mail/index.js';
+import { Settings } from '../../platform/settings/index.js';
+import { BaseAddress } from '../../platform/config/index.js';
 import type { Wording } from './mail-words.js';
 
 /** A mail's own part: the link of its button, below our address, and its code. */
@@ -14,7 +14,7 @@ export interface MailFilling {
 @Injectable()
 export class MailWriter {
   constructor(
-    private readonly views: ViewEngine,
+    private readonly templates: MailTemplates,
     private readonly address: BaseAddress,
     private readonly settings: Settings,
   ) {}
@@ -32,7 +32,6 @@ export class MailWriter {
       manage: manage && { label: manage.label, href: this.address.current() + manage.path },
       foot: [foot, ...(supportContact === undefined ? [] : [`Questions? ${supportContact}`])],
     };
-    const html = this.views.renderBare('mail/message', data);
-    return { to, subject, html, text: this.views.renderText('mail/message.text', data) };
+    return { to, subject, ...this.templates.message(data) };
   }
 }

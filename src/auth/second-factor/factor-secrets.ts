@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../config/index.js';
-import { type Secret, SealingKey } from '../../shared/index.js';
+import { Config } from '../../platform/config/index.js';
+import { type Secret, SealingKey } from '../../platform/shared/index.js';
 
 const PURPOSE = 'switchboard second factors v1';
 

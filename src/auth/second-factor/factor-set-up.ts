@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Settings } from '../../settings/index.js';
-import { Clock } from '../../shared/index.js';
-import type { Visitor } from '../../web/index.js';
+import { Settings } from '../../platform/settings/index.js';
+import { Clock } from '../../platform/shared/index.js';
+import type { Visitor } from '../visit.js';
 import { SECOND_FACTOR_ON } from '../mails/second-factor-words.js';
 import { typedCode } from '../verification/verification.js';
 import { FactorSecrets } from './factor-secrets.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Secret } from '../../shared/index.js';
-import type { Visitor } from '../../web/index.js';
+import { Secret } from '../../platform/shared/index.js';
+import type { Visitor } from '../visit.js';
 import { RECOVERY_CODES_REPLACED, SECOND_FACTOR_OFF } from '../mails/second-factor-words.js';
 import { SecurityLog } from '../security-log.js';
 import { SignIn } from '../sign-in/sign-in.service.js';

@@ -1,4 +1,4 @@
-import { generateCode, hashCode } from '../../shared/index.js';
+import { generateCode, hashCode } from '../../platform/shared/index.js';
 
 /** How many there are at first. */
 const AT_FIRST = 10;

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Clock, networkOf, type Secret, UnreadableSecret } from '../../shared/index.js';
+import { Clock, networkOf, type Secret, UnreadableSecret } from '../../platform/shared/index.js';
 import { RECOVERY_CODE_USED } from '../mails/second-factor-words.js';
 import { Throttle } from '../throttle/throttle.js';
 import { typedCode } from '../verification/verification.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Mailer } from '../../mail/index.js';
+import { Mailer } from '../../platform/mail/index.js';
 import { AccountRepository } from '../account.repository.js';
 import type { Wording } from '../mails/mail-words.js';
 import { MailWriter } from '../mails/mail-writer.js';

@@ -1,4 +1,4 @@
-import { AppError } from '../../shared/index.js';
+import { AppError } from '../../platform/shared/index.js';
 
 /** Wrong, of another time, or used before: which of them is not told. */
 export class CodeNotAccepted extends AppError {

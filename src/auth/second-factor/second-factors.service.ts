@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { AuditLog } from '../../audit/index.js';
-import { Clock } from '../../shared/index.js';
+import { AuditLog } from '../../platform/audit/index.js';
+import { Clock } from '../../platform/shared/index.js';
 import { AccountGone } from '../account.errors.js';
 import { AccountRepository } from '../account.repository.js';
 import { accountObject } from '../account-words.js';

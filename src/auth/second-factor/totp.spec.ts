@@ -1,4 +1,4 @@
-import { Secret } from '../../shared/index.js';
+import { Secret } from '../../platform/shared/index.js';
 import { newTotpSecret, totpAddress, totpStep } from './totp.js';
 
 /** The key of RFC 6238, appendix B, "12345678901234567890", in base32. */

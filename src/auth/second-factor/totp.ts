@@ -1,5 +1,5 @@
 import { generateSecret, generateURI, verifySync } from 'otplib';
-import { Secret } from '../../shared/index.js';
+import { Secret } from '../../platform/shared/index.js';
 
 /** How long a code is shown, in seconds: apps take it for granted, and some know no other. */
 const STEP_SECONDS = 30;

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
-import { AuditLog } from '../../audit/index.js';
-import { Settings } from '../../settings/index.js';
-import { AppError, Clock, newId } from '../../shared/index.js';
-import type { Visitor } from '../../web/index.js';
-import { browserName } from '../account-pages/browser-name.js';
+import { AuditLog } from '../../platform/audit/index.js';
+import { Settings } from '../../platform/settings/index.js';
+import { AppError, Clock, newId } from '../../platform/shared/index.js';
+import type { Visitor } from '../visit.js';
+import { browserName } from './browser-name.js';
 import { accountObject } from '../account-words.js';
 import { type EndedSession, type Moment, SessionRepository, type SessionRow } from './session.repository.js';
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Secret } from '../../shared/index.js';
+import type { Secret } from '../../platform/shared/index.js';
 import { InvalidAccount } from '../account.errors.js';
 import { AccountRepository } from '../account.repository.js';
 import { Passwords } from '../passwords.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { Secret } from '../../shared/index.js';
+import type { Secret } from '../../platform/shared/index.js';
 import { AccountService } from '../account.service.js';
 import { AccountMails } from '../mails/account-mails.js';
 import { checkChoice } from '../password-choice.js';

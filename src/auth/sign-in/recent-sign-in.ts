@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { IsOptional, IsString } from 'class-validator';
-import { AppError, Clock, Secret } from '../../shared/index.js';
-import type { Visitor } from '../../web/index.js';
+import { AppError, Clock, Secret } from '../../platform/shared/index.js';
+import type { Visitor } from '../visit.js';
 import { SessionService } from '../sessions/session.service.js';
 import { TooManyTries } from '../throttle/throttle.js';
 import { SignIn, WrongPassword } from './sign-in.service.js';

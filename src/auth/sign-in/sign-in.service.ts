@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, networkOf, type Secret } from '../../shared/index.js';
-import type { Visitor } from '../../web/index.js';
+import { AppError, networkOf, type Secret } from '../../platform/shared/index.js';
+import type { Visitor } from '../visit.js';
 import { accountOf, AccountRepository } from '../account.repository.js';
 import type { Account } from '../account.js';
 import { normalizeEmail } from '../email-address.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import { hash } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { Clock } from '../../shared/index.js';
+import { Clock } from '../../platform/shared/index.js';
 
 type ThrottlerRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../shared/index.js';
+import { AppError } from '../../platform/shared/index.js';
 import { PostgresThrottlerStorage } from './postgres-throttler.storage.js';
 
 const MINUTE_MS = 60_000;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { networkOf } from '../../shared/index.js';
+import { networkOf } from '../../platform/shared/index.js';
 import { alikeForm } from '../email-address.js';
 import { AccountMails } from '../mails/account-mails.js';
 import { Throttle } from '../throttle/throttle.js';

@@ -1,4 +1,4 @@
-import { AppError } from '../../shared/index.js';
+import { AppError } from '../../platform/shared/index.js';
 
 /** A code that proves nothing; the message says what to do. It names the field that codes are typed into. */
 export class CodeRefused extends AppError {

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
-import { Config } from '../../config/index.js';
-import { Clock, newId } from '../../shared/index.js';
+import { Config } from '../../platform/config/index.js';
+import { Clock, newId } from '../../platform/shared/index.js';
 import { CodeRefused, LinkRefused, SentJustNow } from './verification.errors.js';
 import { type NewVerification, type VerificationRow, VerificationRepository } from './verification.repository.js';
 import {

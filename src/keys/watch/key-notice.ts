@@ -1,4 +1,4 @@
-import type { Nanos } from '../../shared/index.js';
+import type { Nanos } from '../../platform/shared/index.js';
 
 /** Something about a key that is not as usual, and what its owner should look at. */
 export type KeyNotice = NoticeFacts & {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { newId, nanos } from '../../shared/index.js';
+import { newId, nanos } from '../../platform/shared/index.js';
 import type { OwnedKey } from '../api-key.js';
 import type { KeyNotice, NewKeyNotice } from './key-notice.js';
 

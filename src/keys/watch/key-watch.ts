@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import { monotonicMs, reasonOf, RecurringWork } from '../../shared/index.js';
+import { monotonicMs, reasonOf, RecurringWork } from '../../platform/shared/index.js';
 import { KeyUseSums } from '../../usage/index.js';
 import { KeyWatchTimings } from './key-watch-timings.js';
 import { NetworkWatch } from './network-watch.js';

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { networkOf } from '../../shared/index.js';
+import { networkOf } from '../../platform/shared/index.js';
 
 /**
  * The network that an address belongs to, as far as one can tell: its /24 of IPv4, its /64 of IPv6. Providers hand out

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { ADVISORY_LOCKS, soleTransaction } from '../../database/index.js';
-import { Clock } from '../../shared/index.js';
+import { ADVISORY_LOCKS, soleTransaction } from '../../platform/database/index.js';
+import { Clock } from '../../platform/shared/index.js';
 import { type AddressUse, KeyNetworks } from './key-networks.repository.js';
 import { KeyNotices } from './key-notices.js';
 import { networkOfAddress } from './network-of-address.js';

@@ -1,4 +1,4 @@
-import { nanos, parseUsd, ZERO } from '../../shared/index.js';
+import { nanos, parseUsd, ZERO } from '../../platform/shared/index.js';
 import { type Spending, unusualOver } from './unusual-volume.js';
 
 const NOW = new Date('2026-11-20T12:00:00Z');

@@ -1,4 +1,4 @@
-import { type Nanos, nanos, ZERO } from '../../shared/index.js';
+import { type Nanos, nanos, ZERO } from '../../platform/shared/index.js';
 import { LEARNING_DAYS } from './new-networks.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { ADVISORY_LOCKS, soleTransaction } from '../../database/index.js';
-import { Clock, nanos, type Nanos } from '../../shared/index.js';
+import { ADVISORY_LOCKS, soleTransaction } from '../../platform/database/index.js';
+import { Clock, nanos, type Nanos } from '../../platform/shared/index.js';
 import { KeyUsesReader, type Query } from '../../usage/index.js';
 import { KeyNotices } from './key-notices.js';
 import { LEAST_UNUSUAL, unusualOver, USUAL_DAYS } from './unusual-volume.js';

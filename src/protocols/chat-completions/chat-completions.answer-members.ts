@@ -6,8 +6,8 @@ import {
   type RenderContext,
   sseText,
   type StopReason,
-} from '../../call/index.js';
-import type { AppError, JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import { FINISH_REASONS } from './chat-completions.finish.js';
 import { isLegacy } from './chat-completions.requested-tools.js';
 

@@ -5,8 +5,8 @@ import {
   type RenderContext,
   type TextPart,
   type ToolCallPart,
-} from '../../call/index.js';
-import type { JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import type { JsonObject } from '../../platform/shared/index.js';
 import { answerHead, annotationOf, finishReason } from './chat-completions.answer-members.js';
 import { isLegacy } from './chat-completions.requested-tools.js';
 import { renderUsage } from './chat-completions.usage.js';

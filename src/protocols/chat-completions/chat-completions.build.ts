@@ -13,7 +13,7 @@ import {
   type UpstreamTarget,
   USUAL_SERVICE_TIERS,
   writeJson,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { buildFormat } from './chat-completions.built-format.js';
 import { buildMessages } from './chat-completions.built-messages.js';
 import { buildEffort, buildSampling } from './chat-completions.built-sampling.js';

@@ -1,4 +1,4 @@
-import { conforming, type JsonTree, type OutputFormat } from '../../call/index.js';
+import { conforming, type JsonTree, type OutputFormat } from '../contract/index.js';
 import { type ChatFlags, TOOL_NAME } from './chat-completions.flags.js';
 
 const USUAL_NAME = 'output';

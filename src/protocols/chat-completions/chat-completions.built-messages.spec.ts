@@ -1,6 +1,6 @@
 import { build, refused, result, toolCall, withFlags } from '../../../test/support/chat-completions-builds.js';
 import { assistant, text, user } from '../../../test/support/turns.js';
-import type { ImagePart, Part, Turn, UpstreamTarget } from '../../call/index.js';
+import type { ImagePart, Part, Turn, UpstreamTarget } from '../contract/index.js';
 
 const messagesOf = (turns: readonly Turn[], flags: UpstreamTarget['flags'] = {}): unknown =>
   withFlags({ turns }, flags).body['messages'];

@@ -16,7 +16,7 @@ import {
   type Turn,
   withErrorText,
   wrapFreeform,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { buildPart } from './chat-completions.built-parts.js';
 import type { ChatFlags } from './chat-completions.flags.js';
 

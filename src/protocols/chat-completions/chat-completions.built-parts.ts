@@ -7,7 +7,7 @@ import {
   textOfFile,
   type TreeObject,
   urlOf,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import type { ChatFlags } from './chat-completions.flags.js';
 
 const DETAILS: readonly (string | undefined)[] = ['auto', 'low', 'high'];

@@ -6,7 +6,7 @@ import {
   type Sampling,
   type TreeObject,
   wishedEffort,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import type { ChatFlags } from './chat-completions.flags.js';
 
 /** What asks for nothing. */

@@ -13,7 +13,7 @@ import {
   type ToolNames,
   type TreeObject,
   withoutRootCombinators,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import type { ChatFlags } from './chat-completions.flags.js';
 
 interface ToolContext {

@@ -1,4 +1,4 @@
-import { type Call, type CallHead, NO_TOKENS, SseSplitter, type TokenUsage } from '../../call/index.js';
+import { type Call, type CallHead, NO_TOKENS, SseSplitter, type TokenUsage } from '../contract/index.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 import { ChatCompletionsUpstream } from './chat-completions.upstream.js';
 import { renderUsage } from './chat-completions.usage.js';

@@ -7,7 +7,7 @@ import {
   sourceOf,
   type TextPart,
   type TreeReader,
-} from '../../call/index.js';
+} from '../contract/index.js';
 
 /** What a message's `content` may hold. */
 type ContentPart = TextPart | ImagePart | AudioPart | FilePart | RefusalPart;

@@ -2,7 +2,7 @@ import { aCall, aTarget } from '../../../test/support/calls.js';
 import { call, calls, delta, DONE, finish } from '../../../test/support/chat-completions-chunks.js';
 import { answerOf, eventsOf, partsOf, saidIn, upstream } from '../../../test/support/chat-completions-streams.js';
 import { aContent, built } from '../../../test/support/translations.js';
-import { type AnswerPart, SseSplitter } from '../../call/index.js';
+import { type AnswerPart, SseSplitter } from '../contract/index.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 
 const HELLO = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] };

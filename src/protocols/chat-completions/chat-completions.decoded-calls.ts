@@ -1,4 +1,4 @@
-import { type CallEvent, type PartSequencer, type ToolNames, unwrapFreeform } from '../../call/index.js';
+import { type CallEvent, type PartSequencer, type ToolNames, unwrapFreeform } from '../contract/index.js';
 import type { CallFragment } from './chat-completions.delta.js';
 
 /** A tool call on its way. */

@@ -1,4 +1,4 @@
-import { type Annotation, type CallContent, type CallEvent, PartSequencer, ToolNames } from '../../call/index.js';
+import { type Annotation, type CallContent, type CallEvent, PartSequencer, ToolNames } from '../contract/index.js';
 import type { CallFragment } from './chat-completions.delta.js';
 import { DecodedCalls } from './chat-completions.decoded-calls.js';
 import { TOOL_NAME } from './chat-completions.flags.js';

@@ -10,7 +10,7 @@ import {
   upstream,
 } from '../../../test/support/chat-completions-streams.js';
 import { aContent } from '../../../test/support/translations.js';
-import type { AnswerPart, CallResult } from '../../call/index.js';
+import type { AnswerPart, CallResult } from '../contract/index.js';
 
 describe('streams of Chat Completions upstreams', () => {
   it('become events as they come (case 31)', () => {

@@ -9,8 +9,8 @@ import {
   type SseEvent,
   type StreamDecoder,
   type UpstreamTarget,
-} from '../../call/index.js';
-import { AppError, isJsonObject, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { annotationsIn, callsIn, choiceOf, deltaOf, reasoningIn, textIn } from './chat-completions.delta.js';
 import { DecodedParts } from './chat-completions.decoded-parts.js';
 import { stopReason } from './chat-completions.finish.js';

@@ -1,5 +1,5 @@
-import { type Annotation, objectIn } from '../../call/index.js';
-import { isJsonObject, type JsonObject } from '../../shared/index.js';
+import { type Annotation, objectIn } from '../contract/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 
 // What a piece of an answer says, in all forms in which servers are known to say it.
 

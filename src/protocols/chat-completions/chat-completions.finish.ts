@@ -1,4 +1,4 @@
-import type { StopReason } from '../../call/index.js';
+import type { StopReason } from '../contract/index.js';
 
 /** Why an answer ended, in this dialect's words. */
 export const FINISH_REASONS: Readonly<Record<StopReason, string>> = {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { conforming, type Effort, type NameRule, type UpstreamTarget } from '../../call/index.js';
+import { conforming, type Effort, type NameRule, type UpstreamTarget } from '../contract/index.js';
 import { OUTPUT_LIMITS } from './chat-completions.head.js';
 
 // What an upstream of this dialect can do, as its channel and its model say. There are many servers of it: what is not

@@ -11,7 +11,7 @@ import {
   type HeadReader,
   type JsonFields,
   type RequestLine,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { CHAT_MEMBERS } from './chat-completions.members.js';
 
 /** The dialect's own id, for channels and the usage log. */

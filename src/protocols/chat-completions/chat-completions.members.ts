@@ -1,4 +1,4 @@
-import { type MemberTable, plainMembers, ROUTER_MEMBERS, TOOLS, wordSet } from '../../call/index.js';
+import { type MemberTable, plainMembers, ROUTER_MEMBERS, TOOLS, wordSet } from '../contract/index.js';
 
 /** Every member of a Chat Completions request, from the request types of the vendor's SDK, and what it does. */
 export const CHAT_MEMBERS: MemberTable = {

@@ -1,6 +1,6 @@
 import { aCall, metered, type Metered, refusalOf } from '../../../test/support/calls.js';
-import type { CallSignal } from '../../call/index.js';
-import type { AppError } from '../../shared/index.js';
+import type { CallSignal } from '../contract/index.js';
+import type { AppError } from '../../platform/shared/index.js';
 import { ChatCompletionsMeter } from './chat-completions.meter.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 

@@ -19,8 +19,8 @@ import {
   type MeterReading,
   type SseEvent,
   type StreamMeter,
-} from '../../call/index.js';
-import { AppError, isJsonObject, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { INCLUDE_USAGE, WEB_SEARCH } from './chat-completions.head.js';
 import { chatUsageBeside, cites } from './chat-completions.usage.js';
 

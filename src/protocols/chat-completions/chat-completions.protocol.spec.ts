@@ -1,6 +1,6 @@
 import { aCall, aRequestLine, listedModels, refusalOf } from '../../../test/support/calls.js';
-import type { CallHead } from '../../call/index.js';
-import { AppError } from '../../shared/index.js';
+import type { CallHead } from '../contract/index.js';
+import { AppError } from '../../platform/shared/index.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 
 const protocol = new ChatCompletionsProtocol();

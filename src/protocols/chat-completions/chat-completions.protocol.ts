@@ -1,27 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import {
-  KEEP_ALIVE_COMMENT,
-  pageOf,
-  renderListedModel,
-  renderModelPage,
-  renderOpenAiError,
-  renderOpenAiLimits,
   type Call,
   type CallContent,
   type CallResult,
   type HeadReader,
-  type LimitStandings,
+  KEEP_ALIVE_COMMENT,
   type ListedModel,
+  pageOf,
   type ParseContext,
   type ProtocolAdapter,
   type RenderContext,
   type RenderedError,
+  renderListedModel,
+  renderModelPage,
+  renderOpenAiError,
+  renderOpenAiLimits,
   type RequestLine,
   type StreamRenderer,
   type TreeObject,
-} from '../../call/index.js';
-import { Protocol } from '../../relay/index.js';
-import type { AppError, JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { Protocol } from '../decorators/index.js';
+import { type LimitStandings } from '../../platform/limits/index.js';
+import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import { streamFailure } from './chat-completions.answer-members.js';
 import { renderChatResponse } from './chat-completions.answer.js';
 import { CHAT_COMPLETIONS, chatHeadReader, FORWARDED_HEADERS } from './chat-completions.head.js';

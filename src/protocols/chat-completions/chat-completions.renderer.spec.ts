@@ -1,8 +1,8 @@
 import { expectChatStream } from '../../../test/conformance/dialects/chat-completions/grammar.js';
 import { readData, readEvents } from '../../../test/support/stream-text.js';
 import { aRenderContext, checked } from '../../../test/support/translations.js';
-import { type AnswerPart, type CallResult, eventsOf, NO_TOKENS, type StopReason } from '../../call/index.js';
-import { AppError, type JsonObject } from '../../shared/index.js';
+import { type AnswerPart, type CallResult, eventsOf, NO_TOKENS, type StopReason } from '../contract/index.js';
+import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 
 const protocol = new ChatCompletionsProtocol();

@@ -9,8 +9,8 @@ import {
   type StreamRenderer,
   type TokenUsage,
   type TreeObject,
-} from '../../call/index.js';
-import type { AppError, JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import { annotationOf, answerHead, finishReason, streamFailure } from './chat-completions.answer-members.js';
 import { isLegacy } from './chat-completions.requested-tools.js';
 import { renderUsage } from './chat-completions.usage.js';

@@ -10,7 +10,7 @@ import {
   stopTexts,
   type TreeObject,
   TreeReader,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { OUTPUT_LIMITS, WEB_SEARCH } from './chat-completions.head.js';
 import { readRequestedTools } from './chat-completions.requested-tools.js';
 import { readConversation } from './chat-completions.turns.js';

@@ -1,4 +1,4 @@
-import { type CallContent, type Tool, type ToolChoice, type TreeObject, type TreeReader } from '../../call/index.js';
+import { type CallContent, type Tool, type ToolChoice, type TreeObject, type TreeReader } from '../contract/index.js';
 
 /** Whether a request is of the time before tools, and must be answered in that form. */
 export const isLegacy = ({ functions, tools }: TreeObject): boolean =>

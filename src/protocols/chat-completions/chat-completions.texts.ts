@@ -1,4 +1,4 @@
-import type { TextPlaces } from '../../call/index.js';
+import type { TextPlaces } from '../contract/index.js';
 
 /** Official names, and those that servers of this dialect are accustomed to. */
 const TEXTS = ['content', 'reasoning_content', 'reasoning', 'refusal', 'name', 'arguments', 'input'];

@@ -5,7 +5,7 @@ import {
   type Part,
   type ToolCallPart,
   type TreeReader,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { readContent } from './chat-completions.content-parts.js';
 
 /** The conversation of a request. @throws AppError invalid_request naming the member at fault */

@@ -1,5 +1,5 @@
 import { aCall, aTarget } from '../../../test/support/calls.js';
-import type { UpstreamTarget } from '../../call/index.js';
+import type { UpstreamTarget } from '../contract/index.js';
 import { ChatCompletionsProtocol } from './chat-completions.protocol.js';
 import { ChatCompletionsUpstream } from './chat-completions.upstream.js';
 

@@ -12,9 +12,10 @@ import {
   type UpstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
-} from '../../call/index.js';
-import { Upstream } from '../../relay/index.js';
-import type { AppError } from '../../shared/index.js';
+} from '../contract/index.js';
+import { Upstream } from '../decorators/index.js';
+
+import type { AppError } from '../../platform/shared/index.js';
 import { buildChatRequest, PATH } from './chat-completions.build.js';
 import { ChatDecoder, decodeChatResponse } from './chat-completions.decoder.js';
 import { CHAT_COMPLETIONS } from './chat-completions.head.js';

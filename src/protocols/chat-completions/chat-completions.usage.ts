@@ -10,8 +10,8 @@ import {
   withParts,
   withPasses,
   type TokenUsage,
-} from '../../call/index.js';
-import type { JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import type { JsonObject } from '../../platform/shared/index.js';
 
 const TOTALS = { input: 'prompt_tokens', output: 'completion_tokens' };
 

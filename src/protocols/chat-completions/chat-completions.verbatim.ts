@@ -14,7 +14,7 @@ import {
   upstreamHeaders,
   usageSignals,
   type VerbatimLane,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { PATH } from './chat-completions.build.js';
 import { limitName } from './chat-completions.flags.js';
 import { FORWARDED_HEADERS, INCLUDE_USAGE, OUTPUT_LIMITS, WEB_SEARCH } from './chat-completions.head.js';

@@ -6,8 +6,8 @@ import {
   type Annotation,
   type CallContent,
   type CallEvent,
-} from '../../call/index.js';
-import { isJsonObject, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { FUNCTION_NAMES } from './gemini.build-context.js';
 import { signedBy } from './gemini.signatures.js';
 

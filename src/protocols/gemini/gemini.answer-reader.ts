@@ -5,8 +5,8 @@ import {
   type CallContent,
   type CallEvent,
   type UpstreamTarget,
-} from '../../call/index.js';
-import { AppError, isJsonObject, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { AnswerParts } from './gemini.answer-parts.js';
 import { innerError } from './gemini.errors.js';
 import { finishIn, stopReason } from './gemini.finish.js';

@@ -1,4 +1,4 @@
-import type { TreeObject } from '../../call/index.js';
+import type { TreeObject } from '../contract/index.js';
 import type { RequestBuild } from './gemini.build-context.js';
 import { planThinking } from './gemini.build-thinking.js';
 

@@ -1,4 +1,4 @@
-import { malformed, notTranslatable, pairResults, type Part, reminder, type TreeObject } from '../../call/index.js';
+import { malformed, notTranslatable, pairResults, type Part, reminder, type TreeObject } from '../contract/index.js';
 import type { RequestBuild } from './gemini.build-context.js';
 import { PartWriter } from './gemini.build-parts.js';
 import { placeSignatures, startOfLoop } from './gemini.signatures.js';

@@ -1,4 +1,4 @@
-import type { BuildContext, NameRule, ToolNames, UpstreamTarget } from '../../call/index.js';
+import type { BuildContext, NameRule, ToolNames, UpstreamTarget } from '../contract/index.js';
 import type { GeminiFlags } from './gemini.flags.js';
 
 /** What every part of one request is built with. */

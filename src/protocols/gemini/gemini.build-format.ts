@@ -1,4 +1,4 @@
-import { formatInWords, type TreeObject } from '../../call/index.js';
+import { formatInWords, type TreeObject } from '../contract/index.js';
 import type { RequestBuild } from './gemini.build-context.js';
 
 /** How the form of an answer is asked for: by members of `generationConfig`, in words, or not at all. */

@@ -10,7 +10,7 @@ import {
   type ToolCallPart,
   type ToolResultPart,
   type TreeObject,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import type { RequestBuild } from './gemini.build-context.js';
 import { typeOfAddress } from './gemini.media-types.js';
 

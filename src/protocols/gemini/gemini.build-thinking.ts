@@ -1,5 +1,5 @@
-import { nearestEffort, wishedEffort, type Effort, type TreeObject } from '../../call/index.js';
-import { AppError } from '../../shared/index.js';
+import { nearestEffort, wishedEffort, type Effort, type TreeObject } from '../contract/index.js';
+import { AppError } from '../../platform/shared/index.js';
 import type { RequestBuild } from './gemini.build-context.js';
 
 /** Where warnings say that the fault lies. */

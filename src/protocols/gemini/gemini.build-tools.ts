@@ -6,7 +6,7 @@ import {
   runTools,
   type Tool,
   type TreeObject,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import type { RequestBuild } from './gemini.build-context.js';
 
 /** The tools and how they may be called. Without tools nothing is said of calling them. */

@@ -9,7 +9,7 @@ import {
   type Tool,
   type Turn,
   type UpstreamTarget,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { GeminiUpstream } from './gemini.upstream.js';
 
 const upstream = new GeminiUpstream();

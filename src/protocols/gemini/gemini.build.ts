@@ -8,7 +8,7 @@ import {
   type TreeObject,
   type UpstreamRequest,
   type UpstreamTarget,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { buildContents } from './gemini.build-contents.js';
 import { buildConfig } from './gemini.build-config.js';
 import { FUNCTION_NAMES, type RequestBuild } from './gemini.build-context.js';

@@ -1,6 +1,6 @@
 import { refusalOf } from '../../../test/support/calls.js';
 import { aContent, type Built, built } from '../../../test/support/translations.js';
-import type { Call, Part, ToolResultPart, Turn, UpstreamTarget } from '../../call/index.js';
+import type { Call, Part, ToolResultPart, Turn, UpstreamTarget } from '../contract/index.js';
 import { GeminiUpstream } from './gemini.upstream.js';
 
 const upstream = new GeminiUpstream();

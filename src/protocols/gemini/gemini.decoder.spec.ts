@@ -7,7 +7,7 @@ import {
   type CallEvent,
   type CallResult,
   type StopReason,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { GeminiUpstream } from './gemini.upstream.js';
 
 const upstream = new GeminiUpstream();

@@ -9,8 +9,8 @@ import {
   type SseEvent,
   type StreamDecoder,
   type UpstreamTarget,
-} from '../../call/index.js';
-import { AppError, isJsonObject, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { AnswerReader } from './gemini.answer-reader.js';
 
 /** Reads the events of one answer: each is a whole response, and the stream ends by closing. */

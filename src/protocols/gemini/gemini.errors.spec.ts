@@ -1,4 +1,4 @@
-import type { AppError, JsonObject } from '../../shared/index.js';
+import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import { classifyGeminiError, innerError } from './gemini.errors.js';
 
 const errorOf = (code: number, status: string, message: string, ...details: JsonObject[]): JsonObject => ({

@@ -1,5 +1,5 @@
-import { classifyUpstream, type UpstreamHeaders } from '../../call/index.js';
-import { isJsonObject, type AppError, type JsonObject } from '../../shared/index.js';
+import { classifyUpstream, type UpstreamHeaders } from '../contract/index.js';
+import { isJsonObject, type AppError, type JsonObject } from '../../platform/shared/index.js';
 
 // Google's errors: `{ error: { code, message, status, details: [{ '@type', … }] } }`, alone or in a list.
 // https://google.aip.dev/193, https://ai.google.dev/gemini-api/docs/troubleshooting

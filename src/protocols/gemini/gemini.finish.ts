@@ -1,5 +1,5 @@
-import type { StopReason } from '../../call/index.js';
-import { AppError } from '../../shared/index.js';
+import type { StopReason } from '../contract/index.js';
+import { AppError } from '../../platform/shared/index.js';
 
 // https://ai.google.dev/api/generate-content#FinishReason
 

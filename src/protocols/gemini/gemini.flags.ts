@@ -1,4 +1,4 @@
-import type { Effort, UpstreamTarget } from '../../call/index.js';
+import type { Effort, UpstreamTarget } from '../contract/index.js';
 
 /** How a model is told to think: by a level, by a budget of tokens, or not at all. */
 type ThinkingMode = 'level' | 'budget' | 'none';

@@ -1,5 +1,5 @@
-import { objectIn, type Annotation } from '../../call/index.js';
-import { isJsonObject, type JsonObject } from '../../shared/index.js';
+import { objectIn, type Annotation } from '../contract/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 
 /** What a candidate says of its search of the web: how often it asked, and what it found. */
 interface Grounding {

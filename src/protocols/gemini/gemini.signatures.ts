@@ -1,4 +1,4 @@
-import type { OpaqueReasoning, Part, ToolCallPart, Turn } from '../../call/index.js';
+import type { OpaqueReasoning, Part, ToolCallPart, Turn } from '../contract/index.js';
 
 // Models sign their thoughts, and the signature stands on a part of the answer: on the first call of a function, or on
 // the last part where nothing is called. It goes back on the same part, or the request is refused.

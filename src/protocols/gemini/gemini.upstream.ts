@@ -10,9 +10,10 @@ import {
   type UpstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
-} from '../../call/index.js';
-import { Upstream } from '../../relay/index.js';
-import type { AppError, JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { Upstream } from '../decorators/index.js';
+
+import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import { buildGeminiRequest, pathOf } from './gemini.build.js';
 import { decodeGeminiResponse, GeminiDecoder } from './gemini.decoder.js';
 import { classifyGeminiError } from './gemini.errors.js';

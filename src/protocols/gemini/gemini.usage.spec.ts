@@ -1,4 +1,4 @@
-import { NO_TOKENS } from '../../call/index.js';
+import { NO_TOKENS } from '../contract/index.js';
 import { speaksOfOutput, usageIn } from './gemini.usage.js';
 
 const STANDARD = { ...NO_TOKENS, serviceTier: 'standard' };

@@ -1,5 +1,5 @@
-import { countIn, irregularIn, objectIn, withParts, type IrregularTotals, type TokenUsage } from '../../call/index.js';
-import { isJsonObject, type JsonObject } from '../../shared/index.js';
+import { countIn, irregularIn, objectIn, withParts, type IrregularTotals, type TokenUsage } from '../contract/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 
 /** As the vendor calls the service that everybody gets. No other one is asked for here, so that none may be charged for. */
 const USUAL_TIER = 'standard';

@@ -8,8 +8,8 @@ import {
   type CallEvent,
   type StopReason,
   type UpstreamTarget,
-} from '../../call/index.js';
-import { isJsonObject, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { TOOL_NAMES } from './messages.build-tools.js';
 import { MessagesUsage } from './messages.usage.js';
 

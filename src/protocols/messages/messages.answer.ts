@@ -8,7 +8,7 @@ import {
   type ReasoningPart,
   type RenderContext,
   type TreeObject,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { wireEnding, wireMessage, wireUsage } from './messages.wire.js';
 
 /** A whole answer, as JSON text. */

@@ -11,7 +11,7 @@ import {
   type ToolResultPart,
   type TreeObject,
   type Turn,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import type { RequestBuild } from './messages.build-context.js';
 import { ToolIds } from './messages.tool-ids.js';
 

@@ -1,4 +1,4 @@
-import type { BuildContext, ToolNames, UpstreamTarget } from '../../call/index.js';
+import type { BuildContext, ToolNames, UpstreamTarget } from '../contract/index.js';
 import type { CacheMarks } from './messages.cache-marks.js';
 import type { MessagesFlags } from './messages.flags.js';
 

@@ -7,7 +7,7 @@ import {
   type OutputFormat,
   type TreeObject,
   isTreeObject,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import type { RequestBuild } from './messages.build-context.js';
 import { RESPOND, respondsByTool } from './messages.respond-tool.js';
 

@@ -1,4 +1,4 @@
-import type { Losses, Sampling, TreeObject } from '../../call/index.js';
+import type { Losses, Sampling, TreeObject } from '../contract/index.js';
 import type { RequestBuild } from './messages.build-context.js';
 
 /** The range of `top_p` that may stand beside thinking. */

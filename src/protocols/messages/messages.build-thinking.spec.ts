@@ -2,8 +2,8 @@ import { refusalOf } from '../../../test/support/calls.js';
 import { aTool, build, flagged, result, toolCall } from '../../../test/support/messages-builds.js';
 import type { Built } from '../../../test/support/translations.js';
 import { assistant, text, user } from '../../../test/support/turns.js';
-import type { Part, Turn } from '../../call/index.js';
-import { AppError } from '../../shared/index.js';
+import type { Part, Turn } from '../contract/index.js';
+import { AppError } from '../../platform/shared/index.js';
 
 describe('thinking of Messages upstreams', () => {
   const adaptive = (show: 'text' | 'sealed', effort: string, flags = {}): Built =>

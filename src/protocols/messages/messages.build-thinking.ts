@@ -1,4 +1,4 @@
-import { nearestEffort, type Effort, type ReasoningWish, type TreeObject } from '../../call/index.js';
+import { nearestEffort, type Effort, type ReasoningWish, type TreeObject } from '../contract/index.js';
 import type { RequestBuild } from './messages.build-context.js';
 import { lacksThoughts } from './messages.build-turns.js';
 import { unaffordableThinking } from './messages.errors.js';

@@ -10,7 +10,7 @@ import {
   type NameRule,
   type Tool,
   type TreeObject,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import type { RequestBuild } from './messages.build-context.js';
 
 export const TOOL_NAMES: NameRule = { maxLength: 128, odd: /[^a-zA-Z0-9_-]/g };

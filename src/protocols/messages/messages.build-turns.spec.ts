@@ -1,7 +1,7 @@
 import { refusalOf } from '../../../test/support/calls.js';
 import { block, build, flagged, result, type Setting, toolCall } from '../../../test/support/messages-builds.js';
 import { assistant, text, user } from '../../../test/support/turns.js';
-import type { Part, Turn } from '../../call/index.js';
+import type { Part, Turn } from '../contract/index.js';
 
 const system = (words: string): Turn => ({ role: 'system', parts: [text(words)] });
 const messagesOf = (turns: readonly Turn[], flags?: Setting['flags']): unknown =>

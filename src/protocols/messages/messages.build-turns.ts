@@ -7,7 +7,7 @@ import {
   type ToolResultPart,
   type TreeObject,
   type Turn,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { BlockWriter, isReplayable } from './messages.build-blocks.js';
 import type { RequestBuild } from './messages.build-context.js';
 import type { MessagesFlags } from './messages.flags.js';

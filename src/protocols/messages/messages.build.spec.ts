@@ -2,7 +2,7 @@ import { refusalOf } from '../../../test/support/calls.js';
 import { aTool, block, build, call, flagged, toolCall, upstream } from '../../../test/support/messages-builds.js';
 import { aContent, built } from '../../../test/support/translations.js';
 import { assistant, text, user } from '../../../test/support/turns.js';
-import { Losses, RawJson, type CallContent, type Part } from '../../call/index.js';
+import { Losses, RawJson, type CallContent, type Part } from '../contract/index.js';
 
 describe('requests to Messages upstreams of other dialects', () => {
   it('have nothing but what they must have', () => {

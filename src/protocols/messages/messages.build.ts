@@ -9,7 +9,7 @@ import {
   type TreeObject,
   type UpstreamRequest,
   type UpstreamTarget,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import type { RequestBuild } from './messages.build-context.js';
 import { buildFormat, type FormatRequest } from './messages.build-format.js';
 import { maxTokensOf } from './messages.build-limits.js';

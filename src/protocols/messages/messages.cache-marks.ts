@@ -1,4 +1,4 @@
-import type { CacheMark, CallContent, TreeObject } from '../../call/index.js';
+import type { CacheMark, CallContent, TreeObject } from '../contract/index.js';
 
 const MOST_MARKS = 4;
 /** Other dialects have other times. */

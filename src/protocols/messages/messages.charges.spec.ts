@@ -1,4 +1,4 @@
-import { type Call, type CallHead, SseSplitter, type TokenUsage } from '../../call/index.js';
+import { type Call, type CallHead, SseSplitter, type TokenUsage } from '../contract/index.js';
 import { MessagesProtocol } from './messages.protocol.js';
 import { MessagesUpstream } from './messages.upstream.js';
 

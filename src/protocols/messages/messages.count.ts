@@ -1,13 +1,11 @@
-import { commonEdits, countIn, headReader, type PromptQuestion, SplicedBody } from '../../call/index.js';
+import { commonEdits, countIn, headReader, type PromptQuestion, SplicedBody } from '../contract/index.js';
 import { INTERESTS, MEMBERS, MESSAGES } from './messages.head.js';
 import { surroundingsOf } from './messages.surroundings.js';
-
-/** Where clients ask how many tokens a prompt has. */
-export const MESSAGES_COUNT_PATH = '/v1/messages/count_tokens';
 
 /** It is asked with the body of a call, but for `max_tokens`, and answered with `{"input_tokens":N}`. */
 export const MESSAGES_QUESTION: PromptQuestion = {
   protocol: MESSAGES,
+  path: '/v1/messages/count_tokens',
   headReader: (request) =>
     headReader(INTERESTS, (fields) => {
       const model = fields.requireString('model', { maxLength: 256 });

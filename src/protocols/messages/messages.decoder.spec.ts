@@ -11,7 +11,7 @@ import {
   type CallEvent,
   type CallResult,
   type Tool,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { TOOL_NAMES } from './messages.build-tools.js';
 import { MessagesUpstream } from './messages.upstream.js';
 

@@ -16,8 +16,8 @@ import {
   type SseEvent,
   type StreamDecoder,
   type UpstreamTarget,
-} from '../../call/index.js';
-import { AppError, isJsonObject, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { AnswerReader } from './messages.answer-reader.js';
 import { answerOf } from './messages.respond-tool.js';
 

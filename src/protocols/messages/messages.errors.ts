@@ -1,5 +1,5 @@
-import { errorHeaders, messageWithId, sseText, UpstreamRefusal, type RenderedError } from '../../call/index.js';
-import { AppError, type ErrorKind, isJsonObject, type JsonObject } from '../../shared/index.js';
+import { errorHeaders, messageWithId, sseText, UpstreamRefusal, type RenderedError } from '../contract/index.js';
+import { AppError, type ErrorKind, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 
 interface MessagesErrorRow {
   readonly status: number;

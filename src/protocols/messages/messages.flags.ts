@@ -1,4 +1,4 @@
-import type { UpstreamTarget } from '../../call/index.js';
+import type { UpstreamTarget } from '../contract/index.js';
 import { knowsSampling, USUAL_VERSION } from './messages.version.js';
 
 /** How a model is told to think: by a budget of tokens; by an effort; by an effort, and it always does; not at all. */

@@ -13,7 +13,7 @@ import {
   type HeadReader,
   type JsonFields,
   type RequestLine,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { MESSAGES_MEMBERS } from './messages.members.js';
 
 /** The dialect's own id, for channels and the usage log. */

@@ -1,5 +1,5 @@
-import { NO_TOKENS, type TokenUsage } from '../../call/index.js';
-import type { JsonObject } from '../../shared/index.js';
+import { NO_TOKENS, type TokenUsage } from '../contract/index.js';
+import type { JsonObject } from '../../platform/shared/index.js';
 import { MessagesUsage } from './messages.usage.js';
 import { wireUsage } from './messages.wire.js';
 

@@ -1,4 +1,4 @@
-import type { LimitStanding, LimitStandings } from '../../call/index.js';
+import type { LimitStanding, LimitStandings } from '../../platform/limits/index.js';
 
 /** How much is left of our limits, as Messages says it in headers. */
 export const renderMessagesLimits = ({ requests, tokens }: LimitStandings): Record<string, string> => ({

@@ -7,8 +7,8 @@ import {
   scopedMember,
   TOOLS,
   wordSet,
-} from '../../call/index.js';
-import { isJsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { isJsonObject } from '../../platform/shared/index.js';
 
 const OTHER_PAYER = 'it decides which organization is billed';
 

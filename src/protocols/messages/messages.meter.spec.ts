@@ -1,4 +1,4 @@
-import type { CallHead } from '../../call/index.js';
+import type { CallHead } from '../contract/index.js';
 import { metered, type Metered, refusalOf } from '../../../test/support/calls.js';
 import { MessagesMeter } from './messages.meter.js';
 

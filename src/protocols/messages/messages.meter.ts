@@ -19,8 +19,8 @@ import {
   type MeterReading,
   type SseEvent,
   type StreamMeter,
-} from '../../call/index.js';
-import { isJsonObject, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { stateOfBlock, stateOfContainer, stateOfMessage } from './messages.state.js';
 import { MessagesUsage } from './messages.usage.js';
 

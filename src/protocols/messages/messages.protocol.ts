@@ -1,29 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import {
-  KEEP_ALIVE_COMMENT,
-  pageOf,
-  renderListedModel,
-  renderModelPage,
-  renderSse,
   type Call,
   type CallContent,
   type CallResult,
   type HeadReader,
-  type LimitStandings,
+  KEEP_ALIVE_COMMENT,
   type ListedModel,
+  pageOf,
   type ParseContext,
   type ProtocolAdapter,
   type RenderContext,
   type RenderedError,
+  renderListedModel,
+  renderModelPage,
+  renderSse,
   type RequestLine,
   type StreamRenderer,
   type TreeObject,
-} from '../../call/index.js';
-import { Protocol } from '../../relay/index.js';
-import type { AppError, JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { Protocol } from '../decorators/index.js';
+import { type LimitStandings } from '../../platform/limits/index.js';
+import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import { renderMessagesResponse } from './messages.answer.js';
 import { renderMessagesError, renderMessagesErrorEvent } from './messages.errors.js';
 import { FORWARDED_HEADERS, MESSAGES, messagesHeadReader } from './messages.head.js';
+import { MESSAGES_QUESTION } from './messages.count.js';
 import { renderMessagesLimits } from './messages.limits.js';
 import { MessagesRenderer } from './messages.renderer.js';
 import { parseMessagesRequest, RAW_MEMBERS } from './messages.request.js';
@@ -42,6 +43,7 @@ export const MESSAGES_PATH = '/v1/messages';
 export class MessagesProtocol implements ProtocolAdapter {
   readonly id = MESSAGES;
   readonly callPaths = [MESSAGES_PATH] as const;
+  readonly promptQuestion = MESSAGES_QUESTION;
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = MESSAGES_TEXTS;
   readonly startsWithPromptTokens = true;

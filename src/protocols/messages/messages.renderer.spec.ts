@@ -9,8 +9,8 @@ import {
   type CallResult,
   type OpaqueReasoning,
   type StopReason,
-} from '../../call/index.js';
-import { AppError, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import { MessagesProtocol } from './messages.protocol.js';
 
 const protocol = new MessagesProtocol();

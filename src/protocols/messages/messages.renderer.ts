@@ -10,8 +10,8 @@ import {
   type StreamRenderer,
   type TokenUsage,
   type TreeObject,
-} from '../../call/index.js';
-import type { AppError } from '../../shared/index.js';
+} from '../contract/index.js';
+import type { AppError } from '../../platform/shared/index.js';
 import { renderMessagesErrorEvent } from './messages.errors.js';
 import { NO_ENDING, wireEnding, wireMessage, wireUsage } from './messages.wire.js';
 

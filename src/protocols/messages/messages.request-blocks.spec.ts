@@ -1,6 +1,6 @@
 import { HELLO, image, protocol, read, said, text, warned } from '../../../test/support/messages-requests.js';
 import { contentOf } from '../../../test/support/translations.js';
-import type { Part } from '../../call/index.js';
+import type { Part } from '../contract/index.js';
 
 const answered = (...content: unknown[]): readonly Part[] =>
   read({ messages: [HELLO, { role: 'assistant', content }, HELLO] }).turns[1]?.parts ?? [];

@@ -8,7 +8,7 @@ import {
   type Source,
   type TextPart,
   type TreeReader,
-} from '../../call/index.js';
+} from '../contract/index.js';
 
 /** What stands in messages of the user and in results of tools alike. */
 type Shown = TextPart | ImagePart | FilePart;

@@ -6,7 +6,7 @@ import {
   type ToolChoice,
   type TreeReader,
   writeJson,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { cacheOf } from './messages.request-blocks.js';
 import { vendorTool } from './messages.vendor-tools.js';
 

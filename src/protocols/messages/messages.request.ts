@@ -11,7 +11,7 @@ import {
   type Sampling,
   type TextPart,
   type TreeObject,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { UnsupportedThread } from './messages.errors.js';
 import { readContent, readTexts } from './messages.request-blocks.js';
 import { readTools } from './messages.request-tools.js';

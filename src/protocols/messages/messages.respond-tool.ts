@@ -4,7 +4,7 @@ import {
   type CallEvent,
   type TreeObject,
   type UpstreamTarget,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { thinkingWish } from './messages.build-thinking.js';
 import { messagesFlags, type MessagesFlags } from './messages.flags.js';
 

@@ -1,5 +1,5 @@
-import { type CallHead, type CreatedState, createdState } from '../../call/index.js';
-import { isJsonObject, type JsonObject } from '../../shared/index.js';
+import { type CallHead, type CreatedState, createdState } from '../contract/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 
 // Which state a response of this protocol says was created, by the types of @anthropic-ai/sdk 1.12.0: the container
 // (`container`), files that code wrote (`*_output` blocks, `container_upload`), and the message that a thread goes on from.

@@ -1,5 +1,5 @@
-import type { RawJson } from '../../call/index.js';
-import { isJsonObject } from '../../shared/index.js';
+import type { RawJson } from '../contract/index.js';
+import { isJsonObject } from '../../platform/shared/index.js';
 
 /** Whether a schema says all of its objects, as other dialects ask of one that binds the model: nothing optional, nothing else. */
 export function isStrict({ value }: RawJson): boolean {

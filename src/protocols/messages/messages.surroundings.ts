@@ -1,4 +1,4 @@
-import { type Call, upstreamHeaders, type UpstreamRequest } from '../../call/index.js';
+import { type Call, upstreamHeaders, type UpstreamRequest } from '../contract/index.js';
 import { FORWARDED_HEADERS } from './messages.head.js';
 import { USUAL_VERSION, versionHeaderOf } from './messages.version.js';
 

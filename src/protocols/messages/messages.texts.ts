@@ -1,4 +1,4 @@
-import type { TextPlaces } from '../../call/index.js';
+import type { TextPlaces } from '../contract/index.js';
 
 const TEXTS = ['text', 'thinking', 'name', 'input', 'partial_json'];
 

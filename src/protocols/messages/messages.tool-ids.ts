@@ -1,4 +1,4 @@
-import { conforming, type NameRule } from '../../call/index.js';
+import { conforming, type NameRule } from '../contract/index.js';
 
 const RULE: NameRule = { maxLength: Infinity, odd: /[^a-zA-Z0-9_-]/g };
 

@@ -1,5 +1,5 @@
 import { aCall, aTarget, type CallOptions } from '../../../test/support/calls.js';
-import type { UpstreamRequest, UpstreamTarget } from '../../call/index.js';
+import type { UpstreamRequest, UpstreamTarget } from '../contract/index.js';
 import { MessagesProtocol } from './messages.protocol.js';
 import { MessagesUpstream } from './messages.upstream.js';
 

@@ -12,9 +12,10 @@ import {
   type UpstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
-} from '../../call/index.js';
-import { Upstream } from '../../relay/index.js';
-import type { AppError } from '../../shared/index.js';
+} from '../contract/index.js';
+import { Upstream } from '../decorators/index.js';
+
+import type { AppError } from '../../platform/shared/index.js';
 import { buildMessagesRequest } from './messages.build.js';
 import { decodeMessagesResponse, MessagesDecoder } from './messages.decoder.js';
 import { MESSAGES } from './messages.head.js';

@@ -11,8 +11,8 @@ import {
   type IrregularTotals,
   type TokenUsage,
   type UsagePass,
-} from '../../call/index.js';
-import { isJsonObject, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 
 /** The prompt's side of a report; this dialect counts what went through a cache apart from `input_tokens`. */
 interface Prompt {

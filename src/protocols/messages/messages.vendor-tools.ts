@@ -1,4 +1,4 @@
-import { RawJson } from '../../call/index.js';
+import { RawJson } from '../contract/index.js';
 
 // Tools that Messages knows by a type of their own: what they take is not in the request, models of the vendor know it.
 // Others are told by the definitions here.

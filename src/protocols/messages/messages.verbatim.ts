@@ -12,7 +12,7 @@ import {
   type UpstreamTarget,
   usageSignals,
   type VerbatimLane,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { unaffordableThinking } from './messages.errors.js';
 import { THINKING_BUDGET, thinkingBudget } from './messages.head.js';
 import { MessagesMeter, TEXTS } from './messages.meter.js';

@@ -1,4 +1,4 @@
-import { headerOf, type RequestLine } from '../../call/index.js';
+import { headerOf, type RequestLine } from '../contract/index.js';
 
 /** The vendor's own name of the header, and the neutral one. */
 export const VERSION_HEADERS = ['anthropic-version', 'vendor-version'] as const;

@@ -5,7 +5,7 @@ import {
   type TokenUsage,
   type TreeObject,
   type UsagePass,
-} from '../../call/index.js';
+} from '../contract/index.js';
 
 // What answers of this dialect are made of, streamed or not.
 

@@ -5,8 +5,8 @@ import {
   PartSequencer,
   type PartStart,
   ToolNames,
-} from '../../call/index.js';
-import { isJsonObject, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { NAME_RULE } from './responses.items.js';
 
 /** What the keys of items begin with whose place in the answer is known. */

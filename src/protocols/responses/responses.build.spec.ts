@@ -9,7 +9,7 @@ import {
   type Tool,
   type Turn,
   type UpstreamTarget,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { ResponsesProtocol } from './responses.protocol.js';
 import { ResponsesUpstream } from './responses.upstream.js';
 

@@ -15,7 +15,7 @@ import {
   type Turn,
   type UpstreamRequest,
   type UpstreamTarget,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { responsesFlags, type ResponsesFlags } from './responses.flags.js';
 import { MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './responses.head.js';
 import { itemsOfTurn, NAME_RULE, type ItemContext } from './responses.items.js';

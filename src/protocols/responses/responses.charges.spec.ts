@@ -1,5 +1,5 @@
-import { type Call, type CallHead, NO_TOKENS, SseSplitter, type TokenUsage } from '../../call/index.js';
-import { AppError } from '../../shared/index.js';
+import { type Call, type CallHead, NO_TOKENS, SseSplitter, type TokenUsage } from '../contract/index.js';
+import { AppError } from '../../platform/shared/index.js';
 import { ResponsesProtocol } from './responses.protocol.js';
 import { ResponsesUpstream } from './responses.upstream.js';
 import { writeUsage } from './responses.usage.js';

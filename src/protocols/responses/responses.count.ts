@@ -1,12 +1,10 @@
-import { commonEdits, countIn, type PromptQuestion, SplicedBody, upstreamHeaders } from '../../call/index.js';
+import { commonEdits, countIn, type PromptQuestion, SplicedBody, upstreamHeaders } from '../contract/index.js';
 import { FORWARDED_HEADERS, RESPONSES, responsesHeadReader } from './responses.head.js';
-
-/** Where clients ask how many tokens a prompt has. */
-export const RESPONSES_COUNT_PATH = '/v1/responses/input_tokens';
 
 /** It is asked with the body of a call, and answered with `{"object":"response.input_tokens","input_tokens":N}`. */
 export const RESPONSES_QUESTION: PromptQuestion = {
   protocol: RESPONSES,
+  path: '/v1/responses/input_tokens',
   headReader: responsesHeadReader,
   requestFor: (call, model) => ({
     path: '/responses/input_tokens',

@@ -2,8 +2,8 @@ import { aCall, refusalOf } from '../../../test/support/calls.js';
 import { added, called, completed, created, done, message, said, usage } from '../../../test/support/responses-sse.js';
 import { answer, DONE, type Event, read, stream, target, upstream } from '../../../test/support/responses-streams.js';
 import { aContent, built, resultOf } from '../../../test/support/translations.js';
-import type { CallResult } from '../../call/index.js';
-import type { JsonObject } from '../../shared/index.js';
+import type { CallResult } from '../contract/index.js';
+import type { JsonObject } from '../../platform/shared/index.js';
 import { ResponsesProtocol } from './responses.protocol.js';
 
 const whole = (response: JsonObject): CallResult =>

@@ -14,8 +14,8 @@ import {
   type StopReason,
   type StreamDecoder,
   type UpstreamTarget,
-} from '../../call/index.js';
-import { AppError, isJsonObject, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { AnswerItems } from './responses.answer-items.js';
 import { countTools, type ToolUses } from './responses.tools.js';
 import { usageIn } from './responses.usage.js';

@@ -1,5 +1,5 @@
-import { openAiErrorBody, parseData, sseText, type Call, type StreamTail } from '../../call/index.js';
-import { isJsonObject, type AppError, type ErrorKind, type JsonObject } from '../../shared/index.js';
+import { openAiErrorBody, parseData, sseText, type Call, type StreamTail } from '../contract/index.js';
+import { isJsonObject, type AppError, type ErrorKind, type JsonObject } from '../../platform/shared/index.js';
 import { ResponseObject, type ResponseError } from './responses.object.js';
 
 /**

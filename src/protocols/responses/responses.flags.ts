@@ -1,4 +1,4 @@
-import type { Effort, UpstreamTarget } from '../../call/index.js';
+import type { Effort, UpstreamTarget } from '../contract/index.js';
 
 /** What an upstream of this dialect can do, as its channel and its model say. */
 export interface ResponsesFlags {

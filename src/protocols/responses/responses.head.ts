@@ -14,7 +14,7 @@ import {
   type JsonFields,
   type OutsideContent,
   type RequestLine,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { RESPONSES_MEMBERS } from './responses.members.js';
 
 /** The dialect's own id, for channels and the usage log. */

@@ -4,7 +4,7 @@ import {
   type ParseContext,
   type ToolCallPart,
   type TreeReader,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { assistantParts, readContent, resultParts, textIn } from './responses.parts.js';
 
 /** Where the items of an input go. */

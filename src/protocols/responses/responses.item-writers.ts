@@ -6,8 +6,8 @@ import {
   type RefusalPart,
   type TextPart,
   type ToolCallPart,
-} from '../../call/index.js';
-import type { JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import type { JsonObject } from '../../platform/shared/index.js';
 
 /** Numbers the events of one answer, and keeps them until they are taken. */
 export class EventLog {

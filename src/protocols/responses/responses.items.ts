@@ -17,7 +17,7 @@ import {
   type ToolResultPart,
   type TreeObject,
   type Turn,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import type { ResponsesFlags } from './responses.flags.js';
 
 /** Of the names of tools and the ids of calls. */

@@ -6,8 +6,8 @@ import {
   scopedMember,
   TOOLS,
   wordSet,
-} from '../../call/index.js';
-import { isJsonObject, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 
 /** Every member of a Responses request, from the request types of the vendor's SDK, and what it does. */
 export const RESPONSES_MEMBERS: MemberTable = {

@@ -1,5 +1,5 @@
 import { metered, type Metered, refusalOf } from '../../../test/support/calls.js';
-import type { CallHead } from '../../call/index.js';
+import type { CallHead } from '../contract/index.js';
 import { ResponsesMeter } from './responses.meter.js';
 
 let sequence = 0;

@@ -21,8 +21,8 @@ import {
   type MeterReading,
   type SseEvent,
   type StreamMeter,
-} from '../../call/index.js';
-import type { JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import type { JsonObject } from '../../platform/shared/index.js';
 import { stateOfItem, stateOfResponse } from './responses.state.js';
 import { toolUsesIn, type ToolUses, withItem } from './responses.tools.js';
 import { usageMembers, usageOf } from './responses.usage.js';

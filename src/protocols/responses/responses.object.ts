@@ -6,7 +6,7 @@ import {
   type JsonTree,
   type TokenUsage,
   type TreeObject,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { writeUsage } from './responses.usage.js';
 
 /** What a failed response says went wrong. */

@@ -7,7 +7,7 @@ import {
   type Tool,
   type ToolNames,
   type TreeObject,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import type { ResponsesFlags } from './responses.flags.js';
 
 const WEB_SEARCH = 'web_search';

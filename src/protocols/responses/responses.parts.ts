@@ -11,7 +11,7 @@ import {
   type Source,
   type TextPart,
   type TreeReader,
-} from '../../call/index.js';
+} from '../contract/index.js';
 
 type ContentPart = TextPart | ImagePart | FilePart | AudioPart | RefusalPart;
 type PartReader = (part: TreeReader) => ContentPart;

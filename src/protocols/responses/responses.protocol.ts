@@ -1,30 +1,31 @@
 import { Injectable } from '@nestjs/common';
 import {
-  KEEP_ALIVE_COMMENT,
-  pageOf,
-  renderListedModel,
-  renderModelPage,
-  renderOpenAiError,
-  renderOpenAiLimits,
   type Call,
   type CallContent,
   type CallResult,
   type HeadReader,
-  type LimitStandings,
+  KEEP_ALIVE_COMMENT,
   type ListedModel,
+  pageOf,
   type ParseContext,
   type ProtocolAdapter,
   type RenderContext,
   type RenderedError,
+  renderListedModel,
+  renderModelPage,
+  renderOpenAiError,
+  renderOpenAiLimits,
   type RequestLine,
   type StreamRenderer,
   type StreamTail,
   type TreeObject,
-} from '../../call/index.js';
-import { Protocol } from '../../relay/index.js';
-import type { AppError, JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { Protocol } from '../decorators/index.js';
+import { type LimitStandings } from '../../platform/limits/index.js';
+import type { AppError, JsonObject } from '../../platform/shared/index.js';
 import { renderFailure } from './responses.failure.js';
 import { FORWARDED_HEADERS, responsesHeadReader, RESPONSES } from './responses.head.js';
+import { RESPONSES_QUESTION } from './responses.count.js';
 import { ResponsesRenderer, renderWhole } from './responses.renderer.js';
 import { parseRequest, RAW_MEMBERS } from './responses.request.js';
 import { RESPONSES_STORAGE } from './responses.stored.js';
@@ -39,6 +40,7 @@ export const RESPONSES_PATH = '/v1/responses';
 export class ResponsesProtocol implements ProtocolAdapter {
   readonly id = RESPONSES;
   readonly callPaths = [RESPONSES_PATH] as const;
+  readonly promptQuestion = RESPONSES_QUESTION;
   readonly forwardedHeaders = FORWARDED_HEADERS;
   readonly rawMembers = RAW_MEMBERS;
   readonly textPlaces = RESPONSES_TEXTS;

@@ -13,8 +13,8 @@ import {
   type CallEvent,
   type CallResult,
   type OpaqueReasoning,
-} from '../../call/index.js';
-import { AppError, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { AppError, type JsonObject } from '../../platform/shared/index.js';
 import { ResponsesProtocol } from './responses.protocol.js';
 
 const protocol = new ResponsesProtocol();

@@ -12,8 +12,8 @@ import {
   type StopReason,
   type StreamRenderer,
   type TokenUsage,
-} from '../../call/index.js';
-import type { AppError } from '../../shared/index.js';
+} from '../contract/index.js';
+import type { AppError } from '../../platform/shared/index.js';
 import { failureText } from './responses.failure.js';
 import {
   CallItem,

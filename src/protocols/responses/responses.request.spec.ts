@@ -1,6 +1,6 @@
 import { refusalOf } from '../../../test/support/calls.js';
 import { contentOf } from '../../../test/support/translations.js';
-import { Losses, type CallContent, type OpaqueReasoning } from '../../call/index.js';
+import { Losses, type CallContent, type OpaqueReasoning } from '../contract/index.js';
 import { ResponsesProtocol } from './responses.protocol.js';
 
 const protocol = new ResponsesProtocol();

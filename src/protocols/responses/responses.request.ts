@@ -11,7 +11,7 @@ import {
   type ReasoningWish,
   type Sampling,
   type TreeObject,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { OUTPUT_LIMIT } from './responses.head.js';
 import { itemsOf, readInput } from './responses.input.js';
 import { readToolChoice, readTools } from './responses.requested-tools.js';

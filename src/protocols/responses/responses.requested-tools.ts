@@ -1,4 +1,4 @@
-import { notTranslatable, type HostedTool, type Tool, type ToolChoice, type TreeReader } from '../../call/index.js';
+import { notTranslatable, type HostedTool, type Tool, type ToolChoice, type TreeReader } from '../contract/index.js';
 
 /** Tools that the vendor runs, or that only its models know. Web search comes under many names. */
 const HOSTED =

@@ -1,7 +1,6 @@
 import { aCall, refusalOf } from '../../../test/support/calls.js';
-import type { CallSignal, CreatedState } from '../../call/index.js';
-import { SseSplitter } from '../../call/index.js';
-import type { JsonObject } from '../../shared/index.js';
+import { type CallSignal, type CreatedState, SseSplitter } from '../contract/index.js';
+import type { JsonObject } from '../../platform/shared/index.js';
 import { ResponsesProtocol } from './responses.protocol.js';
 import { ResponsesVerbatim } from './responses.verbatim.js';
 

@@ -1,5 +1,5 @@
-import { type CreatedState, createdState } from '../../call/index.js';
-import { isJsonObject, type JsonObject } from '../../shared/index.js';
+import { type CreatedState, createdState } from '../contract/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 
 // Which state a response of this protocol says was created, by the types of openai 7.57.0: the conversation, containers of
 // the code interpreter and the shell, and files that code wrote (`container_file_citation`, `file_path`).

@@ -1,4 +1,4 @@
-import { AppError } from '../../shared/index.js';
+import { AppError } from '../../platform/shared/index.js';
 import { inputItems } from './responses.stored.list.js';
 
 const INPUT = [

@@ -1,5 +1,5 @@
-import { isTreeObject, type JsonTree, type TreeObject } from '../../call/index.js';
-import { AppError } from '../../shared/index.js';
+import { isTreeObject, type JsonTree, type TreeObject } from '../contract/index.js';
+import { AppError } from '../../platform/shared/index.js';
 
 const USUAL_ITEMS = 20;
 const MOST_ITEMS = 100;

@@ -1,4 +1,4 @@
-import type { KeptAnswer, TreeObject } from '../../call/index.js';
+import type { KeptAnswer, TreeObject } from '../contract/index.js';
 import { RESPONSES_STORAGE as storage } from './responses.stored.js';
 
 const user = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });

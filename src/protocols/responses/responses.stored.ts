@@ -9,8 +9,8 @@ import {
   type KeptAnswers,
   type NamedAnswers,
   type TreeObject,
-} from '../../call/index.js';
-import { AppError, isJsonObject, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { AppError, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { responseId } from './responses.object.js';
 
 const PREVIOUS_RESPONSE = 'previous_response_id';

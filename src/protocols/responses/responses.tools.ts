@@ -1,5 +1,5 @@
-import type { JsonFields, SseEvent } from '../../call/index.js';
-import { isJsonObject } from '../../shared/index.js';
+import type { JsonFields, SseEvent } from '../contract/index.js';
+import { isJsonObject } from '../../platform/shared/index.js';
 
 // Which tools the upstream ran for an answer. Each run is an item whose type is the tool's name and `_call`; so are the
 // calls that the client is asked to run itself, which nobody charges for.

@@ -2,7 +2,7 @@ import { refusalOf } from '../../../test/support/calls.js';
 import { added, called, completed, created, done, message, said, usage } from '../../../test/support/responses-sse.js';
 import { answer, DONE, type Event, read, stream, target, upstream } from '../../../test/support/responses-streams.js';
 import { aContent, resultOf } from '../../../test/support/translations.js';
-import { SseSplitter } from '../../call/index.js';
+import { SseSplitter } from '../contract/index.js';
 
 describe('the stream of a Responses upstream', () => {
   it('may say everything at its very end', () => {

@@ -1,5 +1,5 @@
 import { aCall, aTarget } from '../../../test/support/calls.js';
-import type { UpstreamTarget } from '../../call/index.js';
+import type { UpstreamTarget } from '../contract/index.js';
 import { ResponsesProtocol } from './responses.protocol.js';
 import { ResponsesUpstream } from './responses.upstream.js';
 

@@ -12,9 +12,10 @@ import {
   type UpstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
-} from '../../call/index.js';
-import { Upstream } from '../../relay/index.js';
-import type { AppError } from '../../shared/index.js';
+} from '../contract/index.js';
+import { Upstream } from '../decorators/index.js';
+
+import type { AppError } from '../../platform/shared/index.js';
 import { buildRequest } from './responses.build.js';
 import { decodeResponse, ResponsesDecoder } from './responses.decoder.js';
 import { MIN_OUTPUT_TOKENS, RESPONSES } from './responses.head.js';

@@ -14,8 +14,8 @@ import {
   type ImageGenerationUsage,
   type JsonFields,
   type TokenUsage,
-} from '../../call/index.js';
-import { isJsonObject, type JsonObject } from '../../shared/index.js';
+} from '../contract/index.js';
+import { isJsonObject, type JsonObject } from '../../platform/shared/index.js';
 import { MAX_ID_LENGTH } from './responses.head.js';
 import type { ToolUses } from './responses.tools.js';
 

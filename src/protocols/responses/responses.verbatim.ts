@@ -16,7 +16,7 @@ import {
   upstreamHeaders,
   usageSignals,
   type VerbatimLane,
-} from '../../call/index.js';
+} from '../contract/index.js';
 import { FORWARDED_HEADERS, MIN_OUTPUT_TOKENS, OUTPUT_LIMIT } from './responses.head.js';
 import { ResponsesMeter } from './responses.meter.js';
 import { stateOfResponse } from './responses.state.js';

@@ -1,4 +1,4 @@
-import { type Nanos, nanos } from '../../shared/index.js';
+import { type Nanos, nanos } from '../../platform/shared/index.js';
 import type { Query } from '../time-limited-reads.js';
 
 /** What operators see of a call in the log beside what its owner sees. */

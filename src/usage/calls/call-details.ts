@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { type Nanos, nanos } from '../../shared/index.js';
+import { type Nanos, nanos } from '../../platform/shared/index.js';
 import { CallLookup } from './call-lookup.js';
 import type { RecordedCall } from './recorded-call.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { Clock, idTime, nanos, type Nanos } from '../../shared/index.js';
+import { Clock, idTime, nanos, type Nanos } from '../../platform/shared/index.js';
 import { resultOf } from './call-result.js';
 import type { CostLine, RecordedCall } from './recorded-call.js';
 import { CallNotFound } from '../usage.errors.js';

@@ -1,5 +1,5 @@
-import type { WaitRecords } from '../../call/index.js';
-import type { Nanos } from '../../shared/index.js';
+import type { WaitRecords } from '../../protocols/contract/index.js';
+import type { Nanos } from '../../platform/shared/index.js';
 import type { CallResult } from './call-result.js';
 
 /** One term of what a call cost, as settlement wrote it: the price in US dollars as a decimal. */

@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { formatUsd } from '../../shared/index.js';
+import { formatUsd } from '../../platform/shared/index.js';
 import type { UsageRow } from './usage-row.js';
 
 type Cell = string | number | boolean | null;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { nanos, type Nanos } from '../../shared/index.js';
+import { nanos, type Nanos } from '../../platform/shared/index.js';
 import { hasFailed, resultOf } from '../calls/call-result.js';
 import type { Query } from '../time-limited-reads.js';
 import type { Span } from '../sums/traffic-reader.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Nanos, nanos } from '../../shared/index.js';
+import { type Nanos, nanos } from '../../platform/shared/index.js';
 import { type CallResult, resultOf } from '../calls/call-result.js';
 import type { LogPosition, LogStart } from './log-start.js';
 import { matchingSlots } from './matching-slots.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type EntityManager } from 'typeorm';
-import { ADVISORY_LOCKS, soleTransaction } from '../../database/index.js';
-import { codeOf } from '../../shared/index.js';
+import { ADVISORY_LOCKS, soleTransaction } from '../../platform/database/index.js';
+import { codeOf } from '../../platform/shared/index.js';
 import { type Month, startOf } from './month.js';
 import { CallsAreBusy } from '../usage.errors.js';
 

@@ -1,4 +1,4 @@
-import { calendarDate } from '../../web/index.js';
+import { calendarDate } from '../../platform/format/index.js';
 import type { Query } from '../time-limited-reads.js';
 
 /** Null: none was ever dropped. */

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { Clock, reasonOf } from '../../shared/index.js';
+import { Clock, reasonOf } from '../../platform/shared/index.js';
 import { type Month, monthOf, startOf } from './month.js';
 
 const MONTHS_AHEAD = 3;

@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import { actingAs, AuditLog, SYSTEM } from '../../audit/index.js';
-import { Settings } from '../../settings/index.js';
-import { Clock, reasonOf, RecurringWork } from '../../shared/index.js';
-import { calendarDate } from '../../web/index.js';
+import { actingAs, AuditLog, SYSTEM } from '../../platform/audit/index.js';
+import { Settings } from '../../platform/settings/index.js';
+import { Clock, reasonOf, RecurringWork } from '../../platform/shared/index.js';
+import { calendarDate } from '../../platform/format/index.js';
 import { DroppedMonths } from './dropped-months.repository.js';
 import { missingCalls } from './missing-calls.js';
 import { type Month, oldestKept, startOf } from './month.js';

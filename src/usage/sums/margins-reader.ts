@@ -1,4 +1,4 @@
-import { nanos } from '../../shared/index.js';
+import { nanos } from '../../platform/shared/index.js';
 import type { Query } from '../time-limited-reads.js';
 import type { Span, TrafficFigures } from './traffic-reader.js';
 import { Parameters } from '../usage-filter.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Nanos, nanos } from '../../shared/index.js';
+import { type Nanos, nanos } from '../../platform/shared/index.js';
 import type { Query } from '../time-limited-reads.js';
 import { Parameters } from '../usage-filter.js';
 import { WITHOUT_DIMENSIONS } from './usage-levels.js';

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { ADVISORY_LOCKS, soleTransaction } from '../../database/index.js';
-import { reasonOf, RecurringWork } from '../../shared/index.js';
+import { ADVISORY_LOCKS, soleTransaction } from '../../platform/database/index.js';
+import { reasonOf, RecurringWork } from '../../platform/shared/index.js';
 
 /** How often calls are summed up, or tried to be. Tests take a shorter time. */
 export class RollerTimings {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Nanos, nanos, ZERO } from '../../shared/index.js';
+import { type Nanos, nanos, ZERO } from '../../platform/shared/index.js';
 import { HISTOGRAMS, latencies, type Latencies, type HistogramRow } from './latencies.js';
 import type { Query } from '../time-limited-reads.js';
 import { barsBetween, type ChartScale } from './usage-chart.js';

@@ -1,4 +1,4 @@
-import { nanos } from '../../shared/index.js';
+import { nanos } from '../../platform/shared/index.js';
 import { lastingBalance } from './allowance-outlook.js';
 
 const NOW = new Date('2026-11-21T00:00:00Z');

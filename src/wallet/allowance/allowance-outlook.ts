@@ -1,4 +1,4 @@
-import { type Nanos, nanos, ZERO } from '../../shared/index.js';
+import { type Nanos, nanos, ZERO } from '../../platform/shared/index.js';
 import type { Query } from '../../usage/index.js';
 import { remainingIn } from './remaining.js';
 

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ADVISORY_LOCKS, soleTransaction } from '../../database/index.js';
-import { AppError, reasonOf, RecurringWork } from '../../shared/index.js';
+import { ADVISORY_LOCKS, soleTransaction } from '../../platform/database/index.js';
+import { AppError, reasonOf, RecurringWork } from '../../platform/shared/index.js';
 import { AllowanceCalendar } from './allowance-calendar.js';
 import { AllowanceRepository } from './allowance.repository.js';
 import { AllowanceService } from './allowance.service.js';

@@ -1,4 +1,4 @@
-import { shortDay, usd } from '../../web/index.js';
+import { shortDay, usd } from '../../platform/format/index.js';
 import type { AllowanceOutlook } from './allowance-outlook.js';
 
 /** How pages tell of an allowance. */

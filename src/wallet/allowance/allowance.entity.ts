@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { nanosColumn } from '../../database/index.js';
-import type { Nanos } from '../../shared/index.js';
+import { nanosColumn } from '../../platform/database/index.js';
+import type { Nanos } from '../../platform/shared/index.js';
 
 /** What an account is given at the beginning of each month. Without a row: nothing. */
 @Entity('allowances')

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull } from 'typeorm';
-import { type Nanos, nanos, ZERO } from '../../shared/index.js';
+import { type Nanos, nanos, ZERO } from '../../platform/shared/index.js';
 import { AllowanceEntity, AllowanceMonthEntity } from './allowance.entity.js';
 import type { AllowanceMonth } from './allowance-calendar.js';
 import { type Remaining, remainingIn } from './remaining.js';

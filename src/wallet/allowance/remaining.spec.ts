@@ -1,4 +1,4 @@
-import { nanos } from '../../shared/index.js';
+import { nanos } from '../../platform/shared/index.js';
 import { expiring, remainingIn } from './remaining.js';
 
 const aMonth = (remaining: bigint, walletBalance: bigint, spent = 0n) => ({

@@ -1,4 +1,4 @@
-import { type Nanos, nanos } from '../../shared/index.js';
+import { type Nanos, nanos } from '../../platform/shared/index.js';
 import type { AllowanceMonthEntity } from './allowance.entity.js';
 
 /** How far an allowance is spent. */

@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AccountGone } from '../../auth/index.js';
-import { Settings } from '../../settings/index.js';
-import { AppError, Clock, type Nanos, newId, reasonOf } from '../../shared/index.js';
-import { BaseAddress } from '../../web/index.js';
+import { Settings } from '../../platform/settings/index.js';
+import { AppError, Clock, type Nanos, newId, reasonOf } from '../../platform/shared/index.js';
+import { WalletNotFound } from '../wallet.errors.js';
+import { BaseAddress } from '../../platform/config/index.js';
 import { isPayable, offerIn, payableWords } from './payment-offer.js';
 import { PaymentsUnavailable, StripeApi } from './stripe-api.js';
 import { ACCOUNT_ID, centsOf, TOP_UP_ID } from './stripe.wire.js';
@@ -51,7 +51,7 @@ export class CheckoutService {
   /**
    * Makes an order that can be paid.
    * @returns its id
-   * @throws AmountNotPayable, PaymentsUnavailable, TooManyUnpaid, AccountGone
+   * @throws AmountNotPayable, PaymentsUnavailable, TooManyUnpaid, WalletNotFound
    */
   async begin(payer: Payer, amount: Nanos): Promise<string> {
     const offer = offerIn(this.settings.current().payment);
@@ -64,7 +64,7 @@ export class CheckoutService {
       if (!(await this.topUps.open(id, reference, address, this.clock.date()))) {
         // The account was deleted while Stripe answered, and with it what it could pay.
         await this.abandon([{ id, reference }]);
-        throw new AccountGone();
+        throw new WalletNotFound(payer.accountId);
       }
     } catch (error) {
       await this.topUps.close(id, 'failed', NOT_OPENED, this.clock.date());
@@ -89,12 +89,12 @@ export class CheckoutService {
     }
   }
 
-  /** Those of one account are made one after the other: so none is missed in counting. @throws TooManyUnpaid, AccountGone */
+  /** Those of one account are made one after the other: so none is missed in counting. @throws TooManyUnpaid, WalletNotFound */
   private async order(accountId: string, amount: Nanos): Promise<string> {
     const at = this.clock.date();
     const id = newId('top', at.getTime());
     await this.topUps.transaction(async (manager) => {
-      if (!(await this.topUps.lockAccount(accountId, manager))) throw new AccountGone();
+      if (!(await this.topUps.lockAccount(accountId, manager))) throw new WalletNotFound(accountId);
       const unpaid = await this.topUps.unpaidSince(accountId, new Date(at.getTime() - PAYABLE_MS), manager);
       if (unpaid >= MOST_UNPAID) throw new TooManyUnpaid();
       await this.topUps.insert(id, accountId, amount, at, manager);

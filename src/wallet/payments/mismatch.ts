@@ -1,4 +1,4 @@
-import { formatUsd } from '../../shared/index.js';
+import { formatUsd } from '../../platform/shared/index.js';
 import type { CheckoutFact, ReversalFact } from './payment-facts.js';
 import { CURRENCY, type TopUpOrder } from './top-up.js';
 

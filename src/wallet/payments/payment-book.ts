@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { actingAs, currentActor, SYSTEM } from '../../audit/index.js';
-import { Clock, type Nanos, nanos } from '../../shared/index.js';
+import { actingAs, currentActor, SYSTEM } from '../../platform/audit/index.js';
+import { Clock, type Nanos, nanos } from '../../platform/shared/index.js';
 import { WalletService } from '../wallet.service.js';
 import { ACCOUNT_DELETED, mismatchOf, paidElsewhere } from './mismatch.js';
 import type { CheckoutFact, PaymentFact, ReversalFact } from './payment-facts.js';

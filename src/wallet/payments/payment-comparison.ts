@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { formatUsd } from '../../shared/index.js';
+import { formatUsd } from '../../platform/shared/index.js';
 import { WalletService } from '../wallet.service.js';
 import { ACCOUNT_DELETED, mismatchOf, paidElsewhere } from './mismatch.js';
 import type { CheckoutFact, ReversalFact } from './payment-facts.js';

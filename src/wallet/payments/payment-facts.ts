@@ -1,4 +1,4 @@
-import type { Nanos } from '../../shared/index.js';
+import type { Nanos } from '../../platform/shared/index.js';
 import type { Reversal } from './reversals.js';
 
 /** What the provider says of a checkout of ours. */

@@ -1,6 +1,6 @@
-import type { PaymentSettings } from '../../settings/index.js';
-import type { Nanos } from '../../shared/index.js';
-import { usd } from '../../web/index.js';
+import type { PaymentSettings } from '../../platform/settings/index.js';
+import type { Nanos } from '../../platform/shared/index.js';
+import { usd } from '../../platform/format/index.js';
 import { isWholeCents } from './stripe.wire.js';
 
 /** What people can pay; undefined where they cannot. */

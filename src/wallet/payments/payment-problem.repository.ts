@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { nanos } from '../../shared/index.js';
+import { nanos } from '../../platform/shared/index.js';
 import type { PaymentProblem, ProblemPosition } from './payment-problem.js';
 import { PROVIDER } from './top-up.js';
 

@@ -1,4 +1,4 @@
-import type { Nanos } from '../../shared/index.js';
+import type { Nanos } from '../../platform/shared/index.js';
 
 /** What the provider said and could not be entered: it does not match its order, or the account was deleted. */
 export interface PaymentProblem {

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { actingAs, AuditLog, currentActor, SYSTEM } from '../../audit/index.js';
-import { Clock, newId } from '../../shared/index.js';
+import { actingAs, AuditLog, currentActor, SYSTEM } from '../../platform/audit/index.js';
+import { Clock, newId } from '../../platform/shared/index.js';
 import type { CheckoutFact, ReversalFact } from './payment-facts.js';
 import type { PaymentProblem, ProblemPosition } from './payment-problem.js';
 import { PaymentProblemRepository } from './payment-problem.repository.js';

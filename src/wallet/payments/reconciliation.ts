@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../shared/index.js';
+import { Clock } from '../../platform/shared/index.js';
 import { PaymentBook } from './payment-book.js';
 import { PaymentComparison } from './payment-comparison.js';
 import type { CheckoutFact, ReversalFact } from './payment-facts.js';

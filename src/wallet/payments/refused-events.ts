@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { LimitedLines } from '../../shared/index.js';
+import { LimitedLines } from '../../platform/shared/index.js';
 
 /** Nothing tells one sender from another here: all are counted together. */
 const ALL = 'all';

@@ -1,4 +1,4 @@
-import { nanos, parseUsd } from '../../shared/index.js';
+import { nanos, parseUsd } from '../../platform/shared/index.js';
 import { type Reversal, stateAfter, takenBack } from './reversals.js';
 
 const at = (second: number): Date => new Date(Date.UTC(2026, 10, 23, 0, 0, second));

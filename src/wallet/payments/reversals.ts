@@ -1,4 +1,4 @@
-import { type Nanos, nanos } from '../../shared/index.js';
+import { type Nanos, nanos } from '../../platform/shared/index.js';
 import type { TopUpState } from './top-up.js';
 
 /** What takes a payment back, as the provider told of it last. */

@@ -1,9 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Stripe } from 'stripe';
 import { EnvHttpProxyAgent, fetch as fetchThrough } from 'undici';
-import { Config } from '../../config/index.js';
-import { Settings } from '../../settings/index.js';
-import { AppError, reasonOf } from '../../shared/index.js';
+import { Config } from '../../platform/config/index.js';
+import { Settings } from '../../platform/settings/index.js';
+import { AppError, reasonOf } from '../../platform/shared/index.js';
 import { RefusedEvents } from './refused-events.js';
 import { StripeEndpoint } from './stripe-endpoint.js';
 

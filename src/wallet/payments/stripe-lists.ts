@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Stripe } from 'stripe';
-import { Clock } from '../../shared/index.js';
+import { Clock } from '../../platform/shared/index.js';
 import type { CheckoutFact, ReversalFact } from './payment-facts.js';
 import { StripeApi } from './stripe-api.js';
 import { checkoutFact, disputeFact, refundFact } from './stripe.wire.js';

@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe';
-import { nanos, type Nanos } from '../../shared/index.js';
+import { nanos, type Nanos } from '../../platform/shared/index.js';
 import type { CheckoutFact, PaymentFact, ReversalFact } from './payment-facts.js';
 
 /** A cent in nano-dollars: Stripe counts in the smallest unit of a currency. */

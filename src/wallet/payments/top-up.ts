@@ -1,4 +1,4 @@
-import { formatUsd, type Nanos } from '../../shared/index.js';
+import { formatUsd, type Nanos } from '../../platform/shared/index.js';
 
 /** Of whom a payment is made. */
 export const PROVIDER = 'stripe';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { IncomingMessage } from 'node:http';
-import { AppError, Clock } from '../../shared/index.js';
-import { readSmallBody } from '../../web/index.js';
+import { AppError, Clock, readSmallBody } from '../../platform/shared/index.js';
+
 import { PaymentBook } from './payment-book.js';
 import { StripeApi } from './stripe-api.js';
 import { factOf } from './stripe.wire.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { type CallEvent, type CallResult, eventsOf } from '../../../src/call/index.js';
-import { AppError } from '../../../src/shared/index.js';
+import { type CallEvent, type CallResult, eventsOf } from '../../../src/protocols/contract/index.js';
+import { AppError } from '../../../src/platform/shared/index.js';
 import { anyAnswer, anyEvents } from '../../support/arbitrary-answers.js';
 import { refusalOf } from '../../support/calls.js';
 import { readEvents } from '../../support/stream-text.js';

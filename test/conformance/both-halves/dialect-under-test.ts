@@ -1,5 +1,10 @@
-import type { JsonObject } from '../../../src/shared/index.js';
-import type { CallResult, ProtocolAdapter, StopReason, UpstreamAdapter } from '../../../src/call/index.js';
+import type { JsonObject } from '../../../src/platform/shared/index.js';
+import type {
+  CallResult,
+  ProtocolAdapter,
+  StopReason,
+  UpstreamAdapter,
+} from '../../../src/protocols/contract/index.js';
 import type { AnswerTraits } from '../../support/arbitrary-answers.js';
 import type { ContentTraits } from '../../support/arbitrary-contents.js';
 import type { DialectClient } from '../dialect-client.js';

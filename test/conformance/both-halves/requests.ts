@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { CallContent, Part, Tool } from '../../../src/call/index.js';
+import type { CallContent, Part, Tool } from '../../../src/protocols/contract/index.js';
 import { anyContent, knownAgain } from '../../support/arbitrary-contents.js';
 import type { DialectUnderTest } from './dialect-under-test.js';
 import { build, parse } from './speaking.js';

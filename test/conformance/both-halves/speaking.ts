@@ -16,7 +16,7 @@ import {
   SseSplitter,
   type TreeObject,
   type UpstreamTarget,
-} from '../../../src/call/index.js';
+} from '../../../src/protocols/contract/index.js';
 import { FAMILY } from '../../support/arbitrary-answers.js';
 import { aCall, aTarget } from '../../support/calls.js';
 import { seal, unseal } from '../seals.js';

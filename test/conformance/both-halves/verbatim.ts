@@ -1,4 +1,4 @@
-import type { Call, CallSignal, TokenUsage, VerbatimLane } from '../../../src/call/index.js';
+import type { Call, CallSignal, TokenUsage, VerbatimLane } from '../../../src/protocols/contract/index.js';
 import { aCall, metered, refusalOf } from '../../support/calls.js';
 import { encodeEvent, encodeEvents, type JsonObject, type ScriptedEvent } from '../../support/scripted-steps.js';
 import { itUnless } from '../abilities.js';

@@ -1,6 +1,6 @@
 /** What the model answers reaches the client, streamed and whole. */
 
-import type { CallEvent } from '../../../src/call/index.js';
+import type { CallEvent } from '../../../src/protocols/contract/index.js';
 import type { Heard } from '../../support/heard.js';
 import { type AnswerOptions, TIME_CALL, WEATHER_CALL } from '../../support/scripted-content.js';
 import type { Abilities, Check } from '../abilities.js';

@@ -1,5 +1,5 @@
-import { eventsOf, SseSplitter } from '../../../src/call/index.js';
-import { AppError, type ErrorKind } from '../../../src/shared/index.js';
+import { eventsOf, SseSplitter } from '../../../src/protocols/contract/index.js';
+import { AppError, type ErrorKind } from '../../../src/platform/shared/index.js';
 import type { AnswerOptions } from '../../support/scripted-content.js';
 import { readEvents } from '../../support/stream-text.js';
 import type { Abilities, Check } from '../abilities.js';

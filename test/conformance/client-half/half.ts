@@ -1,4 +1,4 @@
-import type { ProtocolAdapter } from '../../../src/call/index.js';
+import type { ProtocolAdapter } from '../../../src/protocols/contract/index.js';
 import type { DialectClient } from '../dialect-client.js';
 
 /** A client half, with the client that it is tried on. */

@@ -1,6 +1,6 @@
 /** What the relay reads of a call at once, and what it refuses before anything is paid for. */
 
-import { AppError } from '../../../src/shared/index.js';
+import { AppError } from '../../../src/platform/shared/index.js';
 import { aRequestLine, refusalOf } from '../../support/calls.js';
 import type { JsonObject } from '../../support/scripted-steps.js';
 import type { Abilities, Check } from '../abilities.js';

@@ -1,6 +1,6 @@
 /** What a model thinks is told to clients that ask for it, and comes back from them as it was signed. */
 
-import type { CallResult, OpaqueReasoning } from '../../../src/call/index.js';
+import type { CallResult, OpaqueReasoning } from '../../../src/protocols/contract/index.js';
 import { FAMILY } from '../../support/arbitrary-answers.js';
 import { THOUGHT } from '../../support/scripted-content.js';
 import type { JsonObject } from '../../support/scripted-steps.js';

@@ -13,7 +13,7 @@ import {
   type RenderContext,
   type StopReason,
   type TreeObject,
-} from '../../../src/call/index.js';
+} from '../../../src/protocols/contract/index.js';
 import type { Asked } from '../../support/asked.js';
 import { aCall, aRequestLine } from '../../support/calls.js';
 import type { Heard } from '../../support/heard.js';

@@ -1,4 +1,4 @@
-import type { LimitStanding } from '../../../src/call/index.js';
+import type { LimitStanding } from '../../../src/platform/limits/index.js';
 import { aRequestLine, listedModels } from '../../support/calls.js';
 import { withoutKeepAlives } from '../../support/stream-text.js';
 import type { Abilities, Check } from '../abilities.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { eventsOf } from '../../../src/call/index.js';
+import { eventsOf } from '../../../src/protocols/contract/index.js';
 import type { Check } from '../abilities.js';
 import { HELLO } from '../examples.js';
 import { contentMeant, eventsIn, fixtureChecks, meaningOf, pattern, resultMeant } from '../fixtures.js';

@@ -1,7 +1,7 @@
 /** The words of a call are found where the dialect says that they stand, so that they can be counted when nobody does. */
 
-import { answerCount } from '../../../src/tokens/count-request.handler.js';
-import type { CountedTokens } from '../../../src/tokens/index.js';
+import { answerCount } from '../../../src/protocols/tokens/count-request.handler.js';
+import type { CountedTokens } from '../../../src/protocols/tokens/index.js';
 import type { Asked, AskedTool } from '../../support/asked.js';
 import type { AnswerOptions } from '../../support/scripted-content.js';
 import type { Abilities, Check, Lacks } from '../abilities.js';

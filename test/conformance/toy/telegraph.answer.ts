@@ -12,8 +12,8 @@ import {
   type TokenUsage,
   type TreeObject,
   writeJson,
-} from '../../../src/call/index.js';
-import type { AppError } from '../../../src/shared/index.js';
+} from '../../../src/protocols/contract/index.js';
+import type { AppError } from '../../../src/platform/shared/index.js';
 import { wireError } from './telegraph.errors.js';
 import { ENDS, wireUsage } from './telegraph.wire.js';
 

@@ -18,7 +18,7 @@ import {
   type UpstreamRequest,
   type UpstreamTarget,
   writeJson,
-} from '../../../src/call/index.js';
+} from '../../../src/protocols/contract/index.js';
 import { buildLines } from './telegraph.lines.js';
 import { warnOfUnsaid } from './telegraph.losses.js';
 

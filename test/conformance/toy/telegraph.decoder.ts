@@ -14,8 +14,8 @@ import {
   truncated,
   unreadableEvent,
   unwrapFreeform,
-} from '../../../src/call/index.js';
-import { AppError, isJsonObject, type JsonObject } from '../../../src/shared/index.js';
+} from '../../../src/protocols/contract/index.js';
+import { AppError, isJsonObject, type JsonObject } from '../../../src/platform/shared/index.js';
 import { toolNames } from './telegraph.build.js';
 import { stopOf, usageIn } from './telegraph.wire.js';
 

@@ -1,5 +1,10 @@
-import { errorHeaders, messageWithId, type RenderedError, USUAL_STATUSES } from '../../../src/call/index.js';
-import type { AppError } from '../../../src/shared/index.js';
+import {
+  errorHeaders,
+  messageWithId,
+  type RenderedError,
+  USUAL_STATUSES,
+} from '../../../src/protocols/contract/index.js';
+import type { AppError } from '../../../src/platform/shared/index.js';
 
 /**
  * Renders an HTTP error. `USUAL_STATUSES` has a status for every kind: keep it if the vendor documents no other. If

@@ -7,7 +7,7 @@ import {
   MemberReader,
   outsideIn,
   type RequestLine,
-} from '../../../src/call/index.js';
+} from '../../../src/protocols/contract/index.js';
 import { TELEGRAPH_MEMBERS } from './telegraph.members.js';
 
 const INTERESTS = interestsOf(TELEGRAPH_MEMBERS);

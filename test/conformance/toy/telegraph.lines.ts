@@ -6,7 +6,7 @@ import {
   type TreeObject,
   type Turn,
   wrapFreeform,
-} from '../../../src/call/index.js';
+} from '../../../src/protocols/contract/index.js';
 
 /**
  * `system` here is an instruction in the middle of the conversation. If a vendor takes instructions only at the start,

@@ -1,4 +1,9 @@
-import { type CallContent, type Losses, USUAL_SERVICE_TIERS, wishedEffort } from '../../../src/call/index.js';
+import {
+  type CallContent,
+  type Losses,
+  USUAL_SERVICE_TIERS,
+  wishedEffort,
+} from '../../../src/protocols/contract/index.js';
 
 /**
  * Warns of every member of the request that Telegraph lacks, unless it would change nothing: `temperature: 1`, `seed`,

@@ -1,4 +1,4 @@
-import { type MemberTable, plainMembers, TOOLS } from '../../../src/call/index.js';
+import { type MemberTable, plainMembers, TOOLS } from '../../../src/protocols/contract/index.js';
 
 /** Every member of a telegram, and what it does. */
 export const TELEGRAPH_MEMBERS: MemberTable = {

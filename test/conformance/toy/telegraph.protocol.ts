@@ -5,7 +5,6 @@ import {
   type CallResult,
   type HeadReader,
   KEEP_ALIVE_COMMENT,
-  type LimitStandings,
   type ListedModel,
   pageOf,
   type ProtocolAdapter,
@@ -18,9 +17,10 @@ import {
   type StreamRenderer,
   type TextPlaces,
   type TreeObject,
-} from '../../../src/call/index.js';
-import { Protocol } from '../../../src/relay/index.js';
-import type { AppError, JsonObject } from '../../../src/shared/index.js';
+} from '../../../src/protocols/contract/index.js';
+import { Protocol } from '../../../src/protocols/decorators/index.js';
+import { type LimitStandings } from '../../../src/platform/limits/index.js';
+import type { AppError, JsonObject } from '../../../src/platform/shared/index.js';
 import { failureText, renderTelegram, TelegraphRenderer } from './telegraph.answer.js';
 import { renderTelegraphError } from './telegraph.errors.js';
 import { telegraphHeadReader } from './telegraph.head.js';

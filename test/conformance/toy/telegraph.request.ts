@@ -5,7 +5,7 @@ import {
   type ToolChoice,
   type TreeObject,
   TreeReader,
-} from '../../../src/call/index.js';
+} from '../../../src/protocols/contract/index.js';
 
 /** Members whose objects are kept as text (`RawJson`): prompt caches depend on their exact bytes. */
 export const RAW_MEMBERS: ReadonlySet<string> = new Set(['schema']);

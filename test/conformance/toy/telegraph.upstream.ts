@@ -12,9 +12,10 @@ import {
   type UpstreamHeaders,
   type UpstreamRequest,
   type UpstreamTarget,
-} from '../../../src/call/index.js';
-import { Upstream } from '../../../src/relay/index.js';
-import { type AppError, isJsonObject } from '../../../src/shared/index.js';
+} from '../../../src/protocols/contract/index.js';
+import { Upstream } from '../../../src/protocols/decorators/index.js';
+
+import { type AppError, isJsonObject } from '../../../src/platform/shared/index.js';
 import { buildTelegram, PATH } from './telegraph.build.js';
 import { decodeTelegram, TelegraphDecoder } from './telegraph.decoder.js';
 import { TELEGRAPH } from './telegraph.wire.js';

@@ -1,5 +1,12 @@
-import { countIn, NO_TOKENS, objectIn, type StopReason, type TokenUsage, withParts } from '../../../src/call/index.js';
-import type { JsonObject } from '../../../src/shared/index.js';
+import {
+  countIn,
+  NO_TOKENS,
+  objectIn,
+  type StopReason,
+  type TokenUsage,
+  withParts,
+} from '../../../src/protocols/contract/index.js';
+import type { JsonObject } from '../../../src/platform/shared/index.js';
 
 /** ID of the protocol, in channels and in the usage log. */
 export const TELEGRAPH = 'telegraph';

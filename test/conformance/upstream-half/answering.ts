@@ -1,6 +1,6 @@
 /** What the upstream answers is heard, streamed and whole. */
 
-import { RawJson } from '../../../src/call/index.js';
+import { RawJson } from '../../../src/protocols/contract/index.js';
 import type { Heard } from '../../support/heard.js';
 import { eventsAround } from '../../support/scripted-answers.js';
 import { type AnswerOptions, TIME_CALL, WEATHER_CALL } from '../../support/scripted-content.js';

@@ -1,8 +1,8 @@
 /** What holds of every request that is built. */
 
 import fc from 'fast-check';
-import { AppError } from '../../../src/shared/index.js';
-import type { CallContent } from '../../../src/call/index.js';
+import { AppError } from '../../../src/platform/shared/index.js';
+import type { CallContent } from '../../../src/protocols/contract/index.js';
 import { anyConversation } from '../../support/arbitrary-conversations.js';
 import { askedOf } from '../../support/asked.js';
 import type { Abilities, Check } from '../abilities.js';

@@ -1,6 +1,6 @@
 /** However a stream comes, however it breaks, and whatever is refused. */
 
-import { AppError, type ErrorKind } from '../../../src/shared/index.js';
+import { AppError, type ErrorKind } from '../../../src/platform/shared/index.js';
 import { refusalOf } from '../../support/calls.js';
 import { FRAMINGS } from '../../support/framings.js';
 import { TIME_CALL, WEATHER_CALL, type AnswerOptions } from '../../support/scripted-content.js';

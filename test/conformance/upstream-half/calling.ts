@@ -1,6 +1,6 @@
 /** Tools that the dialect of the upstream has no names or no form for, and what comes back of calls of them. */
 
-import type { CallResult, Tool } from '../../../src/call/index.js';
+import type { CallResult, Tool } from '../../../src/protocols/contract/index.js';
 import { askedOf } from '../../support/asked.js';
 import { encodeEvents } from '../../support/scripted-steps.js';
 import { resultOf } from '../../support/translations.js';

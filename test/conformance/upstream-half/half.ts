@@ -1,4 +1,4 @@
-import type { UpstreamAdapter } from '../../../src/call/index.js';
+import type { UpstreamAdapter } from '../../../src/protocols/contract/index.js';
 import type { DialectVendor } from '../dialect-vendor.js';
 
 /** An upstream half, with the vendor that it is tried on. */

@@ -7,7 +7,7 @@ import {
   EventGrammar,
   SseSplitter,
   type StopReason,
-} from '../../../src/call/index.js';
+} from '../../../src/protocols/contract/index.js';
 import type { Heard } from '../../support/heard.js';
 import type { AnswerOptions } from '../../support/scripted-content.js';
 import { encodeEvents, type ScriptedEvent } from '../../support/scripted-steps.js';

@@ -1,6 +1,6 @@
 /** How an operator is told which models a vendor has. */
 
-import type { ModelListing } from '../../../src/call/index.js';
+import type { ModelListing } from '../../../src/protocols/contract/index.js';
 import type { Abilities, Check } from '../abilities.js';
 import type { VendorListing } from '../dialect-vendor.js';
 import type { UpstreamAbility } from './ability.js';

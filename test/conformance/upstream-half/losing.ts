@@ -1,7 +1,7 @@
 /** What a client asks for arrives, or it is told what of it is lost: nothing vanishes without a word. */
 
-import { type CallContent, type Part, RawJson } from '../../../src/call/index.js';
-import { AppError, type JsonObject } from '../../../src/shared/index.js';
+import { type CallContent, type Part, RawJson } from '../../../src/protocols/contract/index.js';
+import { AppError, type JsonObject } from '../../../src/platform/shared/index.js';
 import { type Asked, askedOf } from '../../support/asked.js';
 import type { Abilities, Check } from '../abilities.js';
 import { contentAsking } from '../asked-content.js';

@@ -1,6 +1,6 @@
 /** What a model thinks is heard, and goes back to those who wrote it. */
 
-import type { CallContent, CallResult } from '../../../src/call/index.js';
+import type { CallContent, CallResult } from '../../../src/protocols/contract/index.js';
 import { THOUGHT } from '../../support/scripted-content.js';
 import type { Abilities, Check } from '../abilities.js';
 import { contentAsking } from '../asked-content.js';

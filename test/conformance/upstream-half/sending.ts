@@ -8,8 +8,8 @@ import {
   readJsonFields,
   type UpstreamRequest,
   type UpstreamTarget,
-} from '../../../src/call/index.js';
-import type { JsonObject } from '../../../src/shared/index.js';
+} from '../../../src/protocols/contract/index.js';
+import type { JsonObject } from '../../../src/platform/shared/index.js';
 import { type Asked, askedOf } from '../../support/asked.js';
 import { FAMILY } from '../../support/arbitrary-answers.js';
 import { aRequestLine, aTarget } from '../../support/calls.js';

@@ -1,4 +1,4 @@
-import type { AnswerPart, CallResult } from '../../../../src/call/index.js';
+import type { AnswerPart, CallResult } from '../../../../src/protocols/contract/index.js';
 import { ChatCompletionsProtocol } from '../../../../src/protocols/chat-completions/chat-completions.protocol.js';
 import { ChatCompletionsUpstream } from '../../../../src/protocols/chat-completions/chat-completions.upstream.js';
 import type { DialectUnderTest } from '../../both-halves/dialect-under-test.js';

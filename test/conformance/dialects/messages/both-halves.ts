@@ -1,4 +1,4 @@
-import type { AnswerPart, CallResult, StopReason } from '../../../../src/call/index.js';
+import type { AnswerPart, CallResult, StopReason } from '../../../../src/protocols/contract/index.js';
 import { MessagesProtocol } from '../../../../src/protocols/messages/messages.protocol.js';
 import { MessagesUpstream } from '../../../../src/protocols/messages/messages.upstream.js';
 import type { DialectUnderTest } from '../../both-halves/dialect-under-test.js';

@@ -1,0 +1,13 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** What the program's packages need; `node dist/src/app/cli.js` may be run by whatever Node the host has. */
+const OLDEST_MAJOR = 22;
+
+if (Number.parseInt(process.versions.node, 10) < OLDEST_MAJOR) {
+  const again = [fileURLToPath(new URL('../../../scripts/node.mjs', import.meta.url)), ...process.argv.slice(1)];
+  process.exitCode = spawnSync(process.execPath, again, { stdio: 'inherit' }).status ?? 1;
+} else {
+  const { main } = await import('./cli/index.js');
+  await main(process.argv.slice(2));
+}

@@ -1,0 +1,52 @@
+import { InvalidArgumentError } from 'commander';
+import { type Nanos, parseTime, parseUsd, reasonOf } from '../../platform/shared/index.js';
+
+/** Readers of option values. What they refuse is wrong usage: exit 2, with commander naming the option. */
+
+/** Plain decimal dollars, negative ones too. */
+export function amountArgument(text: string): Nanos {
+  try {
+    return parseUsd(text);
+  } catch (error) {
+    throw new InvalidArgumentError(reasonOf(error));
+  }
+}
+
+/** Dollars, or `none` for no limit at all: the word itself, because commander takes a null for an empty text. */
+export function limitArgument(text: string): Nanos | 'none' {
+  return text === 'none' ? text : amountArgument(text);
+}
+
+/** A whole number from 1 on. */
+export function countArgument(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Write a whole number from 1 on.');
+  return Number(text);
+}
+
+/** A whole number from 1 on, or `none` for no limit at all. */
+export function countOrNoneArgument(text: string): number | 'none' {
+  return text === 'none' ? text : countArgument(text);
+}
+
+/** Addresses and ranges separated by commas; `any` is none of them. Whether they are any is known to whoever stores them. */
+export function networksArgument(text: string): readonly string[] {
+  return text === 'any' ? [] : listArgument(text);
+}
+
+/** An ISO date or time, UTC where it names no zone. */
+export function timeArgument(text: string): Date {
+  const time = parseTime(text);
+  if (time === undefined)
+    throw new InvalidArgumentError('Write an ISO time such as 2026-12-31 or 2026-12-31T23:59:59Z.');
+  return time;
+}
+
+/** Names separated by commas. */
+export function listArgument(text: string): readonly string[] {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+  if (names.length === 0) throw new InvalidArgumentError('Write one or more names, separated by commas.');
+  return names;
+}

@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { backUp, BackupFile, LEFT_OUT, markOf, restore } from '../../platform/backup/index.js';
+import type { Config } from '../../platform/config/index.js';
+import { printLine } from './output.js';
+import { withServer } from './with-server.js';
+
+const KILOBYTE = 1000;
+
+/** `switchboard backup` and `switchboard restore`: all of the database, as a file. */
+export function backupCommands(program: Command): void {
+  program
+    .command('backup')
+    .description('write all of the database, as it is at one moment, into a new file; the service may run')
+    .argument('<file>', 'the file; it must not exist')
+    .action(writeBackup);
+  program
+    .command('restore')
+    .description('put a backup into an empty DATA_DIR or DATABASE_URL')
+    .argument('<file>', 'what "backup" wrote')
+    .action(readBackup);
+}
+
+async function writeBackup(file: string): Promise<void> {
+  const { tables, rows, bytes } = await withServer(({ config, server, signal }) =>
+    backUp({ url: server.url, file, secretKey: config.secretKey, now: new Date(), signal }),
+  );
+  printLine(`backup of ${tables} tables, ${inWords(rows)} rows, ${inWords(Math.ceil(bytes / KILOBYTE))} kB in ${file}`);
+  note(
+    'SECRET_KEY is not in it: keep it elsewhere (DATA_DIR/secret.key, or the variable). Without it the credentials of channels and the password of the mail server cannot be read, codes that were mailed are void, and clients lose the reasoning that was sealed for them.',
+    `Left out: what only the running service needs (${LEFT_OUT.join(', ')}, and counts that a crash forgets as well). After a restore everybody signs in again, and calls that were open are closed without a charge.`,
+  );
+}
+
+/** The file is looked at before anything else is: one that is of no use leaves no trace in an empty DATA_DIR. */
+async function readBackup(file: string): Promise<void> {
+  const backup = await BackupFile.open(file);
+  const { header, trailer } = backup;
+  const sameKey = await withServer(async ({ config, server, signal }) => {
+    await restore(backup, server, signal);
+    return isKeyOf(header.secret_key, config);
+  });
+  const rows = Object.values(trailer.rows).reduce((sum, count) => sum + count, 0);
+  printLine(
+    `restored ${header.tables.length} tables, ${inWords(rows)} rows, as they were at ${header.made_at} under version ${header.version}`,
+  );
+  if (sameKey) note('SECRET_KEY is the one that the backup was made under.');
+  else
+    note(
+      'SECRET_KEY is another one than the backup was made under: until the old one is back, codes of apps are refused as second factors (recovery codes are not), and the credentials of channels and the password of the mail server cannot be read. Put it into DATA_DIR/secret.key in place of what stands there, or set the variable SECRET_KEY, before the service starts. Where it is lost, enter them anew, and remove second factors with “switchboard account second-factor remove”.',
+    );
+}
+
+const isKeyOf = (mark: string, { secretKey }: Config): boolean => markOf(secretKey) === mark;
+
+/** For people, beside the result. */
+function note(...lines: readonly string[]): void {
+  for (const line of lines) process.stderr.write(`${line}\n`);
+}
+
+const inWords = (count: number): string => count.toLocaleString('en');

@@ -1,0 +1,100 @@
+import { type Command } from 'commander';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { CatalogExport, CatalogImport, InvalidCatalog } from '../../catalog/channels/index.js';
+import { AdapterRegistry, ChannelProbe, type ProbeResult } from '../../relay/index.js';
+import { AppError } from '../../platform/shared/index.js';
+import { printJson, printLine } from './output.js';
+import type { WithApp } from './with-app.js';
+
+interface ApplyOptions {
+  readonly prune?: true;
+  readonly check?: true;
+  readonly json?: true;
+}
+
+interface ExportOptions {
+  readonly secretsTo?: string;
+}
+
+/** `switchboard catalog …` */
+export function catalogCommands(program: Command, withApp: WithApp): void {
+  const catalog = program.command('catalog').description('groups, models, prices and channels, as a file');
+  catalog
+    .command('apply')
+    .description('make the catalog be as the file says; all of it or nothing')
+    .argument('<file>', 'YAML; examples/ holds some')
+    .option('--prune', 'switch off what the file does not name')
+    .option('--check', 'then send one smallest call to each channel and print what it answered')
+    .option('--json', 'print one JSON object')
+    .action((file: string, options: ApplyOptions) => apply(file, options, withApp));
+  catalog
+    .command('export')
+    .description('print the file that the catalog could have been made from')
+    .option('--secrets-to <file>', 'write the same file with the stored secrets there (mode 0600)')
+    .action((options: ExportOptions) => exportCatalog(options, withApp));
+}
+
+async function apply(file: string, { prune, check, json }: ApplyOptions, withApp: WithApp): Promise<void> {
+  const text = await readText(file);
+  await withApp(async (app) => {
+    const protocols = app.get(AdapterRegistry).usualAuth;
+    const changes = await app
+      .get(CatalogImport)
+      .apply(text, { fileName: file, prune: prune === true, protocols })
+      .catch((error: unknown) => Promise.reject(reportFaults(error, file)));
+    if (!json) for (const line of changes.length > 0 ? changes : ['nothing changed']) printLine(line);
+    const channels = check ? await checkChannels(app.get(ChannelProbe), json === true) : undefined;
+    if (json) printJson({ changes, ...(channels && { channels }) });
+    const silent = channels?.filter(({ answered }) => !answered).length ?? 0;
+    if (silent > 0)
+      throw new AppError('upstream_error', `The catalog is applied, but ${silent} of its channels did not answer.`);
+  });
+}
+
+/** One line for each channel as soon as it has answered, unless the whole is printed as JSON. */
+async function checkChannels(probe: ChannelProbe, quiet: boolean): Promise<readonly ProbeResult[]> {
+  const results: ProbeResult[] = [];
+  for await (const result of probe.all()) {
+    results.push(result);
+    const { channel, model, answered, message, durationMs } = result;
+    if (!quiet)
+      printLine(`channel ${channel} (${model}) ${answered ? 'answered' : 'failed'} in ${durationMs} ms: ${message}`);
+  }
+  return results;
+}
+
+async function exportCatalog({ secretsTo }: ExportOptions, withApp: WithApp): Promise<void> {
+  const [text, secrets] = await withApp(async (app) => {
+    const exported = await app.get(CatalogExport).export();
+    return [exported.text, secretsTo === undefined ? '' : exported.withSecrets()];
+  });
+  if (secretsTo !== undefined) await writeSecrets(secretsTo, secrets);
+  process.stdout.write(text);
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new AppError('invalid_request', `The file ${file} cannot be read: ${(error as Error).message}.`);
+  }
+}
+
+/** A file with several faults is told of in as many lines; what is thrown on is the last line. */
+function reportFaults(error: unknown, file: string): unknown {
+  if (!(error instanceof InvalidCatalog) || error.faults.length === 1) return error;
+  for (const fault of error.faults) process.stderr.write(`${fault}\n`);
+  return new AppError('invalid_request', `${file} has ${error.faults.length} faults; nothing of it was applied.`);
+}
+
+/** The file never exists with other rights than its owner's, nor half written, whatever was there before. */
+async function writeSecrets(file: string, text: string): Promise<void> {
+  const unfinished = `${file}.${process.pid}.tmp`;
+  try {
+    await writeFile(unfinished, text, { mode: 0o600, flag: 'wx' });
+    await rename(unfinished, file);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw new AppError('invalid_request', `The secrets cannot be written to ${file}: ${(error as Error).message}.`);
+  }
+}

@@ -1,0 +1,195 @@
+import { type Command, Option } from 'commander';
+import { AccountService } from '../../auth/index.js';
+import { ApiKeyService, type NewApiKey, renderBudgets } from '../../keys/index.js';
+import { formatUsd, type Nanos } from '../../platform/shared/index.js';
+import { amountArgument, limitArgument, listArgument, timeArgument } from './arguments.js';
+import { keyLimitsCommand } from './key-limits.command.js';
+import { budgetsText, keyTable, listedKey } from './key.output.js';
+import { newLimits, type NewLimitOptions, withNetworks, withNewLimits } from './limit-options.js';
+import { printJson, printLine, printTable } from './output.js';
+import { readSecret } from './secret-input.js';
+import type { WithApp } from './with-app.js';
+
+interface KeyOptions extends NewLimitOptions {
+  readonly email: string;
+  readonly name: string;
+  readonly quota?: Nanos;
+  readonly daily?: Nanos;
+  readonly weekly?: Nanos;
+  readonly monthly?: Nanos;
+  readonly group?: string;
+  readonly models?: readonly string[];
+  readonly expires?: Date;
+  readonly networks?: readonly string[];
+  readonly strict?: true;
+  readonly store?: 'never';
+  readonly json?: true;
+}
+
+interface BudgetOptions {
+  readonly id: string;
+  readonly daily?: Limit;
+  readonly weekly?: Limit;
+  readonly monthly?: Limit;
+  readonly json?: true;
+}
+
+type Limit = ReturnType<typeof limitArgument>;
+
+type Verb = 'enable' | 'disable' | 'delete';
+
+/** `switchboard key …` */
+export function keyCommands(program: Command, withApp: WithApp): void {
+  const key = program.command('key').description('API keys');
+  withKeyOptions(key.command('create'))
+    .description('make a key; prints its secret, once')
+    .action((options: KeyOptions) => create(options, withApp));
+  withKeyOptions(key.command('import'))
+    .description('take over the secret of a key that another system issued; prints the id')
+    .requiredOption('--secret-stdin', 'read the secret from stdin')
+    .action((options: KeyOptions) => importSecret(options, withApp));
+  key
+    .command('list')
+    .description("an account's keys, oldest first")
+    .requiredOption('--email <address>', 'e-mail address of the account')
+    .option('--json', 'print one JSON object')
+    .action((options: { readonly email: string; readonly json?: true }) => list(options, withApp));
+  stateCommand(key, 'disable', 'refuse it, and end its running calls', withApp);
+  stateCommand(key, 'enable', 'accept it again', withApp);
+  stateCommand(key, 'delete', 'refuse it for good, and end its running calls', withApp);
+  key
+    .command('quota')
+    .description('raise what a key may spend, or lower it with a negative amount')
+    .requiredOption('--id <id>', 'the key\'s id, as "key list" shows it')
+    .requiredOption('--add <usd>', 'dollars; negative: no further down than what is used and on hold', amountArgument)
+    .option('--json', 'print one JSON object')
+    .action((options: { readonly id: string; readonly add: Nanos; readonly json?: true }) =>
+      addQuota(options, withApp),
+    );
+  budgetCommand(key, withApp);
+  keyLimitsCommand(key, withApp);
+}
+
+function budgetCommand(key: Command, withApp: WithApp): void {
+  const command = key.command('budget');
+  command
+    .description('set what a key may spend a day, a week from Monday, a month (UTC); "none" lifts a limit')
+    .requiredOption('--id <id>', 'the key\'s id, as "key list" shows it')
+    .option('--daily <usd>', 'dollars, no less than what is used and on hold today, or none', limitArgument)
+    .option('--weekly <usd>', 'the same for this week', limitArgument)
+    .option('--monthly <usd>', 'the same for this month', limitArgument)
+    .option('--json', 'print one JSON object')
+    .action((options: BudgetOptions) => {
+      const { daily, weekly, monthly } = options;
+      if ([daily, weekly, monthly].every((limit) => limit === undefined))
+        command.error('error: name at least one of --daily, --weekly and --monthly');
+      return setBudgets(options, withApp);
+    });
+}
+
+const withKeyOptions = (command: Command): Command =>
+  withNetworks(withNewLimits(withMoneyOptions(command)))
+    .option('--group <name>', "group that its calls are billed under, in place of the account's")
+    .option('--models <names>', 'the only models it may use, separated by commas', listArgument)
+    .option('--expires <time>', 'ISO time from which on it is refused', timeArgument)
+    .option('--strict', 'refuse calls that would lose something on their way to an upstream of another API')
+    .addOption(new Option('--store <when>', 'never: refuse calls that want their answer kept').choices(['never']))
+    .option('--json', 'print one JSON object');
+
+const withMoneyOptions = (command: Command): Command =>
+  command
+    .requiredOption('--email <address>', 'e-mail address of the account')
+    .requiredOption('--name <name>', 'what it is called')
+    .option('--quota <usd>', 'the most it may spend in all; unlimited when left out', amountArgument)
+    .option('--daily <usd>', 'the most it may spend a day (UTC)', amountArgument)
+    .option('--weekly <usd>', 'the most it may spend a week, from Monday on (UTC)', amountArgument)
+    .option('--monthly <usd>', 'the most it may spend a month (UTC)', amountArgument);
+
+function stateCommand(key: Command, verb: Verb, description: string, withApp: WithApp): void {
+  const state = verb === 'delete' ? 'deleted' : `${verb}d`;
+  key
+    .command(verb)
+    .description(description)
+    .requiredOption('--id <id>', 'the key\'s id, as "key list" shows it')
+    .option('--json', 'print one JSON object')
+    .action(async ({ id, json }: { readonly id: string; readonly json?: true }) => {
+      await withApp((app) => app.get(ApiKeyService)[verb](id));
+      if (json) printJson({ id, state });
+      else printLine(`${id} is ${state}`);
+    });
+}
+
+function newKey(options: KeyOptions, accountId: string): NewApiKey {
+  const { name, quota, daily, weekly, monthly, group, models, expires, strict = false, store } = options;
+  const budgets = { daily, weekly, monthly };
+  const neverStores = store === 'never';
+  const [limits, networks] = [newLimits(options), options.networks];
+  const switches = { strict, neverStores };
+  return {
+    accountId,
+    name,
+    quota,
+    budgets,
+    groupName: group,
+    models,
+    expiresAt: expires,
+    limits,
+    networks,
+    ...switches,
+  };
+}
+
+async function create(options: KeyOptions, withApp: WithApp): Promise<void> {
+  const { id, secret, hint } = await withApp(async (app) => {
+    const account = await app.get(AccountService).get(options.email);
+    return app.get(ApiKeyService).create(newKey(options, account.id));
+  });
+  if (options.json) printJson({ id, secret: secret.reveal(), hint });
+  else printLine(secret.reveal());
+}
+
+async function importSecret(options: KeyOptions, withApp: WithApp): Promise<void> {
+  const secret = await readSecret(process.stdin);
+  const { id, hint } = await withApp(async (app) => {
+    const account = await app.get(AccountService).get(options.email);
+    return app.get(ApiKeyService).import(newKey(options, account.id), secret);
+  });
+  if (options.json) printJson({ id, hint });
+  else printLine(id);
+}
+
+async function list(
+  { email, json }: { readonly email: string; readonly json?: true },
+  withApp: WithApp,
+): Promise<void> {
+  const keys = await withApp(async (app) => {
+    const account = await app.get(AccountService).get(email);
+    return app.get(ApiKeyService).list(account.id);
+  });
+  const listed = keys.map(listedKey);
+  if (json) printJson({ keys: listed });
+  else printTable(keyTable(listed));
+}
+
+async function addQuota(
+  { id, add, json }: { readonly id: string; readonly add: Nanos; readonly json?: true },
+  withApp: WithApp,
+): Promise<void> {
+  const quota = formatUsd(await withApp((app) => app.get(ApiKeyService).addQuota(id, add)));
+  if (json) printJson({ id, quota_usd: quota });
+  else printLine(`quota $${quota}`);
+}
+
+async function setBudgets({ id, daily, weekly, monthly, json }: BudgetOptions, withApp: WithApp): Promise<void> {
+  const budgets = await withApp(async (app) => {
+    await app
+      .get(ApiKeyService)
+      .setBudgets(id, { daily: limit(daily), weekly: limit(weekly), monthly: limit(monthly) });
+    return (await app.get(ApiKeyService).describe(id)).budgets;
+  });
+  const rendered = renderBudgets(budgets);
+  if (json) printJson({ id, budgets: rendered });
+  else printLine(`budgets: ${budgetsText(rendered)}`);
+}
+
+const limit = (given: Limit | undefined): Nanos | null | undefined => (given === 'none' ? null : given);

@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import {
+  describeLimits,
+  type Limits,
+  type LimitsChange,
+  limitsIn,
+  type renderLimits,
+} from '../../platform/limits/index.js';
+import { countArgument, countOrNoneArgument, networksArgument } from './arguments.js';
+
+// Options of limits, the same for whoever can have some.
+
+/** What is given with something new. */
+export interface NewLimitOptions {
+  readonly rpm?: number;
+  readonly tpm?: number;
+  readonly concurrency?: number;
+}
+
+/** What is given to change some. */
+export interface LimitOptions {
+  readonly rpm?: number | 'none';
+  readonly tpm?: number | 'none';
+  readonly concurrency?: number | 'none';
+  readonly clear?: true;
+}
+
+/** Of something new. */
+export const withNewLimits = (command: Command): Command =>
+  command
+    .option('--rpm <number>', 'the most calls a minute; as usual when left out', countArgument)
+    .option('--tpm <number>', 'the most tokens a minute, of prompts and answers', countArgument)
+    .option('--concurrency <number>', 'the most calls at the same time', countArgument);
+
+/** Of something that there is. */
+export const withLimits = (command: Command): Command =>
+  command
+    .option('--rpm <number>', 'the most calls a minute, or none: as usual', countOrNoneArgument)
+    .option('--tpm <number>', 'the most tokens a minute, of prompts and answers, or none', countOrNoneArgument)
+    .option('--concurrency <number>', 'the most calls at the same time, or none', countOrNoneArgument)
+    .option('--clear', 'lift those of the three that are not named');
+
+export const withNetworks = (command: Command): Command =>
+  command.option(
+    '--networks <list>',
+    'the only addresses and ranges it may be used from, separated by commas, or any',
+    networksArgument,
+  );
+
+export const newLimits = ({ rpm, tpm, concurrency }: NewLimitOptions): Limits => ({
+  ...(rpm !== undefined && { requestsPerMinute: rpm }),
+  ...(tpm !== undefined && { tokensPerMinute: tpm }),
+  ...(concurrency !== undefined && { concurrency }),
+});
+
+/** Undefined when nothing is named. */
+export function limitsChange({ rpm, tpm, concurrency, clear }: LimitOptions): LimitsChange | undefined {
+  if (!clear && [rpm, tpm, concurrency].every((limit) => limit === undefined)) return undefined;
+  const changed = (limit: number | 'none' | undefined): number | null | undefined =>
+    limit === 'none' ? null : (limit ?? (clear ? null : undefined));
+  return { requestsPerMinute: changed(rpm), tokensPerMinute: changed(tpm), concurrency: changed(concurrency) };
+}
+
+/** What programs read, for people: `60 calls a minute, 4 at a time`. */
+export const limitsText = (rendered: ReturnType<typeof renderLimits>): string =>
+  describeLimits(
+    limitsIn({
+      requestsPerMinute: rendered.requests_per_minute,
+      tokensPerMinute: rendered.tokens_per_minute,
+      concurrency: rendered.concurrency,
+    }),
+  ) || '-';

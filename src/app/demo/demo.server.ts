@@ -1,0 +1,141 @@
+/**
+ * The built-in upstream: an HTTP server on loopback that answers the dialects of all clients from
+ * one small demo model. It owns sockets, pacing and routing; what is said stands in
+ * `demo.answer.ts`, how it is written in the `*.dialect.ts` files. It checks no credentials.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import type { JsonObject } from '../../platform/shared/index.js';
+import { answerQuestion } from './demo.answer.js';
+import { parseBody } from './demo.body.js';
+import type { DemoCall, DemoDialect, DemoStream } from './demo.dialect.js';
+import { DemoRefusal } from './demo.refusal.js';
+import { findRoute, type Route } from './demo.routes.js';
+
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+/** How fast the demo model speaks. */
+interface DemoPace {
+  /** Milliseconds before the first token, and before an unstreamed answer. */
+  readonly firstTokenMs: number;
+  /** Milliseconds between tokens of a stream. */
+  readonly tokenMs: number;
+}
+
+export interface DemoUpstream {
+  /** `http://127.0.0.1:PORT/v1`: what stands before `/responses`, `/chat/completions`, `/messages`. */
+  readonly baseUrl: string;
+  /** Stops listening and cuts running answers; resolves when every socket is closed. */
+  close(): Promise<void>;
+}
+
+const NATURAL_PACE: DemoPace = { firstTokenMs: 250, tokenMs: 25 };
+
+/** Starts the demo upstream on a free loopback port; it runs until closed. Rejects if no port can be opened. */
+export async function startDemoUpstream(pace: Partial<DemoPace> = {}): Promise<DemoUpstream> {
+  const server = createServer((request, response) => {
+    void handle(request, response, { ...NATURAL_PACE, ...pace });
+  });
+  // Exclusive: workers would be given one port together, and each other's calls.
+  server.listen({ port: 0, host: '127.0.0.1', exclusive: true });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** Answers one request and never rejects: one bad call must not end the process it runs in. */
+async function handle(request: IncomingMessage, response: ServerResponse, pace: DemoPace): Promise<void> {
+  const requestId = `req_${randomUUID().replaceAll('-', '')}`;
+  response.setHeader('request-id', requestId);
+  response.setHeader('x-request-id', requestId);
+  response.on('error', () => response.destroy());
+  const route = findRoute(request);
+  try {
+    await answer(route, request, response, pace);
+  } catch (error) {
+    // A client that left is the usual reason to be here, and there is nobody to tell.
+    if (response.closed) return;
+    if (response.headersSent) response.destroy();
+    else refuse(route.dialect, asRefusal(error), response, requestId);
+  }
+}
+
+async function answer(route: Route, request: IncomingMessage, response: ServerResponse, pace: DemoPace): Promise<void> {
+  if (route.type === 'unknown') throw route.refusal;
+  if (route.type === 'plain') return sendJson(response, 200, route.reply());
+  const body = parseBody(await readBytes(request));
+  if (route.type === 'count') return sendJson(response, 200, route.count(body));
+  const question = route.dialect.readQuestion(body);
+  const call: DemoCall = {
+    id: randomUUID().replaceAll('-', ''),
+    createdAt: Math.floor(Date.now() / 1000),
+    body,
+    question,
+    answer: answerQuestion(question),
+  };
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  if (question.stream) return sendStream(response, route.dialect.renderStream(call), pace, gone.signal);
+  await wait(pace.firstTokenMs, undefined, { signal: gone.signal });
+  return sendJson(response, 200, route.dialect.renderAnswer(call));
+}
+
+/** Writes a stream at the model's pace. Rejects at once when `gone` fires; a whole answer is a few kilobytes, so no back-pressure. */
+async function sendStream(
+  response: ServerResponse,
+  stream: DemoStream,
+  pace: DemoPace,
+  gone: AbortSignal,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
+  for (const event of stream.opening) response.write(event);
+  for (const [index, event] of stream.pieces.entries()) {
+    await wait(index === 0 ? pace.firstTokenMs : pace.tokenMs, undefined, { signal: gone });
+    response.write(event);
+  }
+  for (const event of stream.closing) response.write(event);
+  response.end();
+}
+
+/** @throws DemoRefusal (413) as soon as the body is too large; rejects if the client leaves while sending it. */
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Leaving the loop early must not destroy the socket: the refusal still has to be written to it.
+  const incoming: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
+  for await (const chunk of incoming) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw new DemoRefusal('The request body is too large.', { status: 413 });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function asRefusal(error: unknown): DemoRefusal {
+  return error instanceof DemoRefusal ? error : new DemoRefusal('The demo upstream failed.', { status: 500 });
+}
+
+function refuse(dialect: DemoDialect, refusal: DemoRefusal, response: ServerResponse, requestId: string): void {
+  // The rest of the request may never have been read, so the connection cannot be used again.
+  response.setHeader('connection', 'close');
+  sendJson(response, refusal.status, dialect.renderRefusal(refusal, requestId));
+}
+
+function sendJson(response: ServerResponse, status: number, body: JsonObject): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length });
+  response.end(bytes);
+}

@@ -1,0 +1,13 @@
+import 'reflect-metadata';
+import { boot } from './boot.js';
+import { Config } from '../platform/config/index.js';
+import { describeSeed, seedDatabase } from './seed/index.js';
+import { startOrEnd } from './start.js';
+
+// As main.ts, on a database with seed data.
+await startOrEnd(async (told) => {
+  const config = Config.load();
+  const outcome = await seedDatabase();
+  await boot(config, told);
+  process.stdout.write(describeSeed(outcome));
+});

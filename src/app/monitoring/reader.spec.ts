@@ -1,0 +1,53 @@
+import { Secret } from '../../platform/shared/index.js';
+import { isLocal, showsToken } from './reader.js';
+
+const from = (
+  remoteAddress: string | undefined,
+  headers: Record<string, string> = {},
+): Parameters<typeof isLocal>[0] => ({
+  headers,
+  raw: { socket: { ...(remoteAddress !== undefined && { remoteAddress }) } },
+});
+
+describe('who reads the metrics', () => {
+  it.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])('is on this machine at %s', (address) => {
+    expect(isLocal(from(address, { host: 'localhost:3000', 'user-agent': 'Prometheus' }))).toBe(true);
+  });
+
+  it.each(['10.0.0.1', '::ffff:10.0.0.1', '128.0.0.1', 'fe80::1', '2001:db8::1', undefined])(
+    'is not on this machine at %s',
+    (address) => expect(isLocal(from(address))).toBe(false),
+  );
+
+  it.each([
+    'forwarded',
+    'via',
+    'x-forwarded-for',
+    'x-forwarded-proto',
+    'x-forwarded-anything',
+    'x-forwarded',
+    'x-real-ip',
+    'x-client-ip',
+    'true-client-ip',
+    'cf-connecting-ip',
+    'fastly-client-ip',
+  ])('is somebody elsewhere when a proxy says %s', (name) => {
+    expect(isLocal(from('127.0.0.1', { [name]: '' }))).toBe(false);
+  });
+
+  it('shows the token as bearer, and no other one', () => {
+    const token = new Secret('a token of sixteen or more'.replaceAll(' ', '-'));
+    const shown = (authorization?: string): boolean =>
+      showsToken({ headers: authorization === undefined ? {} : { authorization } }, token);
+    expect([shown(`Bearer ${token.reveal()}`), shown(`bearer  ${token.reveal()}`)]).toEqual([true, true]);
+    for (const wrong of [
+      undefined,
+      '',
+      'Bearer',
+      `Basic ${token.reveal()}`,
+      token.reveal(),
+      `Bearer ${token.reveal()}x`,
+    ])
+      expect(shown(wrong)).toBe(false);
+  });
+});

@@ -1,0 +1,39 @@
+import { Logger } from '@nestjs/common';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { arrivalOf, isApiAddress } from '../relay/index.js';
+import { LimitedLines, maskKeys, networkOf } from '../platform/shared/index.js';
+
+/** Of refusals of one network whose key is none. */
+const LINES_A_MINUTE = 20;
+
+/** Calls have a log line of their own; every other request to the API gets a short one. */
+export function logOtherRequests(server: FastifyInstance): void {
+  const logger = new Logger('Request');
+  const strangers = new LimitedLines(LINES_A_MINUTE, ({ key: network, count: requests, leftOut }) =>
+    logger.warn(
+      { network, requests, left_out: leftOut },
+      'Many requests without a valid key came from one network within a minute; not all of them were logged.',
+    ),
+  );
+  server.addHook('onResponse', (request, reply, done) => {
+    const isOther = isApiAddress(request.url) && (request.method !== 'POST' || reply.statusCode >= 400);
+    if (isOther && (!isStranger(request) || strangers.admit(networkOf(arrivalOf(request).ip))))
+      logger.log(lineOf(request, reply));
+    done();
+  });
+  server.addHook('onClose', (_server, done) => {
+    strangers.end();
+    done();
+  });
+}
+
+const lineOf = (request: FastifyRequest, reply: FastifyReply): Record<string, unknown> => ({
+  request_id: request.id,
+  method: request.method,
+  path: maskKeys(request.url.split('?', 1)[0] ?? ''),
+  status: reply.statusCode,
+  duration_ms: Math.round(reply.elapsedTime),
+});
+
+/** Whether the key guard has not let anybody in. */
+const isStranger = (request: FastifyRequest): boolean => (request as { user?: unknown }).user === undefined;

@@ -1,0 +1,149 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type BillingPlan,
+  BillingService,
+  type CallTimes,
+  InsufficientQuota,
+  InterruptedCalls,
+  type RefusedCall,
+  type Ticket,
+} from '../../relay/billing/index.js';
+import {
+  type Call,
+  type CallSignal,
+  jsonInterests,
+  readJsonFields,
+  type TokenUsage,
+  Waits,
+} from '../../protocols/contract/index.js';
+import { CatalogService } from '../../catalog/index.js';
+import { type Caller, KeyAuthenticator, RefusedKey } from '../../keys/index.js';
+import { AppError, monotonicMs, newId } from '../../platform/shared/index.js';
+import type { CallScript } from './call-script.js';
+import { type AttemptTimes, PlayedAttempt } from './played-attempt.js';
+
+/** The places of members in a body that nobody sent. */
+const NO_FIELDS = readJsonFields(Buffer.from('{}'), jsonInterests());
+/** Four bytes are a token, roughly. */
+const BYTES_PER_TOKEN = 4;
+/** When its hold is asked for, and when the first attempt of a call begins; how long one takes that fails, and any one to be connected. */
+const HOLD_BEGUN_MS = 1;
+const ADMITTED_MS = 4;
+const FAILED_MS = 95;
+const CONNECTED_MS = 24;
+const OVERLOADED = new AppError('server_is_overloaded', 'The upstream is overloaded. Try again later.');
+
+/**
+ * Takes scripted calls through billing as the relay would: admitted, watched, settled by the same statements. Prices,
+ * holds and the ledger are therefore those of real calls; only the upstream, and the time it took, are made up.
+ * The ledger's own entries carry the time of the seeding: history cannot be written into the past there.
+ */
+@Injectable()
+export class CallPlayer {
+  constructor(
+    private readonly billing: BillingService,
+    private readonly catalog: CatalogService,
+    private readonly keys: KeyAuthenticator,
+    private readonly interrupted: InterruptedCalls,
+  ) {}
+
+  /** Resolves when the call is settled; one that wallet or key cannot pay is on record as refused. */
+  async play(script: CallScript, caller: Caller): Promise<void> {
+    const { ending } = script;
+    const call = callOf(script);
+    if (ending.status === 'refused') return this.refuse(call, caller, ending.error);
+    const ticket = this.billing.open(call, caller, since(script.durationMs));
+    try {
+      await ticket.admit((current) => this.plan(call, current));
+    } catch (error) {
+      if (error instanceof InsufficientQuota) return this.refuse(call, caller, error);
+      throw error;
+    }
+    ticket.holding = { atMs: HOLD_BEGUN_MS, tookMs: ADMITTED_MS - HOLD_BEGUN_MS };
+    if (ending.status === 'interrupted') return this.interrupted.close(call.id);
+    await answer(ticket, script);
+    await this.billing.settle(ticket, ending);
+  }
+
+  /** A call with a key that is not accepted any more, refused for the reason that a client is given. */
+  async playRefused(call: Pick<RefusedCall, 'createdAt' | 'protocol' | 'ip'>, caller: Caller): Promise<void> {
+    const error = await this.keys.renew(caller, call.ip).catch((thrown: unknown) => thrown);
+    if (!(error instanceof RefusedKey)) throw new TypeError(`The key "${caller.keyName}" is not refused.`);
+    const id = newId('req', call.createdAt);
+    await this.billing.refuse({ ...call, id, caller, startedMs: monotonicMs() }, error);
+  }
+
+  /** A refusal takes no time, whatever the answer would have taken. */
+  private refuse(call: Call, caller: Caller, error: AppError): Promise<void> {
+    return this.billing.settle(this.billing.open(call, caller, since(0)), { status: 'refused', error });
+  }
+
+  private plan(call: Call, caller: Caller): BillingPlan {
+    const { version, groups, models } = this.catalog.current();
+    const [group, model] = [groups.get(caller.groupName), models.get(call.head.model)];
+    if (group === undefined || model === undefined) throw new TypeError(`Nobody offers ${call.head.model}.`);
+    return { caller, model, group, catalogVersion: version };
+  }
+}
+
+function callOf({ createdAt, ip, stream, effort, outputLimit, usage, tries: [{ model, channel }] }: CallScript): Call {
+  const size = { bytes: usage.input * BYTES_PER_TOKEN, encodedBytes: 0, images: 0 };
+  return {
+    id: newId('req', createdAt),
+    createdAt,
+    protocol: channel.protocol,
+    request: { method: 'POST', path: '', query: '', headers: {} },
+    ip,
+    head: { model: model.name, stream, outputLimit, answers: 1, effort, size, fields: NO_FIELDS },
+    body: { bytes: Buffer.alloc(0) },
+  };
+}
+
+/** Lets the ticket see what an upstream would have sent. */
+async function answer(ticket: Ticket, script: CallScript): Promise<void> {
+  const { ending, tries, stream, firstTokenMs } = script;
+  tries.forEach((offer, index) => {
+    const last = index === tries.length - 1;
+    const status = last ? ending.upstreamStatus : 529;
+    const attempt = new PlayedAttempt(ticket.call, index + 1, offer, timesOf(script, index));
+    attempt.connected();
+    if (status !== null) attempt.headers(status);
+    const { kind, message } = last ? (ending.error ?? {}) : OVERLOADED;
+    attempt.finish(kind ?? 'succeeded', message);
+    ticket.attempts.push(attempt);
+  });
+  if (stream && ending.begun) ticket.firstTokenMs = firstTokenMs;
+  ticket.note(signalsOf(ticket, script));
+}
+
+function since(ms: number): CallTimes {
+  const startedMs = monotonicMs() - ms;
+  return { startedMs, waits: new Waits(startedMs) };
+}
+
+function timesOf({ ending, tries, stream, firstTokenMs, durationMs }: CallScript, index: number): AttemptTimes {
+  const begunMs = ADMITTED_MS + index * FAILED_MS;
+  const answered = { begunMs, connectMs: CONNECTED_MS };
+  if (index < tries.length - 1)
+    return { ...answered, headersMs: 90, firstByteMs: 91, firstTokenMs: null, durationMs: FAILED_MS };
+  const waitedMs = firstTokenMs - begunMs;
+  const headersMs = ending.upstreamStatus === null ? null : Math.round(waitedMs / 2);
+  return {
+    ...answered,
+    headersMs,
+    firstByteMs: headersMs,
+    firstTokenMs: stream && ending.begun ? waitedMs : null,
+    durationMs: durationMs - begunMs,
+  };
+}
+
+function signalsOf(ticket: Ticket, { ending, usage }: CallScript): readonly CallSignal[] {
+  const taken = within(usage, ticket.admission?.outputLimit);
+  const content: CallSignal[] = [{ type: 'content' }, { type: 'output', units: taken.output }];
+  return [...(ending.begun ? content : []), ...(ending.reported ? [{ type: 'usage', usage: taken } as const] : [])];
+}
+
+/** An upstream that was told a limit stops there. */
+function within(usage: TokenUsage, limit = Infinity): TokenUsage {
+  return { ...usage, output: Math.min(usage.output, limit), reasoning: Math.min(usage.reasoning, limit) };
+}

@@ -1,0 +1,87 @@
+import type { TokenUsage } from '../../protocols/contract/index.js';
+import { endingsOf, type SeedEnding } from './call-endings.js';
+import type { Offer } from './seed.catalog.js';
+import type { SeededRandom } from './seeded-random.js';
+
+/** Everything about one call of the seed, before it is played. */
+export interface CallScript {
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly ip: string;
+  readonly stream: boolean;
+  readonly effort: string | undefined;
+  readonly outputLimit: number | undefined;
+  /** The channels that are tried; all but the last one fail. At least one. */
+  readonly tries: readonly [Offer, ...Offer[]];
+  readonly usage: TokenUsage;
+  readonly firstTokenMs: number;
+  readonly durationMs: number;
+  readonly ending: SeedEnding;
+}
+
+export const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The youngest call lies so far back, so that none seems to have ended in the future. */
+const YOUNGEST_MS = 3 * 60 * 1000;
+const ADDRESSES = ['203.0.113.7', '203.0.113.42', '198.51.100.23', '2001:db8::5d'];
+const EFFORTS = [undefined, undefined, 'low', 'medium', 'high'];
+const FAILED_OVER = 0.03;
+
+/** A time within the given days before now, during working hours more often than at night or on a weekend. */
+export function drawTime(random: SeededRandom, now: number, [from, to]: readonly [number, number]): number {
+  const youngest = now - Math.max(to * DAY_MS, YOUNGEST_MS);
+  const oldest = now - from * DAY_MS;
+  for (;;) {
+    const time = Math.floor(oldest + random.next() * (youngest - oldest));
+    if (random.chance(activityAt(new Date(time)))) return time;
+  }
+}
+
+function activityAt(time: Date): number {
+  const weekend = [0, 6].includes(time.getUTCDay());
+  const working = time.getUTCHours() >= 7 && time.getUTCHours() < 19;
+  return (working ? 1 : 0.2) * (weekend ? 0.4 : 1);
+}
+
+export const drawAddress = (random: SeededRandom): string => random.pick(ADDRESSES);
+
+/** One call over one of the offers, of which there must be at least one. */
+export function drawCall(random: SeededRandom, createdAt: number, offers: readonly Offer[]): CallScript {
+  const offer = random.pick(offers.filter(({ channel }) => channel.tier === offers[0]?.channel.tier));
+  const reasons = offer.model.capabilities['reasoning'] === true;
+  const stream = random.chance(0.75);
+  const usage = drawUsage(random, offer, reasons);
+  const firstTokenMs = random.spread(180, 2500) + usage.reasoning * 8;
+  return {
+    createdAt,
+    ip: drawAddress(random),
+    stream,
+    effort: reasons ? random.pick(EFFORTS) : undefined,
+    outputLimit: random.chance(0.5) ? offer.model.maxOutputTokens : undefined,
+    tries: drawTries(random, offer, offers),
+    usage,
+    firstTokenMs,
+    durationMs: firstTokenMs + (usage.output - usage.reasoning) * random.spread(6, 20),
+    ending: random.weighted(endingsOf(stream)),
+  };
+}
+
+/** The offer alone; now and then its channel failed and another one of the same dialect answered. */
+function drawTries(random: SeededRandom, offer: Offer, offers: readonly Offer[]): CallScript['tries'] {
+  const failover = random.chance(FAILED_OVER);
+  const other = offers.find(
+    ({ model, channel }) =>
+      model === offer.model && channel !== offer.channel && channel.protocol === offer.channel.protocol,
+  );
+  return failover && other ? [offer, other] : [offer];
+}
+
+function drawUsage(random: SeededRandom, { model, channel }: Offer, reasons: boolean): TokenUsage {
+  const input = Math.min(random.spread(120, 90_000), Math.floor(model.contextWindow * 0.8));
+  const cacheRead = random.chance(0.5) ? Math.floor(input * 0.9 * random.next()) : 0;
+  // The one dialect that says what was written to a cache; who uses a cache there writes to it too.
+  const cacheWrite = channel.protocol === 'messages' && cacheRead > 0 ? Math.floor((input - cacheRead) * 0.8) : 0;
+  const text = random.spread(15, 1800);
+  const reasoning = reasons && random.chance(0.4) ? random.spread(60, 1500) : 0;
+  return { input, cacheRead, cacheWrite, cacheWrite1h: 0, output: text + reasoning, reasoning };
+}

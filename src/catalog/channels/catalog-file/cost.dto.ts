@@ -1,0 +1,75 @@
+import { applyDecorators } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import { ValidateNested } from 'class-validator';
+import {
+  Decimal,
+  DecimalsByName,
+  type Check,
+  Field,
+  isMapping,
+  isName,
+  MULTIPLIER_DIGITS,
+  Optional,
+} from './fields.js';
+import { IMAGE_GENERATION_CLASSES, REQUIRED_IMAGE_CLASSES } from '../../index.js';
+import { isImageClass, isTool, PRICE_DIGITS, TierEntry, tierFault } from './model.dto.js';
+import { textOf } from './numeral.js';
+
+/** What an upstream charges: a tier of prices such as a model has. The fees stand in the only tier, or in the first. */
+export class CostEntry extends TierEntry {
+  @Optional()
+  @Decimal(PRICE_DIGITS)
+  readonly request_fee?: string | null;
+
+  @Optional()
+  @DecimalsByName('tools', isTool, PRICE_DIGITS)
+  readonly tool_fees?: Readonly<Record<string, string>> | null;
+
+  @Optional()
+  @DecimalsByName(IMAGE_GENERATION_CLASSES.join(', '), isImageClass, PRICE_DIGITS, 9, REQUIRED_IMAGE_CLASSES)
+  readonly image_generation?: Readonly<Record<string, string>> | null;
+}
+
+/** By the models' public names: the text of a share of the model's own price, a tier, or several. */
+export type CostEntries = ReadonlyMap<string, string | CostEntry | readonly CostEntry[]>;
+
+const SHARE = new RegExp(`^\\d{1,6}(\\.\\d{1,${MULTIPLIER_DIGITS}})?$`);
+
+/** `{ model: 0.6 }`, `{ model: { input: …, output: … } }` or a list of such tiers. */
+export const Costs = (): PropertyDecorator =>
+  applyDecorators(
+    Field('areCosts', costsFault, (_, written) => costEntries(written)),
+    ValidateNested({ each: true }),
+  );
+
+function costEntries(written: unknown): unknown {
+  if (!isMapping(written)) return textOf(written);
+  return new Map(Object.entries(written).map(([model, cost]) => [model, costEntry(cost)]));
+}
+
+function costEntry(cost: unknown): unknown {
+  if (isMapping(cost)) return plainToInstance(CostEntry, cost);
+  return Array.isArray(cost) ? cost.map(costEntry) : textOf(cost);
+}
+
+const costsFault: Check = (value) => {
+  if (!(value instanceof Map)) return 'must be a mapping from names of models to what the upstream charges';
+  for (const [model, cost] of value as ReadonlyMap<string, unknown>) {
+    const fault = isName(model) ? costFault(cost) : 'is no such name';
+    if (fault !== undefined)
+      return `must say what the upstream charges for each model; ${JSON.stringify(model)} ${fault}`;
+  }
+  return undefined;
+};
+
+function costFault(cost: unknown): string | undefined {
+  if (cost instanceof CostEntry) return tierFault([cost]);
+  if (typeof cost === 'string') return SHARE.test(cost) ? undefined : NO_COST;
+  if (!Array.isArray(cost) || !cost.every((tier) => tier instanceof CostEntry)) return NO_COST;
+  const late = cost
+    .slice(1)
+    .some((tier) => [tier.request_fee, tier.tool_fees, tier.image_generation].some((fee) => fee !== undefined));
+  return late ? 'must have its fees in the first tier' : tierFault(cost);
+}
+
+const NO_COST = `must be prices, a list of tiers, or a share of the model's price, at most ${MULTIPLIER_DIGITS} digits after the point`;

@@ -1,0 +1,75 @@
+import type { CatalogNames } from '../../index.js';
+import { readCatalogFile } from './read-catalog-file.js';
+import { referenceFaults } from './references.js';
+
+const PROTOCOLS = new Map([
+  ['responses', 'bearer'],
+  ['messages', 'x-api-key'],
+] as const);
+const nothing: CatalogNames = { groups: new Set(), models: new Set() };
+
+const faultsOf = (text: string, stored = nothing): string[] =>
+  referenceFaults(readCatalogFile(text, 'f').entries, { stored, protocols: PROTOCOLS }).map(
+    ({ path, message }) => `${path} ${message}`,
+  );
+
+const model = (name: string, fields = ''): string =>
+  `{ name: ${name}, context_window: 1, max_output_tokens: 1, prices: free, ${fields} }`;
+const channel = (fields: string): string => `{ name: c, protocol: messages, base_url: "http://localhost", ${fields} }`;
+
+describe('referenceFaults', () => {
+  it('finds nothing in a file that stands on its own', () => {
+    const text = `{ groups: [{ name: g }], models: [${model('m', 'groups: [g, default]')}], channels: [${channel('models: [m], groups: [g], credentials: [a]')}] }`;
+    expect(faultsOf(text)).toEqual([]);
+  });
+
+  it('accepts what is stored in place of what the file leaves out', () => {
+    const text = `{ channels: [${channel('models: [m], groups: [g], credentials: [a]')}] }`;
+    expect(faultsOf(text, { groups: new Set(['g']), models: new Set(['m']) })).toEqual([]);
+    expect(faultsOf(text)).toEqual([
+      'channels[0].groups[0] names the group "g", which is neither in this file nor stored',
+      'channels[0].models names the model "m", which is neither in this file nor stored',
+    ]);
+  });
+
+  it('accepts nothing that is stored when that is about to be switched off', () => {
+    const { entries } = readCatalogFile(`{ channels: [${channel('models: [m], credentials: [a]')}] }`, 'f');
+    expect(referenceFaults(entries, { stored: undefined, protocols: PROTOCOLS })).toEqual([
+      { path: 'channels[0].models', message: 'names the model "m", which is not in this file' },
+    ]);
+  });
+
+  it('knows the default group without being told', () => {
+    expect(faultsOf(`{ models: [${model('m', 'groups: [default]')}] }`)).toEqual([]);
+  });
+
+  it('refuses a name that stands there twice', () => {
+    expect(faultsOf(`{ models: [${model('m')}, ${model('n')}, ${model('m')}] }`)).toEqual([
+      'models[2].name is the name of models[0] already',
+    ]);
+  });
+
+  it('refuses a protocol that no adapter speaks, naming those there are', () => {
+    const text = `{ models: [${model('m')}], channels: [{ name: c, protocol: soap, base_url: "http://a", models: [m], credentials: [a] }] }`;
+    expect(faultsOf(text)).toEqual(['channels[0].protocol must be one of responses, messages']);
+  });
+
+  it('wants credentials exactly when the channel sends any', () => {
+    const file = (fields: string): string =>
+      `{ models: [${model('m')}], channels: [${channel(`models: [m], ${fields}`)}] }`;
+    expect(faultsOf(file(''))).toEqual(['channels[0].credentials is missing: give at least one, or say `auth: none`']);
+    expect(faultsOf(file('auth: none, credentials: [a]'))).toEqual([
+      'channels[0].credentials must be empty with `auth: none`',
+    ]);
+    expect(faultsOf(file('auth: none'))).toEqual([]);
+  });
+
+  it('refuses a header of the channel in the place of its credential', () => {
+    const file = (fields: string): string =>
+      `{ models: [${model('m')}], channels: [${channel(`models: [m], credentials: [a], headers: { X-Team: b }, ${fields}`)}] }`;
+    expect(faultsOf(file('auth: x-team'))).toEqual([
+      'channels[0].headers must not set x-team: the credential stands there',
+    ]);
+    expect(faultsOf(file('auth: x-key'))).toEqual([]);
+  });
+});

@@ -1,0 +1,109 @@
+import { type CatalogNames, DEFAULT_GROUP } from '../../index.js';
+import type { CatalogFileDto } from './catalog-file.dto.js';
+import type { ChannelEntry } from './channel.dto.js';
+import { authOf, type UsualAuth } from './definitions-from-entries.js';
+import type { GroupEntry } from './group.dto.js';
+import type { Fault } from './invalid-catalog.js';
+import type { ModelEntry } from './model.dto.js';
+
+/** What names in the file may refer to beside the file itself. */
+interface Surroundings {
+  /** Undefined when what is stored is about to be switched off: then only the file counts. */
+  readonly stored: CatalogNames | undefined;
+  readonly protocols: UsualAuth;
+}
+
+/** Names that may be referred to, and what is said of any other. */
+interface Known {
+  readonly names: ReadonlySet<string>;
+  readonly otherwise: string;
+}
+
+interface Named {
+  readonly name: string;
+}
+
+/** Whether the names in a file fit together, with each other and with what there is. */
+export function referenceFaults(file: CatalogFileDto, { stored, protocols }: Surroundings): readonly Fault[] {
+  const otherwise = stored === undefined ? 'not in this file' : 'neither in this file nor stored';
+  const groups = { names: new Set([DEFAULT_GROUP, ...(stored?.groups ?? []), ...namesOf(file.groups)]), otherwise };
+  const models = { names: new Set([...(stored?.models ?? []), ...namesOf(file.models)]), otherwise };
+  return [
+    ...repeated('groups', file.groups),
+    ...repeated('models', file.models),
+    ...repeated('channels', file.channels),
+    ...(file.groups ?? []).flatMap((group, index) => switchedOffDefault(`groups[${index}]`, group)),
+    ...(file.groups ?? []).flatMap((group, index) => unknownModels(`groups[${index}]`, group.models ?? {}, models)),
+    ...(file.models ?? []).flatMap((model, index) => unknownGroups(`models[${index}]`, model.groups, groups)),
+    ...(file.models ?? []).flatMap((model, index) => earlyPrices(`models[${index}]`, model)),
+    ...(file.channels ?? []).flatMap((channel, index) => [
+      ...unknownGroups(`channels[${index}]`, channel.groups, groups),
+      ...unknownModels(`channels[${index}]`, channel.models, models),
+      ...unservedCosts(`channels[${index}]`, channel),
+      ...unknownProtocol(`channels[${index}]`, channel, protocols),
+      ...credentialFaults(`channels[${index}]`, channel, protocols),
+      ...headerFaults(`channels[${index}]`, channel, protocols),
+    ]),
+  ];
+}
+
+const namesOf = (entries: readonly Named[] | null | undefined): string[] => entries?.map(({ name }) => name) ?? [];
+
+function repeated(kind: string, entries: readonly Named[] | null | undefined): Fault[] {
+  const names = namesOf(entries);
+  return names.flatMap((name, index) => {
+    const first = names.indexOf(name);
+    return first === index
+      ? []
+      : [{ path: `${kind}[${index}].name`, message: `is the name of ${kind}[${first}] already` }];
+  });
+}
+
+const unknownGroups = (path: string, groups: readonly string[] | null | undefined, known: Known): Fault[] =>
+  (groups ?? []).flatMap((name, index) =>
+    known.names.has(name)
+      ? []
+      : [{ path: `${path}.groups[${index}]`, message: `names the group "${name}", which is ${known.otherwise}` }],
+  );
+
+const unknownModels = (path: string, models: Readonly<Record<string, unknown>>, known: Known): Fault[] =>
+  Object.keys(models).flatMap((name) =>
+    known.names.has(name)
+      ? []
+      : [{ path: `${path}.models`, message: `names the model "${name}", which is ${known.otherwise}` }],
+  );
+
+const switchedOffDefault = (path: string, { name, enabled }: GroupEntry): Fault[] =>
+  name === DEFAULT_GROUP && enabled === false
+    ? [{ path: `${path}.enabled`, message: `must not be false: calls without another group are billed under ${name}` }]
+    : [];
+
+const earlyPrices = (path: string, { valid_from, upcoming }: ModelEntry): Fault[] => {
+  const [first] = upcoming ?? [];
+  return valid_from && first && first.valid_from <= valid_from
+    ? [{ path: `${path}.upcoming[0].valid_from`, message: 'must be later than valid_from of the model' }]
+    : [];
+};
+
+const unservedCosts = (path: string, { models, costs }: ChannelEntry): Fault[] =>
+  [...(costs?.keys() ?? [])].flatMap((name) =>
+    name in models ? [] : [{ path: `${path}.costs.${name}`, message: "is not one of the channel's models" }],
+  );
+
+const unknownProtocol = (path: string, { protocol }: ChannelEntry, known: UsualAuth): Fault[] =>
+  known.has(protocol) ? [] : [{ path: `${path}.protocol`, message: `must be one of ${[...known.keys()].join(', ')}` }];
+
+function credentialFaults(path: string, channel: ChannelEntry, protocols: UsualAuth): Fault[] {
+  const none = (channel.credentials ?? []).length === 0;
+  if ((authOf(channel, protocols) === 'none') === none) return [];
+  return none
+    ? [{ path: `${path}.credentials`, message: 'is missing: give at least one, or say `auth: none`' }]
+    : [{ path: `${path}.credentials`, message: 'must be empty with `auth: none`' }];
+}
+
+/** The credential would take the header's place without a word. */
+function headerFaults(path: string, channel: ChannelEntry, protocols: UsualAuth): Fault[] {
+  const auth = authOf(channel, protocols);
+  const isTaken = Object.keys(channel.headers ?? {}).some((name) => name.toLowerCase() === auth);
+  return isTaken ? [{ path: `${path}.headers`, message: `must not set ${auth}: the credential stands there` }] : [];
+}

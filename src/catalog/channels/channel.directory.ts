@@ -1,0 +1,167 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { ProtocolId } from '../../protocols/contract/index.js';
+import { type Catalog, type CatalogFollower, CatalogService } from '../index.js';
+import { Notifications } from '../../platform/database/index.js';
+import type { ChannelEntity } from './channel.entity.js';
+import { type Channel, type SwitchedOffChannel, translates } from './channel.js';
+import { ChannelRepository, type StoredChannel } from './channel.repository.js';
+import { familyOf } from './channel-family.js';
+import { ChannelSnapshot } from './channel-snapshot.js';
+import { parseCosts } from './costs/channel-costs.js';
+import { CredentialReader } from './credential-reader.js';
+import { answerEnvironmentQuestions } from './environment-question.js';
+
+/** A channel that is not stored. It serves every group. */
+export type FallbackChannel = Omit<Channel, 'groups'>;
+
+interface Fallback {
+  readonly channels: readonly FallbackChannel[];
+  readonly active: () => boolean;
+}
+
+const NO_CHANNELS = new ChannelSnapshot([]);
+
+/** The channels in memory, read together with the catalog and always of its version. */
+@Injectable()
+export class ChannelDirectory implements OnModuleInit, CatalogFollower {
+  private readonly logger = new Logger('Channels');
+  private stored = NO_CHANNELS;
+  private off: readonly SwitchedOffChannel[] = [];
+  private withFallback = NO_CHANNELS;
+  private fallback: Fallback | undefined;
+  private groups: readonly string[] = [];
+  /** Undefined until somebody says it: channels of every dialect are believed. */
+  private spoken: ReadonlySet<ProtocolId> | undefined;
+  private serves = false;
+  /** What was complained of already, so that a reload does not say it again. */
+  private complaints: ReadonlySet<string> = new Set();
+
+  constructor(
+    private readonly catalog: CatalogService,
+    private readonly repository: ChannelRepository,
+    private readonly reader: CredentialReader,
+    private readonly notifications: Notifications,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.catalog.follow(this);
+  }
+
+  /** Called by the catalog, in its transaction. */
+  async read(catalog: Catalog, manager: EntityManager): Promise<() => void> {
+    const entities = await this.repository.all(manager);
+    const switchedOn = entities.filter(({ enabled }) => enabled);
+    const snapshot = new ChannelSnapshot(switchedOn.map((entity) => this.channelOf(entity)));
+    return () => {
+      this.stored = snapshot;
+      this.off = entities.filter(({ enabled }) => !enabled).map(switchedOffChannel);
+      this.groups = [...catalog.groups.keys()];
+      this.extend();
+      this.complain();
+    };
+  }
+
+  /** The dialects in which the group's usable channels serve the model, in alphabetical order; none: nowhere to be had. */
+  protocolsFor(group: string, model: string): readonly ProtocolId[] {
+    return [
+      ...new Set(
+        this.current()
+          .serving(group, model)
+          .map(({ protocol }) => protocol),
+      ),
+    ].toSorted();
+  }
+
+  /** Whether one of them takes calls of any dialect, and translates them. */
+  translatesFor(group: string, model: string): boolean {
+    return this.current().serving(group, model).some(translates);
+  }
+
+  /** The usable channels of the group that serve the model, in no order. Whom to ask of them: `ChannelSelection`. */
+  serving(group: string, model: string): readonly Channel[] {
+    return this.current().serving(group, model);
+  }
+
+  /** Every channel that is switched on, by name; those with an `unavailableReason` too. */
+  all(): readonly Channel[] {
+    return this.current().all;
+  }
+
+  /** Every channel that is stored and switched off, by name. */
+  get switchedOff(): readonly SwitchedOffChannel[] {
+    return this.off;
+  }
+
+  /** Whether a channel is stored and switched on; fallback channels do not count. */
+  get hasStored(): boolean {
+    return this.stored.all.length > 0;
+  }
+
+  /**
+   * Channels that exist in memory only, for as long as `active` says so, and in every group. Offered once; `active` is
+   * asked at every look and must be cheap.
+   */
+  offerFallback(channels: readonly FallbackChannel[], active: () => boolean): void {
+    this.fallback = { channels, active };
+    this.extend();
+  }
+
+  /** The dialects that upstreams can be spoken to in. A channel of another one, stored by whatever means, is out. */
+  speaks(protocols: ReadonlySet<ProtocolId>): void {
+    this.spoken = protocols;
+    this.stored = new ChannelSnapshot(this.stored.all.map((channel) => this.understood(channel)));
+    this.extend();
+  }
+
+  /**
+   * This process serves calls from now on: it tells operators which variables its environment has, and warns of channels
+   * that it cannot call. The command line does neither, because its environment is not the server's.
+   */
+  serve(): void {
+    this.serves = true;
+    answerEnvironmentQuestions(this.notifications, (names) => this.reader.missing(names));
+    this.complain();
+  }
+
+  private current(): ChannelSnapshot {
+    return this.fallback?.active() === true ? this.withFallback : this.stored;
+  }
+
+  private extend(): void {
+    const added = this.fallback?.channels.map((channel): Channel => ({ ...channel, groups: this.groups })) ?? [];
+    this.withFallback = new ChannelSnapshot([...this.stored.all, ...added]);
+  }
+
+  private channelOf(entity: StoredChannel): Channel {
+    const { enabled: _, createdAt: __, deletedAt: ___, formerNames: ____, costVersion = '', ...columns } = entity;
+    return this.understood({
+      ...columns,
+      models: new Map(Object.entries(entity.models)),
+      maxConcurrency: entity.maxConcurrency ?? undefined,
+      family: familyOf(entity),
+      costs: parseCosts(entity.costs, costVersion),
+      ...this.reader.read(entity),
+    });
+  }
+
+  private understood(channel: Channel): Channel {
+    const { protocol, unavailableReason } = channel;
+    if (unavailableReason !== undefined || this.spoken?.has(protocol) !== false) return channel;
+    return { ...channel, unavailableReason: `its protocol "${protocol}" is not one that this program speaks` };
+  }
+
+  private complain(): void {
+    if (!this.serves) return;
+    const complaints = this.stored.all.flatMap(({ name, unavailableReason }) =>
+      unavailableReason === undefined ? [] : [`Channel ${name} is out: ${unavailableReason}.`],
+    );
+    for (const complaint of complaints) if (!this.complaints.has(complaint)) this.logger.warn(complaint);
+    this.complaints = new Set(complaints);
+  }
+}
+
+const switchedOffChannel = (entity: ChannelEntity): SwitchedOffChannel => {
+  const { id, name, protocol, baseUrl, tier, weight, models } = entity;
+  return { id, name, protocol, baseUrl, tier, weight, models: new Map(Object.entries(models)) };
+};

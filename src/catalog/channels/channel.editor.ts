@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { type Change, difference, replaceAll, revisionOf, type Subject } from '../index.js';
+import { AppError, Clock, newId } from '../../platform/shared/index.js';
+import { credentialChanges } from './credential-changes.js';
+import { CredentialStore } from './credential-store.js';
+import { type ChannelColumns, type ChannelDefinition, channelFacts } from './channel-definition.js';
+import { ChannelRepository, type StoredChannel } from './channel.repository.js';
+import { chargeTheSame } from './costs/channel-costs.js';
+
+/** What a change of one channel has led to. */
+export interface ChangedChannel {
+  readonly id: string;
+  /** None when nothing is different. */
+  readonly changes: readonly Change[];
+}
+
+/** Changes channels, inside a change of the catalog. */
+@Injectable()
+export class ChannelEditor {
+  constructor(
+    private readonly repository: ChannelRepository,
+    private readonly credentials: CredentialStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /** By name, switched off or not. */
+  all(manager: EntityManager): Promise<readonly StoredChannel[]> {
+    return this.repository.all(manager);
+  }
+
+  /** Channels that are switched on, by name. */
+  async stored(manager: EntityManager): Promise<readonly StoredChannel[]> {
+    return (await this.repository.all(manager)).filter(({ enabled }) => enabled);
+  }
+
+  /**
+   * Makes each channel be as defined; with `prune`, switches off all others. Returns what became different.
+   * @throws SecretNotKept
+   */
+  async replace(definitions: readonly ChannelDefinition[], prune: boolean, manager: EntityManager): Promise<Change[]> {
+    return replaceAll(definitions, {
+      kind: 'channel',
+      stored: await this.repository.all(manager),
+      put: async (definition, before) => (await this.put(definition, before, true, manager)).changes,
+      switchOff: ({ id }) => this.repository.setEnabled(id, false, manager),
+      prune: () => prune,
+    });
+  }
+
+  /**
+   * Makes the channel of this id be as defined, its name included, and leaves it switched off where it is; without an id
+   * makes a new one.
+   * @throws ChannelNameTaken, SecretNotKept; AppError not_found
+   */
+  async save(id: string | undefined, definition: ChannelDefinition, manager: EntityManager): Promise<ChangedChannel> {
+    const before = id === undefined ? undefined : await this.find(id, manager);
+    const others = (await this.repository.all(manager)).filter((channel) => channel.id !== id);
+    if (others.some(({ name }) => name === definition.name)) throw new ChannelNameTaken(definition.name);
+    return this.put(definition, before, before?.enabled ?? true, manager);
+  }
+
+  /** Returns no change when it is so already. @throws AppError not_found */
+  async setEnabled(id: string, enabled: boolean, manager: EntityManager): Promise<readonly Change[]> {
+    const before = await this.find(id, manager);
+    if (before.enabled === enabled) return [];
+    await this.repository.setEnabled(id, enabled, manager);
+    return [{ subject: subjectOf(before), text: enabled ? 'switched on again' : 'switched off' }];
+  }
+
+  /** Its secrets are gone for good; what calls say of it stays. @throws AppError not_found */
+  async delete(id: string, manager: EntityManager): Promise<readonly Change[]> {
+    const subject = subjectOf(await this.find(id, manager));
+    await this.repository.delete(id, this.clock.date(), manager);
+    return [{ subject, text: 'deleted' }];
+  }
+
+  /** Undefined when there is no channel of this id. */
+  async revisionOf(id: string, manager: EntityManager): Promise<string | undefined> {
+    const channel = await this.repository.find(id, manager);
+    return channel && channelRevision(channel);
+  }
+
+  /** Switched off or not. @throws AppError not_found */
+  async find(id: string, manager: EntityManager): Promise<StoredChannel> {
+    const channel = await this.repository.find(id, manager);
+    if (channel === undefined) throw new AppError('not_found', 'There is no such channel. It may have been deleted.');
+    return channel;
+  }
+
+  private async put(
+    { costs, ...definition }: ChannelDefinition,
+    before: StoredChannel | undefined,
+    enabled: boolean,
+    manager: EntityManager,
+  ): Promise<ChangedChannel> {
+    const id = before?.id ?? newId('chn', this.clock.now());
+    const columns: ChannelColumns = {
+      ...definition,
+      maxConcurrency: definition.maxConcurrency ?? null,
+      credentials: this.credentials.storedOf(definition, id, before?.credentials ?? []),
+    };
+    const changes = changesOf({ ...columns, costs }, { id, before, enabled });
+    if (changes.length > 0) await this.repository.put(id, { ...columns, enabled }, manager);
+    if (!chargeTheSame(before?.costs ?? {}, costs))
+      await this.repository.addCostVersion({ id: newId('cst', this.clock.now()), channelId: id, costs }, manager);
+    if (before?.name !== columns.name) {
+      await this.repository.claimName(columns.name, manager);
+      if (before !== undefined) await this.repository.noteFormerName(id, before.name, manager);
+    }
+    return { id, changes };
+  }
+}
+
+/** What is stored of a channel, told in short. */
+export const channelRevision = (channel: StoredChannel): string =>
+  revisionOf({
+    ...channelFacts(channel),
+    credentials: { hidden: JSON.stringify(channel.credentials) },
+    name: channel.name,
+    enabled: String(channel.enabled),
+  });
+
+const subjectOf = ({ id, name }: Pick<StoredChannel, 'id' | 'name'>): Subject => ({ kind: 'channel', name, id });
+
+interface Changed {
+  readonly id: string;
+  readonly before: StoredChannel | undefined;
+  readonly enabled: boolean;
+}
+
+function changesOf(
+  columns: ChannelColumns & Pick<ChannelDefinition, 'costs'>,
+  { id, before, enabled }: Changed,
+): readonly Change[] {
+  const subject = subjectOf({ id, name: before?.name ?? columns.name });
+  // One that stays switched off is not told to be switched on.
+  const known = before && { enabled: before.enabled || !enabled };
+  const changes = difference(subject, known, before && channelFacts(before), channelFacts(columns));
+  if (before === undefined) return changes;
+  const renamed = before.name === columns.name ? [] : [`name ${before.name} → ${columns.name}`];
+  const more = [...renamed, ...credentialChanges(before.credentials, columns.credentials)];
+  return [...changes, ...more.map((text) => ({ subject, text }))];
+}
+
+/** Two channels cannot have one name: the catalog file could not tell them apart. */
+class ChannelNameTaken extends AppError {
+  constructor(name: string) {
+    super('invalid_request', `Enter another name: there is a channel “${name}” already.`, { param: 'name' });
+  }
+}

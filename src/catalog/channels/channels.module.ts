@@ -1,0 +1,45 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CatalogModule, Offer } from '../index.js';
+import { MetricsModule } from '../../platform/metrics/index.js';
+import { CatalogExport } from './catalog-file/catalog-export.service.js';
+import { CatalogDesk } from './catalog-file/catalog-desk.js';
+import { ChannelDesk } from './catalog-file/channel-desk.js';
+import { CatalogInventory } from './catalog-file/catalog-inventory.js';
+import { CatalogImport } from './catalog-file/catalog-import.service.js';
+import { ChannelDrafts } from './catalog-file/channel-drafts.js';
+import { ChannelDirectory } from './channel.directory.js';
+import { ChannelEditor } from './channel.editor.js';
+import { ChannelEntity } from './channel.entity.js';
+import { ChannelRepository } from './channel.repository.js';
+import { CostVersionEntity } from './costs/cost-version.entity.js';
+import { CredentialReader } from './credential-reader.js';
+import { CredentialStore } from './credential-store.js';
+import { CredentialVault } from './credential-vault.js';
+
+@Module({
+  imports: [CatalogModule, MetricsModule, TypeOrmModule.forFeature([ChannelEntity, CostVersionEntity])],
+  providers: [
+    ChannelRepository,
+    CredentialVault,
+    CredentialReader,
+    CredentialStore,
+    ChannelDirectory,
+    ChannelEditor,
+    CatalogImport,
+    CatalogDesk,
+    CatalogInventory,
+    ChannelDesk,
+    ChannelDrafts,
+    CatalogExport,
+  ],
+  exports: [ChannelDirectory, CatalogImport, CatalogDesk, CatalogInventory, ChannelDesk, ChannelDrafts, CatalogExport],
+})
+export class ChannelsModule {
+  constructor(offer: Offer, directory: ChannelDirectory) {
+    offer.servedBy((group, model) => ({
+      protocols: directory.protocolsFor(group, model),
+      translates: directory.translatesFor(group, model),
+    }));
+  }
+}

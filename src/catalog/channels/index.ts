@@ -1,0 +1,29 @@
+// Owns accounts at upstreams: address, credentials (sealed in the database), their health, which of them a call asks
+// (selection/), the HTTP client to them, and the catalog file that describes them together with models and groups.
+// Does not own what is said to an upstream (protocols), nor when another one is asked (relay).
+export {
+  type Channel,
+  type ChannelCredential,
+  type ChannelTimeouts,
+  refusesUnknownMembers,
+  sharesState,
+  upstreamModel,
+  type SwitchedOffChannel,
+  takesCalls,
+} from './channel.js';
+export type { UpstreamCost } from './costs/channel-costs.js';
+export { ChannelDirectory, type FallbackChannel } from './channel.directory.js';
+export { DEFAULT_TIMEOUTS } from './channel-definition.js';
+export { ChannelsModule } from './channels.module.js';
+export { CatalogDesk, ChangedMeanwhile, RefusedEntries } from './catalog-file/catalog-desk.js';
+export { ChannelDesk } from './catalog-file/channel-desk.js';
+export { ChannelDrafts } from './catalog-file/channel-drafts.js';
+export type { EditedChannel, EditedCredential } from './catalog-file/edited-channel.js';
+export { groupEntry, modelEntry } from './catalog-file/entries-from-definitions.js';
+export { CatalogExport } from './catalog-file/catalog-export.service.js';
+export { CatalogInventory, type Inventory, type Seen } from './catalog-file/catalog-inventory.js';
+export { CatalogImport } from './catalog-file/catalog-import.service.js';
+export { type Fault, InvalidCatalog } from './catalog-file/invalid-catalog.js';
+export { Numeral } from './catalog-file/numeral.js';
+export type { ChannelRecord, CredentialNote } from './channel-record.js';
+export { ForbiddenAddress, isForbidden, lookupAllowed } from './forbidden-addresses.js';

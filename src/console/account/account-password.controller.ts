@@ -1,0 +1,67 @@
+import { Body, Controller, Get, Post, Res } from '@nestjs/common';
+import { IsNotEmpty, IsOptional, IsString, MinLength } from 'class-validator';
+import type { FastifyReply } from 'fastify';
+import { Secret } from '../../platform/shared/index.js';
+import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
+import { BrowserSignIn, SignedIn } from '../access/index.js';
+import { besideField, PasswordChange, SessionService, SignIn, type Visit, type Visitor } from '../../auth/index.js';
+
+class PasswordForm {
+  @IsString({ message: 'Enter the password that you sign in with now.' })
+  @IsNotEmpty({ message: 'Enter the password that you sign in with now.' })
+  readonly currentPassword: string = '';
+
+  @MinLength(12, { message: 'Use at least 12 characters. A sentence works well.' })
+  readonly password: string = '';
+
+  /** For password managers alone. */
+  @IsOptional()
+  readonly email?: unknown;
+}
+
+const DONE = { tone: 'ok', title: 'Password changed', text: 'All other browsers are signed out.' } as const;
+
+const CRUMBS = [{ href: '/account', label: 'Account' }, { label: 'Password' }];
+
+/** Another password, for whoever knows the one there is. */
+@Controller('account/password')
+@SignedIn()
+export class AccountPasswordController {
+  constructor(
+    private readonly signIn: SignIn,
+    private readonly passwords: PasswordChange,
+    private readonly sessions: SessionService,
+    private readonly browser: BrowserSignIn,
+  ) {}
+
+  @Get()
+  show(@CurrentVisitor() visitor: Visitor): Page {
+    return pageOf(visitor, Form.empty());
+  }
+
+  @Post()
+  async change(
+    @Body() body: FormBody,
+    @CurrentVisit() visit: Visit,
+    @CurrentVisitor() visitor: Visitor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Page | Redirect> {
+    const form = Form.read(PasswordForm, body);
+    const kept = await form.attempt((value) => this.changed(visitor, value));
+    if (kept === undefined) return pageOf(visitor, form);
+    await this.browser.begin(visitor.accountId, kept, { ...visit, visitor: undefined }, reply);
+    return new Redirect('/account', DONE);
+  }
+
+  /** Whether this browser was to stay signed in: it is then, under a new token. */
+  private async changed(visitor: Visitor, form: PasswordForm): Promise<boolean> {
+    const { accountId, sessionId } = visitor;
+    const kept = await this.sessions.isKept(accountId, sessionId);
+    await this.signIn.confirm(visitor, new Secret(form.currentPassword)).catch(besideField('currentPassword'));
+    await this.passwords.set(accountId, new Secret(form.password));
+    return kept;
+  }
+}
+
+const pageOf = ({ email }: Visitor, form: Form<PasswordForm>): Page =>
+  new Page('account/password', { title: 'Change password', width: 'narrow', data: { form, email, crumbs: CRUMBS } });

@@ -1,0 +1,92 @@
+import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
+import { IsNotEmpty, IsOptional, IsString } from 'class-validator';
+import type { FastifyReply } from 'fastify';
+import { Settings } from '../../platform/settings/index.js';
+import { Secret } from '../../platform/shared/index.js';
+import { CurrentVisit, Form, type FormBody, localPath, Page, Redirect } from '../web/index.js';
+import { idleTime, SignIn, TooManyTries, type Visit } from '../../auth/index.js';
+import { BrowserSignIn, Public } from '../access/index.js';
+import { SignInSteps } from './second-factor/sign-in-steps.js';
+
+class SignInForm {
+  @IsString({ message: 'Enter the address of your account.' })
+  @IsNotEmpty({ message: 'Enter the address of your account.' })
+  readonly email: string = '';
+
+  @IsString({ message: 'Enter your password.' })
+  @IsNotEmpty({ message: 'Enter your password.' })
+  readonly password: string = '';
+
+  @IsOptional()
+  readonly remember?: unknown;
+
+  @IsOptional()
+  readonly next?: unknown;
+}
+
+@Controller()
+@Public()
+export class SignInController {
+  constructor(
+    private readonly signIn: SignIn,
+    private readonly browser: BrowserSignIn,
+    private readonly steps: SignInSteps,
+    private readonly settings: Settings,
+  ) {}
+
+  @Get('sign-in')
+  show(@Query('next') next: unknown, @CurrentVisit() { visitor }: Visit): Page | Redirect {
+    if (visitor !== undefined) return new Redirect(nextIn(next));
+    return this.page(Form.empty<SignInForm>(), next);
+  }
+
+  @Post('sign-in')
+  async begin(
+    @Body() body: FormBody,
+    @CurrentVisit() visit: Visit,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Page | Redirect> {
+    const form = Form.read(SignInForm, body);
+    const account = await this.attempt(form, visit);
+    if (account instanceof TooManyTries) return this.throttled(form, body['next'], account, reply);
+    if (account === undefined) return this.page(form, body['next']);
+    const signIn = { accountId: account.id, kept: body['remember'] !== undefined, next: nextIn(body['next']) };
+    return new Redirect(await this.steps.afterPassword(signIn, visit, reply));
+  }
+
+  @Post('sign-out')
+  async end(@CurrentVisit() visit: Visit, @Res({ passthrough: true }) reply: FastifyReply): Promise<Redirect> {
+    await this.browser.end(visit, reply);
+    return new Redirect('/sign-in', { tone: 'ok', title: 'Signed out' });
+  }
+
+  private attempt(form: Form<SignInForm>, { ip }: Visit) {
+    return form
+      .attempt(({ email, password }) => this.signIn.check({ email, password: new Secret(password), ip }))
+      .catch((error: unknown) => {
+        if (error instanceof TooManyTries) return error;
+        throw error;
+      });
+  }
+
+  private page(form: Form<SignInForm>, next: unknown, status?: number): Page {
+    const idle = idleTime(this.settings.current().signIn.sessionIdleHours);
+    const data = { form, next: nextIn(next), idle, forgot: { href: '/forgot', label: 'Forgot password?' } };
+    return new Page('auth/sign-in', {
+      title: 'Sign in',
+      layout: 'auth',
+      data,
+      ...(status !== undefined && { status }),
+    });
+  }
+
+  /** The same page, which says when to come again. */
+  private throttled(form: Form<SignInForm>, next: unknown, error: TooManyTries, reply: FastifyReply): Page {
+    form.refuse('password', error.message);
+    void reply.header('retry-after', error.retryAfterSeconds);
+    return this.page(form, next, 429);
+  }
+}
+
+/** Where somebody wanted to go, as long as it is here. */
+const nextIn = (next: unknown): string => localPath(typeof next === 'string' ? next : undefined);

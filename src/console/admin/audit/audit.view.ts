@@ -1,0 +1,97 @@
+import { AUDIT_KINDS, type AuditObjectKind, type RecordedChange } from '../../../platform/audit/index.js';
+import { auditAddress, type AuditQuery } from './audit-query.js';
+
+export interface AuditInput {
+  readonly query: AuditQuery;
+  /** Undefined: the query timed out. */
+  readonly changes: readonly RecordedChange[] | undefined;
+  /** Sealed cursors. */
+  readonly newer: string | undefined;
+  readonly older: string | undefined;
+  /** Whether the query string has an invalid cursor. */
+  readonly lost: boolean;
+}
+
+const KIND_LABELS: Readonly<Record<AuditObjectKind, string>> = {
+  account: 'User',
+  key: 'API key',
+  channel: 'Channel',
+  model: 'Model',
+  group: 'Group',
+  limits: 'Default limits',
+  code: 'Redemption code',
+  payment: 'Payment',
+  invitation: 'Invitation',
+  setting: 'Setting',
+  calls: 'Calls',
+};
+
+const CLEARED = { who: '', kind: '', object: '', text: '', from: '', to: '' } as const;
+
+export function auditPage({ query, changes, newer, older, lost }: AuditInput) {
+  const chips = chipsOf(query, changes);
+  return {
+    lost,
+    tooLarge: changes === undefined,
+    exportHref: auditAddress(query, {}, '.csv'),
+    ...query,
+    kinds: [
+      { value: '', label: 'All types', selected: query.kind === '' },
+      ...AUDIT_KINDS.map((kind) => ({ value: kind, label: KIND_LABELS[kind], selected: kind === query.kind })),
+    ],
+    // Set by links only.
+    keep: query.object === '' ? [] : [{ name: 'object', value: query.object }],
+    filtersOn: [query.kind, query.from, query.to].filter((value) => value !== '').length,
+    chips,
+    clear: auditAddress(query, CLEARED),
+    rows: changes?.map((change) => rowOf(query, change)),
+    newer: newer && auditAddress(query, { after: newer }),
+    older: older && auditAddress(query, { before: older }),
+    empty: changes?.length === 0 && emptiness(query, chips.length > 0),
+  };
+}
+
+function rowOf(query: AuditQuery, { at, actor, action, object, lines, reason, ip }: RecordedChange) {
+  return {
+    at,
+    who: actor.name,
+    action,
+    kind: KIND_LABELS[object.kind],
+    object: object.name,
+    objectHref: auditAddress({ ...query, ...CLEARED }, { object: object.id }),
+    lines,
+    reason,
+    ip,
+  };
+}
+
+function chipsOf(query: AuditQuery, changes: AuditInput['changes']) {
+  // Show the object’s name if a row has it; rows of dependent objects have other names.
+  const named = changes?.find((change) => change.object.id === query.object);
+  const object = query.object && (named?.object.name ?? query.object);
+  const on: readonly (readonly [name: keyof typeof CLEARED, label: string, value: string])[] = [
+    ['who', 'Actor', query.who],
+    ['kind', 'Type', query.kind && KIND_LABELS[query.kind]],
+    ['object', 'Object', object],
+    ['text', 'Text', query.text],
+    ['from', 'From', query.from],
+    ['to', 'To', query.to],
+  ];
+  return on
+    .filter(([, , value]) => value !== '')
+    .map(([name, label, value]) => ({ label, value, href: auditAddress(query, { [name]: '' }) }));
+}
+
+function emptiness(query: AuditQuery, filtered: boolean) {
+  if (filtered)
+    return {
+      title: 'No changes match these filters',
+      text: 'Change or clear the filters.',
+      action: { href: auditAddress(query, CLEARED), label: 'Clear filters' },
+    };
+  return {
+    title: 'No changes yet',
+    text: 'Changes appear here with their actor, IP address and previous values.',
+    action: { href: '/admin', label: 'Open overview' },
+  };
+}

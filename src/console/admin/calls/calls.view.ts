@@ -1,0 +1,91 @@
+import { type CallBackground, type CallDetails, type LoggedCall } from '../../../usage/index.js';
+import {
+  type AllCallsPage,
+  type LogEntry,
+  type LogFigures,
+  logAddress,
+  logPage,
+  type UsageQuery,
+} from '../../usage/index.js';
+import { exactUsd } from '../../../platform/format/index.js';
+import { marginOf } from '../margin.js';
+
+export interface CallsInput {
+  readonly query: UsageQuery;
+  readonly entry: LogEntry;
+  /** Whether the query string has an invalid cursor. */
+  readonly lost: boolean;
+  /** Undefined: the query timed out. */
+  readonly list: AllCallsPage | undefined;
+  /** Undefined: the aggregation timed out. */
+  readonly figures: LogFigures | undefined;
+  readonly opened: CallDetails | undefined;
+  /** Sealed cursors. */
+  readonly newer?: string | undefined;
+  readonly older?: string | undefined;
+}
+
+const NO_CHOICES = { models: [], groups: [], channels: [], keys: [] };
+
+/** The usage logs with the columns for administrators. */
+export function callsPage({ list, newer, older, ...input }: CallsInput) {
+  const { query } = input;
+  const calls = list?.page.calls ?? [];
+  const everUsed = list?.everUsed ?? true;
+  const page = logPage({ ...input, ...(list?.choices ?? NO_CHOICES), calls, everUsed, newer, older });
+  const byId = new Map(calls.map((call) => [call.id, call]));
+  return {
+    ...page,
+    missing: list?.missing,
+    rows: page.rows.map((row) => ({
+      ...row,
+      ...operatorsPart(query, byId.get(row.id), list?.backgrounds.get(row.id)),
+    })),
+    chartsTooLarge: list !== undefined && input.figures === undefined,
+    tooLarge: list === undefined,
+    shorter: logAddress(query, { range: '24h' }),
+    empty: list === undefined ? undefined : page.empty && emptiness(query, page.empty),
+  };
+}
+
+/** Columns that users do not see. */
+function operatorsPart(query: UsageQuery, call: LoggedCall | undefined, background: CallBackground | undefined) {
+  if (call === undefined || background === undefined) return {};
+  const { account, accountId, upstreamStatus, upstreamCost } = background;
+  return {
+    account: account || accountId,
+    accountHref: logAddress(query, { user: account || accountId }),
+    channel: call.channel,
+    upstreamStatus,
+    // The cost of a running call is not known yet.
+    costText: call.cost === null ? '' : costText(call.cost, upstreamCost),
+    isLoss: marginOf(call.cost, upstreamCost)?.isLoss === true,
+  };
+}
+
+/** `cost $0.0042522, margin 20%` */
+function costText(charged: bigint, cost: bigint | null): string {
+  const margin = marginOf(charged, cost);
+  if (cost === null || margin === undefined) return 'cost –';
+  if (cost === 0n && charged === 0n) return 'no cost';
+  return `cost ${exactUsd(cost)}${charged === 0n ? '' : `, margin ${margin.share}`}`;
+}
+
+interface Emptiness {
+  readonly title: string;
+  readonly text: string;
+  readonly action: { readonly href: string; readonly label: string };
+}
+
+/** Empty states for administrators. */
+function emptiness({ request, user }: UsageQuery, { title, text, action }: Emptiness): Emptiness {
+  if (request !== '') return { title: 'No call has this ID', text, action };
+  if (user !== '')
+    return { title, text: `No calls by “${user}” match. Enter the full email address of an account.`, action };
+  if (title !== 'No calls yet') return { title, text, action };
+  return {
+    title,
+    text: 'Calls by all users appear here, with their channel, charge and cost.',
+    action: { href: '/admin/routing', label: 'Open routing dry run' },
+  };
+}

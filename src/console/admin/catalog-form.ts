@@ -1,0 +1,83 @@
+import { type Fault, Numeral } from '../../catalog/channels/index.js';
+import { type Difference, differencesBetween, type FieldValue, Form, type FormBody } from '../web/index.js';
+import { faultSentence } from './fault-sentence.js';
+
+/** A form with dynamic fields, as typed, by name. Validated by the catalog file’s checks. */
+export type TypedForm = Form<Record<string, unknown>>;
+
+/** The typed fields, without the page's own (`_csrf`, `_act`). */
+export const typedForm = (body: FormBody): TypedForm =>
+  Form.empty(Object.fromEntries(Object.entries(body).filter(([name]) => !name.startsWith('_'))));
+
+/** The first value of a field. */
+export function textOf(body: FormBody, name: string): string {
+  const value = body[name];
+  return (typeof value === 'string' ? value : (value?.[0] ?? '')).trim();
+}
+
+/** All values of a field (checkboxes). */
+export const textsOf = (body: FormBody, name: string): readonly string[] => [body[name] ?? []].flat();
+
+const GROUPED = /^\d{1,3}(?:,\d{3})+(?:\.\d*)?$/;
+
+/** Normalizes a typed number (`1,000.50`, `$3.`) to the catalog file format. Other texts are returned unchanged, to be rejected. */
+export function decimalIn(text: string): string {
+  const bare = text.trim().replace(/^\$ ?/, '');
+  return (GROUPED.test(bare) ? bare.replaceAll(',', '') : bare).replace(/^(\d+)\.$/, '$1').replace(/^\./, '0.');
+}
+
+export const optionalDecimal = (text: string): string | undefined => (text.trim() === '' ? undefined : decimalIn(text));
+
+export function wholeIn(text: string): Numeral | string | undefined {
+  const bare = optionalDecimal(text);
+  return bare !== undefined && /^\d+$/.test(bare) ? new Numeral(bare) : bare;
+}
+
+/** Parses `name value` lines; separators: blanks, `:`, `=` and `×`. */
+export const pairsIn = (text: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    text
+      .split(/\r?\n/)
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+      .map((line) => {
+        const [, name = line, value = ''] = /^(\S+?)[\s:=×]+(.*)$/.exec(line) ?? [];
+        return [name, decimalIn(value)];
+      }),
+  );
+
+export const linesOf = (pairs: Readonly<Record<string, string>>): string =>
+  Object.entries(pairs)
+    .map(([name, value]) => `${name} ${value}`)
+    .join('\n');
+
+/**
+ * Adds each error to its field, as a sentence that names the field: the error summary shows no labels.
+ * @param fieldOf maps a path such as `models[0].name` to a field
+ */
+export function refuseBy(
+  form: TypedForm,
+  faults: readonly Fault[],
+  fieldOf: (fault: Fault) => string,
+  labels: Readonly<Record<string, string>>,
+): void {
+  for (const fault of faults) {
+    const field = fieldOf(fault);
+    form.refuse(field, faultSentence(labels[field] ?? 'This', fault.message));
+  }
+}
+
+/** Differences between stored and typed values. Lists are compared as sets, numbers by value. */
+export const differencesOf = (
+  now: FormBody,
+  typed: FormBody,
+  labels: Readonly<Record<string, string>>,
+): readonly Difference[] => differencesBetween(labels, now, typed, shown);
+
+const shown = (value: FieldValue): string =>
+  typeof value === 'string'
+    ? value
+        .split(/\r?\n/)
+        .map((line) => decimalIn(line))
+        .join(', ')
+    : [...(value ?? [])].toSorted().join(', ');

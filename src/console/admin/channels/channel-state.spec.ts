@@ -1,0 +1,86 @@
+import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
+import type { Rest } from '../../../relay/routing/health/rest.js';
+import { Secret } from '../../../platform/shared/index.js';
+import { stateOf } from './channel-state.js';
+
+const NOW = 1_000_000;
+const aRest = (overrides: Partial<Rest>): Rest => ({
+  subject: 'chn_1',
+  id: 'rst_1',
+  reason: 'failures',
+  untilMs: NOW + 30_000,
+  strikes: 1,
+  probeUntilMs: 0,
+  ...overrides,
+});
+const aCredential = (id: string): ChannelCredential => ({ id, secret: new Secret(`secret-of-${id}`) });
+const CREDENTIALS = [aCredential('a'), aCredential('b')];
+
+interface Case {
+  readonly enabled?: boolean;
+  readonly credentials?: readonly ChannelCredential[];
+  readonly unavailableReason?: string;
+  readonly rest?: Rest;
+  /** By credential id. */
+  readonly rests?: Readonly<Record<string, Rest>>;
+}
+
+const state = ({ enabled = true, credentials = CREDENTIALS, unavailableReason, rest, rests = {} }: Case) =>
+  stateOf(
+    { enabled },
+    { credentials, unavailableReason } as Channel,
+    { restOf: () => rest, restOfCredential: (_, credential) => rests[credential?.id ?? 'none'] },
+    NOW,
+  );
+
+describe('stateOf', () => {
+  it.each<[string, Case, string, string | undefined]>([
+    ['is healthy by default', {}, 'Healthy', undefined],
+    ['is disabled, whatever else applies', { enabled: false, rest: aRest({}) }, 'Disabled', undefined],
+    ['is unavailable when it cannot be used', { unavailableReason: 'no credential' }, 'Unavailable', 'No credential.'],
+    ['shows the cooldown in seconds', { rest: aRest({}) }, 'Cooldown 30 s', 'Most recent requests failed.'],
+    [
+      'shows the cooldown in minutes',
+      { rest: aRest({ untilMs: NOW + 240_000 }) },
+      'Cooldown 4 min',
+      'Most recent requests failed.',
+    ],
+    ['is failing after a repeated cooldown', { rest: aRest({ strikes: 2 }) }, 'Failing', 'Next retry in 30 s.'],
+    [
+      'is retried with the next call when the cooldown is over',
+      { rest: aRest({ strikes: 3, untilMs: NOW }) },
+      'Failing',
+      'Next retry with the next call.',
+    ],
+    [
+      'is rate limited while a credential is',
+      { rests: { b: aRest({ reason: 'rate_limit' }) } },
+      'Rate limited',
+      '1 of 2 credentials: available again in 30 s.',
+    ],
+    [
+      'is unavailable when no credential works',
+      { rests: { a: aRest({ reason: 'no_money' }), b: aRest({ reason: 'no_money', untilMs: NOW + 90_000 }) } },
+      'Unavailable',
+      '2 of 2 credentials: out of credit. Next retry in 30 s.',
+    ],
+    [
+      'reports a single rejected credential',
+      { credentials: [CREDENTIALS[0]!], rests: { a: aRest({ reason: 'refused' }) } },
+      'Unavailable',
+      'Credential: rejected by the upstream. Next retry in 30 s.',
+    ],
+  ])('%s', (_, given, label, why) => {
+    const { label: shown, why: told } = state(given);
+    expect([shown, told]).toEqual([label, why]);
+  });
+
+  it('is unavailable without a tone when this process has not loaded the channel yet', () => {
+    const health = { restOf: () => undefined, restOfCredential: () => undefined };
+    expect(stateOf({ enabled: true }, undefined, health, NOW)).toEqual({
+      name: 'out',
+      label: 'Unavailable',
+      why: 'Not loaded yet.',
+    });
+  });
+});

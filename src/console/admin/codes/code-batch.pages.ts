@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { RecentSignIn, type Visitor } from '../../../auth/index.js';
+import { addDays, nanos, startOfDay } from '../../../platform/shared/index.js';
+import { amountOf, countOf, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
+import { price } from '../../../platform/format/index.js';
+import { RedemptionService } from '../../../wallet/index.js';
+import { listAddress } from '../list-address.js';
+import { NewCodesForm } from './code-forms.js';
+
+const CRUMBS = [{ href: '/admin/codes', label: 'Redemption codes' }, { label: 'New codes' }];
+
+interface MadeBatch {
+  readonly batchId: string;
+  readonly codes: readonly string[];
+  readonly form: NewCodesForm;
+}
+
+/** `/admin/codes/new`: creates and voids codes. */
+@Injectable()
+export class CodeBatchPages {
+  constructor(
+    private readonly codes: RedemptionService,
+    private readonly recent: RecentSignIn,
+    private readonly once: OnceForms,
+  ) {}
+
+  ask(visitor: Visitor, form: Form<NewCodesForm> = Form.empty({ count: '1' })): Page {
+    const data = { form, crumbs: CRUMBS, passwordNeeded: this.recent.needed(visitor) };
+    return new Page('admin/codes-new', { title: 'New codes', width: 'narrow', data });
+  }
+
+  /** Renders the codes in the response, so that no URL leads to them. A repeated submission redirects to the batch. */
+  async create(visitor: Visitor, body: FormBody): Promise<Page | Redirect> {
+    const form = Form.read(NewCodesForm, body);
+    const create = () => form.attempt((value) => this.created(visitor, value));
+    const there = ({ batchId }: MadeBatch) => listAddress('/admin/codes', { batch: batchId });
+    const result = await this.once.run(visitor.accountId, body, create, there);
+    if (result === undefined) return this.ask(visitor, form);
+    const { made, location } = result;
+    return made === undefined ? new Redirect(location, SHOWN_BEFORE) : createdPage(made, location);
+  }
+
+  /** @param id of a code or of a batch */
+  async void(id: string): Promise<Redirect> {
+    const voided = await this.codes.void(id);
+    const there = id.startsWith('bat_') ? listAddress('/admin/codes', { batch: id }) : '/admin/codes';
+    if (voided === 0)
+      return new Redirect(there, {
+        tone: 'warn',
+        title: 'Nothing to void',
+        text: 'These codes were already redeemed or voided, or they do not exist.',
+      });
+    const title = voided === 1 ? 'Code voided' : `${voided} codes voided`;
+    return new Redirect(there, { tone: 'ok', title, text: 'Users who enter a voided code see that it was withdrawn.' });
+  }
+
+  private async created(visitor: Visitor, form: NewCodesForm): Promise<MadeBatch> {
+    await this.recent.confirm(visitor, form.password);
+    const expiresAt = form.expires === '' ? undefined : startOfDay(addDays(form.expires, 1), visitor.timeZone);
+    const amount = amountOf(form.amount) ?? nanos(0n);
+    const made = await this.codes.create({ amount, count: countOf(form.count) ?? 0, expiresAt, note: form.note });
+    return { ...made, form };
+  }
+}
+
+const SHOWN_BEFORE = {
+  tone: 'warn',
+  title: 'These codes were already created',
+  text: 'Codes are shown only once. If you did not store them, void them and create new ones.',
+} as const;
+
+const createdPage = ({ codes, form }: MadeBatch, location: string): Page =>
+  new Page('admin/codes-created', {
+    title: codes.length === 1 ? 'Code created' : `${codes.length} codes created`,
+    width: 'narrow',
+    data: {
+      text: codes.join('\n'),
+      amount: price(amountOf(form.amount) ?? nanos(0n)),
+      count: codes.length,
+      expires: form.expires,
+      note: form.note,
+      there: location,
+      crumbs: CRUMBS,
+    },
+  });

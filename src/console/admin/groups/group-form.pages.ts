@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import type { GroupDefinition } from '../../../catalog/index.js';
+import {
+  CatalogDesk,
+  CatalogInventory,
+  ChangedMeanwhile,
+  groupEntry,
+  RefusedEntries,
+} from '../../../catalog/channels/index.js';
+import { AdapterRegistry } from '../../../relay/index.js';
+import { type FormBody, type Page, Redirect } from '../../web/index.js';
+import { differencesOf, refuseBy, textOf, typedForm, type TypedForm } from '../catalog-form.js';
+import { entryOf, fieldOf, LABELS, newValues, valuesOf } from './group-values.js';
+import { groupAddress, GroupPage } from './group.page.js';
+
+/** The price preview does not depend on the group’s name. */
+const ANY_NAME = 'any';
+
+/** Whether the form was submitted for a preview only. */
+export const isPreview = (body: FormBody): boolean => textOf(body, '_act') === 'recalculate';
+
+/** The form of a new or existing group. */
+@Injectable()
+export class GroupFormPages {
+  constructor(
+    private readonly desk: CatalogDesk,
+    private readonly inventory: CatalogInventory,
+    private readonly adapters: AdapterRegistry,
+    private readonly page: GroupPage,
+  ) {}
+
+  newGroup(): Promise<Page> {
+    return this.page.show(undefined, { form: typedForm(newValues()) });
+  }
+
+  async edit(name: string): Promise<Page> {
+    const { thing, revision } = await this.inventory.group(name);
+    return this.page.show(thing, { form: typedForm(valuesOf(thing, revision)) });
+  }
+
+  /** Saves or previews. @param name undefined for a new group */
+  async submit(name: string | undefined, body: FormBody): Promise<Page | Redirect> {
+    const stored = name === undefined ? undefined : (await this.inventory.group(name)).thing;
+    const form = typedForm(name === undefined ? body : { ...body, name });
+    const isAsked = isPreview(body);
+    const after = this.meaningOf(stored, form, isAsked ? { name: ANY_NAME } : {});
+    if (form.refused || isAsked) return this.page.show(stored, { form, after });
+    return this.save(stored, form, after);
+  }
+
+  /** @throws ChangedMeanwhile */
+  async switch(name: string, enabled: boolean): Promise<Redirect> {
+    const { thing, revision } = await this.inventory.group(name);
+    await this.put({ ...groupEntry(thing), enabled }, { seen: { subject: { kind: 'group', name }, revision } });
+    return new Redirect(groupAddress(name), {
+      tone: 'ok',
+      title: enabled ? `Group ${name} enabled` : `Group ${name} disabled`,
+      text: enabled
+        ? 'Calls billed to it are accepted again.'
+        : 'New calls billed to it are rejected. Its settings are kept.',
+    });
+  }
+
+  private async save(
+    stored: GroupDefinition | undefined,
+    form: TypedForm,
+    after: GroupDefinition | undefined,
+  ): Promise<Page | Redirect> {
+    const name = textOf(form.values, 'name');
+    try {
+      const changes = await this.put(entryOf(form.values, stored?.enabled ?? true), {
+        reason: textOf(form.values, 'reason').slice(0, 2000),
+        seen: { subject: { kind: 'group', name }, revision: stored && textOf(form.values, 'revision') },
+      });
+      const told = changes.map((line) => line.replace(`group ${name}: `, '')).join('; ');
+      return new Redirect(groupAddress(name), {
+        tone: 'ok',
+        title: changes.length > 0 ? `Group ${name} saved` : 'No changes to save',
+        ...(stored && told && { text: `${told}. In-flight calls keep their prices.` }),
+      });
+    } catch (error) {
+      if (error instanceof ChangedMeanwhile) return this.changedMeanwhile(stored, form);
+      if (!(error instanceof RefusedEntries)) throw error;
+      refuseBy(form, error.faults, fieldOf, { ...LABELS, name: 'Name' });
+      return this.page.show(stored, { form, after });
+    }
+  }
+
+  /** Shows conflicting changes next to the typed values, for another attempt. */
+  private async changedMeanwhile(stored: GroupDefinition | undefined, form: TypedForm): Promise<Page> {
+    if (stored === undefined) {
+      form.refuse('name', 'Enter another name. A group with this name already exists.');
+      return this.page.show(stored, { form });
+    }
+    const { thing, revision } = await this.inventory.group(stored.name);
+    const differences = differencesOf(valuesOf(thing, revision), form.values, LABELS);
+    return this.page.show(thing, { form: typedForm({ ...form.values, revision }), differences });
+  }
+
+  /** The group that the form describes; undefined if invalid, with errors added to the fields. */
+  private meaningOf(
+    stored: GroupDefinition | undefined,
+    form: TypedForm,
+    instead: object,
+  ): GroupDefinition | undefined {
+    try {
+      return this.desk.meaningOf({ groups: [{ ...entryOf(form.values, stored?.enabled ?? true), ...instead }] })
+        .groups[0];
+    } catch (error) {
+      if (!(error instanceof RefusedEntries)) throw error;
+      refuseBy(form, error.faults, fieldOf, { ...LABELS, name: 'Name' });
+      return undefined;
+    }
+  }
+
+  private put(
+    entry: object,
+    options: Omit<Parameters<CatalogDesk['put']>[1], 'protocols'> = {},
+  ): Promise<readonly string[]> {
+    return this.desk.put({ groups: [entry] }, { protocols: this.adapters.usualAuth, ...options });
+  }
+}

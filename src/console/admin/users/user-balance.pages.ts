@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import { RecentSignIn, type Visitor } from '../../../auth/index.js';
+import { type Nanos, nanos } from '../../../platform/shared/index.js';
+import { amountOf, Form, type FormBody, OnceForms, Page, Redirect } from '../../web/index.js';
+import { exactUsd, usd } from '../../../platform/format/index.js';
+import { type WalletPreview, WalletService } from '../../../wallet/index.js';
+import type { ListedUser } from './user-directory.js';
+import { BalanceForm } from './user-forms.js';
+import { UserPages } from './user.pages.js';
+import { userCrumbs, userTitle } from './user-words.js';
+
+/** `/admin/users/:id/balance`: an adjustment is previewed before it is made. */
+@Injectable()
+export class UserBalancePages {
+  constructor(
+    private readonly users: UserPages,
+    private readonly wallets: WalletService,
+    private readonly recent: RecentSignIn,
+    private readonly once: OnceForms,
+  ) {}
+
+  async ask(visitor: Visitor, id: string): Promise<Page> {
+    return this.page(visitor, await this.users.findPresent(id), Form.empty({ direction: 'add' }));
+  }
+
+  /** Makes a reviewed adjustment; shows the preview if it was not reviewed or has changed since. */
+  async adjust(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
+    const user = await this.users.findPresent(id);
+    const form = Form.read(BalanceForm, body);
+    const preview = await form.attempt((value) => this.wallets.preview(id, signed(value)));
+    const { value } = form;
+    if (value === undefined || preview === undefined) return this.page(visitor, user, form);
+    const review = reviewed(value, preview);
+    if (value.reviewed !== review.of) return this.page(visitor, user, form, review);
+    const adjusted = () => form.attempt(() => this.adjusted(visitor, id, value));
+    const there = `/admin/users/${id}`;
+    const result = await this.once.run(visitor.accountId, body, adjusted, () => there);
+    if (result === undefined) return this.page(visitor, user, form, review);
+    const text = result.made === undefined ? 'This form was already submitted.' : `The balance is now ${result.made}.`;
+    return new Redirect(result.location, { tone: 'ok', title: 'Balance adjusted', text });
+  }
+
+  /** Returns the new balance, formatted. */
+  private async adjusted(visitor: Visitor, id: string, form: BalanceForm): Promise<string> {
+    await this.recent.confirm(visitor, form.password);
+    return usd((await this.wallets.credit(id, signed(form), form.reason)).balance);
+  }
+
+  private async page(visitor: Visitor, user: ListedUser, form: Form<BalanceForm>, review?: Review): Promise<Page> {
+    const { balance, held, holds } = await this.wallets.balanceOf(user.id);
+    return new Page('admin/users-balance', {
+      title: 'Adjust balance',
+      width: 'narrow',
+      data: {
+        form,
+        user: { id: user.id, title: userTitle(user) },
+        crumbs: userCrumbs(user, 'Adjust balance'),
+        directions: DIRECTIONS,
+        balance: exactUsd(balance),
+        held: held > 0n ? { amount: exactUsd(held), calls: holds } : undefined,
+        review,
+        passwordNeeded: this.recent.needed(visitor),
+      },
+    });
+  }
+}
+
+const DIRECTIONS = [
+  { value: 'add', label: 'Add to balance' },
+  { value: 'take', label: 'Deduct from balance' },
+];
+
+/** Negative for a deduction. */
+function signed({ direction, amount: typed }: BalanceForm): Nanos {
+  const amount = amountOf(typed) ?? nanos(0n);
+  return direction === 'take' ? nanos(-amount) : amount;
+}
+
+/** The preview of an adjustment, formatted. */
+interface Review {
+  /** The reviewed amount; an adjustment by another amount is reviewed again. */
+  readonly of: string;
+  readonly before: string;
+  readonly after: string;
+  readonly paidDebt: string | undefined;
+  /** Button label. */
+  readonly act: string;
+}
+
+function reviewed(form: BalanceForm, { before, after }: WalletPreview): Review {
+  const amount = signed(form);
+  return {
+    of: amount.toString(),
+    before: exactUsd(before.balance),
+    after: exactUsd(after.balance),
+    paidDebt: after.owed < before.owed ? exactUsd(before.owed - after.owed) : undefined,
+    act: amount < 0n ? `Deduct ${exactUsd(-amount)}` : `Add ${exactUsd(amount)}`,
+  };
+}

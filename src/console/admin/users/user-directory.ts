@@ -1,0 +1,126 @@
+import { Injectable } from '@nestjs/common';
+import type { AccountRole, AccountState } from '../../../auth/index.js';
+import { type Nanos, nanos } from '../../../platform/shared/index.js';
+import { type Query, TimeLimitedReads } from '../../../usage/index.js';
+
+/** A row of the user list. */
+export interface ListedUser {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: AccountRole;
+  readonly state: AccountState;
+  readonly group: string;
+  readonly verified: boolean;
+  readonly createdAt: Date;
+  /** Whether a code is asked for beside the password. */
+  readonly hasSecondFactor: boolean;
+  readonly balance: Nanos;
+  readonly owed: Nanos;
+  /** Monthly allowance; 0 if none. */
+  readonly allowance: Nanos;
+  /** Finished calls and their charges in the last 30 days. */
+  readonly calls: number;
+  readonly charged: Nanos;
+  /** Last page view or call; null if none is recorded. */
+  readonly lastSeenAt: Date | null;
+}
+
+export interface UserFilter {
+  /** Part of the email address, name or id. */
+  readonly text?: string | undefined;
+  readonly role?: AccountRole | undefined;
+  readonly group?: string | undefined;
+  /** Absent: any but deleted. */
+  readonly state?: AccountState | undefined;
+}
+
+/** A position in the list, newest first: ids sort by creation time. */
+export interface UserPosition {
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+}
+
+type UserRow = Omit<ListedUser, 'calls' | Money> & Readonly<Record<'calls' | Money, string>>;
+type Money = 'balance' | 'owed' | 'allowance' | 'charged';
+
+/**
+ * Selects the rows first, so that figures are computed only for them. Calls come from the 15-minute rollups up to the
+ * watermark, and from the calls themselves after it.
+ */
+const SELECT = (filter: string, order: string): string => `
+  SELECT a.*, EXISTS (SELECT FROM second_factors f WHERE f.account_id = a.id) AS "hasSecondFactor",
+         coalesce(w.balance, 0) AS balance, coalesce(w.owed, 0) AS owed, coalesce(e.amount, 0) AS allowance,
+         u.calls, u.charged,
+         greatest((SELECT max(s.last_seen_at) FROM sessions s WHERE s.account_id = a.id),
+                  (SELECT max(o.created_at) FROM open_calls o WHERE o.account_id = a.id),
+                  (SELECT c.created_at FROM calls c WHERE c.account_id = a.id ORDER BY c.created_at DESC LIMIT 1)
+         ) AS "lastSeenAt"
+    FROM (
+      SELECT id, email, name, role, state, coalesce(group_name, 'default') AS "group", verified_at IS NOT NULL AS verified,
+             created_at AS "createdAt"
+        FROM accounts WHERE ${filter} ${order}) a
+    LEFT JOIN wallets w ON w.account_id = a.id
+    LEFT JOIN allowances e ON e.account_id = a.id
+   CROSS JOIN usage_watermark m
+   CROSS JOIN LATERAL (SELECT date_bin('15 minutes', now() - interval '30 days', '2000-01-01 00:00:00+00') AS since) f
+   CROSS JOIN LATERAL (
+     SELECT coalesce(sum(r.calls), 0) AS calls, coalesce(sum(r.cost), 0) AS charged
+       FROM (SELECT calls, cost FROM usage_slots
+              WHERE account_id = a.id AND level IN ('all', 'few') AND slot >= f.since
+             UNION ALL
+             SELECT count(*), coalesce(sum(cost), 0) FROM calls
+              WHERE account_id = a.id AND created_at >= greatest(f.since, m.summed_until)) r) u`;
+
+const ONE = SELECT('id = $1', '');
+
+const PAGE = (side: string, order: string): string =>
+  `${SELECT(
+    `($1::text IS NULL OR email ILIKE $1 OR name ILIKE $1 OR id ILIKE $1)
+     AND ($2::text IS NULL OR role = $2)
+     AND ($3::text IS NULL OR coalesce(group_name, 'default') = $3)
+     AND CASE WHEN $4::text IS NULL THEN state <> 'deleted' ELSE state = $4 END
+     AND ($5::text IS NULL OR id ${side} $5)`,
+    `ORDER BY id ${order} LIMIT $6`,
+  )} ORDER BY a.id DESC`;
+const OLDER = PAGE('<', 'DESC');
+const NEWER = PAGE('>', 'ASC');
+
+/** Read-only view of users with data of other modules. */
+@Injectable()
+export class UserDirectory {
+  constructor(private readonly reads: TimeLimitedReads) {}
+
+  /** Newest first; with `after`, the rows next to it. @throws RangeTooLarge after 5 s */
+  page(filter: UserFilter, { before, after }: UserPosition, size: number): Promise<readonly ListedUser[]> {
+    const { text, role, group, state } = filter;
+    const values = [text === undefined ? null : containing(text), role, group, state, after ?? before, size];
+    const sql = after === undefined ? OLDER : NEWER;
+    return this.read(
+      sql,
+      values.map((value) => value ?? null),
+    );
+  }
+
+  async find(id: string): Promise<ListedUser | undefined> {
+    const [user] = await this.read(ONE, [id]);
+    return user;
+  }
+
+  private read(sql: string, values: readonly unknown[]): Promise<readonly ListedUser[]> {
+    return this.reads.read(async (query: Query) => (await query<UserRow>(sql, values)).map(userOf));
+  }
+}
+
+const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+
+const money = (text: string): Nanos => nanos(BigInt(text));
+
+const userOf = (row: UserRow): ListedUser => ({
+  ...row,
+  calls: Number(row.calls),
+  balance: money(row.balance),
+  owed: money(row.owed),
+  allowance: money(row.allowance),
+  charged: money(row.charged),
+});

@@ -1,0 +1,71 @@
+import { IsIn } from 'class-validator';
+import { formatUsd, nanos, ZERO } from '../../platform/shared/index.js';
+import { amountOf, countOf, type FormBody, IsAmount, IsCount } from '../web/index.js';
+import type { AlertSettings } from '../../keys/alerts/index.js';
+
+const CENT = nanos(10_000_000n);
+
+/** What a ticked box sends; one that is not ticked sends nothing. */
+const TICKED = 'yes';
+
+const Box = (): PropertyDecorator => IsIn([TICKED, ''], { message: 'Tick the box or leave it empty.' });
+
+const Percent = (): PropertyDecorator =>
+  IsCount({ message: 'Enter a whole number from 1 to 99, or leave it empty for no mail.', least: 1, most: 99 });
+
+/** The alerts of an account as they are typed; empty: no mail. */
+export class AlertsForm {
+  @IsAmount({
+    message: 'Enter dollars, such as 5 or 12.50, or leave it empty for no mail.',
+    mayBeEmpty: true,
+    least: CENT,
+  })
+  readonly walletBelow: string = '';
+
+  @Percent()
+  readonly quotaPercent: string = '';
+
+  @Box()
+  readonly quotaUsedUp: string = '';
+
+  @Percent()
+  readonly budgetPercent: string = '';
+
+  @Box()
+  readonly budgetUsedUp: string = '';
+
+  @IsCount({ message: 'Enter days from 1 to 365, or leave it empty for no mail.', least: 1, most: 365 })
+  readonly expiryDays: string = '';
+
+  @Box()
+  readonly newNetwork: string = '';
+
+  @Box()
+  readonly unusualVolume: string = '';
+}
+
+export const settingsOf = (form: AlertsForm): AlertSettings => ({
+  walletBelow: amountOf(form.walletBelow) ?? ZERO,
+  quotaPercent: countOf(form.quotaPercent) ?? 0,
+  quotaUsedUp: form.quotaUsedUp === TICKED,
+  budgetPercent: countOf(form.budgetPercent) ?? 0,
+  budgetUsedUp: form.budgetUsedUp === TICKED,
+  expiryDays: countOf(form.expiryDays) ?? 0,
+  newNetwork: form.newNetwork === TICKED,
+  unusualVolume: form.unusualVolume === TICKED,
+});
+
+/** As they stand in the form. */
+export const valuesOf = (settings: AlertSettings): FormBody => ({
+  walletBelow: settings.walletBelow === ZERO ? '' : formatUsd(settings.walletBelow),
+  quotaPercent: numberIn(settings.quotaPercent),
+  quotaUsedUp: boxIn(settings.quotaUsedUp),
+  budgetPercent: numberIn(settings.budgetPercent),
+  budgetUsedUp: boxIn(settings.budgetUsedUp),
+  expiryDays: numberIn(settings.expiryDays),
+  newNetwork: boxIn(settings.newNetwork),
+  unusualVolume: boxIn(settings.unusualVolume),
+});
+
+const numberIn = (value: number): string => (value === 0 ? '' : String(value));
+const boxIn = (ticked: boolean): string => (ticked ? TICKED : '');

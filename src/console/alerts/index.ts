@@ -1,0 +1,2 @@
+// The page on which people choose their alerts.
+export { AlertPagesModule } from './alert-pages.module.js';

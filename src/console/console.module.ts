@@ -1,0 +1,24 @@
+import { Module } from '@nestjs/common';
+import { AccountPagesModule } from './account/index.js';
+import { AdminModule } from './admin/index.js';
+import { AlertPagesModule } from './alerts/index.js';
+import { HomeModule } from './home/index.js';
+import { KeyPagesModule } from './keys/index.js';
+import { RegistrationPagesModule } from './registration/index.js';
+import { UsagePagesModule } from './usage/index.js';
+import { WalletPagesModule } from './wallet/index.js';
+
+/** Every page. */
+@Module({
+  imports: [
+    AccountPagesModule,
+    RegistrationPagesModule,
+    UsagePagesModule,
+    WalletPagesModule,
+    KeyPagesModule,
+    AlertPagesModule,
+    HomeModule,
+    AdminModule,
+  ],
+})
+export class ConsoleModule {}

@@ -1,0 +1,124 @@
+import { type KeyNotice, type OwnKey } from '../../../keys/index.js';
+import { noticeWords } from '../../keys/index.js';
+import type { Nanos } from '../../../platform/shared/index.js';
+import { type ModelTrouble, RESULT_LABELS } from '../../../usage/index.js';
+import { clockTime, count, usd } from '../../../platform/format/index.js';
+import { type AllowanceOutlook, lastingBalance } from '../../../wallet/index.js';
+import { daysLeft, daysLeftText } from './runway.js';
+
+/** What may have to be attended to. */
+export interface Conditions {
+  readonly now: Date;
+  readonly timeZone: string;
+  readonly wallet: { readonly balance: Nanos; readonly held: Nanos; readonly owed: Nanos };
+  /** What was spent a day; undefined before anybody can tell. */
+  readonly pace: Nanos | undefined;
+  readonly allowance: AllowanceOutlook | undefined;
+  /** Those that are near a limit, or at one. */
+  readonly keys: readonly OwnKey[];
+  /** What is unusual about a key's use, and not acknowledged. */
+  readonly notices: readonly KeyNotice[];
+  readonly usage: { readonly troubles: readonly ModelTrouble[] } | undefined;
+}
+
+/** One condition, with what can be done about it. */
+export interface Attention {
+  readonly tone: 'warn' | 'bad';
+  readonly icon: 'warning' | 'clock';
+  /** In bold in front of the text; may be empty. */
+  readonly name: string;
+  readonly text: string;
+  readonly action: { readonly href: string; readonly label: string };
+  /** Posted to, it makes the condition go; what cannot be told to go has none. */
+  readonly known?: { readonly action: string; readonly label: string };
+}
+
+/** So many days ahead it is time to think of money. */
+const SOON_DAYS = 3;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const MOST = 6;
+const LONGEST_REASON = 90;
+
+/** The worst in front, at most six. */
+export function attention(conditions: Conditions): readonly Attention[] {
+  const ofKeys = conditions.keys.flatMap((key) => [...limitOf(key), ...expiryOf(key, conditions.now)]);
+  const all = [...moneyOf(conditions), ...noticesOf(conditions), ...ofKeys, ...troublesOf(conditions)];
+  const isBad = ({ tone }: Attention): boolean => tone === 'bad';
+  return [...all.filter(isBad), ...all.filter((one) => !isBad(one))].slice(0, MOST);
+}
+
+function moneyOf({ wallet, pace, allowance, now }: Conditions): Attention[] {
+  const item = (tone: Attention['tone'], text: string): Attention[] => [
+    { tone, icon: 'warning', name: '', text, action: { href: '/wallet', label: 'Add funds' } },
+  ];
+  if (wallet.owed > 0n) return item('bad', `Your account owes ${usd(wallet.owed)}; calls are refused until it is paid`);
+  if (wallet.balance <= 0n) return item('bad', 'Your balance is used up');
+  const lasting = lastingBalance(wallet.balance, pace, allowance, now);
+  const days = daysLeft(lasting, pace);
+  if (days === undefined || days >= SOON_DAYS) return [];
+  return item('warn', `Your balance lasts ${daysLeftText(lasting, pace) ?? ''} at this pace`);
+}
+
+const noticesOf = ({ notices, timeZone }: Conditions): Attention[] =>
+  notices.map((notice) => {
+    const { text, calls, known } = noticeWords(notice, timeZone);
+    const { id, keyId, keyName } = notice;
+    return {
+      tone: 'warn',
+      icon: 'warning',
+      name: keyName,
+      text,
+      action: { href: calls, label: 'Show calls' },
+      known: { action: `/keys/${keyId}/notices/${id}`, label: known },
+    };
+  });
+
+function limitOf(key: OwnKey): Attention[] {
+  const limit = fullestLimit(key);
+  if (limit === undefined) return [];
+  const about = { name: key.name, icon: 'warning', action: editing(key, `Raise ${limit.name}`) } as const;
+  if (key.conditions.includes('used-up')) return [{ ...about, tone: 'bad', text: `has used up its ${limit.name}` }];
+  if (!key.conditions.includes('near-quota')) return [];
+  return [{ ...about, tone: 'warn', text: `has used ${limit.percent}% of its ${limit.name}` }];
+}
+
+function expiryOf(key: OwnKey, now: Date): Attention[] {
+  const { name, expiresAt, conditions } = key;
+  if (expiresAt === undefined || !conditions.includes('expires-soon')) return [];
+  const days = Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS);
+  const text = `expires ${days <= 1 ? 'within a day' : `in ${days} days`}`;
+  return [{ tone: 'warn', icon: 'clock', name, text, action: editing(key, 'Extend') }];
+}
+
+const editing = ({ id }: OwnKey, label: string): Attention['action'] => ({ href: `/keys/${id}/edit`, label });
+
+/** The limit of which least is left, and how much of it is used or on hold. */
+function fullestLimit({ quota, used, held, budgets }: OwnKey): { name: string; percent: number } | undefined {
+  const ofBudgets = Object.entries(budgets).flatMap(([period, budget]) =>
+    budget === undefined ? [] : [{ name: `${period} budget`, limit: budget.limit, taken: budget.used + budget.held }],
+  );
+  const ofQuota = quota === undefined ? [] : [{ name: 'quota', limit: quota, taken: used + held }];
+  return [...ofQuota, ...ofBudgets]
+    .map(({ name, limit, taken }) => ({ name, percent: limit > 0n ? Number((taken * 100n) / limit) : 100 }))
+    .toSorted((one, other) => other.percent - one.percent)[0];
+}
+
+const troublesOf = ({ usage, timeZone }: Conditions): Attention[] =>
+  (usage?.troubles ?? []).map(({ model, calls, since, result, reason, message }) => ({
+    tone: 'bad',
+    icon: 'warning',
+    name: model,
+    text: `${count(calls)} calls ${ENDED[result] ?? 'failed'} since ${clockTime(since, timeZone, 'minutes')}: ${why(reason, message)}`,
+    action: { href: `/usage-logs/common?range=24h&model=${encodeURIComponent(model)}`, label: 'Show calls' },
+  }));
+
+const ENDED: Readonly<Partial<Record<ModelTrouble['result'], string>>> = {
+  refused: RESULT_LABELS.refused.toLowerCase(),
+  timeout: RESULT_LABELS.timeout.toLowerCase(),
+};
+
+/** What the last call was told, without its request ID; else the reason in words. */
+function why(reason: string, message: string): string {
+  const text = message.replace(/ \(request id: [^)]*\)$/, '').trim() || reason.replaceAll('_', ' ');
+  return text.length > LONGEST_REASON ? `${text.slice(0, LONGEST_REASON - 1).trimEnd()}…` : text;
+}

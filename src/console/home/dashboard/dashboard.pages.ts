@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import { groupOfViewer, Offer } from '../../../catalog/index.js';
+import { type KeyCondition, KeyNotices, type OwnKey, OwnKeys } from '../../../keys/index.js';
+import { AppError } from '../../../platform/shared/index.js';
+import { type UsageOverview, UsageOverviewReader } from '../../usage/index.js';
+import { Page } from '../../web/index.js';
+import { BaseAddress } from '../../../platform/config/index.js';
+import { type Visitor } from '../../../auth/index.js';
+import { times } from '../../../platform/format/index.js';
+import { WalletOutlook } from '../../../wallet/index.js';
+import { dashboardView, RANGES } from './dashboard.view.js';
+
+/** What has to be looked at before a call is refused for it. */
+const CONDITIONS: readonly KeyCondition[] = ['used-up', 'near-quota', 'expires-soon'];
+const USUAL_DAYS = 14;
+
+/** How one's own things stand. */
+@Injectable()
+export class DashboardPages {
+  constructor(
+    private readonly usage: UsageOverviewReader,
+    private readonly wallets: WalletOutlook,
+    private readonly keys: OwnKeys,
+    private readonly notices: KeyNotices,
+    private readonly offer: Offer,
+    private readonly address: BaseAddress,
+  ) {}
+
+  /** @param days as the address has it */
+  async show(visitor: Visitor, days: unknown, now: Date): Promise<Page> {
+    const { accountId, timeZone } = visitor;
+    const shownDays = RANGES.find((range) => String(range) === days) ?? USUAL_DAYS;
+    const [{ wallet, pace, allowance, everFunded, payable }, keys, notices, usage] = await Promise.all([
+      this.wallets.of(accountId, now),
+      this.keysOf(accountId),
+      this.notices.open(accountId),
+      this.readUsage({ accountId, timeZone, days: shownDays, now }),
+    ]);
+    const data = dashboardView({
+      now,
+      timeZone,
+      wallet,
+      pace,
+      allowance,
+      keys: keys.limited,
+      notices,
+      usage,
+      begun: { funds: everFunded, key: keys.any, call: usage?.everUsed ?? true },
+      payable,
+      isOperator: visitor.operator,
+      days: shownDays,
+      base: this.address.current(),
+      ...this.offered(visitor),
+    });
+    return new Page('home/dashboard', { title: 'Home', data });
+  }
+
+  private offered(visitor: Visitor) {
+    const name = groupOfViewer(visitor);
+    const group = this.offer.groupsFor(visitor).find((one) => one.name === name);
+    const models = this.offer.modelsOf(name).map(({ model, ...answers }) => ({ name: model.name, ...answers }));
+    return { group: group && { name, multiplier: times(group.multiplier) }, models };
+  }
+
+  private async keysOf(accountId: string): Promise<{ limited: readonly OwnKey[]; any: boolean }> {
+    const [all, ...pages] = await Promise.all([
+      this.keys.page(accountId, {}),
+      ...CONDITIONS.map((condition) => this.keys.page(accountId, { condition })),
+    ]);
+    const limited = new Map(pages.flatMap(({ keys }) => keys.map((key) => [key.id, key] as const)));
+    return { limited: [...limited.values()], any: all.keys.length > 0 };
+  }
+
+  /** Where that takes too long, the rest of the page is shown without it. */
+  private async readUsage(request: Parameters<UsageOverviewReader['read']>[0]): Promise<UsageOverview | undefined> {
+    try {
+      return await this.usage.read(request);
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'timeout') return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,258 @@
+import type { OwnKey } from '../../../keys/index.js';
+import { nanos, parseUsd } from '../../../platform/shared/index.js';
+import type { ModelTrouble } from '../../../usage/index.js';
+import type { UsageOverview } from '../../usage/index.js';
+import { attention, type Conditions } from './attention.js';
+import { type DashboardInput, dashboardView, greeting } from './dashboard.view.js';
+import { daysLeftText } from './runway.js';
+
+const NOW = new Date('2026-11-20T13:30:00Z');
+const DAY_MS = 86_400_000;
+const usd = (text: string) => parseUsd(text);
+const NOTHING = { calls: 0, failed: 0, cost: nanos(0n), promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+
+const NO_TIMES = { total: { firstToken: undefined, duration: undefined }, bars: new Map() };
+
+const aKey = (overrides: Partial<OwnKey> = {}): OwnKey => ({
+  id: 'key_1',
+  name: 'laptop',
+  state: 'enabled',
+  hint: 'sk-abc…wxyz',
+  quota: undefined,
+  used: nanos(0n),
+  held: nanos(0n),
+  budgets: { daily: undefined, weekly: undefined, monthly: undefined },
+  groupName: undefined,
+  models: undefined,
+  expiresAt: undefined,
+  limits: {},
+  networks: undefined,
+  strict: false,
+  neverStores: false,
+  createdAt: NOW,
+  version: 1,
+  group: 'default',
+  conditions: ['enabled'],
+  lastUsedAt: undefined,
+  ...overrides,
+});
+
+const aTrouble = (overrides: Partial<ModelTrouble> = {}): ModelTrouble => ({
+  model: 'gemini',
+  calls: 4,
+  since: new Date('2026-11-20T12:05:00Z'),
+  result: 'refused',
+  reason: 'invalid_request',
+  message: 'unsupported parameter (request id: req_1)',
+  ...overrides,
+});
+
+const usageOf = (overrides: Partial<UsageOverview> = {}): UsageOverview => ({
+  spend: { total: NOTHING, starts: [], bars: [], series: [], times: NO_TIMES },
+  lastDay: NOTHING,
+  firstTokens: undefined,
+  latest: [],
+  troubles: [],
+  everUsed: true,
+  ...overrides,
+});
+
+const conditions = (overrides: Partial<Conditions> = {}): Conditions => ({
+  now: NOW,
+  timeZone: 'Europe/Berlin',
+  wallet: { balance: usd('50'), held: nanos(0n), owed: nanos(0n) },
+  allowance: undefined,
+  pace: undefined,
+  keys: [],
+  notices: [],
+  usage: undefined,
+  ...overrides,
+});
+
+const input = (overrides: Partial<DashboardInput> = {}): DashboardInput => ({
+  ...conditions(),
+  group: { name: 'saver', multiplier: '× 0.80' },
+  usage: usageOf(),
+  begun: { funds: true, key: true, call: true },
+  payable: false,
+  isOperator: false,
+  days: 14,
+  models: [],
+  base: 'https://relay.example',
+  ...overrides,
+});
+
+const told = (overrides: Partial<Conditions>): string[] =>
+  attention(conditions(overrides)).map(({ tone, name, text, action }) => `${tone}: ${name} ${text} → ${action.href}`);
+
+describe('what needs attention', () => {
+  it('is nothing when nothing does', () => {
+    expect(told({ keys: [aKey()], pace: usd('1') })).toEqual([]);
+  });
+
+  it('is a key whose quota, or fullest budget, is nearly or quite used up', () => {
+    const near = aKey({ quota: usd('10'), used: usd('9'), held: usd('0.25'), conditions: ['near-quota'] });
+    const daily = { limit: usd('1'), used: usd('1'), held: nanos(0n), resetsAt: NOW };
+    const budgets = { daily, weekly: undefined, monthly: undefined };
+    const up = aKey({ id: 'key_2', name: 'ci', quota: usd('10'), used: usd('5'), budgets, conditions: ['used-up'] });
+    expect(told({ keys: [near, up] })).toEqual([
+      'bad: ci has used up its daily budget → /keys/key_2/edit',
+      'warn: laptop has used 92% of its quota → /keys/key_1/edit',
+    ]);
+  });
+
+  it('is a key that expires within a week', () => {
+    const expiresAt = new Date(NOW.getTime() + 2.5 * DAY_MS);
+    expect(told({ keys: [aKey({ expiresAt, conditions: ['expires-soon'] })] })).toEqual([
+      'warn: laptop expires in 3 days → /keys/key_1/edit',
+    ]);
+  });
+
+  it.each([
+    [
+      { kind: 'new-network', address: '203.0.113.7', network: '203.0.113.0/24' },
+      'was used from 203.0.113.7 on 20 Nov 2026, 14:05, and never before from this network (203.0.113.0/24)',
+      'It was me',
+    ],
+    [
+      { kind: 'unusual-volume', spent: usd('12.34'), usual: usd('1.5') },
+      'was charged $12.34 in the hour up to 20 Nov 2026, 14:05, and at most $1.50 in an hour of the 14 days before',
+      'I know about it',
+    ],
+    [
+      { kind: 'unusual-volume', spent: usd('12.34'), usual: usd('0') },
+      'was charged $12.34 in the hour up to 20 Nov 2026, 14:05, and nothing in the 14 days before',
+      'I know about it',
+    ],
+  ] as const)(
+    'is what is unusual about a key, with its calls, and a button that says it is known: %j',
+    (facts, text, label) => {
+      const at = new Date('2026-11-20T13:05:00Z');
+      const about = {
+        id: 'ntc_1',
+        accountId: 'acc_1',
+        keyId: 'key_1',
+        keyName: 'ci',
+        timeZone: 'UTC',
+        occasion: '',
+        at,
+      };
+      expect(attention(conditions({ notices: [{ ...about, ...facts }] }))).toEqual([
+        {
+          tone: 'warn',
+          icon: 'warning',
+          name: 'ci',
+          text,
+          action: { href: expect.stringMatching(/^\/usage-logs\/common\?.*key=key_1/), label: 'Show calls' },
+          known: { action: '/keys/key_1/notices/ntc_1', label },
+        },
+      ]);
+    },
+  );
+
+  it('is a model that fails again and again, with what its last call was told, at the time of the reader', () => {
+    const troubles = [aTrouble(), aTrouble({ model: 'a/b', result: 'failed', message: '', reason: 'upstream_error' })];
+    expect(told({ usage: { troubles } })).toEqual([
+      'bad: gemini 4 calls refused since 13:05: unsupported parameter → /usage-logs/common?range=24h&model=gemini',
+      'bad: a/b 4 calls failed since 13:05: upstream error → /usage-logs/common?range=24h&model=a%2Fb',
+    ]);
+  });
+
+  it.each([
+    ['0', '0', undefined, 'bad:  Your balance is used up → /wallet'],
+    ['0', '2', undefined, 'bad:  Your account owes $2.00; calls are refused until it is paid → /wallet'],
+    ['5', '0', '2', 'warn:  Your balance lasts about 2 days at this pace → /wallet'],
+    ['1', '0', '2', 'warn:  Your balance lasts less than a day at this pace → /wallet'],
+  ])('is a wallet of $%s that owes $%s and loses $%s a day', (balance, owed, pace, text) => {
+    const wallet = { balance: usd(balance), held: nanos(0n), owed: usd(owed) };
+    expect(told({ wallet, pace: pace === undefined ? undefined : usd(pace) })).toEqual([text]);
+  });
+});
+
+describe('the dashboard', () => {
+  it.each([
+    ['2026-11-20T02:59:00Z', 'Good evening'],
+    ['2026-11-20T03:00:00Z', 'Good morning'],
+    ['2026-11-20T03:30:00Z', 'Good morning'],
+    ['2026-11-20T10:59:00Z', 'Good morning'],
+    ['2026-11-20T11:00:00Z', 'Good afternoon'],
+    ['2026-11-20T17:00:00Z', 'Good evening'],
+  ])('greets at %s in Berlin with %s', (at, words) => {
+    expect(greeting(new Date(at), 'Europe/Berlin')).toBe(words);
+  });
+
+  it('names the day of the reader', () => {
+    expect(dashboardView(input({ now: new Date('2026-11-20T23:30:00Z') })).today).toBe('Saturday 21 November');
+  });
+
+  it('has four figures, each with what it is compared to', () => {
+    const [yesterday, today] = [new Date('2026-11-18T23:00:00Z'), new Date('2026-11-19T23:00:00Z')];
+    const bar = (start: Date, series: string, cost: string) => ({ ...NOTHING, start, series, cost: usd(cost) });
+    const bars = [bar(yesterday, 'a', '4'), bar(yesterday, '', '0.61'), bar(today, 'a', '3.08')];
+    const usage = usageOf({
+      spend: {
+        total: { ...NOTHING, cost: usd('7.69') },
+        starts: [yesterday, today],
+        bars,
+        series: ['a'],
+        times: NO_TIMES,
+      },
+      lastDay: { ...NOTHING, calls: 1284, failed: 7 },
+      firstTokens: { medianMs: 812, p95Ms: 2140 },
+    });
+    const view = dashboardView(input({ usage, pace: usd('2') }));
+    expect(view.stats).toEqual([
+      { label: 'Balance', value: '$50.00', note: 'about 25 days at this pace' },
+      { label: 'Spent today', value: '$3.08', note: '$4.61 yesterday' },
+      { label: 'Calls, 24 h', value: '1,284', note: '7 failed, 0.5%' },
+      { label: 'First token, median', value: '812 ms', note: 'p95 2,140 ms' },
+    ]);
+    expect(view.spend).toMatchObject({
+      text: '$7.69 in the last 14 days',
+      chart: { finding: 'Spend per day, last 14 days. Total $7.69', legend: [{ name: 'a' }, { name: 'Other models' }] },
+    });
+  });
+
+  it('shows a dash, and never 0, for what could not be read', () => {
+    const view = dashboardView(input({ usage: undefined }));
+    expect(view.stats.map(({ value }) => value)).toEqual(['$50.00', '–', '–', '–']);
+    expect(view.failed).toBe(true);
+  });
+
+  it('leads newcomers through three steps, of which one is to be pressed', () => {
+    const stepsOf = (begun: DashboardInput['begun']) =>
+      dashboardView(input({ begun })).steps?.map(({ title, done, ...step }) => [
+        title,
+        done,
+        'action' in step ? (step.action?.kind ?? 'plain') : undefined,
+      ]);
+    expect(stepsOf({ funds: false, key: false, call: false })).toEqual([
+      ['Add funds', false, 'primary'],
+      ['Create a key', false, 'plain'],
+      ['First call', false, 'plain'],
+    ]);
+    expect(stepsOf({ funds: true, key: true, call: false })?.map(([, done]) => done)).toEqual([true, true, false]);
+    expect(stepsOf({ funds: true, key: true, call: true })).toBeUndefined();
+  });
+
+  it.each([
+    [false, false, 'Redeem a code, or ask the operator for credit.'],
+    [true, false, 'Pay with Stripe, redeem a code, or ask the operator for credit.'],
+    [false, true, 'Redeem a code, or give yourself credit under Users.'],
+    [true, true, 'Pay with Stripe, redeem a code, or give yourself credit under Users.'],
+  ])('names the ways to add funds that there are: payments %s, for the operator %s', (payable, isOperator, text) => {
+    const begun = { funds: false, key: false, call: false };
+    expect(dashboardView(input({ begun, payable, isOperator })).steps?.[0]).toMatchObject({ title: 'Add funds', text });
+  });
+
+  it.each([
+    ['50', '2', 'about 25 days'],
+    ['3', '2', 'about a day'],
+    ['1', '2', 'less than a day'],
+    ['0', '2', undefined],
+    ['50', '0', undefined],
+    ['50', '0.01', undefined],
+  ])('says that $%s at $%s a day last %s', (balance, pace, text) => {
+    expect(daysLeftText(usd(balance), usd(pace))).toBe(text);
+  });
+});

@@ -1,0 +1,141 @@
+import { type LoggedCall, RESULT_LABELS, RESULT_TONES } from '../../../usage/index.js';
+import { type UsageOverview } from '../../usage/index.js';
+import { clientSnippets, DOLLARS, type Reachable, stackedBars } from '../../web/index.js';
+import { clockTime, shortDay, usd } from '../../../platform/format/index.js';
+import { attention, type Conditions } from './attention.js';
+import { figures } from './figures.js';
+
+/** Everything that the first page of an account is made of. */
+export interface DashboardInput extends Conditions {
+  /** The group of the account, and its multiplier in words. */
+  readonly group: { readonly name: string; readonly multiplier: string } | undefined;
+  /** Undefined: it could not be read in time. */
+  readonly usage: UsageOverview | undefined;
+  /** Whether the account has ever had money, a key, and a call. */
+  readonly begun: { readonly funds: boolean; readonly key: boolean; readonly call: boolean };
+  /** Whether funds can be added by a payment. */
+  readonly payable: boolean;
+  /** Whether the reader runs the service, and gives credit. */
+  readonly isOperator: boolean;
+  /** How many days of spending are shown. */
+  readonly days: number;
+  /** What can be called; what snippets name first in front. */
+  readonly models: readonly Reachable[];
+  /** Where people reach the service, without a trailing slash. */
+  readonly base: string;
+}
+
+/** So many days of spending can be looked at. */
+export const RANGES = [7, 14, 30];
+
+export function dashboardView(input: DashboardInput) {
+  const { now, timeZone, group, usage, begun, base, models } = input;
+  return {
+    greeting: greeting(now, timeZone),
+    today: dayText(now, timeZone),
+    group,
+    stats: figures(input),
+    steps: begun.call ? undefined : steps(input),
+    failed: begun.call && usage === undefined,
+    spend: begun.call ? usage && spendView(usage, input) : undefined,
+    // Before the first call an empty wallet is the first step, and nothing to be alarmed at.
+    attention: begun.call ? attention(input) : undefined,
+    latest: begun.call ? usage?.latest.map(latestCall) : undefined,
+    addresses: [
+      { id: 'base-openai', label: 'OpenAI clients', address: `${base}/v1` },
+      { id: 'base-anthropic', label: 'Anthropic clients', address: base },
+    ],
+    tabs: clientSnippets(base, models),
+  };
+}
+
+/** By the reader's clock. */
+export function greeting(now: Date, timeZone: string): string {
+  const hour = Number(clockTime(now, timeZone, 'minutes').slice(0, 2));
+  if (hour >= 4 && hour < 12) return 'Good morning';
+  return hour >= 12 && hour < 18 ? 'Good afternoon' : 'Good evening';
+}
+
+/** `Friday 20 November` */
+function dayText(now: Date, timeZone: string): string {
+  const part = (options: Intl.DateTimeFormatOptions): string =>
+    new Intl.DateTimeFormat('en-GB', { ...options, timeZone }).format(now);
+  return [part({ weekday: 'long' }), part({ day: 'numeric' }), part({ month: 'long' })].join(' ');
+}
+
+const REST = 'Other models';
+
+function spendView({ spend }: UsageOverview, { days, timeZone }: DashboardInput) {
+  const costOn = (start: Date, series: string): bigint =>
+    spend.bars.find((bar) => bar.series === series && bar.start.getTime() === start.getTime())?.cost ?? 0n;
+  const hasRest = spend.bars.some(({ series }) => series === '');
+  const all = [...spend.series, ...(hasRest ? [''] : [])].map((name) => ({
+    name: name || REST,
+    values: spend.starts.map((start) => costOn(start, name)),
+  }));
+  const paid = all.filter(({ values }) => values.some((cost) => cost > 0n));
+  // Where nothing costs anything, that is what the chart says.
+  const series = paid.length > 0 ? paid : all.slice(0, 1);
+  const total = usd(spend.total.cost);
+  return {
+    text: `${total} in the last ${days} days`,
+    ranges: RANGES.map((range) => ({ href: `/?days=${range}`, label: `${range} days`, current: range === days })),
+    ...stackedBars({
+      id: 'spend',
+      finding: `Spend per day, last ${days} days. Total ${total}`,
+      caption: 'Spend per day',
+      bucketName: 'Day',
+      buckets: spend.starts.map((start) => shortDay(start, timeZone)),
+      series,
+      restName: REST,
+      unit: DOLLARS,
+      order: series.map(({ name }) => name),
+    }),
+  };
+}
+
+const latestCall = (call: LoggedCall) => ({
+  href: `/usage-logs/common/${call.id}`,
+  at: call.createdAt,
+  model: call.model,
+  key: call.key,
+  cost: call.cost,
+  durationMs: call.durationMs,
+  badge: { tone: RESULT_TONES[call.result], label: RESULT_LABELS[call.result] },
+  reason: call.errorReason,
+});
+
+/** What is to be done before the first call; of what is not done the first is the one thing to press. */
+function steps({ begun: { funds, key, call }, ...reader }: DashboardInput) {
+  const all = [
+    {
+      title: 'Add funds',
+      text: fundsWords(reader),
+      done: funds,
+      action: { href: '/wallet', label: 'Add funds' },
+    },
+    {
+      title: 'Create a key',
+      text: 'One for each person and client. It is shown once.',
+      done: key,
+      action: { href: '/keys/new', label: 'Create key' },
+    },
+    {
+      title: 'First call',
+      text: 'Paste a snippet from below into your client. The call appears here with its exact cost.',
+      done: call,
+      action: { href: '#connect', label: 'Show snippets' },
+    },
+  ];
+  const next = all.findIndex(({ done }) => !done);
+  return all.map(({ action, ...step }, index) => ({
+    ...step,
+    ...(!step.done && { action: { ...action, ...(index === next && { kind: 'primary' }) } }),
+  }));
+}
+
+/** The ways to add funds that there are for whoever reads it. */
+function fundsWords({ payable, isOperator }: Pick<DashboardInput, 'payable' | 'isOperator'>): string {
+  const credit = isOperator ? 'give yourself credit under Users' : 'ask the operator for credit';
+  return `${payable ? 'Pay with Stripe, redeem' : 'Redeem'} a code, or ${credit}.`;
+}

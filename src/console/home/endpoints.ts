@@ -1,0 +1,18 @@
+import type { OfferedModel } from '../../catalog/index.js';
+import type { Dialect } from './dialects.js';
+
+/** A dialect in which a model answers. */
+export interface Endpoint extends Dialect {
+  /** No channel speaks it itself: what it is asked in it is carried over into another dialect, and the answer back. */
+  readonly translated: boolean;
+}
+
+/** The dialects that a model answers, those first in which calls go up as they are. */
+export const endpointsOf = (
+  { protocols, translates }: Pick<OfferedModel, 'protocols' | 'translates'>,
+  dialects: readonly Dialect[],
+): readonly Endpoint[] =>
+  dialects
+    .map((dialect) => ({ ...dialect, translated: !protocols.includes(dialect.id) }))
+    .filter(({ translated }) => translates || !translated)
+    .toSorted((one, other) => Number(one.translated) - Number(other.translated));

@@ -1,0 +1,140 @@
+import {
+  type CatalogGroup,
+  type CatalogModel,
+  IMAGE_GENERATION_CLASSES,
+  type OfferedModel,
+  type Pricing,
+  type PriceTier,
+  type TokenClass,
+} from '../../../catalog/index.js';
+import type { Dialect } from '../dialects.js';
+import { type Endpoint, endpointsOf } from '../endpoints.js';
+import { highlighted, sampleCall } from '../../web/index.js';
+import { times } from '../../../platform/format/index.js';
+import { multiplierFor } from '../multiplier.js';
+import { modelAddress } from './price-query.js';
+import { scaled, scaledPrice } from './scaled-price.js';
+
+/** A model with every group that the viewer may choose to call it in. */
+export interface ModelOffer {
+  /** At least one; `offered` is the model as that group has it. */
+  readonly groups: readonly { readonly group: CatalogGroup; readonly offered: OfferedModel }[];
+  /** The name of the group whose prices are shown; one of them. */
+  readonly shown: string;
+  readonly dialects: readonly Dialect[];
+  readonly base: string;
+  /** Prices of the model that are known and not in force yet. */
+  readonly upcoming: readonly { readonly at: number; readonly model: CatalogModel }[];
+}
+
+const TOKENS: readonly (readonly [item: TokenClass, label: string])[] = [
+  ['input', 'Input'],
+  ['cache_read', 'Input read from cache'],
+  ['cache_write_5m', 'Input written to cache, 5 minutes'],
+  ['cache_write_1h', 'Input written to cache, 1 hour'],
+  ['cache_write_12h', 'Input written to cache, 12 hours'],
+  ['image_input', 'Image input'],
+  ['audio_input', 'Audio input'],
+  ['output', 'Output'],
+  ['reasoning', 'Reasoning'],
+  ['audio_output', 'Audio output'],
+];
+
+export function modelView({ groups, shown, dialects, base, upcoming }: ModelOffer) {
+  const current = groups.find(({ group }) => group.name === shown) ?? groups[0];
+  if (current === undefined) throw new RangeError('A model that no group offers has no page.');
+  const { group, offered } = current;
+  const { model } = offered;
+  const endpoints = endpointsOf(offered, dialects);
+  return {
+    name: model.name,
+    title: model.displayName === model.name ? undefined : model.displayName,
+    provider: model.ownedBy,
+    contextWindow: model.contextWindow,
+    maxOutputTokens: model.maxOutputTokens,
+    endpoints,
+    translates: endpoints.some(({ translated }) => translated),
+    capabilities: capabilities(model),
+    group: group.name,
+    multiplier: times(multiplierFor(group, model.name)),
+    free: model.pricing.costsNothing,
+    prices: priceTable(model.pricing.tiers, multiplierFor(group, model.name)),
+    besides: besides(model.pricing, multiplierFor(group, model.name)),
+    groups: groups.map((one) => groupRow(one.group, one.offered, one.group.name === group.name)),
+    samples: samples(endpoints, model.name, base),
+    since: new Date(model.pricesSince),
+    upcoming: upcoming.map((next) => ({
+      at: new Date(next.at),
+      prices: priceTable(next.model.pricing.tiers, multiplierFor(group, model.name)),
+      free: next.model.pricing.costsNothing,
+    })),
+  };
+}
+
+/** One row for each kind of tokens, one column for each length of prompt. */
+function priceTable(tiers: readonly PriceTier[], multiplier: bigint) {
+  return {
+    columns: tiers.map(({ fromPromptTokens }, index) => ({ from: fromPromptTokens, to: upTo(tiers, index) })),
+    hasTiers: tiers.length > 1,
+    rows: TOKENS.map(([item, label]) => ({
+      label,
+      cells: tiers.map(({ prices }) => scaledPrice(scaled(prices[item], multiplier))),
+    })),
+  };
+}
+
+/** The longest prompt of a tier that is not the last. */
+function upTo(tiers: readonly PriceTier[], index: number): number | undefined {
+  const next = tiers[index + 1];
+  return next && next.fromPromptTokens - 1;
+}
+
+/** What a call costs beside its tokens, and what its price is multiplied by beside its group. */
+function besides(pricing: Pricing, multiplier: bigint) {
+  const fee = (nanos: bigint): string => scaledPrice(scaled(nanos, multiplier));
+  return [
+    ...(pricing.requestFee > 0n ? [{ label: 'Each call', value: fee(pricing.requestFee) }] : []),
+    ...[...pricing.toolFees].map(([tool, nanos]) => ({ label: `Each use of ${tool}`, value: fee(nanos) })),
+    ...imagePrices(pricing, multiplier),
+    ...[...pricing.effortMultipliers].map(([name, by]) => ({ label: `Effort “${name}”`, value: times(by) })),
+    ...[...pricing.serviceTiers].map(([name, by]) => ({ label: `Service tier “${name}”`, value: times(by) })),
+    ...[...pricing.speeds].map(([name, by]) => ({ label: `Speed “${name}”`, value: times(by) })),
+    ...[...pricing.geos].map(([name, by]) => ({ label: `Region “${name}”`, value: times(by) })),
+  ];
+}
+
+const imagePrices = ({ imageGeneration: prices }: Pricing, multiplier: bigint) =>
+  prices === undefined
+    ? []
+    : IMAGE_GENERATION_CLASSES.map((name) => ({
+        label: `Image generation, 1M tokens of ${name.replace('_', ' ')}`,
+        value: scaledPrice(scaled(prices[name], multiplier)),
+      }));
+
+function groupRow(group: CatalogGroup, { model }: OfferedModel, isShown: boolean) {
+  const multiplier = multiplierFor(group, model.name);
+  const first = model.pricing.tiers[0]?.prices;
+  return {
+    name: group.name,
+    href: modelAddress(model.name, group.name),
+    isShown,
+    description: group.description,
+    multiplier: times(multiplier),
+    input: scaledPrice(scaled(first?.input ?? 0n, multiplier)),
+    output: scaledPrice(scaled(first?.output ?? 0n, multiplier)),
+  };
+}
+
+/** `vision`, `stopMax: 4`; what is said to be missing is left out. */
+const capabilities = ({ capabilities: flags }: CatalogModel): string[] =>
+  Object.entries(flags)
+    .filter(([, value]) => value !== false)
+    .map(([name, value]) => (value === true ? name : `${name}: ${[value].flat().join(', ')}`))
+    .toSorted();
+
+/** A call in each dialect; the first is the one that is open. */
+const samples = (endpoints: readonly Endpoint[], model: string, base: string) =>
+  endpoints.flatMap(({ id, name }, index) => {
+    const code = sampleCall(id, model, base);
+    return code === undefined ? [] : [{ name, code: highlighted(code, 'shell'), isOpen: index === 0 }];
+  });

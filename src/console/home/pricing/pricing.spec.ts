@@ -1,0 +1,188 @@
+import { parsePricing, type PricingDefinition } from '../../../catalog/index.js';
+import { aGroup, anOffer, DIALECTS } from '../../../../test/support/offers.js';
+import { modelView } from './model.view.js';
+import { priceRows } from './price-list.js';
+import { modelAddress, type PriceQuery, priceQuery } from './price-query.js';
+import { pricingView } from './pricing.view.js';
+
+const priced = (tiers: PricingDefinition['tiers'], more: Partial<PricingDefinition> = {}) =>
+  parsePricing({ free: false, request_fee: '0', effort_multipliers: {}, tiers, ...more });
+
+const flat = (input: string, output = '1') => priced([{ from_prompt_tokens: 0, input, output }]);
+
+const OFFERS = [
+  anOffer({ name: 'zeta', ownedBy: 'acme', contextWindow: 1000, pricing: flat('10', '2') }),
+  anOffer({ name: 'beta', ownedBy: 'acme', contextWindow: 3000, pricing: flat('9', '4') }, ['messages']),
+  anOffer({ name: 'alpha', displayName: 'The First', ownedBy: 'zoo', contextWindow: 2000, pricing: flat('11', '3') }),
+];
+
+const query = (parts: Record<string, unknown> = {}): PriceQuery => priceQuery(parts);
+const names = (parts: Record<string, unknown>, group = aGroup()): string[] =>
+  priceRows(OFFERS, group, query(parts), DIALECTS).map(({ name }) => name);
+
+describe('the list of prices', () => {
+  it.each([
+    [{}, ['beta', 'zeta', 'alpha']],
+    [{ sort: 'provider' }, ['beta', 'zeta', 'alpha']],
+    [{ sort: 'input' }, ['beta', 'zeta', 'alpha']],
+    [{ sort: 'output' }, ['zeta', 'alpha', 'beta']],
+    [{ sort: 'context' }, ['beta', 'alpha', 'zeta']],
+    [{ sort: 'nonsense' }, ['beta', 'zeta', 'alpha']],
+  ])('asked with %j is %j', (parts, expected) => {
+    expect(names(parts)).toEqual(expected);
+  });
+
+  it('sorts by what is paid in the group, not by what the model costs before', () => {
+    const group = aGroup({ modelMultipliers: new Map([['beta', 2_000_000n]]) });
+    expect(names({ sort: 'input' }, group)).toEqual(['zeta', 'alpha', 'beta']);
+  });
+
+  it.each([
+    [{ q: 'ET' }, ['beta', 'zeta']],
+    [{ q: ' first ' }, ['alpha']],
+    [{ q: 'zoo' }, ['alpha']],
+    [{ q: '%' }, []],
+    [{ endpoint: 'responses' }, ['zeta', 'alpha']],
+    [{ endpoint: 'responses', q: 'beta' }, []],
+    [{ q: ['a', 'b'] }, ['beta', 'zeta', 'alpha']],
+  ])('narrowed by %j is %j', (parts, expected) => {
+    expect(names(parts)).toEqual(expected);
+  });
+
+  it('shows every tier after the multiplier, to the last digit', () => {
+    const pricing = priced([
+      { from_prompt_tokens: 0, input: '0.28', cache_read: '0.028', output: '0.42' },
+      { from_prompt_tokens: 60_000, input: '0.56', output: '1' },
+    ]);
+    const [row] = priceRows([anOffer({ pricing })], aGroup({ multiplier: 800_000n }), query(), DIALECTS);
+    expect(row?.tiers).toEqual([
+      { from: 0, input: '$0.224', cached: '$0.0224', output: '$0.336' },
+      { from: 60_000, input: '$0.448', cached: '$0.448', output: '$0.80' },
+    ]);
+  });
+
+  it('tells the fee of a call, and of a model that costs nothing only that', () => {
+    const fee = priced([{ from_prompt_tokens: 0, input: '0', output: '0' }], { request_fee: '0.02' });
+    const rows = priceRows([anOffer({ name: 'a', pricing: fee }), anOffer({ name: 'b' })], aGroup(), query(), DIALECTS);
+    expect(rows.map(({ free, fee: each }) => [free, each])).toEqual([
+      [false, '$0.02'],
+      [true, undefined],
+    ]);
+  });
+
+  it('has every endpoint for every model, and says which of them are translated', () => {
+    const [row] = priceRows([anOffer({}, ['messages'])], aGroup(), query(), DIALECTS);
+    expect(row?.endpoints.map(({ id, translated }) => [id, translated])).toEqual([
+      ['messages', false],
+      ['responses', true],
+      ['chat-completions', true],
+    ]);
+  });
+
+  it('has only the endpoints that its channels speak where they take nothing else', () => {
+    const [row] = priceRows([anOffer({}, ['messages'], false)], aGroup(), query(), DIALECTS);
+    expect(row?.endpoints.map(({ id }) => id)).toEqual(['messages']);
+  });
+
+  it('explains what translated is where it says so', () => {
+    const group = aGroup();
+    const explains = (protocols: string[]): boolean =>
+      pricingView({ groups: [group], group, models: [anOffer({}, protocols)], dialects: DIALECTS }, query())
+        .hasTranslated;
+    expect([explains(['messages']), explains(['messages', 'responses', 'chat-completions'])]).toEqual([true, false]);
+  });
+
+  it('says since when all of its prices have been in force', () => {
+    const models = [anOffer({ pricesSince: 1000 }), anOffer({ pricesSince: 3000 }), anOffer({ pricesSince: 2000 })];
+    const group = aGroup();
+    expect(pricingView({ groups: [group], group, models, dialects: DIALECTS }, query()).since).toEqual(new Date(3000));
+  });
+
+  it('marks what its address chose, and offers the way back to all of the group', () => {
+    const groups = [aGroup(), aGroup({ name: 'a&b', multiplier: 1_250_000n })];
+    const list = { groups, group: groups[1]!, models: OFFERS, dialects: DIALECTS };
+    const view = pricingView(list, query({ endpoint: 'messages', sort: 'context', q: 'x' }));
+    const chosen = [view.endpoints, view.groups, view.sorts].map((options) =>
+      options.filter(({ selected }) => selected).map(({ label }) => label),
+    );
+    expect(chosen).toEqual([['Messages as it is'], ['a&b, × 1.25'], ['Context']]);
+    expect(view).toMatchObject({ isNarrowed: true, search: 'x', clear: { href: '/pricing?group=a%26b' } });
+  });
+});
+
+describe('the page of a model', () => {
+  const cheap = aGroup({ name: 'saver', multiplier: 800_000n, modelMultipliers: new Map([['v/m', 500_000n]]) });
+  const pricing = priced(
+    [
+      { from_prompt_tokens: 0, input: '2', cache_write_5m: '2.5', output: '10', audio_output: '20' },
+      { from_prompt_tokens: 1000, input: '4', output: '15' },
+    ],
+    {
+      request_fee: '0.02',
+      effort_multipliers: { high: '1.25' },
+      service_tiers: { priority: '2' },
+      tool_fees: { web_search: '0.01' },
+    },
+  );
+  const offered = anOffer({ name: 'v/m', pricing, capabilities: { vision: true, audio: false, stopMax: 4 } }, [
+    'messages',
+  ]);
+  const view = modelView({
+    groups: [aGroup(), cheap].map((group) => ({ group, offered })),
+    shown: 'saver',
+    dialects: DIALECTS,
+    base: 'https://relay.example',
+    upcoming: [{ at: 5000, model: { ...offered.model, pricing: flat('6') } }],
+  });
+
+  it('has every price of the group, by the length of the prompt', () => {
+    expect(view.prices.columns).toEqual([
+      { from: 0, to: 999 },
+      { from: 1000, to: undefined },
+    ]);
+    expect(Object.fromEntries(view.prices.rows.map(({ label, cells }) => [label, cells]))).toEqual({
+      Input: ['$1.00', '$2.00'],
+      'Input read from cache': ['$1.00', '$2.00'],
+      'Input written to cache, 5 minutes': ['$1.25', '$2.00'],
+      'Input written to cache, 1 hour': ['$1.25', '$2.00'],
+      'Input written to cache, 12 hours': ['$1.25', '$2.00'],
+      'Image input': ['$1.00', '$2.00'],
+      'Audio input': ['$1.00', '$2.00'],
+      Output: ['$5.00', '$7.50'],
+      Reasoning: ['$5.00', '$7.50'],
+      'Audio output': ['$10.00', '$7.50'],
+    });
+  });
+
+  it('has what is paid beside the tokens, fees after the multiplier', () => {
+    expect(view.besides).toEqual([
+      { label: 'Each call', value: '$0.01' },
+      { label: 'Each use of web_search', value: '$0.005' },
+      { label: 'Effort “high”', value: '× 1.25' },
+      { label: 'Service tier “priority”', value: '× 2.00' },
+    ]);
+  });
+
+  it('has every group with its multiplier for this model', () => {
+    expect(view.groups.map(({ name, multiplier, input, isShown }) => [name, multiplier, input, isShown])).toEqual([
+      ['default', '× 1.00', '$2.00', false],
+      ['saver', '× 0.50', '$1.00', true],
+    ]);
+  });
+
+  it('has prices that begin later, what the model can do, and a call for each endpoint', () => {
+    expect(view.upcoming.map(({ at, prices }) => [at.getTime(), prices.rows[0]?.cells])).toEqual([[5000, ['$3.00']]]);
+    expect(view.capabilities).toEqual(['stopMax: 4', 'vision']);
+    expect(view.samples.map(({ name, isOpen, code }) => [name, isOpen, code.map(({ text }) => text).join('')])).toEqual(
+      [
+        ['Messages', true, expect.stringMatching(/^curl https:\/\/relay\.example\/v1\/messages [^]*"model": "v\/m"/)],
+        ['Responses', false, expect.stringContaining('/v1/responses ')],
+        ['Chat Completions', false, expect.stringContaining('/v1/chat/completions ')],
+      ],
+    );
+  });
+
+  it('has an address that its name fits into', () => {
+    expect(modelAddress('v/m?x#y%', 'a b')).toBe('/pricing/v/m%3Fx%23y%25?group=a%20b');
+  });
+});

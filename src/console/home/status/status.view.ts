@@ -1,0 +1,81 @@
+import { healthStrip } from '../../web/index.js';
+import { clockTime, percent } from '../../../platform/format/index.js';
+import type { AnswerCounts, ModelAnswers } from '../../../usage/index.js';
+import type { CountedAnswers } from './counted-answers.js';
+
+const HOUR_MS = 3_600_000;
+/** From here on a model answers: less is a single call among many. */
+const WELL = 0.995;
+const MOSTLY = 0.5;
+
+/** What the page of the service's state is made of. */
+export interface StatusFacts {
+  /** Models that the visitor can call, by name. */
+  readonly models: readonly string[];
+  /** Undefined: nothing could be counted. */
+  readonly counted: CountedAnswers | undefined;
+  /** Whether the service itself takes calls. */
+  readonly takesCalls: boolean;
+  readonly timeZone: string;
+}
+
+/** Shares only: how many calls there are is nobody's to know. */
+export function statusView({ models, counted, takesCalls, timeZone }: StatusFacts) {
+  const rows = counted === undefined ? [] : models.map((name) => rowOf(name, counted, timeZone));
+  return {
+    takesCalls,
+    verdict: takesCalls ? verdictOf(rows) : 'The service takes no calls at this moment',
+    tone: takesCalls ? toneOf(rows) : 'bad',
+    countedAt: counted?.countedAt,
+    hasModels: models.length > 0,
+    isQuiet: rows.length > 0 && rows.every(({ share }) => share === undefined),
+    rows: rows.map(({ share, ...row }) => ({ ...row, share: share === undefined ? undefined : percent(share, 1) })),
+  };
+}
+
+function rowOf(name: string, { models, hours }: CountedAnswers, timeZone: string) {
+  const answers = models.get(name);
+  const share = answers && shareOf(answers);
+  return {
+    name,
+    share,
+    badge: badgeOf(share),
+    firstTokenMs: answers?.firstTokenMs,
+    strip: stripOf(name, answers, hours, timeZone),
+  };
+}
+
+const stripOf = (name: string, answers: ModelAnswers | undefined, hours: readonly number[], timeZone: string) =>
+  healthStrip({
+    name: `Calls of ${name} that were answered, by hour`,
+    cellName: 'From',
+    valueName: 'Answered',
+    cells: hours.map((start) => {
+      const counts = answers?.hours.get(start / HOUR_MS);
+      return { label: clockTime(new Date(start), timeZone, 'minutes'), share: counts && shareOf(counts) };
+    }),
+  });
+
+function shareOf({ answered, failed }: AnswerCounts): number | undefined {
+  return answered + failed === 0 ? undefined : answered / (answered + failed);
+}
+
+function badgeOf(share: number | undefined): { readonly tone: string; readonly label: string } {
+  if (share === undefined) return { tone: '', label: 'No calls' };
+  if (share >= WELL) return { tone: 'ok', label: 'Answering' };
+  return share >= MOSTLY ? { tone: 'warn', label: 'Some calls fail' } : { tone: 'bad', label: 'Most calls fail' };
+}
+
+type Rows = readonly { readonly badge: { readonly tone: string }; readonly share: number | undefined }[];
+
+const toneOf = (rows: Rows): string =>
+  ['bad', 'warn'].find((tone) => rows.some(({ badge }) => badge.tone === tone)) ?? 'ok';
+
+function verdictOf(rows: Rows): string {
+  const failing = rows.filter(({ badge }) => badge.tone === 'bad' || badge.tone === 'warn').length;
+  if (failing > 0)
+    return `Calls of ${failing === 1 ? 'one model' : `${failing} models`} have failed in the last 24 hours`;
+  return rows.some(({ share }) => share !== undefined)
+    ? 'Every model that was called has answered'
+    : 'The service takes calls';
+}

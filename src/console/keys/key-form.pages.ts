@@ -1,0 +1,137 @@
+import { Injectable } from '@nestjs/common';
+import { groupOfViewer } from '../../catalog/index.js';
+import { Clock, dayOf, ZERO } from '../../platform/shared/index.js';
+import { amountOf, Form, type FormBody, Page, Redirect } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
+import { type CreatedApiKey, KeyChangedMeanwhile, type OwnKey, OwnKeys } from '../../keys/index.js';
+import { KeyChoices } from './key-choices.js';
+import { differencesOf } from './key-conflict.js';
+import { expiryView } from './key-expiry.js';
+import { badgeOf, crumbsTo, limitsText, paceText, usualHints } from './key-facts.js';
+import { KeyChangeForm, KeyForm, RaiseForm } from './key-form.js';
+import { limitsOf } from './key-limits.js';
+import { settingsOf, valuesOf } from './key-settings.view.js';
+
+/** What has been typed into the forms of a key. */
+interface Filled {
+  readonly settings?: Form<KeyChangeForm>;
+  readonly raise?: Form<RaiseForm>;
+  readonly differences?: ReturnType<typeof differencesOf>;
+}
+
+/** The form of a new key and of one that there is. */
+@Injectable()
+export class KeyFormPages {
+  constructor(
+    private readonly keys: OwnKeys,
+    private readonly choices: KeyChoices,
+    private readonly clock: Clock,
+  ) {}
+
+  newKey(visitor: Visitor, form?: Form<KeyForm>): Page {
+    return new Page('keys/new', {
+      title: 'New key',
+      width: 'narrow',
+      data: {
+        form: form ?? Form.empty<KeyForm>({ group: groupOfViewer(visitor) }),
+        groups: this.choices.groups(visitor),
+        groupsHint: this.choices.groupsHint(visitor),
+        models: this.choices.models(visitor),
+        usual: usualHints(this.choices.usualLimits()),
+        crumbs: crumbsTo('New'),
+      },
+    });
+  }
+
+  /** Undefined when the form is refused. */
+  create(visitor: Visitor, form: Form<KeyForm>): Promise<CreatedApiKey | undefined> {
+    return form.attempt(async (value) => this.keys.create(visitor, settingsOf(value, visitor, this.today(visitor))));
+  }
+
+  async edit(visitor: Visitor, id: string): Promise<Page> {
+    return this.page(visitor, await this.keys.get({ accountId: visitor.accountId, id }));
+  }
+
+  async save(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
+    const own = { accountId: visitor.accountId, id };
+    const settings = Form.read(KeyChangeForm, body);
+    const before = await this.keys.get(own);
+    try {
+      const saved = await settings.attempt(async (value) => {
+        const changed = settingsOf(value, visitor, this.today(visitor), before);
+        await this.keys.change(visitor, id, Number(value.version), changed);
+        return this.keys.get(own);
+      });
+      return saved === undefined ? this.page(visitor, before, { settings }) : new Redirect('/keys', told(saved));
+    } catch (error) {
+      if (!(error instanceof KeyChangedMeanwhile)) throw error;
+      return this.conflictPage(visitor, await this.keys.get(own), settings);
+    }
+  }
+
+  async raise(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
+    const own = { accountId: visitor.accountId, id };
+    const raise = Form.read(RaiseForm, body);
+    const raised = await raise.attempt(async ({ quota }) => this.keys.raiseQuota(own, amountOf(quota) ?? ZERO));
+    const key = await this.keys.get(own);
+    return raised === undefined ? this.page(visitor, key, { raise }) : new Redirect('/keys', told(key));
+  }
+
+  /** Saved over somebody else's change: shows both and asks again, now about the version that there is. */
+  private conflictPage(visitor: Visitor, key: OwnKey, settings: Form<KeyChangeForm>): Page {
+    const differences = differencesOf(valuesOf(key, visitor.timeZone), settings.values);
+    return this.page(visitor, key, { settings, differences });
+  }
+
+  private page(visitor: Visitor, key: OwnKey, { settings, raise, differences }: Filled = {}): Page {
+    const shown = settings ?? Form.empty<KeyChangeForm>(valuesOf(key, visitor.timeZone));
+    return new Page(key.state === 'deleted' ? 'keys/deleted' : 'keys/edit', {
+      title: `Key “${key.name}”`,
+      width: 'narrow',
+      ...(differences && { status: 409 }),
+      data: {
+        ...this.facts(visitor, key),
+        // The one of the two that may have been refused.
+        form: raise ?? shown,
+        settings: shown,
+        raise,
+        ids: raise && { quota: 'raise' },
+        differences,
+        // What is saved over: what was shown, unless what there is now is shown beside it.
+        version: differences ? key.version : shown.values['version'],
+      },
+    });
+  }
+
+  private facts(visitor: Visitor, key: OwnKey): Readonly<Record<string, unknown>> {
+    return {
+      key: { id: key.id, name: key.name, hint: key.hint, used: key.used, createdAt: key.createdAt },
+      badge: badgeOf(key),
+      enabled: key.state === 'enabled',
+      limits: limitsOf(key),
+      hasQuota: key.quota !== undefined,
+      lastUsedAt: key.lastUsedAt,
+      expiry: expiryView(key.expiresAt, visitor.timeZone, this.clock.date()),
+      groupText: this.choices.groupOf(key),
+      groups: this.choices.groups(visitor, key),
+      groupsHint: this.choices.groupsHint(visitor),
+      models: this.choices.models(visitor, key),
+      usual: usualHints(this.choices.usualLimits()),
+      crumbs: crumbsTo('Edit', key),
+    };
+  }
+
+  private today({ timeZone }: Visitor): string {
+    return dayOf(this.clock.date(), timeZone);
+  }
+}
+
+/** What was saved, with the amounts as they were understood. */
+function told(key: OwnKey): { tone: 'ok'; title: string; text: string } {
+  const pace = paceText(key);
+  return {
+    tone: 'ok',
+    title: `Key “${key.name}” saved`,
+    text: `It may spend: ${limitsText(key).toLowerCase()}${pace && `; at most ${pace}`}. Calls follow at once.`,
+  };
+}

@@ -1,0 +1,114 @@
+import { Transform } from 'class-transformer';
+import { IsIn, IsString, Matches, ValidateBy } from 'class-validator';
+import { LARGEST_LIMIT } from '../../platform/limits/index.js';
+import { isDay, nanos } from '../../platform/shared/index.js';
+import { IsAmount, IsCount } from '../web/index.js';
+import { networksFault } from './typed-networks.js';
+
+const NO_LIMIT = 'Enter dollars, such as 25 or 1,000.50, or leave it empty for no limit.';
+const CENT = nanos(10_000_000n);
+
+const Limit = (): PropertyDecorator => IsAmount({ message: NO_LIMIT, mayBeEmpty: true });
+
+const Rate = (): PropertyDecorator =>
+  IsCount({
+    message: 'Enter a whole number of 1 or more, or leave it empty for no limit of its own.',
+    least: 1,
+    most: LARGEST_LIMIT,
+  });
+
+/** Ticked boxes: none, one, or several. */
+const Ticked = (): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value : [value ?? []].flat()));
+
+/** What a ticked box sends; one that is not ticked sends nothing. */
+export const TICKED = 'yes';
+
+const Box = (): PropertyDecorator => IsIn([TICKED, ''], { message: 'Tick the box or leave it empty.' });
+
+/** The settings of a key as they are typed; each field is always there. */
+export class KeyForm {
+  @Matches(/^\s*[^\p{Cc}]{0,59}[^\p{Cc}\s]\s*$/u, {
+    message: 'Enter a name of 1 to 60 characters, such as that of the tool that will use the key.',
+  })
+  readonly name: string = '';
+
+  /** The name of a group. */
+  @IsString({ message: 'Choose a group.' })
+  readonly group: string = '';
+
+  @Limit()
+  readonly quota: string = '';
+
+  @Limit()
+  readonly daily: string = '';
+
+  @Limit()
+  readonly weekly: string = '';
+
+  @Limit()
+  readonly monthly: string = '';
+
+  @Rate()
+  readonly callsPerMinute: string = '';
+
+  @Rate()
+  readonly tokensPerMinute: string = '';
+
+  /** At the same time. */
+  @Rate()
+  readonly concurrency: string = '';
+
+  /** The last day on which it is accepted. */
+  @ValidateBy(
+    {
+      name: 'isDayOrNothing',
+      validator: { validate: (value) => value === '' || (typeof value === 'string' && isDay(value)) },
+    },
+    { message: 'Enter a date, or leave it empty if the key is not to expire.' },
+  )
+  readonly expires: string = '';
+
+  /** One on each line; none: anywhere. */
+  @ValidateBy({
+    name: 'areNetworks',
+    validator: {
+      validate: (value) => networksFault(value) === undefined,
+      defaultMessage: (of) => networksFault(of?.value) ?? '',
+    },
+  })
+  readonly networks: string = '';
+
+  /** None ticked: all. */
+  @Ticked()
+  @IsString({ each: true, message: 'Tick models of the list.' })
+  readonly models: readonly string[] = [];
+
+  @Box()
+  readonly strict: string = '';
+
+  @Box()
+  readonly neverStores: string = '';
+}
+
+/** The same over a key that there is. */
+export class KeyChangeForm extends KeyForm {
+  /** Of the key, when its settings were shown. */
+  @Matches(/^\d{1,9}$/, { message: 'Open the page again: it was not complete.' })
+  readonly version: string = '';
+}
+
+export class RaiseForm {
+  @IsAmount({ message: 'Enter how many dollars to add, 0.01 or more.', least: CENT })
+  readonly quota: string = '';
+}
+
+export class NameForm {
+  @Matches(/^\s*[^\p{Cc}]{0,59}[^\p{Cc}\s]\s*$/u, { message: 'Enter a name of 1 to 60 characters for the new key.' })
+  readonly name: string = '';
+}
+
+export class ConfirmForm {
+  @IsString()
+  readonly confirm: string = '';
+}

@@ -1,0 +1,78 @@
+import { Body, Controller, Get, Post } from '@nestjs/common';
+import { IsEmail, IsNotEmpty, IsString } from 'class-validator';
+import { besideField, SignIn, type Visit, type Visitor } from '../../auth/index.js';
+import { SignedIn } from '../access/index.js';
+import { Clock, Secret } from '../../platform/shared/index.js';
+import { CurrentVisit, CurrentVisitor, Form, type FormBody, Page, Redirect } from '../web/index.js';
+import { AddressChange } from '../../keys/onboarding/index.js';
+import { CodeForm } from './code.form.js';
+import { asCodeFault, tellSentJustNow } from './verify.controller.js';
+import { sentMail } from './verify.view.js';
+
+class EmailForm {
+  @IsEmail({ allow_utf8_local_part: false }, { message: 'Enter an address such as name@example.com.' })
+  readonly email: string = '';
+
+  @IsString({ message: 'Enter the password that you sign in with now.' })
+  @IsNotEmpty({ message: 'Enter the password that you sign in with now.' })
+  readonly currentPassword: string = '';
+}
+
+/** Another address for an account: entered here, confirmed by a code from its mail. */
+@Controller('account/email')
+@SignedIn()
+export class AccountEmailController {
+  constructor(
+    private readonly change: AddressChange,
+    private readonly signIn: SignIn,
+    private readonly clock: Clock,
+  ) {}
+
+  @Get()
+  show(@CurrentVisitor() visitor: Visitor): Promise<Page> {
+    return this.page(visitor, { form: Form.empty() });
+  }
+
+  @Post()
+  async request(
+    @Body() body: FormBody,
+    @CurrentVisit() visit: Visit,
+    @CurrentVisitor() visitor: Visitor,
+  ): Promise<Page | Redirect> {
+    const form = Form.read(EmailForm, body);
+    const next = await form.attempt((value) => this.requested(visitor, value, visit));
+    return next ?? this.page(visitor, { form });
+  }
+
+  @Post('confirm')
+  async confirm(@Body() body: FormBody, @CurrentVisitor() visitor: Visitor): Promise<Page | Redirect> {
+    const form = Form.read(CodeForm, body);
+    const confirmed = await form.attempt(({ code }) => this.change.confirm(visitor, code).catch(asCodeFault));
+    return confirmed ? new Redirect('/account', CONFIRMED) : this.page(visitor, { form, codeRefused: true });
+  }
+
+  @Post('resend')
+  resend(@CurrentVisit() visit: Visit, @CurrentVisitor() visitor: Visitor): Promise<Redirect> {
+    return this.change.sendAgain(visitor, visit).then(() => HERE(SENT), tellSentJustNow('/account/email'));
+  }
+
+  private async requested(visitor: Visitor, { email, currentPassword }: EmailForm, visit: Visit): Promise<Redirect> {
+    await this.signIn.confirm(visitor, new Secret(currentPassword)).catch(besideField('currentPassword'));
+    return this.change.request(visitor, email, visit).then(() => HERE(SENT), tellSentJustNow('/account/email'));
+  }
+
+  private async page(visitor: Visitor, data: { form: Form<object>; codeRefused?: boolean }): Promise<Page> {
+    const waiting = await this.change.waiting(visitor);
+    const sent = waiting && sentMail(waiting.email, waiting, this.clock.date());
+    return new Page('account/email', {
+      title: 'Change e-mail address',
+      width: 'narrow',
+      data: { ...data, email: visitor.email, sent, crumbs: CRUMBS },
+    });
+  }
+}
+
+const CRUMBS = [{ href: '/account', label: 'Account' }, { label: 'E-mail' }];
+const CONFIRMED = { tone: 'ok', title: 'Address changed', text: 'Sign in with it from now on.' } as const;
+const SENT = { tone: 'ok', title: 'A mail is on its way', text: 'Enter its code here, or follow its link.' } as const;
+const HERE = (flash: typeof SENT): Redirect => new Redirect('/account/email', flash);

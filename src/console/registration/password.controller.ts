@@ -1,0 +1,90 @@
+import { Body, Controller, Get, Post, Query } from '@nestjs/common';
+import { IsEmail, IsOptional, MinLength } from 'class-validator';
+import { LIFETIME_MINUTES, LinkRefused, type OpenedLink, type Visit } from '../../auth/index.js';
+import { Public } from '../access/index.js';
+import { Secret } from '../../platform/shared/index.js';
+import { CurrentVisit, Form, type FormBody, Page, Redirect } from '../web/index.js';
+import { PasswordResets } from '../../keys/onboarding/index.js';
+import { tellSentJustNow } from './verify.controller.js';
+import { formPage } from './verify.view.js';
+
+class ForgotForm {
+  @IsEmail({ allow_utf8_local_part: false }, { message: 'Enter the address that you registered with.' })
+  readonly email: string = '';
+}
+
+class ResetForm {
+  @MinLength(12, { message: 'Use at least 12 characters. A sentence works well.' })
+  readonly password: string = '';
+
+  @IsOptional()
+  readonly t?: unknown;
+
+  /** For password managers alone. */
+  @IsOptional()
+  readonly email?: unknown;
+}
+
+/** New passwords, by a link that comes by mail. */
+@Controller()
+@Public()
+export class PasswordController {
+  constructor(private readonly resets: PasswordResets) {}
+
+  @Get('forgot')
+  ask(): Page {
+    return formPage('forgot', 'Choose a new password', { form: Form.empty() });
+  }
+
+  /** Whether the address is known is not told. */
+  @Post('forgot')
+  async request(@Body() body: FormBody, @CurrentVisit() { ip }: Visit): Promise<Page> {
+    const form = Form.read(ForgotForm, body);
+    if (form.value === undefined) return formPage('forgot', 'Choose a new password', { form });
+    await this.resets.request(form.value.email, ip);
+    return formPage('forgot', 'Check your mail', { asked: true, minutes: LIFETIME_MINUTES });
+  }
+
+  @Get('reset')
+  async open(@Query('t') t: unknown): Promise<Page> {
+    return resetPage(await this.link(t), t, Form.empty());
+  }
+
+  @Post('reset')
+  async choose(@Body() body: FormBody): Promise<Page | Redirect> {
+    const { t } = body;
+    const link = await this.link(t);
+    const form = Form.read(ResetForm, body);
+    if (link?.state !== 'open') return resetPage(link, t, Form.empty());
+    const done = await form.attempt(({ password }) => this.chosen(t, password));
+    return done ? new Redirect('/sign-in', CHANGED) : resetPage(link, t, form);
+  }
+
+  @Post('reset/renew')
+  async renew(@Body() { t }: FormBody, @CurrentVisit() { ip }: Visit): Promise<Page | Redirect> {
+    if ((await this.link(t)) === undefined) return resetPage(undefined, t, Form.empty());
+    return this.resets.renew(String(t), ip).then(() => new Redirect('/sign-in', SENT), tellSentJustNow('/sign-in'));
+  }
+
+  private async chosen(t: unknown, password: string): Promise<true> {
+    await this.resets.choose(String(t), new Secret(password));
+    return true;
+  }
+
+  /** Undefined: the link is not valid any more. */
+  private link(t: unknown): Promise<OpenedLink | undefined> {
+    return this.resets.open(typeof t === 'string' ? t : '').catch((error: unknown) => {
+      if (error instanceof LinkRefused) return undefined;
+      throw error;
+    });
+  }
+}
+
+const CHANGED = { tone: 'ok', title: 'Password set', text: 'Sign in with it.' } as const;
+const SENT = { tone: 'ok', title: 'A mail is on its way', text: 'Its link is the one that works.' } as const;
+
+function resetPage(link: OpenedLink | undefined, t: unknown, form: Form<ResetForm>): Page {
+  const { state = 'unknown', verification } = link ?? {};
+  const invited = verification?.purpose === 'invite';
+  return formPage('reset', 'Choose a password', { form, token: t, state, email: verification?.email, invited });
+}

@@ -1,0 +1,70 @@
+import { Body, Controller, Get, Post, Res } from '@nestjs/common';
+import { IsEmail, IsNotEmpty, IsString, MaxLength, MinLength } from 'class-validator';
+import type { FastifyReply } from 'fastify';
+import { Public } from '../access/index.js';
+import { Secret } from '../../platform/shared/index.js';
+import { CurrentVisit, Form, type FormBody, FormOrigin, Page, Redirect, VisitCookies, Trimmed } from '../web/index.js';
+import { type Visit } from '../../auth/index.js';
+import { Registrations, SignUpRules } from '../../keys/onboarding/index.js';
+
+class RegistrationForm {
+  @Trimmed()
+  @IsNotEmpty({ message: 'Enter your name.' })
+  @MaxLength(100, { message: 'Enter a name of at most 100 characters.' })
+  readonly name: string = '';
+
+  @Trimmed()
+  @IsEmail({ allow_utf8_local_part: false }, { message: 'Enter an address such as name@example.com.' })
+  readonly email: string = '';
+
+  @MinLength(12, { message: 'Use at least 12 characters. A sentence works well.' })
+  readonly password: string = '';
+
+  @IsString({ message: 'Enter the invitation code that you were given.' })
+  readonly invitation: string = '';
+}
+
+@Controller('register')
+@Public()
+export class RegistrationController {
+  constructor(
+    private readonly registrations: Registrations,
+    private readonly rules: SignUpRules,
+    private readonly cookies: VisitCookies,
+    private readonly forms: FormOrigin,
+  ) {}
+
+  @Get()
+  show(@CurrentVisit() { visitor }: Visit): Page | Redirect {
+    return visitor === undefined ? this.page(Form.empty<RegistrationForm>()) : new Redirect('/');
+  }
+
+  /** From here on the browser is known by another token: nobody who gave it the old one sees what it waits for. */
+  @Post()
+  async begin(
+    @Body() body: FormBody,
+    @CurrentVisit() { ip }: Visit,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Page | Redirect> {
+    const form = Form.read(RegistrationForm, body);
+    const token = this.cookies.newToken();
+    const begun = await form.attempt((value) => this.begun(value, this.forms.tokenFor(token), ip));
+    if (begun === undefined) return this.page(form);
+    this.cookies.setToken(reply, token);
+    return new Redirect('/verify');
+  }
+
+  private async begun({ password, ...entered }: RegistrationForm, visitKey: string, ip: string): Promise<true> {
+    await this.registrations.begin({ ...entered, password: new Secret(password) }, visitKey, ip);
+    return true;
+  }
+
+  private page(form: Form<RegistrationForm>): Page {
+    const { closed, invitationNeeded, domains } = this.rules;
+    if (closed) return new Page('onboarding/closed', { title: 'Ask for access', layout: 'auth' });
+    const shown =
+      domains.length > 0 ? `An address that ends in ${domains.map((name) => `@${name}`).join(' or ')}.` : '';
+    const data = { form, invitationNeeded, domains: shown };
+    return new Page('onboarding/register', { title: 'Create account', layout: 'auth', data });
+  }
+}

@@ -1,0 +1,142 @@
+import { aCallAttempt, aRecordedCall } from '../../../test/support/recorded-calls.js';
+import { nanos } from '../../platform/shared/index.js';
+import type { CallAttempt } from '../../usage/calls/call-details.js';
+import type { RecordedCall } from '../../usage/calls/recorded-call.js';
+import { callSteps } from './call-steps.js';
+
+const REFUSED: Partial<RecordedCall> = { status: 'refused', cost: nanos(0n), attempts: 0, durationMs: 12 };
+
+/** What stands in the table: name, at, took, outcome. */
+const rows = (call: Partial<RecordedCall>, attempts: readonly CallAttempt[] = [], asOperator = false) =>
+  callSteps(aRecordedCall(call), attempts, asOperator).map(({ name, atMs, tookMs, outcome }) => [
+    name,
+    atMs,
+    tookMs,
+    outcome,
+  ]);
+
+describe('the steps of a call', () => {
+  it('are what came before the hold, the hold, the attempt with its phases, and the settlement', () => {
+    expect(rows({ settleWaitMs: 3 }, [aCallAttempt({ begunMs: 9, durationMs: 985 })])).toEqual([
+      ['Accepted and checked', 0, 4, 'key, limits'],
+      ['Money held', 4, 3, 'balance, quota, budgets'],
+      ['Choose an upstream', 7, 2, ''],
+      ['Attempt 1', 9, 985, 'completed'],
+      ['Connect', 9, 20, ''],
+      ['Wait for the answer', 29, 180, ''],
+      ['Wait for the first token', 209, 93, ''],
+      ['Stream', 302, 692, ''],
+      ['Finish the answer', 994, 6, undefined],
+      ['Settled', 1000, 3, 'charged $0.000001'],
+    ]);
+  });
+
+  it('leave out what took no time, but for the settlement, which is told', () => {
+    const shown = rows({ holdBegunMs: 1 }, [aCallAttempt({ begunMs: 4, durationMs: 995, connectMs: 0 })]);
+    expect(shown.map(([name]) => name)).toEqual([
+      'Money held',
+      'Attempt 1',
+      'Wait for the answer',
+      'Wait for the first token',
+      'Stream',
+      'Settled',
+    ]);
+    expect(shown.at(-1)).toEqual(['Settled', 1000, 0, 'charged $0.000001']);
+  });
+
+  it('name the channel to operators alone', () => {
+    expect(rows({}, [aCallAttempt()], true)).toContainEqual(['Attempt 1', 7, 993, 'completed, 200, main, their-m']);
+    expect(JSON.stringify(rows({}, [aCallAttempt()]))).not.toContain('main');
+  });
+
+  it('show the pause before a retry, and what else was between two attempts', () => {
+    const fault = { outcome: 'server_is_overloaded', upstreamStatus: 503, firstTokenMs: null, durationMs: 100 };
+    const failed = aCallAttempt({ ...fault, headersMs: 90, firstByteMs: 90 });
+    const second = aCallAttempt({ ordinal: 2, begunMs: 240, durationMs: 760 });
+    const waits = { back_off: { count: 1, ms: 80, spans: [[110, 80]] } } as const;
+    const shown = rows({ waits }, [failed, second]);
+    const begin = shown.findIndex(([name]) => name === 'Choose an upstream');
+    expect(shown.slice(begin, begin + 4)).toEqual([
+      ['Choose an upstream', 107, 3, ''],
+      ['Pause before retry', 110, 80, 'so that a fault may pass'],
+      ['Choose an upstream', 190, 50, ''],
+      ['Attempt 2', 240, 760, 'completed'],
+    ]);
+  });
+
+  it('show pauses by the client and waits for money within the last attempt, each kind on one line', () => {
+    const waits = {
+      client: {
+        count: 3,
+        ms: 250,
+        spans: [
+          [400, 100],
+          [600, 160],
+        ],
+      },
+      credit: { count: 1, ms: 20, spans: [[320, 20]] },
+    } as const;
+    const steps = callSteps(aRecordedCall({ waits }), [aCallAttempt()], false);
+    expect(steps.filter(({ bars }) => bars !== undefined)).toMatchObject([
+      {
+        name: 'Paused by the client',
+        atMs: 400,
+        tookMs: 250,
+        bars: [
+          { atMs: 400, tookMs: 100 },
+          { atMs: 600, tookMs: 160 },
+        ],
+        rank: 'part',
+        outcome: '3 times',
+      },
+      { name: 'Wait for a larger hold', atMs: 320, tookMs: 20, rank: 'part', outcome: '' },
+    ]);
+    expect(steps.findIndex(({ name }) => name === 'Paused by the client')).toBeGreaterThan(
+      steps.findIndex(({ name }) => name === 'Stream'),
+    );
+  });
+
+  it('of a call that was refused end with what refused it, and nothing is settled', () => {
+    const before = { ...REFUSED, holdBegunMs: null, holdMs: null, errorReason: 'invalid request' };
+    expect(rows(before)).toEqual([['Checked: refused', 0, 12, 'invalid request']]);
+    expect(rows({ ...REFUSED, errorReason: 'insufficient quota' })).toEqual([
+      ['Accepted and checked', 0, 4, 'key, limits'],
+      ['Hold refused', 4, 3, 'insufficient quota'],
+    ]);
+  });
+
+  it('of a call that no upstream could be found for say so', () => {
+    const none = { status: 'failed', attempts: 0, cost: nanos(0n), errorReason: 'model unavailable' };
+    expect(rows(none)).toEqual([
+      ['Accepted and checked', 0, 4, 'key, limits'],
+      ['Money held', 4, 3, 'balance, quota, budgets'],
+      ['Choose an upstream', 7, 993, 'model unavailable'],
+      ['Settled', 1000, 0, 'not charged'],
+    ]);
+  });
+
+  it('of a call whose client left before a hold was asked for say so', () => {
+    const left = { status: 'cancelled', attempts: 0, cost: nanos(0n), errorReason: 'context canceled' };
+    expect(rows({ ...left, holdBegunMs: null, holdMs: null })).toEqual([
+      ['Accepted and checked', 0, 1000, 'context canceled'],
+      ['Settled', 1000, 0, 'not charged'],
+    ]);
+  });
+
+  it('of a call that was given the answer of another one name that', () => {
+    const guest = { attempts: 0, cost: nanos(0n), holdBegunMs: null, holdMs: null };
+    const waits = { client: { count: 1, ms: 400, spans: [[100, 400]] } } as const;
+    expect(rows({ ...guest, waits, errorMessage: '(shared with req_9)' })).toEqual([
+      ['Shared answer', 0, 1000, 'of req_9'],
+      ['Paused by the client', 100, 400, ''],
+      ['Settled', 1000, 0, 'not charged'],
+    ]);
+  });
+
+  it('of a call from before its times were recorded are as they were', () => {
+    const old = { holdBegunMs: null, holdMs: null, settleWaitMs: null };
+    const steps = rows(old, [aCallAttempt({ durationMs: 900 })]);
+    expect(steps[0]).toEqual(['Accepted, money held', 0, 7, 'key, limits, balance']);
+    expect(steps.at(-1)).toEqual(['Settled', 1000, null, 'charged $0.000001']);
+  });
+});

@@ -1,0 +1,180 @@
+import { parseUsd } from '../../platform/shared/index.js';
+import { times } from '../../platform/format/index.js';
+import type { CostLine, RecordedCall, ShownSnapshot } from '../../usage/index.js';
+
+/** An amount with every digit that it has: `$0.03` and `3528`. */
+export interface ExactAmount {
+  readonly head: string;
+  readonly tail: string;
+}
+
+interface Factor {
+  readonly label: string;
+  readonly text: string;
+}
+
+interface PassFormula {
+  readonly model: string;
+  readonly lines: readonly FormulaLine[];
+  readonly factors: readonly Factor[];
+  readonly amount: ExactAmount;
+}
+
+interface FormulaLine {
+  readonly label: string;
+  /** Tokens, or uses of what is paid by use. */
+  readonly tokens: number;
+  /** Nano-dollars for a million tokens, or for a use. */
+  readonly price: bigint;
+  /** Whether it is paid by use. */
+  readonly each: boolean;
+  readonly amount: ExactAmount;
+}
+
+/**
+ * How a charge came about. Every amount is exact: the lines come to the subtotal, that and the factors to the charge,
+ * with the amounts of passes on top.
+ */
+export interface CostFormula {
+  readonly lines: readonly FormulaLine[];
+  readonly subtotal: ExactAmount;
+  readonly factors: readonly Factor[];
+  /** What other models did for it, each with its lines and factors as above. */
+  readonly passes: readonly PassFormula[];
+  /** What is added or left out after that; only where it is something. */
+  readonly corrections: readonly { readonly label: string; readonly amount: ExactAmount }[];
+  readonly charged: ExactAmount;
+  /** Whether anything stands between the lines and the charge. */
+  readonly adjusted: boolean;
+}
+
+/**
+ * Amounts here are in units of 10^-45 dollars, a nano-dollar in millionths six times: prices are per million tokens and
+ * each of the five multipliers is in millionths, so that none of them is ever rounded.
+ */
+const PER_NANO = 10n ** 36n;
+const MILLION = 10n ** 6n;
+/** A line without the multipliers. */
+const PER_LINE = MILLION ** 5n;
+
+const LABELS: Readonly<Record<string, string>> = {
+  input: 'Prompt, not cached',
+  cache_read: 'Prompt, read from cache',
+  cache_write_5m: 'Prompt, written to cache',
+  cache_write_1h: 'Prompt, written to cache for an hour',
+  cache_write_12h: 'Prompt, written to cache for 12 hours',
+  image_input: 'Prompt, images',
+  audio_input: 'Prompt, sound',
+  output: 'Completion',
+  reasoning: 'Reasoning',
+  audio_output: 'Completion, sound',
+  'image_generation:text_input': 'Image generation, text read',
+  'image_generation:image_input': 'Image generation, images read',
+  'image_generation:text_output': 'Image generation, text written',
+  'image_generation:image_output': 'Image generation, images',
+  request_fee: 'Fee for a request',
+};
+
+/** What a formula is made of. */
+type PricedCall = Pick<RecordedCall, 'lines' | 'snapshot' | 'cost' | 'uncollected' | 'effort' | 'group'>;
+
+/** Undefined of a call that nothing was priced of. */
+export function costFormula(call: PricedCall): CostFormula | undefined {
+  const { lines, snapshot, cost } = call;
+  if (lines.length === 0 || snapshot === null || cost === null) return undefined;
+  const own = lines.filter(({ pass = 0 }) => pass === 0);
+  const subtotal = sumOf(own);
+  const factors = factorsOf(call, snapshot);
+  const passes = passesOf(call, snapshot);
+  const computed = passes.reduce((sum, pass) => sum + pass.by, multiplied(subtotal, factors));
+  const uncollected = (call.uncollected ?? 0n) * PER_NANO;
+  const rounding = cost * PER_NANO + uncollected - computed;
+  const corrections = [
+    { label: 'Rounded to a billionth of a dollar', by: rounding },
+    { label: 'Not charged: nothing was left', by: -uncollected },
+  ].filter(({ by }) => by !== 0n);
+  return {
+    lines: own.map((line) => formulaLine(line, own)),
+    subtotal: exact(subtotal),
+    factors: factors.map(factorText),
+    passes: passes.map(({ formula }) => formula),
+    corrections: corrections.map(({ label, by }) => ({ label, amount: exact(by) })),
+    charged: exact(cost * PER_NANO),
+    adjusted: factors.length + passes.length + corrections.length > 0,
+  };
+}
+
+interface Multiplier {
+  readonly label: string;
+  /** Millionths. */
+  readonly by: bigint;
+}
+
+/** Those that change something. */
+const factorsOf = (call: PricedCall, snapshot: ShownSnapshot): readonly Multiplier[] =>
+  [
+    { label: `Service tier “${snapshot.service_tier ?? 'default'}”`, by: millionths(snapshot.service_tier_multiplier) },
+    { label: `Speed “${snapshot.speed ?? 'standard'}”`, by: millionths(snapshot.speed_multiplier) },
+    { label: `Region “${snapshot.geo ?? 'global'}”`, by: millionths(snapshot.geo_multiplier) },
+    { label: `Effort “${call.effort}”`, by: millionths(snapshot.effort_multiplier) },
+    { label: `Group “${call.group}”`, by: millionths(snapshot.group_multiplier) },
+  ].filter(({ by }) => by !== MILLION);
+
+const factorText = ({ label, by }: Multiplier): Factor => ({ label, text: times(by) });
+
+const sumOf = (lines: readonly CostLine[]): bigint => lines.reduce((sum, line) => sum + amountOf(line), 0n);
+
+/** An amount has room for the five multipliers: to have it multiplied by fewer loses nothing. */
+const multiplied = (amount: bigint, factors: readonly Multiplier[]): bigint =>
+  factors.reduce((product, { by }) => (product * by) / MILLION, amount);
+
+/** Each pass by the prices of its model: those of the call where the snapshot has none of its own. */
+function passesOf(call: PricedCall, snapshot: ShownSnapshot): readonly { formula: PassFormula; by: bigint }[] {
+  const ordinals = new Set(call.lines.flatMap(({ pass = 0 }) => (pass > 0 ? [pass] : [])));
+  return [...ordinals].map((ordinal) => {
+    const lines = call.lines.filter(({ pass }) => pass === ordinal);
+    const model = lines[0]?.model ?? '';
+    const factors = factorsOf(call, snapshot.models?.[model] ?? snapshot);
+    const by = multiplied(sumOf(lines), factors);
+    const shown = lines.map((line) => formulaLine(line, lines));
+    return { formula: { model, lines: shown, factors: factors.map(factorText), amount: exact(by) }, by };
+  });
+}
+
+const isFee = (item: string): boolean => item === 'request_fee' || item.startsWith('tool:');
+
+const amountOf = ({ item, quantity, price }: CostLine): bigint =>
+  BigInt(quantity) * parseUsd(price) * (isFee(item) ? MILLION : 1n) * PER_LINE;
+
+const formulaLine = (line: CostLine, all: readonly CostLine[]): FormulaLine => ({
+  label: labelOf(line.item, all),
+  tokens: line.quantity,
+  price: parseUsd(line.price),
+  each: isFee(line.item),
+  amount: exact(amountOf(line)),
+});
+
+function labelOf(item: string, all: readonly CostLine[]): string {
+  if (item.startsWith('tool:')) return `Tool “${item.slice(5)}”`;
+  if (item === 'input' && !all.some((line) => line.item.startsWith('cache'))) return 'Prompt';
+  return LABELS[item] ?? item;
+}
+
+/** A decimal with at most six digits after the point. */
+function millionths(text = '1'): bigint {
+  return parseUsd(text) / 1000n;
+}
+
+/** A multiplier as people read it: `× 0.80`. */
+export const multiplierText = (text: string): string => times(millionths(text));
+
+function exact(amount: bigint): ExactAmount {
+  const magnitude = amount < 0n ? -amount : amount;
+  const perDollar = PER_NANO * 10n ** 9n;
+  const fraction = (magnitude % perDollar).toString().padStart(45, '0');
+  const whole = (magnitude / perDollar).toString().replaceAll(/\B(?=(\d{3})+$)/g, ',');
+  return {
+    head: `${amount < 0n ? '−' : ''}$${whole}.${fraction.slice(0, 2)}`,
+    tail: fraction.slice(2, 6) + fraction.slice(6).replace(/0+$/, ''),
+  };
+}

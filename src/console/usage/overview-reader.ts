@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import { addDays, dayOf, startOfDay } from '../../platform/shared/index.js';
+import {
+  type LoggedCall,
+  type ModelTrouble,
+  modelTroubles,
+  type Percentiles,
+  type Query,
+  TimeLimitedReads,
+  type UsageFigures,
+  UsageLog,
+  type UsageSums,
+  UsageSumsReader,
+} from '../../usage/index.js';
+
+/** How an account's calls stand, all of one moment. */
+export interface UsageOverview {
+  /** By day where the reader is, the last one today, and by model: those that most was spent on, and the rest. */
+  readonly spend: UsageSums;
+  /** Of the last 24 hours. */
+  readonly lastDay: UsageFigures;
+  /** Likewise; undefined where no stream came to a first token. */
+  readonly firstTokens: Percentiles | undefined;
+  /** The last five of the last 30 days, newest first. */
+  readonly latest: readonly LoggedCall[];
+  readonly troubles: readonly ModelTrouble[];
+  /** Whether the account has ever had a call. */
+  readonly everUsed: boolean;
+}
+
+/** Whose, where they are, and how many days, today included. */
+export interface OverviewRequest {
+  readonly accountId: string;
+  readonly timeZone: string;
+  readonly days: number;
+  readonly now: Date;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const LATEST = 5;
+const EVER_USED = `
+  SELECT EXISTS (SELECT FROM calls WHERE account_id = $1)
+      OR EXISTS (SELECT FROM dropped_calls WHERE account_id = $1) AS used`;
+const LATEST_WITHIN_MS = 30 * DAY_MS;
+
+/** What the first page of an account shows of its calls. */
+@Injectable()
+export class UsageOverviewReader {
+  constructor(
+    private readonly reads: TimeLimitedReads,
+    private readonly log: UsageLog,
+    private readonly sums: UsageSumsReader,
+  ) {}
+
+  /** @throws RangeTooLarge */
+  read(request: OverviewRequest): Promise<UsageOverview> {
+    return this.reads.read((query) => this.readAll(query, request));
+  }
+
+  private async readAll(query: Query, { accountId, timeZone, days, now }: OverviewRequest): Promise<UsageOverview> {
+    // What began while this is read belongs to it too.
+    const since = (from: Date) => ({ accountId, from, to: new Date(now.getTime() + DAY_MS) });
+    const ago = (ms: number): Date => new Date(now.getTime() - ms);
+    const scale = { unit: 'day', timeZone } as const;
+    const lastDay = since(ago(DAY_MS));
+    const { total, times } = await this.sums.read(query, lastDay, scale);
+    const today = dayOf(now, timeZone);
+    const shown = {
+      accountId,
+      from: startOfDay(addDays(today, 1 - days), timeZone),
+      to: startOfDay(addDays(today, 1), timeZone),
+    };
+    const { calls: latest } = await this.log.page(query, since(ago(LATEST_WITHIN_MS)), undefined, LATEST);
+    return {
+      spend: await this.sums.read(query, shown, scale, 'model', 'cost'),
+      lastDay: total,
+      firstTokens: times.total.firstToken,
+      latest,
+      everUsed: latest.length > 0 || (await query<{ used: boolean }>(EVER_USED, [accountId]))[0]?.used === true,
+      troubles: await modelTroubles(query, accountId, lastDay.from),
+    };
+  }
+}

@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/shared/index.js';
+import { StoredAnswers } from '../../relay/stored-responses/index.js';
+import { Page, Redirect } from '../web/index.js';
+import { type Visitor } from '../../auth/index.js';
+import { type CallDetails, CallDetailsReader, CallNotFound, RangeTooLarge } from '../../usage/index.js';
+import { entryOf, LogPlaces } from './log-places.js';
+import { LogReader } from './log-reader.js';
+import { callPage } from './call.view.js';
+import { type AddressParts, filterOf, type UsageQuery, usageQuery } from './usage-query.js';
+import { logPage } from './usage-logs.view.js';
+
+const PATH = '/usage-logs/common';
+
+/** The pages of the log and of one call. */
+@Injectable()
+export class UsageLogsPages {
+  constructor(
+    private readonly log: LogReader,
+    private readonly details: CallDetailsReader,
+    private readonly places: LogPlaces,
+    private readonly clock: Clock,
+    private readonly answers: StoredAnswers,
+  ) {}
+
+  async list({ accountId, timeZone }: Visitor, parts: AddressParts): Promise<Page> {
+    const now = this.clock.date();
+    const query = usageQuery(parts, now, timeZone);
+    const entry = entryOf(parts);
+    const { start, lost } = this.places.startOf(PATH, entry);
+    try {
+      const opened = entry.open === undefined ? undefined : await this.opened(accountId, entry.open);
+      const filter = filterOf(query, accountId, now, timeZone);
+      const read = await this.log.read({ filter, timeZone, division: query.by || undefined, start, size: query.size });
+      const data = logPage({
+        ...read,
+        figures: read,
+        query,
+        entry: lost ? {} : entry,
+        opened,
+        lost,
+        newer: this.places.seal(PATH, read.page.newer),
+        older: this.places.seal(PATH, read.page.older),
+        calls: read.page.calls,
+      });
+      return new Page('usage-logs/list', { title: 'Usage', data });
+    } catch (error) {
+      if (!(error instanceof RangeTooLarge)) throw error;
+      return this.tooLarge(query, error);
+    }
+  }
+
+  async call({ accountId, operator, timeZone }: Visitor, id: string): Promise<Page> {
+    const details = await this.details.find(accountId, id);
+    const keptUntil = await this.answers.keptUntil(accountId, details.call.id);
+    const data = { ...callPage(details, this.clock.date(), { timeZone, operator, path: PATH }), keptUntil };
+    return new Page('usage-logs/call', { title: `Call of ${details.call.model || id}`, data });
+  }
+
+  /** Deletes the answer of a call that its client had kept. */
+  async forget({ accountId }: Visitor, id: string): Promise<Redirect> {
+    const { call } = await this.details.find(accountId, id);
+    await this.answers.forget(accountId, call.id);
+    return new Redirect(`/usage-logs/common/${call.id}`, {
+      tone: 'ok',
+      title: 'The answer is deleted',
+      text: 'Nothing of it is kept here any more: a request that continues it is refused.',
+    });
+  }
+
+  /** Filters as they were, and a way to a shorter range. */
+  private tooLarge(query: UsageQuery, error: RangeTooLarge): Page {
+    const data = logPage({
+      query,
+      entry: {},
+      calls: [],
+      newer: undefined,
+      older: undefined,
+      figures: undefined,
+      models: [],
+      groups: [],
+      keys: [],
+      opened: undefined,
+      everUsed: true,
+      lost: false,
+    });
+    return new Page('usage-logs/list', {
+      title: 'Usage',
+      status: 503,
+      data: { ...data, empty: undefined, tooLarge: error.message },
+    });
+  }
+
+  private async opened(accountId: string, id: string): Promise<CallDetails | undefined> {
+    try {
+      return await this.details.find(accountId, id);
+    } catch (error) {
+      if (error instanceof CallNotFound) return undefined;
+      throw error;
+    }
+  }
+}

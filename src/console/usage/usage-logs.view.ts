@@ -1,0 +1,122 @@
+import type { CallDetails, ChartScale, Division, LoggedCall, UsageSums } from '../../usage/index.js';
+import { openedCall } from './call.view.js';
+import { callRow } from './call-row.view.js';
+import { chipsOf, CLEARED, filters, kept, type LogChoices } from './log-filters.view.js';
+import type { LogEntry } from './log-places.js';
+import { usageCharts } from './usage-charts.view.js';
+import { DIVISIONS, logAddress, RANGES, type UsageQuery } from './usage-query.js';
+
+/** What the charts of a filter show. */
+export interface LogFigures {
+  readonly sums: UsageSums;
+  readonly scale: ChartScale;
+}
+
+export interface LogInput extends LogChoices {
+  readonly query: UsageQuery;
+  readonly entry: LogEntry;
+  readonly calls: readonly LoggedCall[];
+  /** Sealed cursors. */
+  readonly newer: string | undefined;
+  readonly older: string | undefined;
+  /** Undefined: they could not be read in time. */
+  readonly figures: LogFigures | undefined;
+  /** The call whose row is open. */
+  readonly opened: CallDetails | undefined;
+  /** Whether any call has been made, whatever the range and the filter. */
+  readonly everUsed: boolean;
+  /** The address had a cursor that is none of ours. */
+  readonly lost: boolean;
+  /** What is said of calls of the range that are not kept any more; undefined: all are. */
+  readonly missing?: string | undefined;
+}
+
+const DIVISION_LABELS: Readonly<Record<Division | '', string>> = {
+  '': 'Total',
+  model: 'By model',
+  key: 'By key',
+  channel: 'By channel',
+};
+
+/** What the page of the log shows. */
+export function logPage(input: LogInput) {
+  const { query, entry, calls, figures, opened } = input;
+  const seriesNames = new Map(input.keys.map(({ id, name }) => [id, name]));
+  const chips = chipsOf(query, input);
+  return {
+    ranges: [
+      ...RANGES.map(({ name, label }) => ({
+        label,
+        href: logAddress(query, { range: name }),
+        current: query.range === name,
+      })),
+      { label: 'Custom…', href: logAddress(query, { range: 'custom' }), current: query.range === 'custom' },
+    ],
+    divisions: (['', ...DIVISIONS[query.path]] as const).map((by) => ({
+      label: DIVISION_LABELS[by],
+      href: logAddress(query, { by }),
+      current: query.by === by,
+    })),
+    custom: query.range === 'custom' && {
+      from: query.from,
+      to: query.to,
+      keep: kept(query, { range: '', from: '', to: '' }),
+    },
+    // Nothing to choose from yet.
+    fresh: !input.everUsed && chips.length === 0,
+    problem: query.problem,
+    lost: input.lost,
+    missing: input.missing,
+    exportHref: logAddress({ ...query, by: '', size: 50 }, {}, '.csv'),
+    charts:
+      figures &&
+      usageCharts({
+        ...figures,
+        upToNow: isUpToNow(query),
+        chargeName: query.path === '/admin/calls' ? 'Charged' : 'Cost',
+        seriesNames,
+      }),
+    ...filters(query, input, chips),
+    rows: calls.map((call) => {
+      const isOpen = opened?.call.id === call.id;
+      const href = `${logAddress(query, { ...place(entry), ...(!isOpen && { open: call.id }) })}#c-${call.id}`;
+      return { ...callRow(call, href, isOpen), detail: isOpen && opened ? openedCall(opened, query.path) : undefined };
+    }),
+    newer: input.newer && logAddress(query, { after: input.newer }),
+    older: input.older && logAddress(query, { before: input.older }),
+    pagerText: `Newest first, ${query.size} a page`,
+    // Shown only when no row is.
+    empty: calls.length > 0 ? undefined : emptiness(input, chips.length > 0),
+  };
+}
+
+const isUpToNow = ({ request, range }: UsageQuery): boolean => request === '' && range !== 'custom';
+
+const place = ({ before, after }: LogEntry): LogEntry => ({ ...(before && { before }), ...(after && { after }) });
+
+function emptiness({ query, everUsed }: LogInput, filtered: boolean) {
+  if (query.request !== '')
+    return {
+      title: 'No call with this ID in your account',
+      text: 'The ID is in the header x-request-id of every answer, and begins with req_.',
+      action: { href: logAddress(query, CLEARED), label: 'Clear filters' },
+    };
+  if (filtered)
+    return {
+      title: 'No call matches these filters',
+      text: 'Other calls of this range may: take a filter away, or choose a longer range.',
+      action: { href: logAddress(query, CLEARED), label: 'Clear filters' },
+    };
+  if (everUsed)
+    return {
+      title: 'No calls in this range',
+      text: 'Calls before it are still there.',
+      action: { href: logAddress(query, { range: '30d' }), label: 'Show 30 days' },
+    };
+  return {
+    title: 'No calls yet',
+    text: 'Create a key and connect a client. Your first call appears here with its exact cost.',
+    action: { href: '/keys/new', label: 'Create your first key', icon: 'plus' },
+    other: { href: '/pricing', label: 'Browse models' },
+  };
+}

@@ -1,0 +1,46 @@
+import { IsString } from 'class-validator';
+import { type Nanos, ZERO } from '../../platform/shared/index.js';
+import { type FormBody, typedAmount } from '../web/index.js';
+import { isPayable, payableWords, type PaymentOffer } from '../../wallet/index.js';
+
+const CHOOSE = 'Choose an amount, or enter another one.';
+/** Not sent by our form as it is now. */
+const NOT_OFFERED = 'Choose one of the amounts, or enter another one.';
+
+/** How much to pay: one of the amounts that are offered, unless another one is typed. */
+export class PaymentForm {
+  @IsString({ message: CHOOSE })
+  readonly amount: string = '';
+
+  @IsString({ message: 'Enter one other amount, or leave it empty.' })
+  readonly other: string = '';
+}
+
+/** What is to be paid; nothing, where that is no amount. */
+export const amountIn = ({ amount, other }: PaymentForm): Nanos => typedAmount(isEmpty(other) ? amount : other) ?? ZERO;
+
+/**
+ * By field, what to enter there instead. A choice counts for nothing beside another amount that can be paid; beside one
+ * that cannot, both are told of at once, since that may be emptied as well as mended.
+ */
+export function faultsOf(
+  { amount = '', other = '' }: FormBody,
+  offer: PaymentOffer,
+): readonly (readonly [field: keyof PaymentForm, message: string])[] {
+  if (isEmpty(other)) return isEmpty(amount) ? [['amount', CHOOSE]] : choiceFaults(amount, offer);
+  const typed = amountOf(other);
+  if (typed !== undefined && isPayable(typed, offer)) return [];
+  return [...(isEmpty(amount) ? [] : choiceFaults(amount, offer)), ['other', payableWords(offer)]];
+}
+
+function choiceFaults(choice: Sent, { amounts }: PaymentOffer): readonly (readonly ['amount', string])[] {
+  const chosen = amountOf(choice);
+  return chosen !== undefined && amounts.includes(chosen) ? [] : [['amount', NOT_OFFERED]];
+}
+
+type Sent = FormBody[string];
+
+/** Undefined also of a field that was sent several times. */
+const amountOf = (sent: Sent): Nanos | undefined => (typeof sent === 'string' ? typedAmount(sent) : undefined);
+
+const isEmpty = (sent: Sent): boolean => typeof sent === 'string' && sent.trim() === '';

@@ -1,0 +1,58 @@
+import { nanos } from '../../platform/shared/index.js';
+import type { TopUpOrder } from '../../wallet/payments/top-up.js';
+import { paymentPage } from './payment.view.js';
+
+const USD = 1_000_000_000n;
+
+const anOrder = (over: Partial<TopUpOrder>): TopUpOrder => ({
+  id: 'top_1',
+  accountId: 'acc_1',
+  reference: 'cs_1',
+  payment: 'pi_1',
+  address: null,
+  amount: nanos(50n * USD),
+  state: 'paid',
+  reason: '',
+  takenBack: nanos(0n),
+  createdAt: new Date(0),
+  paidAt: new Date(0),
+  ...over,
+});
+
+const NOW = new Date('2026-11-20T12:00:00Z');
+const ADDRESS = 'https://checkout.stripe.example/c/pay/cs_1';
+const anOpenOrder = (minutesAgo: number, over: Partial<TopUpOrder> = {}): TopUpOrder =>
+  anOrder({
+    state: 'pending',
+    payment: null,
+    address: ADDRESS,
+    paidAt: null,
+    createdAt: new Date(NOW.getTime() - minutesAgo * 60_000),
+    ...over,
+  });
+
+describe('the page of a payment', () => {
+  it('says how much of it was taken back, and by whom', () => {
+    const partly = paymentPage(anOrder({ state: 'partly_refunded', takenBack: nanos(4n * USD) }), undefined, NOW);
+    expect(partly.title).toBe('$4.00 of $50.00 taken back');
+    expect(partly.text).toMatch(/^It was given back to you\. /);
+    const whole = paymentPage(anOrder({ state: 'disputed', takenBack: nanos(50n * USD) }), undefined, NOW);
+    expect(whole.title).toBe('$50.00 taken back');
+    expect(whole.text).toMatch(/^Your bank has disputed the payment\. /);
+  });
+
+  it.each([
+    ['that is open', anOpenOrder(59), 'Pay $50.00', 'Not paid yet', ADDRESS],
+    ['that is too old to be paid', anOpenOrder(61), '$50.00 not paid', 'Not paid yet', null],
+    [
+      'whose money is on its way',
+      anOpenOrder(5, { payment: 'pi_1' }),
+      '$50.00 being confirmed',
+      'Being confirmed',
+      null,
+    ],
+    ['that was not begun', anOpenOrder(5, { state: 'created', address: null }), '$50.00 not begun', 'Not begun', null],
+  ])('says of one %s how it stands, and leads to where it is paid or nowhere', (_, order, title, label, payAt) => {
+    expect(paymentPage(order, undefined, NOW)).toMatchObject({ title, badge: { label }, payAt });
+  });
+});

@@ -1,0 +1,119 @@
+import { usd } from '../../platform/format/index.js';
+import { payableAt, type TopUpOrder, type TopUpState } from '../../wallet/index.js';
+
+interface PaymentWords {
+  readonly badge: { readonly tone: string; readonly label: string };
+  readonly title: string;
+  readonly text: string;
+}
+
+const BADGES: Readonly<Record<TopUpState, PaymentWords['badge']>> = {
+  created: { tone: '', label: 'Not begun' },
+  pending: { tone: 'warn', label: 'Not paid yet' },
+  paid: { tone: 'ok', label: 'Paid' },
+  failed: { tone: 'bad', label: 'Failed' },
+  expired: { tone: '', label: 'Expired' },
+  partly_refunded: { tone: 'warn', label: 'Partly refunded' },
+  refunded: { tone: 'warn', label: 'Refunded' },
+  disputed: { tone: 'bad', label: 'Disputed' },
+};
+
+/** Of what somebody has paid, and the provider or a bank has not told yet. */
+const BEING_CONFIRMED: PaymentWords['badge'] = { tone: 'warn', label: 'Being confirmed' };
+
+/** How a payment stands, in a list. */
+export const badgeOf = ({ state, payment }: Pick<TopUpOrder, 'state' | 'payment'>): PaymentWords['badge'] =>
+  state === 'pending' && payment !== null ? BEING_CONFIRMED : BADGES[state];
+
+/** Why nothing came of a payment, as a sentence; empty: nothing is wrong. */
+export function whyNotPaid({ state, payment, reason }: Pick<TopUpOrder, 'state' | 'payment' | 'reason'>): string {
+  if (state === 'created') return 'Its payment page was not opened. Nothing was taken.';
+  if (state === 'failed' || state === 'expired') return `${reason ? `${sentence(reason)} ` : ''}Nothing was taken.`;
+  return state === 'pending' && payment === null && reason !== '' ? `${sentence(reason)} You can try again.` : '';
+}
+
+/** How an order stands, on one line. */
+export const paymentWords = (order: Pick<TopUpOrder, 'state' | 'payment' | 'reason'>): string =>
+  [`${badgeOf(order).label}.`, whyNotPaid(order)].filter(Boolean).join(' ');
+
+const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+/** What the page of a payment shows. @param from `paid` or `cancelled`: where Stripe sends the browser from */
+export function paymentPage(order: TopUpOrder, from: unknown, now: Date) {
+  // Where somebody has just paid, nobody is sent to pay again.
+  const payAt = from === 'paid' ? null : payableAt(order, now);
+  const { title, text, badge } = wordsOf(order, from, payAt !== null);
+  return {
+    title,
+    text,
+    badge,
+    id: order.id,
+    amount: order.amount,
+    createdAt: order.createdAt,
+    paidAt: order.paidAt,
+    payAt,
+    lookAgain: order.state === 'pending' && from === 'paid' ? `/wallet/payments/${order.id}?from=paid` : '',
+    takenBack: order.takenBack > 0n ? order.takenBack : undefined,
+  };
+}
+
+function wordsOf(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentWords {
+  const badge = badgeOf(order);
+  const amount = usd(order.amount);
+  switch (order.state) {
+    case 'created':
+      return { badge, title: `${amount} not begun`, text: `${whyNotPaid(order)} You can begin another one.` };
+    case 'pending':
+      return openWords(order, from, isPayable);
+    case 'paid':
+      return { badge, title: `${amount} added`, text: 'It can be spent at once. Stripe has mailed the receipt.' };
+    case 'failed':
+    case 'expired':
+      return { badge, title: `${amount} not paid`, text: whyNotPaid(order) };
+    case 'partly_refunded':
+    case 'refunded':
+    case 'disputed':
+      return { badge, ...takenWords(order) };
+    default:
+      return order.state satisfies never;
+  }
+}
+
+function openWords(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentWords {
+  const badge = badgeOf(order);
+  const amount = usd(order.amount);
+  if (order.payment !== null)
+    return {
+      badge,
+      title: `${amount} being confirmed`,
+      text: 'Your bank has not said yet that it was paid, which can take days. It is added as soon as Stripe tells us.',
+    };
+  if (from === 'paid')
+    return {
+      badge: BEING_CONFIRMED,
+      title: `${amount} being confirmed`,
+      text: 'Stripe has not told us yet that it was paid, which usually takes a few seconds. It is added as soon as it does.',
+    };
+  if (!isPayable || from === 'cancelled')
+    return {
+      badge,
+      title: `${amount} not paid`,
+      text: isPayable
+        ? 'Nothing was taken. You can still pay for an hour after you began.'
+        : 'It could be paid for an hour after you began. Begin another one if you still want to pay.',
+    };
+  return {
+    badge,
+    title: `Pay ${amount}`,
+    text: whyNotPaid(order) || 'You pay on a page of Stripe, and come back here. Your card stays with Stripe.',
+  };
+}
+
+function takenWords({ takenBack, amount, state }: TopUpOrder): Omit<PaymentWords, 'badge'> {
+  const part = takenBack < amount ? ` of ${usd(amount)}` : '';
+  const how = state === 'disputed' ? 'Your bank has disputed the payment.' : 'It was given back to you.';
+  return {
+    title: `${usd(takenBack)}${part} taken back`,
+    text: `${how} It came out of your balance; what was not there any more is owed until what you add has paid it.`,
+  };
+}

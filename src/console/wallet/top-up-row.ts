@@ -1,0 +1,58 @@
+import type { Nanos } from '../../platform/shared/index.js';
+import { exactUsd } from '../../platform/format/index.js';
+import { payableAt, type PaymentOfMovement, type TopUp } from '../../wallet/index.js';
+import { exactAmount } from './exact-amount.js';
+import { badgeOf, whyNotPaid } from './payment.view.js';
+
+/** How the page tells what moved a wallet. */
+export const MOVEMENT_WORDS: Readonly<
+  Record<TopUp['kind'], { source: string; badge: { tone: string; label: string } }>
+> = {
+  credit: { source: 'Credit by the operator', badge: { tone: 'ok', label: 'Credited' } },
+  debit: { source: 'Debit by the operator', badge: { tone: 'warn', label: 'Debited' } },
+  redemption: { source: 'Redemption code', badge: { tone: 'ok', label: 'Credited' } },
+  payment: { source: 'Payment', badge: { tone: 'ok', label: 'Given back' } },
+  refund: { source: 'Payment', badge: { tone: 'bad', label: 'Taken back' } },
+  allowance: { source: 'Monthly allowance', badge: { tone: 'ok', label: 'Credited' } },
+  expiry: { source: 'Monthly allowance', badge: { tone: '', label: 'Expired' } },
+  owed: { source: 'Released by calls', badge: { tone: 'warn', label: 'Debt paid' } },
+};
+
+/** What moved a wallet, or was to be paid into it, as a row of the list. */
+export function topUpRow(topUp: TopUp, now: Date) {
+  if (topUp.payment?.isOrder) return orderRow(topUp, topUp.payment, now);
+  return {
+    id: topUp.id,
+    at: topUp.at,
+    ...MOVEMENT_WORDS[topUp.kind],
+    amount: exactAmount(topUp.amount, true),
+    after: exactAmount(topUp.balanceAfter),
+    // Of a code it says which one, which the source says already.
+    reason: topUp.reason.replace(/^Redemption code /, ''),
+    debt: debtWords(topUp.paidDebt),
+  };
+}
+
+/** Of a payment people know the order; as long as nothing came of it, what it is of and why. */
+function orderRow(topUp: TopUp, order: PaymentOfMovement, now: Date) {
+  const moved = topUp.id !== order.id;
+  return {
+    id: order.id,
+    at: topUp.at,
+    href: `/wallet/payments/${order.id}`,
+    source: MOVEMENT_WORDS.payment.source,
+    badge: badgeOf(order),
+    amount: exactAmount(moved ? topUp.amount : order.amount, moved),
+    unmoved: !moved,
+    after: moved ? exactAmount(topUp.balanceAfter) : undefined,
+    reason: '',
+    why: whyNotPaid(order),
+    payAt: payableAt(order, now),
+    debt: debtWords(topUp.paidDebt),
+  };
+}
+
+function debtWords(paidDebt: Nanos): string {
+  if (paidDebt > 0n) return `${exactUsd(paidDebt)} paid what was owed`;
+  return paidDebt < 0n ? `${exactUsd(-paidDebt)} is owed since` : '';
+}

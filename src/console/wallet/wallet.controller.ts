@@ -1,0 +1,42 @@
+import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { SignedIn } from '../access/index.js';
+import { CurrentVisit, CurrentVisitor, type FormBody, type Page, type Redirect, sendCsv } from '../web/index.js';
+import { type Visit, type Visitor } from '../../auth/index.js';
+import { Redeeming } from './redeeming.js';
+import { WalletCsv } from './wallet-csv.js';
+import { type WalletEntry, WalletPages } from './wallet.pages.js';
+
+@SignedIn()
+@Controller('wallet')
+export class WalletController {
+  constructor(
+    private readonly pages: WalletPages,
+    private readonly redeeming: Redeeming,
+    private readonly csv: WalletCsv,
+  ) {}
+
+  @Get()
+  show(@CurrentVisitor() visitor: Visitor, @Query() entry: WalletEntry): Promise<Page> {
+    return this.pages.show(visitor, entry);
+  }
+
+  @Post()
+  redeem(
+    @CurrentVisitor() visitor: Visitor,
+    @CurrentVisit() visit: Visit,
+    @Body() body: FormBody,
+  ): Promise<Page | Redirect> {
+    return this.redeeming.redeem(visitor, visit, body);
+  }
+
+  @Get('top-ups.csv')
+  topUps(@CurrentVisitor() visitor: Visitor, @Res() reply: FastifyReply): void {
+    sendCsv(reply, 'top-ups', this.csv.topUps(visitor));
+  }
+
+  @Get('consumption.csv')
+  consumption(@CurrentVisitor() visitor: Visitor, @Res() reply: FastifyReply): void {
+    sendCsv(reply, 'consumption', this.csv.consumption(visitor));
+  }
+}

@@ -1,0 +1,46 @@
+import { Config } from '../../platform/config/index.js';
+import { ForeignForm, FormOrigin } from './form-origin.js';
+import { Signatures } from './signatures.js';
+
+function origin(environment: Record<string, string> = {}): FormOrigin {
+  const config = Config.fromEnvironment({ SECRET_KEY: 'x'.repeat(32), ...environment });
+  return new FormOrigin(config, new Signatures(config));
+}
+
+const PUBLIC = { PUBLIC_URL: 'https://relay.example.com' };
+
+describe('FormOrigin', () => {
+  const forms = origin();
+  const token = forms.tokenFor('a visit');
+  const body = { _csrf: token };
+
+  it('takes a form with the token of its visit', () => {
+    expect(() => forms.check({ host: 'localhost:3000' }, body, token)).not.toThrow();
+  });
+
+  it.each([
+    ['without a token', {}],
+    ['with an empty one', { _csrf: '' }],
+    ['with one of another visit', { _csrf: origin().tokenFor('another visit') }],
+    ['with several', { _csrf: [token, token] }],
+  ])('refuses one %s', (_name, sent) => {
+    expect(() => forms.check({ host: 'localhost:3000' }, sent, token)).toThrow(ForeignForm);
+  });
+
+  it.each(['cross-site', 'same-site', 'nonsense'])('refuses what the browser calls %s', (site) => {
+    expect(() => forms.check({ host: 'h', 'sec-fetch-site': site }, body, token)).toThrow(ForeignForm);
+  });
+
+  it('takes what comes from PUBLIC_URL, whatever host the proxy asks for', () => {
+    const own = origin(PUBLIC);
+    const headers = { host: 'inner:3000', origin: 'https://relay.example.com', 'sec-fetch-site': 'same-origin' };
+    expect(() => own.check(headers, body, token)).not.toThrow();
+  });
+
+  it.each(['https://relay.example.com.evil.example', 'https://evil.example', 'null', 'http://relay.example.com'])(
+    'refuses what comes from %s',
+    (from) => {
+      expect(() => origin(PUBLIC).check({ host: 'inner:3000', origin: from }, body, token)).toThrow(ForeignForm);
+    },
+  );
+});

@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { extname, join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { VIEWS } from '../../../platform/config/index.js';
+
+/** A file as browsers fetch it. */
+export interface Asset {
+  readonly type: string;
+  readonly etag: string;
+  readonly body: Buffer;
+  /** Undefined for what is compressed already. */
+  readonly gzip: Buffer | undefined;
+  readonly brotli: Buffer | undefined;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.woff2': 'font/woff2',
+};
+
+/** The fonts and their licences, where their packages have them. */
+const FROM_PACKAGES: Readonly<Record<string, string>> = {
+  'inter-latin.woff2': '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
+  'inter-latin-ext.woff2': '@fontsource-variable/inter/files/inter-latin-ext-wght-normal.woff2',
+  'geist-mono-latin.woff2': '@fontsource-variable/geist-mono/files/geist-mono-latin-wght-normal.woff2',
+  'inter-licence.txt': '@fontsource-variable/inter/LICENSE',
+  'geist-mono-licence.txt': '@fontsource-variable/geist-mono/LICENSE',
+};
+
+const FILES = ['icon.svg', 'switchboard.js'];
+const { resolve } = createRequire(import.meta.url);
+
+/**
+ * Styles, scripts, fonts: read once at the start and kept under a name that has a hash of what they say, so that
+ * browsers may keep them for good.
+ */
+@Injectable()
+export class AssetStore {
+  private readonly assets = new Map<string, Asset>();
+  /** By the name that templates use. */
+  private readonly addresses = new Map<string, string>();
+
+  constructor() {
+    for (const [name, path] of Object.entries(FROM_PACKAGES)) this.add(name, readFileSync(resolve(path)));
+    for (const name of FILES) this.add(name, readFileSync(join(VIEWS, 'assets', name)));
+    // Last: it names the fonts.
+    this.add('switchboard.css', Buffer.from(this.styles()));
+  }
+
+  /** Where an asset is fetched. @throws Error when there is none of that name */
+  addressOf(name: string): string {
+    const address = this.addresses.get(name);
+    if (address === undefined) throw new Error(`There is no asset “${name}”.`);
+    return address;
+  }
+
+  /** The asset of a name with its hash; undefined when there is none. */
+  find(hashedName: string): Asset | undefined {
+    return this.assets.get(hashedName);
+  }
+
+  private add(name: string, body: Buffer): void {
+    const ending = extname(name);
+    const hash = createHash('sha256').update(body).digest('hex').slice(0, 16);
+    const hashedName = `${name.slice(0, -ending.length)}.${hash}${ending}`;
+    const packed = ending !== '.woff2';
+    this.assets.set(hashedName, {
+      type: TYPES[ending] ?? 'application/octet-stream',
+      etag: `"${hash}"`,
+      body,
+      gzip: packed ? gzipSync(body, { level: 9 }) : undefined,
+      brotli: packed
+        ? brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: body.length } })
+        : undefined,
+    });
+    this.addresses.set(name, `/assets/${hashedName}`);
+  }
+
+  /** The style sheets in the order of their names, as one; `asset(name)` in them becomes `url(address)`. */
+  private styles(): string {
+    const folder = join(VIEWS, 'assets/styles');
+    const all = readdirSync(folder)
+      .toSorted()
+      .map((file) => readFileSync(join(folder, file), 'utf8'))
+      .join('\n')
+      // Comments that begin with ! are licences.
+      .replaceAll(/\/\*(?!!)[^]*?\*\//g, '')
+      .replaceAll(/\n\s*/g, '\n');
+    return all.replaceAll(/asset\(([\w.-]+)\)/g, (_, name: string) => `url(${this.addressOf(name)})`);
+  }
+}

@@ -1,0 +1,129 @@
+import Handlebars from 'handlebars';
+import { randomBytes } from 'node:crypto';
+import type { Form } from '../form.js';
+import { fieldFault, fieldValue, formFaults, isChosen, isTicked } from './form-faults.js';
+import {
+  compact,
+  count,
+  exactParts,
+  exactUsd,
+  type MoneyParts,
+  percent,
+  price,
+  UNKNOWN,
+  usd,
+} from '../../../platform/format/index.js';
+import * as times from '../../../platform/format/index.js';
+
+const { SafeString, escapeExpression } = Handlebars;
+type Html = Handlebars.SafeString;
+type Options = Handlebars.HelperOptions;
+type Helpers = Record<string, Handlebars.HelperDelegate>;
+/** What templates have of a number that may not be known. */
+type Maybe<T> = T | null | undefined;
+
+const html = (text: string): Html => new SafeString(text);
+const muted = (words: string): Html => html(`<span class="muted">${words}</span>`);
+const withTail = ({ head, tail }: MoneyParts): Html => html(`${head}<span class="tail">${tail}</span>`);
+/** What stands for an unknown value; anything else is shown. */
+const known = <T>(value: Maybe<T>, show: (value: T) => string | Html): string | Html =>
+  value === null || value === undefined ? UNKNOWN : show(value);
+
+const money: Helpers = {
+  money: (amount: Maybe<bigint>) =>
+    known(amount, (value) => (value === 0n ? muted('not charged') : withTail(exactParts(value)))),
+  moneyExact: (amount: Maybe<bigint>) => known(amount, (value) => withTail(exactParts(value))),
+  moneyText: (amount: Maybe<bigint>) => known(amount, exactUsd),
+  usd: (amount: Maybe<bigint>, { hash }: Options) => known(amount, (value) => usd(value, hash['signed'] === true)),
+  price: (amount: Maybe<bigint>) => known(amount, price),
+};
+
+const numbers: Helpers = {
+  count: (value: Maybe<number | bigint>) => known(value, count),
+  compact: (value: Maybe<number | bigint>) => known(value, compact),
+  percent: (part: Maybe<number>, whole: Maybe<number>) =>
+    known(part, (some) => known(whole, (all) => percent(some, all))),
+  ms: (value: Maybe<number>) =>
+    value === null || value === undefined ? muted(UNKNOWN) : html(`${count(value)}<span class="tail"> ms</span>`),
+  msText: (value: Maybe<number>) => known(value, (some) => `${count(some)} ms`),
+  tokens: (prompt: Maybe<number>, completion: Maybe<number>) =>
+    // Zero on both sides, or nothing known at all, is a call of which nothing was counted.
+    (prompt ?? 0) === 0 && (completion ?? 0) === 0
+      ? muted('none counted')
+      : html(
+          `${String(known(prompt, count))} <span class="muted">in</span> ` +
+            `${String(known(completion, count))} <span class="muted">out</span>`,
+        ),
+};
+
+interface Surroundings {
+  readonly timeZone: string;
+  readonly now: Date;
+}
+
+function surroundings({ data }: Options): Surroundings {
+  const chrome = (data as { root?: { chrome?: Partial<Surroundings> } } | undefined)?.root?.chrome;
+  return { timeZone: chrome?.timeZone ?? 'UTC', now: chrome?.now ?? new Date() };
+}
+
+const precisionOf = ({ hash }: Options, left: times.Precision): times.Precision => {
+  const given: unknown = hash['to'];
+  return given === 'minutes' || given === 'seconds' || given === 'milliseconds' ? given : left;
+};
+
+/** A time with its exact one for machines and for whoever points at it. */
+function timeElement(at: Maybe<Date | string>, options: Options, show: (at: Date, around: Surroundings) => string) {
+  return known(at, (value) => {
+    const moment = new Date(value);
+    const around = surroundings(options);
+    const title = `${times.dateTime(moment, around.timeZone, 'seconds')} ${times.zoneName(moment, around.timeZone)}`;
+    return html(
+      `<time datetime="${moment.toISOString()}" title="${escapeExpression(title)}">${escapeExpression(show(moment, around))}</time>`,
+    );
+  });
+}
+
+const moments: Helpers = {
+  ago: (at: Maybe<Date | string>, options: Options) =>
+    timeElement(at, options, (moment, { now, timeZone }) => times.ago(moment, now, timeZone)),
+  time: (at: Maybe<Date | string>, options: Options) =>
+    timeElement(at, options, (moment, { timeZone }) =>
+      times.clockTime(moment, timeZone, precisionOf(options, 'seconds')),
+    ),
+  date: (at: Maybe<Date | string>, options: Options) =>
+    timeElement(at, options, (moment, { timeZone }) => times.calendarDate(moment, timeZone)),
+  /** What the reader's zone is called at that time. */
+  zone: (at: Maybe<Date | string>, options: Options) =>
+    known(at, (value) => times.zoneName(new Date(value), surroundings(options).timeZone)),
+  day: (at: Maybe<Date | string>, options: Options) =>
+    timeElement(at, options, (moment, { timeZone }) => times.shortDay(moment, timeZone)),
+  dateTime: (at: Maybe<Date | string>, options: Options) =>
+    timeElement(at, options, (moment, { timeZone }) =>
+      times.dateTime(moment, timeZone, precisionOf(options, 'minutes')),
+    ),
+};
+
+const logic: Helpers = {
+  eq: (one: unknown, other: unknown) => one === other,
+  or: (one: unknown, other: unknown) => one || other,
+  and: (one: unknown, other: unknown) => one && other,
+  not: (one: unknown) => !one,
+  concat: (...parts: unknown[]) => parts.slice(0, -1).join(''),
+  /** A plural's ending: `{{count n}} call{{s n}}`. */
+  s: (number: Maybe<number | bigint>) => (Number(number) === 1 ? '' : 's'),
+};
+
+const forms: Helpers = {
+  fieldFault: (form: Form<object> | undefined, name: string) => fieldFault(form, name),
+  fieldValue: (form: Form<object> | undefined, name: string) => fieldValue(form, name),
+  chosen: (form: Form<object> | undefined, name: string, option: unknown, initial: unknown) =>
+    isChosen(form, name, String(option), String(initial)),
+  ticked: (form: Form<object> | undefined, name: string, option: unknown, initial: unknown) =>
+    isTicked(form, name, String(option), initial === true),
+  formFaults: (form: Form<object> | undefined, ids: unknown) =>
+    formFaults(form, typeof ids === 'object' && ids !== null ? (ids as Record<string, string>) : {}),
+  newNonce: () => randomBytes(16).toString('base64url'),
+};
+
+/** Everything that templates can call beside Handlebars' own `if`, `unless`, `each`, `with` and `lookup`. */
+export const HELPERS: Readonly<Helpers> = { ...money, ...numbers, ...moments, ...logic, ...forms };

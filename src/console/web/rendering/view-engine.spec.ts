@@ -1,0 +1,102 @@
+import { IsNotEmpty } from 'class-validator';
+import { Form } from '../form.js';
+import { Page, type PageOptions } from '../page.js';
+import type { Visit } from '../../../auth/visit.js';
+import { AssetStore } from './asset-store.js';
+import type { Chrome } from './chrome.js';
+import { type RenderedPage, ViewEngine } from './view-engine.js';
+
+const aVisit = (overrides: Partial<Visit> = {}): Visit => ({
+  visitor: undefined,
+  csrf: 'token-of-the-visit',
+  theme: undefined,
+  ip: '203.0.113.9',
+  userAgent: 'test',
+  requestId: 'req_1',
+  url: '/keys?state=on',
+  ...overrides,
+});
+
+const signedIn = (overrides: Partial<Visit> = {}): Visit =>
+  aVisit({
+    visitor: {
+      accountId: 'acc_1',
+      email: 'owner@example.com',
+      name: 'Account <owner>',
+      operator: false,
+      verified: true,
+      groupName: undefined,
+      timeZone: 'Europe/Berlin',
+      sessionId: 'ses_1',
+      ip: '',
+      confirmedAt: new Date(0),
+      passwordIsTemporary: false,
+      secondFactorNeeded: false,
+      secondFactorMissing: false,
+    },
+    ...overrides,
+  });
+
+const aChrome = (visit: Visit, overrides: Partial<Chrome> = {}): Chrome => ({
+  visit,
+  product: 'Switchboard',
+  hasTerms: false,
+  statusIsPublic: false,
+  signUp: 'open',
+  baseUrl: 'https://switchboard.example.com',
+  now: new Date('2026-11-20T13:36:02Z'),
+  ...overrides,
+});
+
+class Named {
+  @IsNotEmpty({ message: 'Enter a name.' })
+  readonly name: string = '';
+}
+
+const WORDS = {
+  heading: 'There is nothing here',
+  paragraphs: ['It <may> be gone.'],
+  errorClass: '404',
+  now: new Date(0),
+};
+
+describe('ViewEngine', () => {
+  const engine = new ViewEngine(new AssetStore());
+  const show = (options: Partial<PageOptions>, chrome = aChrome(signedIn())): RenderedPage =>
+    engine.render(new Page('errors/error', { title: 'Keys', ...options, data: { ...WORDS, ...options.data } }), chrome);
+
+  it('puts a page into the frame of who looks at it, with the current place marked', () => {
+    const { html, status } = show({});
+    expect(status).toBe(200);
+    expect(html).toContain('<title>Keys · Switchboard</title>');
+    expect(html).toMatch(/<a href="\/keys" aria-current="page">/);
+    expect(html.match(/aria-current="page"/g)).toHaveLength(2);
+  });
+
+  it('gives strangers the frame of the public pages', () => {
+    const { html } = show({}, aChrome(aVisit()));
+    expect(html).toContain('href="/sign-in"');
+    expect(html).not.toContain('class="side"');
+  });
+
+  it('escapes what people have typed', () => {
+    const { html } = show({});
+    expect(html).toContain('Account &lt;owner&gt;');
+    expect(html).toContain('It &lt;may&gt; be gone.');
+  });
+
+  it('answers 422 and says so in the title when the form of the page was refused', () => {
+    const { html, status } = show({ data: { form: Form.read(Named, { name: '' }) } });
+    expect(status).toBe(422);
+    expect(html).toContain('<title>Error: Keys · Switchboard</title>');
+  });
+
+  it('leaves a form that was not refused alone', () => {
+    expect(show({ data: { form: Form.read(Named, { name: 'x' }) } }).status).toBe(200);
+  });
+
+  it('writes the theme that was chosen, and none when the system decides', () => {
+    expect(show({}, aChrome(signedIn({ theme: 'dark' }))).html).toContain('<html lang="en" data-theme="dark">');
+    expect(show({}).html).toContain('<html lang="en">');
+  });
+});

@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import Handlebars from 'handlebars';
+import type { Page } from '../page.js';
+import { AssetStore } from './asset-store.js';
+import { type Chrome, shownChrome } from './chrome.js';
+import { HELPERS } from './helpers.js';
+import { VIEWS } from '../../../platform/config/index.js';
+import { loadTemplates, type Templates } from '../../../platform/templates/index.js';
+
+export interface RenderedPage {
+  readonly status: number;
+  readonly html: string;
+}
+
+/** Templates read plain values, and of the one class among these, Form, this too. */
+const READABLE: Handlebars.RuntimeOptions = { allowedProtoProperties: { refused: true } };
+
+/** Makes HTML and text of templates below views/. All of them are compiled at the start: a broken one ends it. */
+@Injectable()
+export class ViewEngine {
+  private readonly handlebars = Handlebars.create();
+  private readonly templates: Templates;
+
+  constructor(assets: AssetStore) {
+    this.handlebars.registerHelper({
+      ...HELPERS,
+      asset: (name: string) => assets.addressOf(name),
+      wrap: wrapWith((name) => this.template(name)),
+    });
+    this.templates = loadTemplates(this.handlebars, VIEWS);
+  }
+
+  /** A whole page in its layout; a refused form makes it 422 and says so in the title. */
+  render({ view, options }: Page, chrome: Chrome): RenderedPage {
+    const { title, data = {}, width } = options;
+    const shown = shownChrome(chrome);
+    const failed = data.form?.refused === true;
+    const layout = options.layout ?? (chrome.visit.visitor === undefined ? 'site' : 'app');
+    const body = this.renderBare(view, { ...data, chrome: shown });
+    return {
+      status: options.status ?? (failed ? 422 : 200),
+      html: this.renderBare(`layouts/${layout}`, { title, failed, width, body, chrome: shown }),
+    };
+  }
+
+  /** HTML of one template without a layout. */
+  renderBare(view: string, data: Readonly<Record<string, unknown>>): string {
+    return this.template(view)(data, READABLE);
+  }
+
+  private template(name: string): Handlebars.TemplateDelegate {
+    const template = this.templates.get(name);
+    if (template === undefined) throw new Error(`There is no template views/${name}.hbs.`);
+    return template;
+  }
+}
+
+/** `{{#wrap "card" title="…"}}…{{/wrap}}`: a partial around a part of the page, which it has as `body`. */
+const wrapWith = (template: (name: string) => Handlebars.TemplateDelegate) =>
+  function wrap(this: unknown, name: string, { hash, data, fn }: Handlebars.HelperOptions): Handlebars.SafeString {
+    return new Handlebars.SafeString(template(name)({ ...hash, body: fn(this) }, { data: data as unknown }));
+  };

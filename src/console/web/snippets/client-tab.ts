@@ -1,0 +1,55 @@
+import type { ProtocolId } from '../../../protocols/contract/index.js';
+import { type CodePiece, highlighted, type Language } from './highlight.js';
+
+/** A model that the reader can call. */
+export interface Reachable {
+  readonly name: string;
+  /** The dialects that its upstreams speak. */
+  readonly protocols: readonly ProtocolId[];
+  /** It answers in every other dialect too: calls are translated. */
+  readonly translates: boolean;
+}
+
+export interface CodeBlock {
+  /** What it is, for who hears it and for its copy button. */
+  readonly label: string;
+  /** Where it goes, when that is not the shell: `~/.codex/config.toml`. */
+  readonly file?: string;
+  readonly code: readonly CodePiece[];
+}
+
+/** One client. */
+export interface ClientTab {
+  readonly label: string;
+  readonly blocks: readonly CodeBlock[];
+  /** What is to be done by hand, in order; `code` stands at the end of its line. */
+  readonly steps?: readonly { readonly text: string; readonly code?: string }[];
+  /** What else there is to know; in place of everything when the client cannot be used. */
+  readonly note?: string;
+}
+
+/** What a client speaks: at least one, the best first. */
+export type Dialects = readonly [ProtocolId, ...ProtocolId[]];
+
+/** Whatever there is to say to a client. */
+export interface Told {
+  readonly baseUrl: string;
+  /**
+   * A model, and which of the dialects to call it in: the first model whose upstream speaks the first of them, or the
+   * second, and so on; where none does, the first one whose calls are translated.
+   */
+  readonly modelIn: (...protocols: Dialects) => { readonly name: string; readonly protocol: ProtocolId } | undefined;
+}
+
+export const block = (label: string, language: Language, code: string, file?: string): CodeBlock => ({
+  label,
+  code: highlighted(code, language),
+  ...(file !== undefined && { file }),
+});
+
+/** A client that no model answers. */
+export const unusable = (label: string): ClientTab => ({
+  label,
+  blocks: [],
+  note: `None of the models that can be called here answers ${label} yet.`,
+});

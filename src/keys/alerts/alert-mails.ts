@@ -1,0 +1,20 @@
+import { Injectable } from '@nestjs/common';
+import { MailWriter } from '../../auth/index.js';
+import type { Mail } from '../../platform/mail/index.js';
+import type { DueAlert } from './alert.js';
+import { wordsOf } from './alert-words.js';
+
+const FOOT = 'You get this mail because of the alerts of your account.';
+const MANAGE = { label: 'Change or switch off alerts', path: '/account/alerts' } as const;
+
+/** Writes the mails of alerts. */
+@Injectable()
+export class AlertMails {
+  constructor(private readonly writer: MailWriter) {}
+
+  mailOf(alert: DueAlert): Mail {
+    const { button, ...words } = wordsOf(alert);
+    const said = { ...words, action: button.label, foot: FOOT, manage: MANAGE };
+    return this.writer.write(alert.email, () => said, { path: button.path });
+  }
+}

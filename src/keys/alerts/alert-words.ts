@@ -1,0 +1,110 @@
+import { nanos } from '../../platform/shared/index.js';
+import { dateTime, price, usd, zoneName } from '../../platform/format/index.js';
+import type { NoticeWords } from './account-notices.js';
+import type { AlertAddressee, AlertContent, BudgetFacts, LimitFacts } from './alert.js';
+
+const BUDGETS = {
+  day: { name: 'daily budget', label: 'Daily budget (UTC)' },
+  week: { name: 'weekly budget', label: 'Weekly budget (UTC)' },
+  month: { name: 'monthly budget', label: 'Monthly budget (UTC)' },
+} as const;
+
+/** What an alert says. */
+export function wordsOf(alert: AlertContent & AlertAddressee): NoticeWords {
+  switch (alert.kind) {
+    case 'wallet':
+      return walletWords(alert.facts);
+    case 'quota':
+      return quotaWords(alert, alert.facts);
+    case 'quota-used-up':
+      return quotaUsedUpWords(alert, alert.facts);
+    case 'budget':
+      return budgetWords(alert, alert.facts);
+    case 'budget-used-up':
+      return budgetUsedUpWords(alert, alert.facts);
+    case 'expiry':
+      return expiryWords(alert, new Date(alert.facts.expiresAt));
+    case 'new-network':
+    case 'unusual-volume':
+      return alert.facts.words;
+  }
+}
+
+function walletWords(facts: { readonly balance: string; readonly below: string }): NoticeWords {
+  const [balance, below] = [money(facts.balance), money(facts.below)];
+  return {
+    subject: `Your balance is below ${price(below)}`,
+    heading: `${usd(balance)} is left in your wallet`,
+    paragraphs: [
+      `Your balance has fallen below ${price(below)}, of which you asked to be told. Calls are refused with “insufficient quota” when it does not cover them any more.`,
+    ],
+    figures: [
+      { label: 'Balance', value: usd(balance) },
+      { label: 'Your threshold', value: price(below) },
+    ],
+    button: { label: 'Add funds', path: '/wallet' },
+  };
+}
+
+const quotaWords = (key: AlertAddressee, facts: LimitFacts): NoticeWords => ({
+  ...titled(`Key “${key.keyName}” has used ${percentOf(facts)} of its quota`),
+  paragraphs: ['When the quota is used up, calls with this key are refused until you raise it. Other keys go on.'],
+  figures: figuresOf('Quota', facts),
+  button: { label: 'Raise the quota', path: editPath(key) },
+});
+
+const quotaUsedUpWords = (key: AlertAddressee, facts: LimitFacts): NoticeWords => ({
+  ...titled(`Key “${key.keyName}” has used up its quota`),
+  paragraphs: ['Calls with this key are refused now, until you raise its quota. Other keys go on.'],
+  figures: figuresOf('Quota', facts),
+  button: { label: 'Raise the quota', path: editPath(key) },
+});
+
+function budgetWords(key: AlertAddressee, facts: BudgetFacts): NoticeWords {
+  const { name, label } = BUDGETS[facts.period];
+  return {
+    ...titled(`Key “${key.keyName}” has used ${percentOf(facts)} of its ${name}`),
+    paragraphs: [
+      `When it is used up, calls with this key are refused until the budget begins anew, ${anew(key, facts)}, or you raise it.`,
+    ],
+    figures: [...figuresOf(label, facts), { label: 'Begins anew', value: anew(key, facts) }],
+    button: { label: 'Change the budget', path: editPath(key) },
+  };
+}
+
+function budgetUsedUpWords(key: AlertAddressee, facts: BudgetFacts): NoticeWords {
+  const { name, label } = BUDGETS[facts.period];
+  return {
+    ...titled(`Key “${key.keyName}” has used up its ${name}`),
+    paragraphs: [
+      `Calls with this key are refused now, until the budget begins anew, ${anew(key, facts)}, or you raise it.`,
+    ],
+    figures: [...figuresOf(label, facts), { label: 'Begins anew', value: anew(key, facts) }],
+    button: { label: 'Change the budget', path: editPath(key) },
+  };
+}
+
+function expiryWords(key: AlertAddressee, expiresAt: Date): NoticeWords {
+  const moment = momentOf(expiresAt, key);
+  return {
+    ...titled(`Key “${key.keyName}” expires soon`),
+    paragraphs: [`From ${moment} on, calls with this key are refused, unless you let it work for longer.`],
+    figures: [{ label: 'Expires', value: moment }],
+    button: { label: 'Change the expiry', path: editPath(key) },
+  };
+}
+
+const money = (text: string) => nanos(BigInt(text));
+const editPath = ({ keyId }: AlertAddressee): string => `/keys/${keyId}/edit`;
+const titled = (title: string) => ({ subject: title, heading: title });
+const momentOf = (at: Date, { timeZone }: AlertAddressee): string =>
+  `${dateTime(at, timeZone)} ${zoneName(at, timeZone)}`;
+const anew = (key: AlertAddressee, { resetsAt }: BudgetFacts): string => momentOf(new Date(resetsAt), key);
+
+/** Whole percent that are used; never 100 while something is left. */
+const percentOf = ({ used, top }: LimitFacts): string => `${(BigInt(used) * 100n) / BigInt(top)}%`;
+
+const figuresOf = (label: string, facts: LimitFacts): NonNullable<NoticeWords['figures']> => [
+  { label, value: price(money(facts.top)) },
+  { label: 'Used', value: `${usd(money(facts.used))}, ${percentOf(facts)}` },
+];

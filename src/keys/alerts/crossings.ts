@@ -1,0 +1,106 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { thresholdsOf } from './alert-preferences.js';
+import { USUAL_ALERTS } from './alert-settings.js';
+
+/**
+ * Every threshold of the accounts $7 against how things stand. $1 to $6: what holds for accounts that have saved nothing
+ * of their own. What is crossed now gets a row, which stays for as long as it is: so a mail goes out once. What is not
+ * crossed any more loses its row, sent or not, and can be crossed again.
+ *
+ * What running calls hold counts for nothing: it is no more than what they may cost, and comes back with their end. With
+ * it every large call would cross a threshold, and the next one would do so again.
+ */
+const NOTE = `
+  WITH rules AS (
+    SELECT a.id AS account_id, a.state = 'enabled' AND a.verified_at IS NOT NULL AS reachable,
+           coalesce(s.wallet_below, $1::bigint) AS wallet_below,
+           coalesce(s.quota_percent, $2::integer) AS quota_percent, coalesce(s.quota_used_up, $3::boolean) AS quota_used_up,
+           coalesce(s.budget_percent, $4::integer) AS budget_percent, coalesce(s.budget_used_up, $5::boolean) AS budget_used_up,
+           coalesce(s.expiry_days, $6::integer) AS expiry_days
+      FROM accounts a LEFT JOIN alert_settings s ON s.account_id = a.id
+     WHERE a.id = ANY ($7::text[]) AND a.state <> 'deleted'
+  ),
+  -- A key that is switched off keeps what it has crossed, but crosses nothing new.
+  keys AS (
+    SELECT id, account_id, quota, used, daily_budget, weekly_budget, monthly_budget, expires_at,
+           state = 'enabled' AND coalesce(expires_at > now(), true) AS usable
+      FROM api_keys WHERE account_id = ANY ($7::text[]) AND state <> 'deleted'
+  ),
+  limits AS (
+    SELECT account_id, id AS key_id, usable, 'quota' AS kind, NULL AS period, NULL::date AS period_start, quota AS top, used
+      FROM keys WHERE quota > 0
+    UNION ALL
+    SELECT k.account_id, k.id, k.usable, 'budget', p.period, b.period_start, p.budget, b.used
+      FROM keys k
+     CROSS JOIN LATERAL (VALUES ('day', k.daily_budget), ('week', k.weekly_budget), ('month', k.monthly_budget))
+        AS p (period, budget)
+     -- One row, by its key: there is one for each period that ever was.
+     CROSS JOIN LATERAL (SELECT period_start, used FROM key_budgets
+                          WHERE key_id = k.id AND period = p.period AND period_start = budget_period_start(p.period, now())
+                          LIMIT 1) b
+     WHERE p.budget > 0
+  ),
+  -- Those of which there is something to tell; of very many limits these are few, and all else is worked out of them alone.
+  measured AS (
+    SELECT l.account_id, l.key_id, l.kind, coalesce(l.period || ' ' || l.period_start, '') AS occasion,
+           r.reachable AND l.usable AS tells, m.is_crossed, m.is_used_up,
+           jsonb_strip_nulls(jsonb_build_object('used', l.used::text, 'top', l.top::text, 'period', l.period,
+             'resetsAt', (l.period_start + ('1 ' || l.period)::interval) AT TIME ZONE 'UTC')) AS facts
+      FROM limits l JOIN rules r USING (account_id)
+     CROSS JOIN LATERAL (
+       SELECT CASE l.kind WHEN 'quota' THEN r.quota_percent ELSE r.budget_percent END AS percent,
+              CASE l.kind WHEN 'quota' THEN r.quota_used_up ELSE r.budget_used_up END AS used_up_tells) t
+     CROSS JOIN LATERAL (
+       SELECT t.percent > 0 AND l.used::numeric * 100 >= l.top::numeric * t.percent AS is_crossed,
+              -- The last of a limit is seldom spent to the nano: what does not fit into it is refused.
+              t.used_up_tells AND l.used >= l.top - l.top / 1000 AS is_used_up) m
+     WHERE m.is_crossed OR m.is_used_up
+  ),
+  crossed AS MATERIALIZED (
+    SELECT r.account_id, '' AS key_id, 'wallet' AS kind, '' AS occasion, r.reachable AS tells, false AS outdone,
+           jsonb_build_object('balance', w.balance::text, 'below', r.wallet_below::text) AS facts
+      FROM rules r JOIN wallets w USING (account_id) WHERE w.balance < r.wallet_below
+    UNION ALL
+    -- Nobody is told twice of one limit that was filled between two looks.
+    SELECT account_id, key_id, kind, occasion, tells, is_used_up, facts FROM measured WHERE is_crossed
+    UNION ALL
+    SELECT account_id, key_id, kind || '-used-up', occasion, tells, false, facts FROM measured WHERE is_used_up
+    UNION ALL
+    SELECT k.account_id, k.id, 'expiry', to_char(k.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+           r.reachable AND k.usable, false, jsonb_build_object('expiresAt', k.expires_at)
+      FROM keys k JOIN rules r USING (account_id)
+     WHERE k.expires_at > now() AND k.expires_at <= now() + make_interval(days => r.expiry_days)
+  ),
+  -- Compared with all of "crossed" at once: one row after the other would take the square of how many there are.
+  over AS (
+    DELETE FROM alerts a
+     WHERE a.account_id = ANY ($7::text[]) AND a.kind NOT IN ('new-network', 'unusual-volume')
+       AND NOT EXISTS (SELECT FROM crossed c WHERE c.account_id = a.account_id AND c.key_id = a.key_id
+                                               AND c.kind = a.kind AND c.occasion = a.occasion)
+  ),
+  pointless AS (
+    DELETE FROM alerts a USING api_keys k
+     WHERE a.account_id = ANY ($7::text[]) AND a.kind IN ('new-network', 'unusual-volume')
+       AND k.id = a.key_id AND k.state = 'deleted'
+  )
+  INSERT INTO alerts AS a (account_id, key_id, kind, occasion, facts, state)
+  SELECT c.account_id, c.key_id, c.kind, c.occasion, c.facts, s.state
+    FROM crossed c CROSS JOIN LATERAL (SELECT CASE WHEN c.outdone THEN 'unneeded' ELSE 'due' END AS state) s
+   WHERE c.tells
+     -- What stays as it is is left alone: a conflict alone would lock its row, and write that.
+     AND NOT EXISTS (SELECT FROM alerts o WHERE o.account_id = c.account_id AND o.key_id = c.key_id
+                        AND o.kind = c.kind AND o.occasion = c.occasion
+                        AND (o.state <> 'due' OR (o.facts, o.state) = (c.facts, s.state)))
+  -- What could not be sent yet says how things stand when it is.
+  ON CONFLICT ON CONSTRAINT alert_is_raised_once DO UPDATE SET facts = excluded.facts, state = excluded.state
+     WHERE a.state = 'due'`;
+
+/** What is crossed. */
+@Injectable()
+export class Crossings {
+  /** Compares these accounts with their thresholds: what is crossed from now on is due, what is over leaves nothing. */
+  async note(accountIds: readonly string[], manager: EntityManager): Promise<void> {
+    await manager.query(NOTE, [...thresholdsOf(USUAL_ALERTS), accountIds]);
+  }
+}

@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import {
+  AccountService,
+  type CreatedAccount,
+  generatePassword,
+  type NewAccount,
+  type PreparedAccount,
+} from '../../auth/index.js';
+import { ApiKeyService } from '../index.js';
+import { type Nanos, parseUsd } from '../../platform/shared/index.js';
+import { AllowanceService, WalletService } from '../../wallet/index.js';
+
+/** What an account starts with. */
+export interface OpeningCredit {
+  readonly amount: Nanos;
+  readonly reason: string;
+}
+
+/** Printed once, on the first run. */
+export interface FirstRun {
+  readonly email: string;
+  readonly password: string;
+  readonly keySecret: string;
+  readonly credit: Nanos;
+}
+
+const FIRST_ADMINISTRATOR: NewAccount = {
+  // `.internal` can be resolved nowhere in public: nobody else can be sent this administrator's mail.
+  email: 'admin@switchboard.internal',
+  name: 'Administrator',
+  passwordIsTemporary: true,
+  role: 'admin',
+  verified: true,
+};
+const FIRST_CREDIT: OpeningCredit = { amount: parseUsd('5'), reason: 'Opening credit of the first administrator' };
+
+/** What must be made together: an account, its wallet, what is in it. */
+@Injectable()
+export class Onboarding {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly accounts: AccountService,
+    private readonly wallets: WalletService,
+    private readonly allowances: AllowanceService,
+    private readonly keys: ApiKeyService,
+  ) {}
+
+  /**
+   * Makes an account with its wallet and what it starts with, or nothing at all.
+   * @param allowance what it is given each month; nothing when absent
+   * @throws AccountExists, InvalidAccount
+   * @throws DebitTooLarge, AmountNotPossible when the credit is not positive or too large
+   */
+  async createAccount(account: NewAccount, credit?: OpeningCredit, allowance?: Nanos): Promise<CreatedAccount> {
+    const prepared = await this.accounts.prepare(account);
+    return this.dataSource.transaction((manager) => this.open(prepared, credit, manager, allowance));
+  }
+
+  /**
+   * On a database without any account: the first administrator, with a random password that opens nothing but the choice
+   * of another, a little money and a key. Undefined when there is an account already. Of processes that start together, one does it.
+   */
+  async firstRun(): Promise<FirstRun | undefined> {
+    if (await this.accounts.any()) return undefined;
+    const password = generatePassword();
+    const prepared = await this.accounts.prepare({ ...FIRST_ADMINISTRATOR, password });
+    return this.dataSource.transaction(async (manager) => {
+      if (await this.accounts.anyForSure(manager)) return undefined;
+      const { id, email } = await this.open(prepared, FIRST_CREDIT, manager);
+      const { secret } = await this.keys.create({ accountId: id, name: 'first key' }, manager);
+      return { email, password: password.reveal(), keySecret: secret.reveal(), credit: FIRST_CREDIT.amount };
+    });
+  }
+
+  /** The same within a transaction that does more. @throws as above */
+  async open(
+    prepared: PreparedAccount,
+    credit: OpeningCredit | undefined,
+    manager: EntityManager,
+    allowance?: Nanos,
+  ): Promise<CreatedAccount> {
+    const created = await this.accounts.store(prepared, manager);
+    await this.wallets.create(created.id, manager);
+    if (credit) await this.wallets.credit(created.id, credit.amount, credit.reason, manager);
+    if (allowance !== undefined) await this.allowances.set(created.id, allowance, manager);
+    return created;
+  }
+}

@@ -1,0 +1,105 @@
+import { Injectable } from '@nestjs/common';
+import {
+  LinkRefused,
+  type OpenedLink,
+  ProofRequests,
+  Throttle,
+  type Verification,
+  Verifications,
+  type Visit,
+} from '../../../auth/index.js';
+import { networkOf } from '../../../platform/shared/index.js';
+import { NothingPending, Registrations } from '../registration/registration.service.js';
+import { Confirmations, type Confirmed } from './confirmations.js';
+
+/** An address that waits to be shown to be whose browser this is. */
+export interface Waiting {
+  readonly purpose: 'register' | 'confirm';
+  /** The id of the registration or the account. */
+  readonly subject: string;
+  readonly email: string;
+  /** Undefined: nothing was sent yet. */
+  readonly sent: Verification | undefined;
+}
+
+/** Codes that are typed and links that are followed, by whoever has just registered or is signed in unverified. */
+@Injectable()
+export class AddressProof {
+  constructor(
+    private readonly registrations: Registrations,
+    private readonly verifications: Verifications,
+    private readonly confirmations: Confirmations,
+    private readonly proofs: ProofRequests,
+    private readonly throttle: Throttle,
+  ) {}
+
+  /** What this browser waits for; undefined: nothing. */
+  async waiting({ visitor, csrf }: Visit): Promise<Waiting | undefined> {
+    if (visitor?.verified) return undefined;
+    if (visitor) {
+      const sent = await this.verifications.sent('confirm', visitor.accountId);
+      return { purpose: 'confirm', subject: visitor.accountId, email: sent?.email ?? visitor.email, sent };
+    }
+    const pending = await this.registrations.pending(csrf);
+    if (!pending) return undefined;
+    const sent = await this.verifications.sent('register', pending.id);
+    return { purpose: 'register', subject: pending.id, email: pending.email, sent };
+  }
+
+  /** @throws CodeRefused, NothingPending, LinkRefused, TooManyTries */
+  async byCode(visit: Visit, code: string): Promise<Confirmed> {
+    const waiting = await this.waiting(visit);
+    if (!waiting) throw new NothingPending();
+    return this.proved(visit, async () =>
+      this.confirmations.confirm(await this.verifications.byCode(waiting.purpose, waiting.subject, code)),
+    );
+  }
+
+  /** @throws NothingPending, SentJustNow, TooManyTries */
+  async sendAgain(visit: Visit): Promise<void> {
+    const waiting = await this.waiting(visit);
+    if (!waiting) throw new NothingPending();
+    const { purpose, subject, email } = waiting;
+    if (purpose === 'register') await this.registrations.sendAgain(visit.csrf, visit.ip);
+    else await this.proofs.send({ purpose, subject, email, ip: visit.ip });
+  }
+
+  /** What a link leads to; undefined: it is not valid any more. */
+  async link(token: string): Promise<OpenedLink | undefined> {
+    const link = await this.verifications.byToken(token);
+    return link === undefined || ['reset', 'invite'].includes(link.verification.purpose) ? undefined : link;
+  }
+
+  /** @throws LinkRefused, InvitationRefused, TooManyTries */
+  async byLink(visit: Visit, token: string): Promise<Confirmed> {
+    return this.proved(visit, async () => {
+      const link = await this.link(token);
+      if (link?.state !== 'open') throw new LinkRefused();
+      return this.confirmations.confirm(link.verification);
+    });
+  }
+
+  /**
+   * Another mail for a link that has expired, to the same address. Another address for an account is asked for anew with
+   * its password, not by whoever holds an old mail.
+   * @throws LinkRefused, SentJustNow, TooManyTries
+   */
+  async renew(visit: Visit, token: string): Promise<void> {
+    const link = await this.link(token);
+    if (link?.state !== 'expired' || !isRenewable(link)) throw new LinkRefused();
+    const { purpose, subject, email } = link.verification;
+    await this.proofs.send({ purpose, subject, email, ip: visit.ip });
+  }
+
+  /** Whoever tries many codes and links of other people comes from somewhere. */
+  private async proved({ ip }: Visit, work: () => Promise<Confirmed>): Promise<Confirmed> {
+    const network = networkOf(ip);
+    await this.throttle.spend('code-from-network', network);
+    const confirmed = await work();
+    await this.throttle.giveBack('code-from-network', network);
+    return confirmed;
+  }
+}
+
+/** Whether another mail can be asked for with the link alone. */
+export const isRenewable = ({ verification }: OpenedLink): boolean => verification.purpose !== 'change';

@@ -1,0 +1,73 @@
+import { Injectable, Logger } from '@nestjs/common';
+import {
+  AccountService,
+  LinkRefused,
+  normalizeEmail,
+  type OpenedLink,
+  PasswordChange,
+  ProofRequests,
+  Verifications,
+} from '../../../auth/index.js';
+import { reasonOf, type Secret } from '../../../platform/shared/index.js';
+import { Confirmations } from './confirmations.js';
+
+/** New passwords for whoever reads the mail of an account's address: those who forgot theirs, those who were invited. */
+@Injectable()
+export class PasswordResets {
+  private readonly logger = new Logger('Accounts');
+
+  constructor(
+    private readonly verifications: Verifications,
+    private readonly accounts: AccountService,
+    private readonly proofs: ProofRequests,
+    private readonly passwords: PasswordChange,
+    private readonly confirmations: Confirmations,
+  ) {}
+
+  /**
+   * Has a link mailed if the address is an account's. Whether it is, is looked for when the answer is on its way: the
+   * time that takes tells nobody.
+   * @throws TooManyTries for known and unknown addresses alike
+   */
+  async request(typed: string, ip: string): Promise<void> {
+    const email = normalizeEmail(typed);
+    await this.proofs.spend(email ?? typed.trim().slice(0, 320), ip);
+    if (email !== undefined)
+      void this.mail(email).catch((error: unknown) =>
+        this.logger.warn(`A link for a new password could not be sent: ${reasonOf(error)}`),
+      );
+  }
+
+  /** What a link leads to. @throws LinkRefused when it was used, or is none of these */
+  async open(token: string): Promise<OpenedLink> {
+    const link = await this.verifications.byToken(token);
+    const { purpose } = link?.verification ?? {};
+    if (!link || link.state === 'used' || (purpose !== 'reset' && purpose !== 'invite')) throw new LinkRefused();
+    return link;
+  }
+
+  /** For a link that has expired: another mail to the same address. @throws LinkRefused, SentJustNow, TooManyTries */
+  async renew(token: string, ip: string): Promise<void> {
+    const { purpose, subject, email } = (await this.open(token)).verification;
+    const account = await this.accounts.byId(subject);
+    if (account.email !== email) throw new LinkRefused();
+    await this.proofs.send({ purpose, subject, email, ip });
+  }
+
+  /** Sets the password; that the link came by mail also shows whose the address is. @throws LinkRefused, InvalidAccount */
+  async choose(token: string, password: Secret): Promise<void> {
+    const { verification, state } = await this.open(token);
+    if (state !== 'open') throw new LinkRefused();
+    await this.passwords.set(verification.subject, password, async (manager) => {
+      await this.verifications.use(verification, manager);
+      const before = await this.confirmations.verify(verification.subject, verification.email, manager);
+      if (before.email !== verification.email) throw new LinkRefused();
+    });
+  }
+
+  private async mail(email: string): Promise<void> {
+    const account = await this.accounts.find(email);
+    if (account?.state === 'enabled')
+      await this.proofs.mail({ purpose: 'reset', subject: account.id, email, taken: false });
+  }
+}

@@ -1,0 +1,115 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { AuditLog } from '../../../platform/audit/index.js';
+import { AppError, Clock, generateCode, hashCode, newId } from '../../../platform/shared/index.js';
+
+/** Characters of 5 bits: 100 bits. */
+const CODE_LENGTH = 20;
+const MAX_BATCH = 1000;
+
+/** What is asked for when invitations are made; all of them are alike. */
+export interface InvitationBatch {
+  readonly count: number;
+  /** Undefined: never. */
+  readonly expiresAt?: Date | undefined;
+  readonly note?: string | undefined;
+}
+
+/** An invitation as the operator sees it: never the code. */
+export interface ListedInvitation {
+  readonly id: string;
+  readonly note: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly usedAt: Date | null;
+  /** E-mail address of the account that was made with it. */
+  readonly usedBy: string | null;
+}
+
+export class InvitationRefused extends AppError {
+  static unknown(): InvitationRefused {
+    return new InvitationRefused('Enter the invitation code as it was given to you; this one is not known.');
+  }
+
+  static over(): InvitationRefused {
+    return new InvitationRefused('Ask for another invitation: this one was used already or has expired.');
+  }
+
+  constructor(message: string) {
+    super('invalid_request', message, { param: 'invitation' });
+  }
+}
+
+class InvitationsNotPossible extends AppError {
+  constructor(message: string) {
+    super('invalid_request', message);
+  }
+}
+
+const INSERT = 'INSERT INTO invitations (id, code_hash, note, expires_at, created_at) VALUES ($1, $2, $3, $4, $5)';
+const FIND = `SELECT id, used_at IS NULL AND (expires_at IS NULL OR expires_at > $2) AS open
+                FROM invitations WHERE code_hash = $1`;
+/** Of all who were let in with the same code, the first to show that their address is theirs. */
+const USE = `UPDATE invitations SET used_at = $3, used_by = $2 WHERE id = $1 AND used_at IS NULL RETURNING id`;
+const LIST = `
+  SELECT i.id, i.note, i.created_at AS "createdAt", i.expires_at AS "expiresAt", i.used_at AS "usedAt", a.email AS "usedBy"
+    FROM invitations i LEFT JOIN accounts a ON a.id = i.used_by ORDER BY i.id`;
+
+/** Codes that let somebody register once. */
+@Injectable()
+export class Invitations {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly clock: Clock,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** Makes codes; they are returned once and kept nowhere. @throws AppError of what cannot be */
+  async create({ count, expiresAt, note = '' }: InvitationBatch): Promise<readonly string[]> {
+    const now = this.clock.date();
+    if (!Number.isInteger(count) || count < 1 || count > MAX_BATCH)
+      throw new InvitationsNotPossible(`Make 1 to ${MAX_BATCH} invitations at once.`);
+    if (!/^[^\p{Cc}]{0,200}$/u.test(note))
+      throw new InvitationsNotPossible('A note has at most 200 characters and no line breaks.');
+    if (expiresAt !== undefined && expiresAt <= now)
+      throw new InvitationsNotPossible('An invitation must not have expired when it is made.');
+    const codes = Array.from({ length: count }, () => generateCode(CODE_LENGTH));
+    await this.dataSource.transaction(async (manager) => {
+      for (const code of codes)
+        await manager.query(INSERT, [
+          newId('inv', now.getTime()),
+          hashCode(code, CODE_LENGTH),
+          note,
+          expiresAt ?? null,
+          now,
+        ]);
+      const name = `${count} invitation${count === 1 ? '' : 's'}`;
+      await this.audit.record(
+        { action: 'created', object: { kind: 'invitation', id: '', name }, reason: note },
+        manager,
+      );
+    });
+    return codes;
+  }
+
+  /** Oldest first. */
+  list(): Promise<readonly ListedInvitation[]> {
+    return this.dataSource.query(LIST);
+  }
+
+  /** The id of the invitation with this code, however it was typed. @throws InvitationRefused */
+  async find(typed: string): Promise<string> {
+    const codeHash = hashCode(typed, CODE_LENGTH);
+    if (codeHash === undefined) throw InvitationRefused.unknown();
+    const [found] = await this.dataSource.query<{ id: string; open: boolean }[]>(FIND, [codeHash, this.clock.date()]);
+    if (found === undefined) throw InvitationRefused.unknown();
+    if (!found.open) throw InvitationRefused.over();
+    return found.id;
+  }
+
+  /** Uses it up, in the transaction that makes the account. @throws InvitationRefused when another one was quicker */
+  async use(id: string, accountId: string, manager: EntityManager): Promise<void> {
+    const [rows] = await manager.query<[unknown[], number]>(USE, [id, accountId, this.clock.date()]);
+    if (rows.length === 0) throw InvitationRefused.over();
+  }
+}

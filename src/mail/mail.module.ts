@@ -1,8 +1,0 @@
-import { Module } from '@nestjs/common';
-import { SettingsModule } from '../settings/index.js';
-import { MailRetries } from './mail-retries.js';
-import { MailTransport } from './mail-transport.js';
-import { Mailer } from './mailer.js';
-
-@Module({ imports: [SettingsModule], providers: [MailTransport, MailRetries, Mailer], exports: [Mailer] })
-export class MailModule {}

@@ -1,0 +1,34 @@
+import { DataSource } from 'typeorm';
+import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
+import { reasonOf } from '../shared/index.js';
+import { migrations } from '../../../migrations/index.js';
+import { DatabaseUnusable } from './database.errors.js';
+import { migrate } from './migrate.js';
+import { POOL_SIZES, poolOptions } from './pools.js';
+import { QuietTypeOrmLogger } from './typeorm-logger.js';
+
+/** TypeORM's settings. The address goes to the driver as it is: TypeORM's own reading of it loses parameters. */
+export function dataSourceOptions(url: string): PostgresDataSourceOptions {
+  return {
+    type: 'postgres',
+    extra: { ...poolOptions(url, 'general'), max: POOL_SIZES.general },
+    migrations: [...migrations],
+    synchronize: false,
+    logger: new QuietTypeOrmLogger(),
+  };
+}
+
+/**
+ * Connects and migrates: whoever is handed the data source finds the schema there.
+ * @throws DatabaseUnusable when a migration fails
+ */
+export async function openDataSource(dataSource: DataSource, log: (line: string) => void): Promise<DataSource> {
+  await dataSource.initialize();
+  try {
+    await migrate(dataSource, log);
+  } catch (error) {
+    await dataSource.destroy();
+    throw new DatabaseUnusable(`A migration failed, and nothing after it was run: ${reasonOf(error)}`, error);
+  }
+  return dataSource;
+}

@@ -1,0 +1,80 @@
+import type pg from 'pg';
+import { DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { migrations } from '../../../migrations/index.js';
+import { ADVISORY_LOCKS } from './advisory-locks.js';
+import { dataSourceOptions } from './data-source.js';
+import { DatabaseUnusable } from './database.errors.js';
+
+/** The names of all migrations that this program has, in the order they are applied. */
+export const MIGRATION_NAMES: readonly string[] = migrations.map(({ name }) => name);
+
+/**
+ * Fills a database that has nothing in it: with the schema that these migrations make, and then with whatever `fill`
+ * writes on the same session. It is one transaction: all of it is there afterwards, or nothing. A service that starts
+ * meanwhile waits for it.
+ * @throws DatabaseUnusable when there is anything in the database
+ */
+export async function fillEmptyDatabase<T>(
+  url: string,
+  names: readonly string[],
+  fill: (session: pg.ClientBase) => Promise<T>,
+): Promise<T> {
+  const chosen = migrations.filter(({ name }) => names.includes(name));
+  const dataSource = await new DataSource({ ...dataSourceOptions(url), migrations: chosen }).initialize();
+  const runner = dataSource.createQueryRunner();
+  try {
+    // It may take hours, whatever the role is given for a statement otherwise.
+    await runner.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0');
+    await runner.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
+    await refuseUnlessEmpty(runner);
+    return await inTransaction(runner, async () => {
+      await build(dataSource, runner);
+      return fill(await sessionOf(runner));
+    });
+  } finally {
+    await runner.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCKS.migrations]).catch(() => undefined);
+    await runner.release();
+    await dataSource.destroy();
+  }
+}
+
+/** What an extension brings along is nobody's data. */
+const WHAT_IS_THERE = `
+  SELECT c.relname AS name FROM pg_class c
+   WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
+     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+   ORDER BY 1`;
+
+async function refuseUnlessEmpty(runner: QueryRunner): Promise<void> {
+  const found: readonly { readonly name: string }[] = await runner.query(WHAT_IS_THERE);
+  if (found.length === 0) return;
+  const some = found.slice(0, 3).map(({ name }) => name);
+  const others = found.length > some.length ? ` and ${found.length - some.length} more` : '';
+  throw new DatabaseUnusable(
+    `The database is not empty, it has the tables ${some.join(', ')}${others}: a backup is restored only into a database without tables. Name another DATA_DIR or DATABASE_URL.`,
+  );
+}
+
+async function inTransaction<T>(runner: QueryRunner, work: () => Promise<T>): Promise<T> {
+  await runner.startTransaction();
+  try {
+    const result = await work();
+    await runner.commitTransaction();
+    return result;
+  } catch (error) {
+    // Of a session that was lost, the server has rolled it back already.
+    await runner.rollbackTransaction().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function build(dataSource: DataSource, runner: QueryRunner): Promise<void> {
+  const executor = new MigrationExecutor(dataSource, runner);
+  executor.transaction = 'none'; // it is in one already
+  await executor.executePendingMigrations();
+}
+
+async function sessionOf(runner: QueryRunner): Promise<pg.ClientBase> {
+  const session: pg.PoolClient = await runner.connect();
+  return session;
+}

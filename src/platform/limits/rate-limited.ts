@@ -1,0 +1,65 @@
+import type { LimitStandings } from './limit-standings.js';
+import { AppError } from '../shared/index.js';
+import type { Refusal } from './counts.js';
+import type { LimitKind, Subject } from './subject.js';
+
+/** The longest wait that is told; what takes longer is asked for again, and told anew. */
+const MAX_WAIT_SECONDS = 60;
+
+/** What was exceeded. */
+export interface Exceeded {
+  readonly subject: Pick<Subject, 'kind' | 'name'>;
+  readonly limit: LimitKind;
+  readonly allowed: number;
+  /** What was used before, and what this call needs. */
+  readonly used: number;
+  readonly needed: number;
+}
+
+/** A call more than a limit allows. Says which limit, whose, and when to try again: some clients wait by these words. */
+export class RateLimited extends AppError {
+  constructor(
+    exceeded: Exceeded,
+    waitMs: Refusal['waitMs'],
+    /** For the headers. */
+    readonly standings: LimitStandings,
+  ) {
+    const seconds = Math.min(Math.max(1, Math.ceil((waitMs ?? Infinity) / 1000)), MAX_WAIT_SECONDS);
+    const advice = waitMs === undefined ? 'It is more than the limit ever allows.' : `Please try again in ${seconds}s.`;
+    super('rate_limit_exceeded', `Rate limit reached: ${ruleOf(exceeded)} ${advice}`, {
+      retryAfterSeconds: seconds,
+      ...(waitMs === undefined && { shouldRetry: false }),
+    });
+  }
+}
+
+function ruleOf({ subject, limit, allowed, used, needed }: Exceeded): string {
+  const who = ownerOf(subject);
+  switch (limit) {
+    case 'requests':
+      return `${who} may make ${times(allowed, 'request')} a minute.`;
+    case 'tokens':
+      return `${who} may use ${times(allowed, 'token')} a minute; ${used} are used and this call needs about ${needed}.`;
+    case 'concurrency':
+      return `${who} may run ${times(allowed, 'call')} at the same time.`;
+    default:
+      return limit satisfies never;
+  }
+}
+
+function ownerOf({ kind, name }: Exceeded['subject']): string {
+  switch (kind) {
+    case 'key':
+      return `the key “${name}”`;
+    case 'group':
+      return `the group “${name}”, with everybody in it,`;
+    case 'account':
+      return 'your account';
+    case 'address':
+      return 'your address';
+    default:
+      return kind satisfies never;
+  }
+}
+
+const times = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+import { AppError } from './app-error.js';
+
+interface SmallBodyLimits {
+  /** What is read, as the errors call it: `form`. */
+  readonly what: string;
+  readonly maxBytes: number;
+  /** One that takes longer is refused. */
+  readonly withinMs: number;
+}
+
+/**
+ * A body that is never large, whole. Reads by events: a loop over the stream that is left early closes the connection
+ * before it is answered.
+ * @throws AppError when it is too large or too slow, or when the client leaves
+ */
+export function readSmallBody(payload: IncomingMessage, limits: SmallBodyLimits): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const timer = setTimeout(() => stop(tooSlow(limits)), limits.withinMs);
+    const onData = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > limits.maxBytes) return stop(tooLarge(limits));
+      chunks.push(chunk);
+    };
+    const onEnd = (): void => {
+      stop();
+      resolve(Buffer.concat(chunks));
+    };
+    const onLeft = (): void => stop(left(limits));
+    function stop(error?: AppError): void {
+      clearTimeout(timer);
+      payload.off('data', onData).off('end', onEnd).off('close', onLeft);
+      if (error === undefined) return;
+      // The rest is thrown away by whoever answers.
+      payload.pause();
+      reject(error);
+    }
+    // Somebody else has read it to its end, and will not be told of that again.
+    if (payload.readableEnded) return onEnd();
+    if (payload.destroyed) return onLeft();
+    payload.on('data', onData).once('end', onEnd).once('error', onLeft).once('close', onLeft);
+  });
+}
+
+const tooLarge = ({ what, maxBytes }: SmallBodyLimits): AppError =>
+  new AppError('request_too_large', `A ${what} has at most ${maxBytes / 1024} KiB.`);
+
+const tooSlow = ({ what, withinMs }: SmallBodyLimits): AppError =>
+  new AppError('request_timeout', `The ${what} did not arrive within ${withinMs / 1000} seconds. Send it again.`);
+
+const left = ({ what }: SmallBodyLimits): AppError =>
+  new AppError('context_canceled', `The client left before its ${what} was complete.`);

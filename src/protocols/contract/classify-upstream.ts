@@ -1,0 +1,225 @@
+import {
+  AppError,
+  isJsonObject,
+  type ErrorDetails,
+  type ErrorKind,
+  type FieldFault,
+} from '../../platform/shared/index.js';
+import { MAX_RETRY_AFTER_SECONDS } from './error-headers.js';
+import { recordOfFault } from './fault-record.js';
+import { scrub } from './scrub.js';
+import { objectIn } from './token-counts.js';
+import type { UpstreamHeaders } from './upstream-adapter.js';
+import { UpstreamRefusal } from './upstream-refusal.js';
+
+/** What an upstream's error body says, in whichever of the usual shapes. Empty when it says nothing of use. */
+interface UpstreamFault {
+  readonly message?: string;
+  readonly type?: string;
+  readonly code?: string;
+  readonly param?: string;
+}
+
+const BILLING =
+  /insufficient[_ ]quota|billing|credit balance|exceeded your current quota|spend(?:ing)? limit|usage limits/i;
+const UNKNOWN_MODEL = /\bmodel\b.{0,120}\b(?:not found|does not exist|not exist)\b|\b(?:unknown|no such) model\b/is;
+// The same in the message of a wrong request, by its beginning: behind it vendors quote what the client has written.
+const NO_MONEY = /^(?:your credit balance|billing (?:hard )?limit|you exceeded your current quota|insufficient quota)/i;
+// This request alone exceeds the limit of tokens per minute, so waiting does not help.
+const TOO_LARGE_FOR_LIMIT = /^request too large\b/i;
+// A 403 about the request's content says nothing about the credential.
+const BAD_CONTENT =
+  /\b(?:input|prompt|request|content|message)\b.{0,80}\bflagged\b|\bmoderation\b|\bcontent[ _]policy\b/is;
+const BAD_KEY = /^(?:(?:invalid|incorrect) api key|api key not valid)/i;
+const TOO_LONG =
+  /context_length_exceeded|maximum context length|prompt is too long|context window|too many (?:input )?tokens/i;
+const WRONG_ADDRESS = /^not found$|invalid url|unknown (?:url|route|path)|cannot post /i;
+
+const FAULTS: Readonly<Record<string, FieldFault>> = {
+  unsupported_parameter: 'unsupported_parameter',
+  unknown_parameter: 'unsupported_parameter',
+  missing_required_parameter: 'missing_required_parameter',
+};
+
+/** The status that an error inside a 200 answer would have had, by its code or type. */
+const STATUSES: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  invalid_request: 400,
+  invalid_prompt: 400,
+  context_length_exceeded: 400,
+  authentication_error: 401,
+  invalid_api_key: 401,
+  billing_error: 402,
+  insufficient_quota: 402,
+  usage_not_included: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  model_not_found: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  api_error: 500,
+  server_error: 500,
+  server_is_overloaded: 503,
+  overloaded_error: 529,
+  timeout: 504,
+  timeout_error: 504,
+};
+
+const CODE = /^[a-z][a-z0-9_.-]{0,63}$/i;
+const MAX_PARAM_CHARACTERS = 200;
+/** The longest rest of a channel, a day, however much more its upstream asks for. */
+const MAX_REST_SECONDS = 86_400;
+
+/**
+ * What an upstream's refusal means here: whose fault it was, and whether another channel may answer instead.
+ * Messages are scrubbed; what is said of our own account there is not shown at all. What is stored has no word of theirs.
+ * @param body the answer, parsed when it was JSON, else as text
+ */
+export function classifyUpstream(status: number, headers: UpstreamHeaders, body: unknown): AppError {
+  const fault = readFault(body);
+  const said = `${fault.type ?? ''} ${fault.code ?? ''} ${fault.message ?? ''}`;
+  if (isOutOfMoney(status, fault)) return outOfMoney(status);
+  if (isBadCredential(status, fault)) return badCredential(status);
+  if (status === 429) return rateLimited(status, headers, fault);
+  if (status === 408 || status === 409 || status >= 500) return transient(status, headers, fault);
+  if (isRedirect(status) || isWrongAddress(status, fault)) return misconfigured(status);
+  if (isUnknownModel(status, fault)) return misconfigured(status, { unknownModel: true });
+  if (status >= 400) return refused(status, fault, said);
+  return failed('upstream_error', 'The upstream gave an unusable answer.', { upstreamStatus: status });
+}
+
+/**
+ * The same for an error that came inside an answer of status 200.
+ * @param body the error, with or without the object around it
+ */
+export function classifyInnerError(body: unknown): AppError {
+  const fault = readFault(body);
+  return classifyUpstream(STATUSES[fault.code ?? ''] ?? STATUSES[fault.type ?? ''] ?? 500, {}, body);
+}
+
+/** Reads `{error: {message, type, code, param}}`, `{error: "…"}`, `{message}`, `{detail}` and the error alone. */
+function readFault(body: unknown): UpstreamFault {
+  if (!isJsonObject(body)) return {};
+  const error = body['error'] ?? body;
+  if (typeof error === 'string') return { message: error };
+  if (!isJsonObject(error)) return {};
+  const fault: { -readonly [Key in keyof UpstreamFault]: string } = {};
+  const message = error['message'] ?? error['detail'];
+  if (typeof message === 'string') fault.message = message;
+  if (isWord(error['type'])) fault.type = error['type'];
+  const code = error['code'] ?? objectIn(error, 'details')['error_code'];
+  if (isWord(code)) fault.code = code;
+  if (typeof error['param'] === 'string' && error['param'] !== '') {
+    fault.param = scrub(error['param']).slice(0, MAX_PARAM_CHARACTERS);
+  }
+  return fault;
+}
+
+const isWord = (value: unknown): value is string => typeof value === 'string' && CODE.test(value);
+
+const failed = (kind: ErrorKind, message: string, details: ErrorDetails): AppError =>
+  new AppError(kind, message, { ...details, failover: true });
+
+function outOfMoney(upstreamStatus: number): AppError {
+  const message = 'No upstream can take this request at present. Try again later.';
+  return failed('server_is_overloaded', message, { upstreamStatus, outOfMoney: true });
+}
+
+const badCredential = (upstreamStatus: number): AppError =>
+  failed('upstream_auth', "The upstream refused the relay's credential. Tell the operator.", { upstreamStatus });
+
+function misconfigured(upstreamStatus: number, what: Pick<ErrorDetails, 'unknownModel'> = {}): AppError {
+  const message = 'The upstream does not know the model or the address that it is configured for. Tell the operator.';
+  return failed('upstream_error', message, { upstreamStatus, ...what });
+}
+
+function rateLimited(upstreamStatus: number, headers: UpstreamHeaders, fault: UpstreamFault): AppError {
+  if (TOO_LARGE_FOR_LIMIT.test(fault.message ?? '')) {
+    const words = "The request is too large for the upstream's rate limit. Shorten it, or ask for less output.";
+    return failed('rate_limit_exceeded', words, { upstreamStatus, ofRequest: true, shouldRetry: false });
+  }
+  const retryAfterSeconds = readRetryAfter(headers) ?? 1;
+  const toldSeconds = Math.min(retryAfterSeconds, MAX_RETRY_AFTER_SECONDS);
+  const message = `The upstream's rate limit is reached. Please try again in ${toldSeconds}s.`;
+  return failed('rate_limit_exceeded', message, { upstreamStatus, retryAfterSeconds });
+}
+
+function transient(upstreamStatus: number, headers: UpstreamHeaders, fault: UpstreamFault): AppError {
+  const retryAfterSeconds = readRetryAfter(headers);
+  const details = { upstreamStatus, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+  if (upstreamStatus === 408 || upstreamStatus === 504 || upstreamStatus === 524) {
+    return failed('timeout', 'The upstream did not answer in time.', details);
+  }
+  if (upstreamStatus === 503 || upstreamStatus === 529) {
+    return failed('server_is_overloaded', 'The upstream is overloaded. Try again later.', details);
+  }
+  const reason = fault.message === undefined ? '' : scrub(fault.message);
+  if (reason === '') return failed('upstream_error', 'The upstream failed.', details);
+  const record = recordOfFault('The upstream failed', upstreamStatus, fault);
+  return failed('upstream_error', `The upstream failed: ${reason}`, { ...details, record });
+}
+
+function isOutOfMoney(status: number, { type = '', code = '', message = '' }: UpstreamFault): boolean {
+  if (status === 429) return BILLING.test(`${type} ${code} ${message}`);
+  return status === 402 || (status === 400 && (BILLING.test(`${type} ${code}`) || NO_MONEY.test(message)));
+}
+
+function isBadCredential(status: number, { type, code, message = '' }: UpstreamFault): boolean {
+  if (status === 400) return [type, code].includes('invalid_api_key') || BAD_KEY.test(message);
+  return status === 401 || (status === 403 && !BAD_CONTENT.test(message));
+}
+
+/** Never followed: it could lead anywhere, with the credential. */
+const isRedirect = (status: number): boolean => status >= 300 && status < 400;
+
+/** A channel that points to a wrong place: another one may still serve the call. */
+const isWrongAddress = (status: number, { message }: UpstreamFault): boolean =>
+  status === 405 || (status === 404 && (message === undefined || WRONG_ADDRESS.test(message)));
+
+/** A channel that names a wrong model: another one may still serve the call, and this one may serve other models. */
+function isUnknownModel(status: number, fault: UpstreamFault): boolean {
+  const message = fault.message ?? '';
+  // So words Messages a model that it does not know; with another status the model's name is malformed.
+  if (status === 404 && message.startsWith('model: ')) return true;
+  return (status === 404 || status === 400) && (fault.code === 'model_not_found' || UNKNOWN_MODEL.test(message));
+}
+
+function refused(status: number, fault: UpstreamFault, said: string): AppError {
+  const message = fault.message === undefined ? '' : scrub(fault.message);
+  const details: ErrorDetails = {
+    upstreamStatus: status,
+    record: recordOfFault('The upstream refused the request', status, fault),
+    ...(fault.param !== undefined && { param: fault.param }),
+    ...faultDetail(fault.code),
+  };
+  const words = message === '' ? 'The upstream refused the request without a reason.' : message;
+  return new UpstreamRefusal(refusalKind(status, said), words, details, fault.code);
+}
+
+function faultDetail(code: string | undefined): Pick<ErrorDetails, 'fault'> {
+  const fault = code === undefined ? undefined : FAULTS[code];
+  return fault === undefined ? {} : { fault };
+}
+
+function refusalKind(status: number, said: string): ErrorKind {
+  if (status === 413) return 'request_too_large';
+  return TOO_LONG.test(said) ? 'context_length_exceeded' : 'invalid_request';
+}
+
+/**
+ * Whole seconds from `retry-after-ms` or `retry-after`; a date is measured against the upstream's own `date`.
+ * The whole time, for the channel's rest, at most MAX_REST_SECONDS; a client is told at most MAX_RETRY_AFTER_SECONDS.
+ */
+function readRetryAfter(headers: UpstreamHeaders): number | undefined {
+  const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
+  if (Number.isFinite(milliseconds)) return bounded(milliseconds / 1000);
+  const value = headers['retry-after'];
+  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  if (/^\s*\d+(?:\.\d+)?\s*$/.test(value)) return bounded(Number(value));
+  const sent = headers['date'];
+  const span = Date.parse(value) - (typeof sent === 'string' ? Date.parse(sent) : Number.NaN);
+  return Number.isNaN(span) ? undefined : bounded(span / 1000);
+}
+
+const bounded = (seconds: number): number => Math.min(Math.max(Math.ceil(seconds), 1), MAX_REST_SECONDS);

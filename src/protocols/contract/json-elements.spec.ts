@@ -1,0 +1,118 @@
+import { refusalOf } from '../../../test/support/calls.js';
+import { AppError } from '../../platform/shared/index.js';
+import { JsonReader, readJsonFields, type JsonFields } from './json-fields.js';
+import { jsonInterests } from './json-interests.js';
+
+const INTERESTS = jsonInterests(
+  'model',
+  'tools[].type',
+  'tools[].model',
+  'models[]',
+  'reasoning.effort',
+  'reasoning.*',
+  '*',
+);
+
+const read = (json: string): JsonFields => readJsonFields(Buffer.from(json), INTERESTS);
+
+/** Each element's kind, and its interpreted members, decoded. */
+const elementsIn = (json: string, path: string): unknown => {
+  const fields = read(json);
+  return fields
+    .elements(path)
+    .map(({ field, members }) => [
+      field.kind,
+      Object.fromEntries([...members].map(([name, member]) => [name, fields.decoded(member, name)])),
+    ]);
+};
+
+describe('reading elements of arrays', () => {
+  it('finds the members of every element in order', () => {
+    const json = '{"tools":[{"type":"a","x":{"type":"no"}},{"model":"m","type":"b"},{}]}';
+    expect(elementsIn(json, 'tools[]')).toEqual([
+      ['object', { 'tools[].type': 'a' }],
+      ['object', { 'tools[].type': 'b', 'tools[].model': 'm' }],
+      ['object', {}],
+    ]);
+  });
+
+  it('finds elements that are no objects', () => {
+    expect(elementsIn('{"models":["a",{"model":"b"},["c"],null,1]}', 'models[]')).toEqual(
+      ['string', 'object', 'array', 'null', 'number'].map((kind) => [kind, {}]),
+    );
+  });
+
+  it('says where an element lies in the body', () => {
+    const json = '{"models": [ "a" , {"b":1} ]}';
+    const places = read(json)
+      .elements('models[]')
+      .map(({ field: { start, end } }) => json.slice(start, end));
+    expect(places).toEqual(['"a"', '{"b":1}']);
+  });
+
+  it('finds no elements in nested arrays and values of other kinds', () => {
+    expect(elementsIn('{"tools":[[{"type":"a"}]]}', 'tools[]')).toEqual([['array', {}]]);
+    expect(elementsIn('{"x":{"tools":[{"type":"a"}]}}', 'tools[]')).toEqual([]);
+    for (const value of ['{"type":"a"}', '"a"', 'null', '[]'])
+      expect(elementsIn(`{"tools":${value}}`, 'tools[]')).toEqual([]);
+  });
+
+  it('does not take members of elements for members of the document', () => {
+    const fields = read('{"tools":[{"type":"a"}],"model":"m"}');
+    expect([fields.has('tools[].type'), fields.value('model')]).toEqual([false, 'm']);
+  });
+
+  it.each([
+    ['twice', '{"tools":[{"type":"a","type":"b"}]}'],
+    ['twice, once with escapes', String.raw`{"tools":[{"type":"a","typ\u0065":"b"}]}`],
+    ['in another case', '{"tools":[{"Type":"a"}]}'],
+  ])('refuses a member that an element has %s', (_, json) => {
+    expect(refusalOf(() => read(json))).toMatchObject({ details: { param: 'tools[].type' } });
+  });
+
+  it('accepts the same member in every element', () => {
+    expect(() => read('{"tools":[{"type":"a"},{"type":"a"}]}')).not.toThrow();
+  });
+
+  it('reads the same from a body in pieces', () => {
+    const json = String.raw`{"tools":[{"typ\u0065":"a"},{"model":"m"}],"models":["x",{"y":[1]}],"novel":1}`;
+    const told = (fields: JsonFields): unknown => [
+      fields.elements('tools[]'),
+      fields.elements('models[]'),
+      fields.others,
+    ];
+    const whole = told(read(json));
+    for (let cut = 0; cut <= json.length; cut += 1) {
+      const reader = new JsonReader(INTERESTS);
+      for (const end of [cut, json.length]) reader.next(Buffer.from(json).subarray(0, end));
+      expect(told(reader.end({ bytes: Buffer.from(json) }))).toEqual(whole);
+    }
+  });
+});
+
+describe('collecting unknown members', () => {
+  it('names members that no interest names, by path', () => {
+    const json =
+      '{"model":"m","novel":1,"reasoning":{"effort":"low","depth":2},"tools":[{"type":"a","x":1}],"y":{"z":1}}';
+    expect(read(json).others).toEqual(['novel', 'reasoning.depth', 'y']);
+  });
+
+  it('decodes escapes in names', () => {
+    expect(read(String.raw`{"nov\u0065l":1}`).others).toEqual(['novel']);
+  });
+
+  it('collects no more than 32 names, and none that is longer than 64 bytes', () => {
+    const many = Array.from({ length: 100 }, (_, index) => `"x${index}":1`).join();
+    expect(read(`{${many}}`).others).toHaveLength(32);
+    expect(read(`{"${'x'.repeat(64)}":1,"${'y'.repeat(65)}":1}`).others).toEqual(['x'.repeat(64)]);
+  });
+
+  it('collects nothing where it is not wanted', () => {
+    const fields = readJsonFields(Buffer.from('{"novel":1,"reasoning":{"x":1}}'), jsonInterests('reasoning.effort'));
+    expect(fields.others).toEqual([]);
+  });
+
+  it('refuses nothing for names that are given twice', () => {
+    expect(() => read('{"novel":1,"novel":2}')).not.toThrow(AppError);
+  });
+});

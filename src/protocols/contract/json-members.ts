@@ -1,0 +1,156 @@
+import type { Buffer } from 'node:buffer';
+import { AppError } from '../../platform/shared/index.js';
+import { OPEN_BRACE, OPEN_BRACKET, QUOTE, SMALL_F, SMALL_N, SMALL_T } from './bytes.js';
+import { fold, type JsonInterest } from './json-interests.js';
+import { stringText } from './json-text.js';
+
+export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
+
+/** Where a value lies in the body: `[start, end)`, quotes and brackets included. */
+export interface JsonField {
+  readonly start: number;
+  readonly end: number;
+  readonly kind: JsonKind;
+}
+
+/** The kind of a value, by its first byte; a number when it is not here. */
+const KINDS: Readonly<Record<number, JsonKind>> = {
+  [OPEN_BRACE]: 'object',
+  [OPEN_BRACKET]: 'array',
+  [QUOTE]: 'string',
+  [SMALL_T]: 'boolean',
+  [SMALL_F]: 'boolean',
+  [SMALL_N]: 'null',
+};
+
+/** Members that were found, by path. */
+type Found = Map<string, JsonField>;
+
+/** One element of an array whose elements are interpreted. */
+export interface JsonElement {
+  readonly field: JsonField;
+  /** By their whole paths: `tools[].type`. */
+  readonly members: ReadonlyMap<string, JsonField>;
+}
+
+/** An interpreted object or array that is not closed yet. */
+interface LookedInto {
+  readonly interest: JsonInterest;
+  readonly start: number;
+  /** What stands here that is interpreted is part of: the document, or one element of an array. */
+  readonly found: Found;
+  /** Of an array whose elements are interpreted. */
+  readonly elements: JsonElement[] | undefined;
+}
+
+/** More names than these say nothing new of a client. */
+const MAX_OTHERS = 32;
+
+/** Of more elements none is interpreted: who does demands fewer. */
+const MAX_ELEMENTS = 10_000;
+
+/** Notes where the interpreted members of a document are, while a scanner walks it. Does not know its grammar. */
+export class JsonMembers {
+  /** By path; the document itself under the empty path. */
+  readonly fields: Found = new Map();
+  /** Absent while no array was opened whose elements are interpreted: most documents have none. */
+  private lists: Map<string, JsonElement[]> | undefined;
+  /** Paths of members that no interest names, where these are wanted. */
+  readonly others: string[] = [];
+  /** The interpreted ones among the open objects and arrays: always the outermost levels. */
+  private readonly lookedInto: LookedInto[] = [];
+  /** What the value that comes next is to whoever interprets the document. */
+  private interest: JsonInterest | undefined;
+
+  constructor(root: JsonInterest) {
+    this.interest = root;
+  }
+
+  /** By the path of their array: `tools[]`. */
+  get elements(): ReadonlyMap<string, readonly JsonElement[]> {
+    return this.lists ?? NO_LISTS;
+  }
+
+  /**
+   * The next value is the member with the name at `[start, end)`, quotes included.
+   * @param depth the open objects and arrays
+   * @throws AppError invalid_request when it is given twice or in another case
+   */
+  name(body: Buffer, depth: number, start: number, end: number, escaped: boolean): void {
+    if (this.lookedInto.length !== depth) return;
+    const parent = this.lookedInto[depth - 1];
+    if (parent === undefined || end - start > parent.interest.longestName) return;
+    const name = stringText(body, start, end, escaped);
+    const interest = parent.interest.members.get(fold(name));
+    if (interest === undefined) return this.noteOther(parent.interest, name);
+    if (interest.name !== name) throw misspelt(interest, name);
+    if (parent.found.has(interest.path)) throw givenTwice(interest);
+    this.interest = interest;
+  }
+
+  /**
+   * The next value is an object or array, and begins here.
+   * @param depth the objects and arrays around it
+   */
+  open(start: number, depth: number, isArray: boolean): void {
+    const parent = this.lookedInto[depth - 1];
+    const interest = this.interest ?? elementOf(parent, depth, this.lookedInto.length);
+    if (interest === undefined) return;
+    const found = this.interest === undefined ? new Map<string, JsonField>() : (parent?.found ?? this.fields);
+    const elements = isArray && interest.elements !== undefined ? [] : undefined;
+    if (elements !== undefined) (this.lists ??= new Map()).set(interest.elements?.path ?? '', elements);
+    this.lookedInto.push({ interest, start, found, elements });
+    this.interest = undefined;
+  }
+
+  /** The innermost of so many open objects and arrays has ended. */
+  close(body: Buffer, depth: number, end: number): void {
+    if (this.lookedInto.length !== depth) return;
+    const closed = this.lookedInto.pop();
+    if (closed === undefined) return;
+    const parent = this.lookedInto[depth - 2];
+    const field = fieldAt(body, closed.start, end);
+    if (parent?.elements !== undefined) note(parent.elements, { field, members: closed.found });
+    else closed.found.set(closed.interest.path, field);
+  }
+
+  /** The next value is no object or array, and lies here. @param depth the objects and arrays around it */
+  value(body: Buffer, start: number, end: number, depth: number): void {
+    const parent = this.lookedInto[depth - 1];
+    if (this.interest !== undefined) {
+      (parent?.found ?? this.fields).set(this.interest.path, fieldAt(body, start, end));
+      this.interest = undefined;
+    } else if (parent?.elements !== undefined && this.lookedInto.length === depth)
+      note(parent.elements, { field: fieldAt(body, start, end), members: NONE });
+  }
+
+  private noteOther({ collectsOthers, path }: JsonInterest, name: string): void {
+    if (!collectsOthers || this.others.length >= MAX_OTHERS) return;
+    this.others.push(path === '' ? name : `${path}.${name}`);
+  }
+}
+
+const NONE: ReadonlyMap<string, JsonField> = new Map();
+const NO_LISTS: ReadonlyMap<string, readonly JsonElement[]> = new Map();
+
+function note(elements: JsonElement[], element: JsonElement): void {
+  if (elements.length < MAX_ELEMENTS) elements.push(element);
+}
+
+/** What a value without a name is that stands directly in the innermost of the open arrays. */
+const elementOf = (parent: LookedInto | undefined, depth: number, lookedInto: number): JsonInterest | undefined =>
+  parent?.elements !== undefined && lookedInto === depth ? parent.interest.elements : undefined;
+
+const fieldAt = (body: Buffer, start: number, end: number): JsonField => ({
+  start,
+  end,
+  kind: KINDS[body[start] ?? 0] ?? 'number',
+});
+
+function misspelt({ path }: JsonInterest, name: string): AppError {
+  return new AppError('invalid_request', `${name}: member names are case-sensitive; write ${path}.`, { param: path });
+}
+
+function givenTwice({ path }: JsonInterest): AppError {
+  return new AppError('invalid_request', `${path}: this member is given twice.`, { param: path });
+}

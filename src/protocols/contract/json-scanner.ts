@@ -1,0 +1,293 @@
+import { Buffer } from 'node:buffer';
+import { AppError } from '../../platform/shared/index.js';
+import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isWhiteSpace, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.js';
+import { CacheMarkSearch } from './cache-mark-search.js';
+import { type BodySize, sizeOf } from './call-body.js';
+import type { JsonInterest } from './json-interests.js';
+import { JsonLimits } from './json-limits.js';
+import { isLiteral, literalEnd } from './json-literal.js';
+import { type JsonElement, type JsonField, JsonMembers } from './json-members.js';
+import { JsonStrings } from './json-strings.js';
+import { notJson } from './json-text.js';
+import type { StateIdPlace } from './prompt-content.js';
+import { type ObjectPlace, SealFinder } from './seal-edits.js';
+import { wordsOf } from './string-bytes.js';
+import { Utf8Check } from './utf8-check.js';
+
+/** What one pass over a document found. */
+export interface JsonScan {
+  /** The interpreted members that are there, by path; the document itself under the empty path. */
+  readonly fields: ReadonlyMap<string, JsonField>;
+  /** Elements of the arrays whose elements are interpreted, by path: `tools[]`. */
+  readonly elements: ReadonlyMap<string, readonly JsonElement[]>;
+  /** Paths of members that nothing interprets, where these were asked for. */
+  readonly others: readonly string[];
+  /** How large a request is, by its whole body. Calculated on demand: responses do not need it. */
+  size(body: Buffer): BodySize;
+  readonly leansOutside: boolean;
+  /** Ids of upstream state, anywhere in the body. */
+  readonly stateIds: readonly StateIdPlace[];
+  /** Objects that carry sealed reasoning. */
+  readonly sealed: readonly ObjectPlace[];
+}
+
+const MAX_NESTING_LEVELS = 512;
+/** A number that is longer means nothing to anybody, and is read anew each time that more of it has come. */
+const MAX_LITERAL_BYTES = 1024;
+const NO_BYTES = Buffer.alloc(0);
+const NO_WORDS = new Int32Array(0);
+
+/** What may come next: the first byte that is no white space decides. */
+const START = 0;
+const NAME_OR_END = 1;
+const NAME = 2;
+const IN_NAME = 3;
+const COLON_NEXT = 4;
+const VALUE_OR_END = 5;
+const VALUE = 6;
+const IN_TEXT = 7;
+const BEHIND_VALUE = 8;
+const END = 9;
+
+/** What is missing when the body ends, by state; any other wants a value. */
+const EXPECTED: Readonly<Record<number, string>> = {
+  [NAME_OR_END]: 'a member name is expected',
+  [NAME]: 'a member name is expected',
+  [IN_NAME]: 'a string is not closed',
+  [COLON_NEXT]: 'a colon is expected',
+  [IN_TEXT]: 'a string is not closed',
+  [BEHIND_VALUE]: 'a comma or a closing bracket is expected',
+};
+
+/**
+ * Walks a JSON document once, as it arrives, checks its grammar and notes where the interpreted members are. Values are
+ * not decoded; what an escape inside a skipped string says is not checked. What one step costs depends on the bytes that
+ * are new to it, whatever they say. Everything it throws is an AppError invalid_request.
+ */
+export class JsonScanner {
+  private readonly members: JsonMembers;
+  private readonly strings = new JsonStrings();
+  private readonly utf8 = new Utf8Check();
+  private readonly limits = new JsonLimits();
+  private readonly seals = new SealFinder();
+  private readonly cacheMarks = new CacheMarkSearch();
+  private body: Buffer = NO_BYTES;
+  private words: Int32Array = NO_WORDS;
+  private at = 0;
+  private state = START;
+  /** The closing brackets that are still owed, the innermost last. */
+  private readonly closers: number[] = [];
+  /** Where they were opened. */
+  private readonly starts: number[] = [];
+
+  constructor(root: JsonInterest) {
+    this.members = new JsonMembers(root);
+  }
+
+  /** Reads on, as far as the body has come: each time the same bytes as before and more. */
+  next(body: Buffer): void {
+    this.advance(body);
+    this.cacheMarks.next(body);
+  }
+
+  private advance(body: Buffer): void {
+    this.body = body;
+    this.words = wordsOf(body);
+    try {
+      if (!this.utf8.next(body)) this.failUtf8();
+      this.run();
+    } finally {
+      // The bytes are not this object's to keep.
+      this.body = NO_BYTES;
+      this.words = NO_WORDS;
+    }
+  }
+
+  /** The body is complete. */
+  end(body: Buffer): JsonScan {
+    if (body.length === 0) throw new AppError('invalid_request', 'The request body is empty: send a JSON object.');
+    if (!this.utf8.end(body)) this.failUtf8();
+    this.advance(body);
+    if (this.state === START) this.failAtStart(body);
+    if (this.state !== END) throw notJson(body.length, EXPECTED[this.state] ?? 'a value is expected');
+    const { content } = this.strings;
+    const { fields, elements, others } = this.members;
+    return {
+      fields,
+      elements,
+      others,
+      size: (whole) => this.sizeOf(whole),
+      leansOutside: content.leansOutside,
+      stateIds: content.stateIds,
+      sealed: this.seals.found,
+    };
+  }
+
+  private sizeOf(body: Buffer): BodySize {
+    this.cacheMarks.next(body);
+    const { media, content } = this.strings;
+    const { values } = this.limits;
+    const { cacheLifetime } = this.cacheMarks;
+    return { ...sizeOf(body, media.found, content.images), values, ...(cacheLifetime && { cacheLifetime }) };
+  }
+
+  private run(): void {
+    if ((this.state === IN_NAME || this.state === IN_TEXT) && !this.string()) return;
+    for (;;) {
+      const byte = this.skipWhiteSpace();
+      if (byte === undefined || !this.token(byte)) return;
+    }
+  }
+
+  /** The byte that follows, which is not consumed; undefined when it has not come yet. */
+  private skipWhiteSpace(): number | undefined {
+    let byte = this.body[this.at];
+    while (isWhiteSpace(byte)) byte = this.body[++this.at];
+    return byte;
+  }
+
+  /** Consumes what begins with this byte. False when the rest of it has not come yet. */
+  private token(byte: number): boolean {
+    switch (this.state) {
+      case VALUE_OR_END:
+        if (byte === CLOSE_BRACKET) return this.close();
+        return this.value(byte);
+      case VALUE:
+        return this.value(byte);
+      case NAME_OR_END:
+        if (byte === CLOSE_BRACE) return this.close();
+        return this.name(byte);
+      case NAME:
+        return this.name(byte);
+      case COLON_NEXT:
+        return this.colon(byte);
+      case BEHIND_VALUE:
+        return this.behindValue(byte);
+      case START:
+        if (byte !== OPEN_BRACE) this.failAtStart(this.body);
+        return this.open(byte);
+      default:
+        return this.fail('something follows the closing brace');
+    }
+  }
+
+  private value(first: number): boolean {
+    if (first === QUOTE) {
+      this.state = IN_TEXT;
+      return this.beginString();
+    }
+    if (first === OPEN_BRACE || first === OPEN_BRACKET) return this.open(first);
+    return this.literal();
+  }
+
+  private open(bracket: number): boolean {
+    if (this.closers.length >= MAX_NESTING_LEVELS) {
+      throw new AppError('invalid_request', `The request body is nested deeper than ${MAX_NESTING_LEVELS} levels.`);
+    }
+    const isObject = bracket === OPEN_BRACE;
+    this.limits.value(this.closers.length);
+    if (this.closers.length === 1) this.limits.member(this.strings.nameIn(this.body), !isObject);
+    const { content, nameStart, nameEnd } = this.strings;
+    if (this.closers[this.closers.length - 1] === CLOSE_BRACE)
+      content.open(this.body, this.closers.length, nameStart, nameEnd, isObject);
+    this.members.open(this.at, this.closers.length, !isObject);
+    this.strings.media.open(this.body, this.at, this.closers.length, this.strings);
+    this.closers.push(isObject ? CLOSE_BRACE : CLOSE_BRACKET);
+    this.starts.push(this.at);
+    this.state = isObject ? NAME_OR_END : VALUE_OR_END;
+    this.at++;
+    return true;
+  }
+
+  private close(): boolean {
+    this.at++;
+    this.members.close(this.body, this.closers.length, this.at);
+    this.strings.media.close(this.body, this.at, this.closers.length);
+    const { closers } = this;
+    const start = this.starts.pop() ?? 0;
+    this.seals.close(start, this.at, closers.length, closers[closers.length - 2] === CLOSE_BRACKET);
+    closers.pop();
+    this.strings.content.close(closers.length);
+    this.state = this.closers.length === 0 ? END : BEHIND_VALUE;
+    return true;
+  }
+
+  /** What stands behind a value: the closing bracket, or a comma that promises another value. */
+  private behindValue(byte: number): boolean {
+    const closer = this.closers[this.closers.length - 1];
+    if (byte === closer) return this.close();
+    if (byte !== COMMA) this.fail('a comma or a closing bracket is expected');
+    this.state = closer === CLOSE_BRACE ? NAME : VALUE;
+    this.at++;
+    return true;
+  }
+
+  private name(byte: number): boolean {
+    if (byte !== QUOTE) this.fail('a member name is expected');
+    this.state = IN_NAME;
+    return this.beginString();
+  }
+
+  private colon(byte: number): boolean {
+    if (byte !== COLON) this.fail('a colon is expected');
+    this.at++;
+    this.state = VALUE;
+    const { nameStart, nameEnd, nameEscaped } = this.strings;
+    this.members.name(this.body, this.closers.length, nameStart, nameEnd, nameEscaped);
+    return true;
+  }
+
+  private beginString(): boolean {
+    this.strings.begin(this.at);
+    return this.string();
+  }
+
+  /** Reads on in a string. False when its end has not come yet. */
+  private string(): boolean {
+    const { strings } = this;
+    if (!strings.next(this.body, this.words)) return false;
+    this.at = strings.at + 1;
+    if (this.state === IN_NAME) {
+      strings.endName();
+      this.state = COLON_NEXT;
+      return true;
+    }
+    const depth = this.closers.length;
+    if (this.closers[depth - 1] === CLOSE_BRACE) {
+      strings.endMember(this.body, depth);
+      this.seals.member(this.body, strings, strings.start - 1, depth);
+    }
+    return this.endValue(strings.start - 1);
+  }
+
+  private literal(): boolean {
+    const start = this.at;
+    const end = literalEnd(this.body, start);
+    if (end - start > MAX_LITERAL_BYTES) this.fail(`a number is longer than ${MAX_LITERAL_BYTES} digits`);
+    // It may go on with what has not come yet; at the end of the body it is never the end.
+    if (end === this.body.length) return false;
+    if (!isLiteral(this.body, start, end)) this.fail('a value is expected');
+    this.at = end;
+    return this.endValue(start);
+  }
+
+  private endValue(start: number): boolean {
+    this.limits.value(this.closers.length);
+    this.members.value(this.body, start, this.at, this.closers.length);
+    this.state = BEHIND_VALUE;
+    return true;
+  }
+
+  private failAtStart([first, second]: Buffer): never {
+    if (first === 0xef && second === 0xbb) this.fail('a byte order mark is not allowed', 0);
+    throw new AppError('invalid_request', 'The request body is not a JSON object.');
+  }
+
+  private failUtf8(): never {
+    throw new AppError('invalid_request', 'The request body is not valid UTF-8.');
+  }
+
+  private fail(reason: string, at: number = this.at): never {
+    throw notJson(at, reason);
+  }
+}

@@ -1,0 +1,337 @@
+import { AppError, type FieldFault, isJsonObject, type JsonObject } from '../../platform/shared/index.js';
+import type { JsonFields } from './json-fields.js';
+import { doubledMember, type JsonInterest, jsonInterests } from './json-interests.js';
+import type { JsonElement, JsonField } from './json-members.js';
+import type { StateMember } from './outside-content.js';
+import type { DemandedTool, NamedModel, RequestDemands, ScopedId, ScopedKind } from './request-demands.js';
+import { headerOf, type RequestLine } from './request-line.js';
+
+/** What one member of a request does to its price, to the models that serve it and to the upstream state it reaches. */
+export type MemberRule =
+  /** Nothing beyond the tokens that it costs. */
+  | { readonly is: 'plain' }
+  /** It names a speed; `standard` are the values that cost nothing extra. */
+  | { readonly is: 'speed'; readonly standard: readonly string[] }
+  /** It names a region of inference: without it, the upstream chooses. */
+  | { readonly is: 'geo' }
+  /** A prompt cache lifetime; the values here have a price of their own. */
+  | { readonly is: 'cache_lifetime'; readonly priced: readonly string[] }
+  /** A bound on all uses of hosted tools. */
+  | { readonly is: 'max_tool_calls' }
+  /** A list of models that may serve the request: their names, or objects that have them in `model`. */
+  | { readonly is: 'alternatives' }
+  /** It may make the upstream run the model again. */
+  | { readonly is: 'passes'; readonly when: (value: unknown) => boolean }
+  /** The list of tools. */
+  | { readonly is: 'tools' }
+  /** It switches a hosted tool on by being there. */
+  | { readonly is: 'hosted_tool'; readonly tool: string }
+  /** It names state that is kept upstream. */
+  | { readonly is: 'scoped'; readonly idsIn: (value: unknown) => readonly (readonly [ScopedKind, string])[] }
+  /** It is not for clients of a relay to say. */
+  | { readonly is: 'refused'; readonly why: string };
+
+/** What tools of some types do; `types` is held against the whole type. */
+export interface ToolRule {
+  readonly types: RegExp;
+  /** `client`: the client runs it, or it costs its tokens. `hosted`: the upstream runs it, for a fee. `advisor`: it names a model. */
+  readonly runs: 'client' | 'hosted' | 'advisor';
+  /** As fees name it; the type itself when absent. */
+  readonly name?: string;
+  /** Ids of upstream state in such a tool. */
+  readonly idsIn?: (tool: JsonObject) => readonly (readonly [ScopedKind, string])[];
+}
+
+/** Everything that the request types of one vendor name, as data. */
+export interface MemberTable {
+  /** The package and version that were read member by member. */
+  readonly source: { readonly package: string; readonly version: string };
+  /** By path: `speed`, `reasoning.effort`. Members below a `plain` one without entries of their own are plain too. */
+  readonly members: Readonly<Record<string, MemberRule>>;
+  readonly tools: readonly ToolRule[];
+  /** Members that name upstream state anywhere in the prompt, and its kind. */
+  readonly stateMembers: Readonly<Partial<Record<StateMember, ScopedKind>>>;
+  /** `input`, `input_schema` and `input_examples` contain a tool's own data, which names no upstream state. */
+  readonly hasToolData?: boolean;
+  /** Values of the header of beta features; absent where there is none. */
+  readonly betas?: {
+    readonly header: string;
+    readonly known: ReadonlySet<string>;
+    readonly refused: ReadonlySet<string>;
+  };
+}
+
+export const PLAIN: MemberRule = { is: 'plain' };
+export const TOOLS: MemberRule = { is: 'tools' };
+
+/** Many plain members in one line: `plain('a b c')`. */
+export const plainMembers = (names: string): Readonly<Record<string, MemberRule>> =>
+  Object.fromEntries(names.split(/\s+/).map((name) => [name, PLAIN]));
+
+export const refusedMember = (why: string): MemberRule => ({ is: 'refused', why });
+
+export const wordSet = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
+
+/** An id of upstream state where there is one. */
+export const scopedIn = (kind: ScopedKind, id: unknown): readonly (readonly [ScopedKind, string])[] =>
+  typeof id === 'string' ? [[kind, id]] : [];
+
+/** State that is named by an id, or by an object that has it in `id`. */
+export const scopedMember = (kind: ScopedKind): MemberRule => ({
+  is: 'scoped',
+  idsIn: (value) => scopedIn(kind, isJsonObject(value) ? value['id'] : value),
+});
+
+/** What routers add to every protocol: they choose models, providers and features by themselves, each at a price. */
+export const ROUTER_MEMBERS: Readonly<Record<string, MemberRule>> = {
+  models: { is: 'alternatives' },
+  plugins: refusedMember('plugins are added and billed by the upstream'),
+  preset: refusedMember("a preset is the operator's own configuration"),
+  provider: refusedMember('the operator chooses providers'),
+  route: PLAIN,
+  transforms: PLAIN,
+};
+
+/** A larger list of models or tools is nobody's. */
+const MAX_ALTERNATIVES = 16;
+const MAX_NAME_LENGTH = 256;
+const MAX_VALUE_BYTES = 64 * 1024;
+/** Tools that are more than a name and a schema: the upstream runs them, or they name what is kept there. */
+const MAX_HOSTED_TOOLS = 64;
+const MAX_UNKNOWN_BETAS = 64;
+const FREE_FORM = ['metadata', 'client_metadata'];
+
+/** What a dialect's head reader must look for so that the table can be applied. */
+function memberPaths({ members }: MemberTable): readonly string[] {
+  const names = Object.keys(members);
+  const parents = new Set(names.flatMap((name) => (name.includes('.') ? [name.slice(0, name.lastIndexOf('.'))] : [])));
+  const watched = [...parents].filter((parent) => !FREE_FORM.includes(parent)).map((parent) => `${parent}.*`);
+  const lists = names.flatMap((name) => listPaths(name, members[name] ?? PLAIN));
+  return [...names, ...watched, ...lists, '*'];
+}
+
+function listPaths(name: string, { is }: MemberRule): readonly string[] {
+  if (is === 'tools') return [`${name}[].type`, `${name}[].model`];
+  return is === 'alternatives' ? [`${name}[].model`] : [];
+}
+
+/** The members that a dialect interprets by itself, and those of its table. */
+export const interestsOf = (table: MemberTable, ...own: readonly string[]): JsonInterest =>
+  jsonInterests(...own, ...memberPaths(table));
+
+/**
+ * Applies the tables to request heads. Made once per dialect. Rules of members that are not there cost a look-up each.
+ */
+export class MemberReader {
+  /** Members that do anything. */
+  private readonly rules: readonly { readonly path: string; readonly rule: MemberRule }[];
+
+  constructor(private readonly table: MemberTable) {
+    this.rules = Object.entries(table.members).flatMap(([path, rule]) => (rule.is === 'plain' ? [] : { path, rule }));
+  }
+
+  /**
+   * What a request demands; undefined when nothing.
+   * @throws AppError invalid_request naming a member that is refused
+   */
+  demandsIn(fields: JsonFields, request: RequestLine): RequestDemands | undefined {
+    const demands = new Demands(fields);
+    for (const { path, rule } of this.rules) if (fields.has(path)) this.apply(path, rule, demands);
+    for (const [path, id] of fields.stateIds(this.table.hasToolData !== true)) {
+      const kind = this.table.stateMembers[path];
+      if (kind !== undefined) demands.scopedIds.push({ kind, id, path });
+    }
+    demands.unknown.push(...fields.others);
+    this.readBetas(request, demands);
+    return demands.result();
+  }
+
+  private apply(path: string, rule: MemberRule, demands: Demands): void {
+    const { fields } = demands;
+    switch (rule.is) {
+      case 'plain':
+        return;
+      case 'speed': {
+        const value = fields.optionalString(path, { maxLength: MAX_NAME_LENGTH });
+        if (value !== undefined && !rule.standard.includes(value)) demands.speed = value;
+        return;
+      }
+      case 'geo':
+        demands.geo = fields.optionalString(path, { maxLength: MAX_NAME_LENGTH });
+        return;
+      case 'cache_lifetime': {
+        const value = fields.hint(path);
+        if (value !== undefined && rule.priced.includes(value)) demands.cacheLifetime = value;
+        return;
+      }
+      case 'max_tool_calls':
+        demands.maxToolCalls = fields.optionalInteger(path, { min: 0 });
+        return;
+      case 'alternatives':
+        return readAlternatives(path, demands);
+      case 'passes':
+        if (rule.when(small(fields, path))) demands.addsPasses = true;
+        return;
+      case 'tools':
+        return this.readTools(path, demands);
+      case 'hosted_tool':
+        demands.createsState = true;
+        demands.tools.push({ name: rule.tool, path });
+        return;
+      case 'scoped':
+        demands.createsState = true;
+        for (const [kind, id] of rule.idsIn(single(fields, path))) demands.scopedIds.push({ kind, id, path });
+        return;
+      case 'refused':
+        throw fields.refusal(path, 'unsupported_parameter', `this member is not accepted: ${rule.why}`);
+      default:
+        return rule satisfies never;
+    }
+  }
+
+  private readTools(path: string, demands: Demands): void {
+    const { fields } = demands;
+    let hosted = 0;
+    fields.elements(`${path}[]`).forEach((element, index) => {
+      const type = stringIn(fields, element, `${path}[].type`);
+      if (type === undefined) return;
+      const rule = this.table.tools.find(({ types }) => types.test(type));
+      if (rule === undefined) return void demands.unknown.push(`${path}[].type=${type.slice(0, 64)}`);
+      if (rule.runs === 'client' && rule.idsIn === undefined) return;
+      if (++hosted > MAX_HOSTED_TOOLS)
+        throw fields.refusal(path, 'invalid_value', `must have at most ${MAX_HOSTED_TOOLS} tools run by the upstream`);
+      const own = `${path}[${index}]`;
+      const tool = objectIn(fields, element, own);
+      if (rule.idsIn !== undefined) requireSingle(fields, element.field, own);
+      for (const [kind, id] of rule.idsIn?.(tool) ?? []) demands.scopedIds.push({ kind, id, path: own });
+      if (rule.runs === 'advisor') readAdvisor(tool, element, own, demands);
+      else if (rule.runs === 'hosted') {
+        demands.createsState = true;
+        demands.tools.push({ name: rule.name ?? type, path: own, maxUses: wholeIn(tool, 'max_uses') });
+      }
+    });
+  }
+
+  private readBetas(request: RequestLine, demands: Demands): void {
+    if (this.table.betas === undefined) return;
+    const { header, known, refused } = this.table.betas;
+    const value = headerOf(request, header);
+    if (value === undefined) return;
+    const betas = value.split(',').map((name) => name.trim().toLowerCase());
+    const beta = betas.find((name) => refused.has(name));
+    if (beta !== undefined)
+      throw new AppError('invalid_request', `${header}: ${beta} is not accepted here; leave it out.`, {
+        param: header,
+        fault: 'unsupported_parameter' satisfies FieldFault,
+      });
+    const unknown = betas.filter((name) => name !== '' && !known.has(name)).slice(0, MAX_UNKNOWN_BETAS);
+    demands.unknown.push(...unknown.map((name) => `${header}=${name.slice(0, 64)}`));
+  }
+}
+
+/** What is gathered of one request. */
+class Demands {
+  speed: string | undefined;
+  geo: string | undefined;
+  cacheLifetime: string | undefined;
+  maxToolCalls: number | undefined;
+  addsPasses = false;
+  createsState = false;
+  readonly models: NamedModel[] = [];
+  readonly tools: DemandedTool[] = [];
+  readonly scopedIds: ScopedId[] = [];
+  readonly unknown: string[] = [];
+
+  constructor(readonly fields: JsonFields) {}
+
+  result(): RequestDemands | undefined {
+    const { speed, geo, cacheLifetime, maxToolCalls, models, tools, scopedIds, unknown } = this;
+    const { addsPasses, createsState } = this;
+    const lists = models.length + tools.length + scopedIds.length + unknown.length;
+    if (lists === 0 && !addsPasses && !createsState && (speed ?? geo ?? cacheLifetime ?? maxToolCalls) === undefined)
+      return undefined;
+    return {
+      speed,
+      geo,
+      cacheLifetime,
+      maxToolCalls,
+      addsPasses,
+      createsState,
+      models,
+      hostedTools: tools,
+      scopedIds,
+      unknownMembers: unknown,
+    };
+  }
+}
+
+/** Names, or objects with them. What is no list of models leaves the choice to the upstream, at a price nobody knows. */
+function readAlternatives(path: string, demands: Demands): void {
+  const { fields } = demands;
+  if (fields.field(path)?.kind !== 'array')
+    throw fields.refusal(path, 'invalid_value', 'must be a list that names the models');
+  const elements = fields.elements(`${path}[]`);
+  if (elements.length > MAX_ALTERNATIVES)
+    throw fields.refusal(path, 'invalid_value', `must name at most ${MAX_ALTERNATIVES} models`);
+  elements.forEach((element, index) => {
+    const isName = element.field.kind === 'string';
+    const field = isName ? element.field : element.members.get(`${path}[].model`);
+    const own = isName ? `${path}[${index}]` : `${path}[${index}].model`;
+    const name = field?.kind === 'string' ? fields.decoded(field, own) : undefined;
+    if (field === undefined || typeof name !== 'string')
+      throw fields.refusal(own, 'invalid_value', 'must name a model');
+    const options = isName ? {} : objectIn(fields, element, `${path}[${index}]`);
+    if (options['speed'] === 'fast') demands.speed = 'fast';
+    demands.models.push({ path: own, name, field, role: 'alternative', outputLimit: wholeIn(options, 'max_tokens') });
+  });
+}
+
+function readAdvisor(tool: JsonObject, { members }: JsonElement, path: string, demands: Demands): void {
+  const field = [...members].find(([name]) => name.endsWith('[].model'))?.[1];
+  const name = tool['model'];
+  if (field === undefined || typeof name !== 'string')
+    throw demands.fields.refusal(`${path}.model`, 'invalid_value', 'must name a model');
+  const own = `${path}.model`;
+  const limits = { outputLimit: wholeIn(tool, 'max_tokens'), maxUses: wholeIn(tool, 'max_uses') };
+  demands.models.push({ path: own, name, field, role: 'helper', ...limits });
+  demands.addsPasses = true;
+}
+
+function stringIn(fields: JsonFields, element: JsonElement, path: string): string | undefined {
+  const field = element.members.get(path);
+  if (field?.kind !== 'string' || field.end - field.start > MAX_NAME_LENGTH) return undefined;
+  const value = fields.decoded(field, path);
+  return typeof value === 'string' ? value : undefined;
+}
+
+function objectIn(fields: JsonFields, { field }: JsonElement, path: string): JsonObject {
+  if (field.end - field.start > MAX_VALUE_BYTES)
+    throw fields.refusal(path, 'invalid_value', `must not be larger than ${MAX_VALUE_BYTES} bytes`);
+  const value = fields.decoded(field, path);
+  return isJsonObject(value) ? value : {};
+}
+
+/** The value of a member that is small wherever it is honest. */
+function small(fields: JsonFields, path: string): unknown {
+  const field = fields.field(path);
+  if (field !== undefined && field.end - field.start > MAX_VALUE_BYTES)
+    throw fields.refusal(path, 'invalid_value', `must not be larger than ${MAX_VALUE_BYTES} bytes`);
+  return fields.value(path);
+}
+
+/** Ids must be the same to every reader. @throws AppError invalid_request when a member of the value is given twice */
+function single(fields: JsonFields, path: string): unknown {
+  const value = small(fields, path);
+  requireSingle(fields, fields.field(path), path);
+  return value;
+}
+
+function requireSingle(fields: JsonFields, field: JsonField | undefined, path: string): void {
+  const name = field && doubledMember(fields.text(field));
+  if (name !== undefined) throw fields.refusal(`${path}.${name}`, 'invalid_value', 'this member is given twice');
+}
+
+function wholeIn(value: JsonObject, name: string): number | undefined {
+  const count = value[name];
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+}

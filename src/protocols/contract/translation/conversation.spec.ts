@@ -1,0 +1,120 @@
+import { cpuMs, LINEAR_MS } from '../../../../test/support/timing.js';
+import { AppError } from '../../../platform/shared/index.js';
+import type { Part, ToolResultPart, Turn } from './content.js';
+import { ConversationBuilder, pairResults, withErrorText } from './conversation.js';
+import { Losses } from './losses.js';
+
+const text = (words: string): Part => ({ kind: 'text', text: words });
+const call = (id: string): Part => ({ kind: 'tool-call', id, name: 'f', arguments: '{}' });
+const result = (id: string, words = id): ToolResultPart => ({
+  kind: 'tool-result',
+  id,
+  parts: [{ kind: 'text', text: words }],
+  isError: false,
+});
+const user = (...parts: Part[]): Turn => ({ role: 'user', parts });
+const assistant = (...parts: Part[]): Turn => ({ role: 'assistant', parts });
+const system = (...parts: Part[]): Turn => ({ role: 'system', parts });
+const paired = (...turns: Turn[]): readonly Turn[] => pairResults(turns, new Losses(false));
+
+describe('a conversation that is put together', () => {
+  it('has instructions in front, and in their place within it', () => {
+    const builder = new ConversationBuilder();
+    builder.instruct('a');
+    builder.instruct('');
+    builder.say('user', [text('b')]);
+    builder.instruct('c', { ttl: '1h' });
+    expect(builder.lead).toEqual([text('a')]);
+    expect(builder.turns).toEqual([user(text('b')), system({ kind: 'text', text: 'c', cache: { ttl: '1h' } })]);
+  });
+
+  it('takes more parts of one side than a call can have arguments (case 72)', () => {
+    const builder = new ConversationBuilder();
+    const many = Array.from({ length: 300_000 }, () => text('a'));
+    builder.say('user', [text('b')]);
+    builder.say('user', many);
+    expect(builder.turns[0]?.parts).toHaveLength(many.length + 1);
+  });
+
+  it('has no neighbours of one side, and nothing empty (cases 72, 73)', () => {
+    const builder = new ConversationBuilder();
+    builder.say('user', [text('a'), text('')]);
+    builder.say('assistant', [text('')]);
+    builder.say('assistant', []);
+    builder.say('user', [text('b')]);
+    expect(builder.turns).toEqual([user(text('a'), text('b'))]);
+  });
+});
+
+describe('results of tools', () => {
+  it('come at once behind their calls and first in their turn (case 67)', () => {
+    expect(paired(assistant(call('a')), system(text('s')), user(text('b'), result('a')), assistant(text('c')))).toEqual(
+      [assistant(call('a')), user(result('a')), system(text('s')), user(text('b')), assistant(text('c'))],
+    );
+    expect(paired(assistant(call('a')), user(text('b'), result('a'), text('c')))).toEqual([
+      assistant(call('a')),
+      user(result('a'), text('b'), text('c')),
+    ]);
+  });
+
+  it('may come in another order than the calls, and much later (case 68)', () => {
+    const turns = paired(
+      assistant(call('a'), call('b')),
+      user(result('b'), text('t')),
+      assistant(text('x')),
+      user(result('a')),
+    );
+    expect(turns[1]).toEqual(user(result('a'), result('b'), text('t')));
+    expect(turns).toHaveLength(3);
+  });
+
+  it('may come late for any number of turns, which are joined once', () => {
+    const ids = Array.from({ length: 40_000 }, (_, index) => `${index}`);
+    const said = [
+      assistant(...ids.map(call)),
+      ...ids.flatMap((id) => [user(result(id)), assistant(text(id))]),
+      user(text('b')),
+    ];
+    let turns = paired();
+    expect(cpuMs(() => (turns = paired(...said)))).toBeLessThan(LINEAR_MS);
+    expect(turns.map(({ role, parts }) => [role, parts.length])).toEqual([
+      ['assistant', ids.length],
+      ['user', ids.length],
+      ['assistant', ids.length],
+      ['user', 1],
+    ]);
+  });
+
+  it('belong to the latest call of their id', () => {
+    const turns = paired(assistant(call('a')), user(result('a', '1')), assistant(call('a')), user(result('a', '2')));
+    expect(turns).toEqual([assistant(call('a')), user(result('a', '1')), assistant(call('a')), user(result('a', '2'))]);
+  });
+
+  it('are made up where they are missing, but not at the end (case 69)', () => {
+    const losses = new Losses(false);
+    const turns = pairResults([assistant(call('a')), user(text('b')), assistant(call('c'))], losses);
+    const missing = { ...result('a', '[no result]'), isError: true };
+    expect(turns).toEqual([assistant(call('a')), user(missing, text('b')), assistant(call('c'))]);
+    expect(losses.header).toBe('tool_result_missing:messages');
+  });
+
+  it('without a call become text (case 69)', () => {
+    const losses = new Losses(false);
+    expect(pairResults([user(result('a', 'r'))], losses)).toEqual([
+      user(text('Result of the tool call a:'), text('r')),
+    ]);
+    expect(losses.header).toBe('tool_result_without_call:messages');
+  });
+
+  it('are refused to be made up for a strict key (case 119)', () => {
+    expect(() => pairResults([user(result('a'))], new Losses(true))).toThrow(AppError);
+  });
+
+  it('say that they failed, once (case 71)', () => {
+    const failed = { ...result('a', 'no'), isError: true };
+    expect(withErrorText(failed)).toEqual([text('Error: no')]);
+    expect(withErrorText({ ...failed, parts: [{ kind: 'text', text: 'Error: no' }] })).toEqual([text('Error: no')]);
+    expect(withErrorText({ ...failed, parts: [] })).toEqual([text('Error:')]);
+    expect(withErrorText(result('a', 'yes'))).toEqual([text('yes')]);
+  });
+});

@@ -1,0 +1,99 @@
+import type { PromptPlaces } from '../contract/index.js';
+import { tokensIn } from './count-tokens.js';
+import { pieceTokens, promptTokens } from './prompt-tokens.js';
+
+const PLACES: PromptPlaces = {
+  conversation: ['system', 'messages'],
+  definitions: ['tools'],
+  silent: ['role', 'type', 'id', 'image_url'],
+  whole: ['input'],
+};
+
+const withContent = (content: unknown): number => promptTokens({ messages: [{ role: 'user', content }] }, PLACES);
+/** What every prompt of one message takes beside its words. */
+const AROUND = 7;
+
+describe('promptTokens', () => {
+  it("counts the example of the vendor's cookbook as the vendor's API did: 124", () => {
+    const example = (name: string, content: string): object => ({ role: 'system', name, content });
+    const messages = [
+      {
+        role: 'system',
+        content: 'You are a helpful, pattern-following assistant that translates corporate jargon into plain English.',
+      },
+      example('example_user', 'New synergies will help drive top-line growth.'),
+      example('example_assistant', 'Things working well together will increase revenue.'),
+      example(
+        'example_user',
+        "Let's circle back when we have more bandwidth to touch base on opportunities for increased leverage.",
+      ),
+      example('example_assistant', "Let's talk later when we're less busy about how to do better."),
+      {
+        role: 'user',
+        content: "This late pivot means we don't have time to boil the ocean for the client deliverable.",
+      },
+    ];
+    expect(promptTokens({ model: 'gpt-4o', messages }, PLACES)).toBe(124);
+  });
+
+  it('counts a text of its own as one message', () => {
+    expect(promptTokens({ system: 'hello' }, PLACES)).toBe(AROUND + 1);
+  });
+
+  it('counts only what the dialect says is read', () => {
+    expect(promptTokens({ model: 'hello', metadata: { user: 'hello' }, messages: [] }, PLACES)).toBe(3);
+    expect(withContent([{ type: 'text', id: 'hello', text: 'hello' }])).toBe(AROUND + 1);
+  });
+
+  it('counts arguments through and through, ids and names included', () => {
+    const args = { id: 'hello', image_url: 'hello' };
+    expect(withContent([{ type: 'tool_use', input: args }])).toBe(AROUND + 2 + tokensIn('id') + tokensIn('image_url'));
+  });
+
+  it('counts the names and the strings of tools', () => {
+    const tool = { name: 'hello', parameters: { type: 'hello', maximum: 5 } };
+    const names = ['name', 'parameters', 'type', 'maximum'].reduce((sum, name) => sum + tokensIn(name), 0);
+    expect(promptTokens({ messages: [], tools: [tool] }, PLACES)).toBe(3 + names + 3);
+  });
+
+  it('takes for text what only looks like an encoded file', () => {
+    const file = Buffer.alloc(3000, 'file').toString('base64');
+    const url = `data:image/png;base64,${file}`;
+    for (const text of [file, url])
+      for (const part of [text, [{ type: 'text', text }], [{ type: 'tool_use', input: { image_url: text } }]])
+        expect(withContent(part)).toBeGreaterThan(1000);
+  });
+
+  it('takes no encoded file for text, in whatever form', () => {
+    const file = Buffer.alloc(3000, 'file').toString('base64');
+    expect(withContent([{ type: 'image_url', image_url: { url: `data:image/png;base64,${file}` } }])).toBe(AROUND);
+    expect(withContent([{ type: 'file', file: { file_data: `data:application/pdf;base64,${file}` } }])).toBe(AROUND);
+    expect(withContent([{ type: 'input_audio', input_audio: { data: file } }])).toBe(AROUND);
+    expect(withContent([{ source: { type: 'base64', media_type: 'image/png', data: 'aGVsbG8=' } }])).toBe(AROUND);
+    expect(withContent([{ source: { type: 'text', data: 'hello' } }])).toBe(AROUND + 1);
+  });
+});
+
+describe('tokens in a piece of a request', () => {
+  const places = { ...PLACES, silent: [...PLACES.silent, 'tool_call_id'] };
+  const prose = ' the quick brown fox'.repeat(15);
+  const source = 'function f(a: number) {\n  return "x" + a;\n}\n'.repeat(8);
+  const schema = { type: 'object', properties: { path: { type: 'string', description: prose } }, required: ['path'] };
+  const call = { id: 'call_4711', type: 'function', function: { name: 'read', arguments: '{"path":"/src/x.ts"}' } };
+  const turns = [
+    { role: 'user', content: prose },
+    { role: 'assistant', content: prose, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'call_4711', content: source },
+  ];
+
+  it.each([
+    ['short messages', { messages: Array.from({ length: 60 }, () => ({ role: 'user', content: 'Go on, please.' })) }],
+    ['calls of tools', { messages: Array.from({ length: 20 }, () => turns).flat() }],
+    ['definitions', { tools: Array.from({ length: 20 }, () => ({ function: { name: 'read', parameters: schema } })) }],
+  ])('are within 5 % of those of the same request: %s', (_, body) => {
+    const counted = promptTokens(body, places);
+    const inPiece = pieceTokens(JSON.stringify(body), places.silent);
+    expect(inPiece / counted).toBeGreaterThan(0.95);
+    expect(inPiece / counted).toBeLessThan(1.05);
+  });
+});

@@ -1,0 +1,51 @@
+import { Controller, HttpCode, Post, Req, Res, type Type } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { JsonObject } from '../platform/shared/index.js';
+import type { PromptQuestion, ProtocolAdapter } from '../protocols/contract/index.js';
+import { AdapterRegistry } from './adapter.registry.js';
+import { CallRoute } from './call.guard.js';
+import { DialectChoices } from './dialect-choices.js';
+import { PromptCounts } from './prompt-counts.js';
+import { PromptRoute } from './prompt-route.js';
+import { RelayService } from './relay.service.js';
+import { requestLineOf } from './request-facts.js';
+
+/** The controllers of everything that clients post in this protocol. */
+export function apiControllers({ id, callPaths, promptQuestion }: ProtocolAdapter): readonly Type[] {
+  const calls = callController(id, callPaths);
+  return promptQuestion === undefined ? [calls] : [calls, promptCountController(promptQuestion)];
+}
+
+function callController(id: ProtocolAdapter['id'], paths: readonly string[]): Type {
+  @Controller()
+  @CallRoute()
+  class CallController {
+    constructor(
+      private readonly relay: RelayService,
+      private readonly choices: DialectChoices,
+      private readonly adapters: AdapterRegistry,
+    ) {}
+
+    @Post([...paths])
+    create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+      const choice = this.choices.at(this.adapters.protocol(id), requestLineOf(request));
+      return this.relay.answer(choice, request, reply);
+    }
+  }
+  return CallController;
+}
+
+function promptCountController(question: PromptQuestion): Type {
+  @Controller()
+  @PromptRoute()
+  class PromptCountController {
+    constructor(private readonly counts: PromptCounts) {}
+
+    @Post(question.path)
+    @HttpCode(200)
+    count(@Req() request: FastifyRequest): Promise<JsonObject> {
+      return this.counts.answer(question, request);
+    }
+  }
+  return PromptCountController;
+}

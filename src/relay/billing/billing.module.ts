@@ -1,0 +1,44 @@
+import { Module } from '@nestjs/common';
+import { CatalogModule } from '../../catalog/index.js';
+import { KeysModule } from '../../keys/index.js';
+import { MetricsModule } from '../../platform/metrics/index.js';
+import { TokensModule } from '../../protocols/tokens/index.js';
+import { UsageModule } from '../../usage/index.js';
+import { AdmissionHealth } from './admission-health.js';
+import { AdmissionTrial } from './admission-trial.js';
+import { BillingRepository } from './billing.repository.js';
+import { BillingService } from './billing.service.js';
+import { CallMetrics } from './call-metrics.js';
+import { CallRecorder } from './call-recorder.js';
+import { MoneyMetrics } from './money-metrics.js';
+import { NamedCalls } from './named-calls.js';
+import { SettlementQueue } from './settlement-queue.js';
+import { InterruptedCalls } from './sweeper/interrupted-calls.js';
+import { Presence } from './sweeper/presence.js';
+import { ProcessRepository } from './sweeper/process.repository.js';
+import { SweepTimings } from './sweeper/sweep-timings.js';
+import { Sweeper } from './sweeper/sweeper.js';
+import { ThisProcess } from './sweeper/this-process.js';
+
+@Module({
+  imports: [CatalogModule, KeysModule, MetricsModule, TokensModule, UsageModule],
+  providers: [
+    AdmissionHealth,
+    AdmissionTrial,
+    BillingRepository,
+    BillingService,
+    CallMetrics,
+    CallRecorder,
+    MoneyMetrics,
+    NamedCalls,
+    SettlementQueue,
+    InterruptedCalls,
+    Presence,
+    ProcessRepository,
+    Sweeper,
+    SweepTimings,
+    ThisProcess,
+  ],
+  exports: [AdmissionHealth, AdmissionTrial, BillingService, InterruptedCalls, NamedCalls, Sweeper],
+})
+export class BillingModule {}

@@ -1,0 +1,240 @@
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Call, TextPlaces } from '../../protocols/contract/index.js';
+import { CatalogService } from '../../catalog/index.js';
+import { Batcher, isOutage } from '../../platform/database/index.js';
+import { type Caller, KeyAuthenticator } from '../../keys/index.js';
+import { AppError, monotonicMs } from '../../platform/shared/index.js';
+import { type CountedTokens, type CountRequest, TokenCounter } from '../../protocols/tokens/index.js';
+import {
+  type AdmissionRequest,
+  type AdmissionResult,
+  type ExtensionRequest,
+  type ExtensionResult,
+  isShort,
+} from './admission.js';
+import { AdmissionLine } from './admission-line.js';
+import { refusalOf } from './admission-refusal.js';
+import { AdmissionOutdated, AdmissionUnavailable, TooManyUnsettled } from './billing.errors.js';
+import { BillingRepository } from './billing.repository.js';
+import { CallRecorder } from './call-recorder.js';
+import type { RefusedCall } from './call-row.js';
+import { Credit, type CreditLine } from './credit.js';
+import { finishedRow, refusedRow, sharedRow } from './finished-row.js';
+import type { Ending } from './ending.js';
+import { affordableOutput, creditLine, promptByCount } from './hold.js';
+import { InFlight } from './in-flight.js';
+import { KnownAnswers } from './known-answers.js';
+import { admissionRequest, type BillingPlan } from './plan.js';
+import { ThisProcess } from './sweeper/this-process.js';
+import {
+  type Admission,
+  type BillingDesk,
+  type CallTimes,
+  type CountablePrompt,
+  type Planner,
+  Ticket,
+} from './ticket.js';
+import { usageBounds } from './usage-check.js';
+
+/** Safety factor on a counted prompt: vendors' tokenizers differ from the one that counts. */
+const COUNT_MARGIN = 1.1;
+/** A prompt seldom has fewer tokens than 1/8 of its bound: calls that could not pay even that are refused uncounted. */
+const MIN_COUNTED_SHARE = 8n;
+/** How long a failure waits to be in the log before it is told, in ms. */
+const FAILURE_PATIENCE_MS = 1500;
+
+/** Opens a ticket for each call; admits and settles tickets in batches. */
+@Injectable()
+export class BillingService implements BillingDesk, OnModuleDestroy {
+  private readonly admissions: Batcher<AdmissionRequest, AdmissionResult>;
+  private readonly extensions: Batcher<ExtensionRequest, ExtensionResult>;
+  private readonly admitting = new InFlight();
+  /** Counts that settlements wait for. */
+  private readonly counting = new InFlight();
+  private readonly line = new AdmissionLine((request) => this.place(request));
+  private readonly answers = new KnownAnswers();
+  private notSettled = 0;
+
+  constructor(
+    repository: BillingRepository,
+    private readonly recorder: CallRecorder,
+    private readonly catalog: CatalogService,
+    private readonly keys: KeyAuthenticator,
+    private readonly self: ThisProcess,
+    private readonly counter: TokenCounter,
+  ) {
+    // In an outage all of a batch fail at once: one after the other they would wait for each other's time to run out.
+    this.admissions = new Batcher((batch: readonly AdmissionRequest[]) => repository.admit(batch), {
+      retryAlone: (error) => !isOutage(error),
+    });
+    this.extensions = new Batcher((batch: readonly ExtensionRequest[]) => repository.extend(batch), {
+      retryAlone: (error) => !isOutage(error),
+    });
+  }
+
+  /** Whether admission has stopped because too many calls wait to be settled. */
+  get full(): boolean {
+    return this.recorder.full;
+  }
+
+  /** How many calls could not be settled when the service was closed. */
+  get unsettled(): number {
+    return this.notSettled;
+  }
+
+  /** A hold that is still being placed comes first: whoever has left meanwhile is settled when it stands. */
+  async onModuleDestroy(): Promise<void> {
+    this.line.close();
+    await this.admitting.over();
+    await nextTurn();
+    await this.counting.over();
+    this.notSettled = await this.recorder.close();
+  }
+
+  /** @param places where the words of the prompt stand */
+  open(call: Call, caller: Caller, times: CallTimes, places?: TextPlaces): Ticket {
+    return new Ticket(call, caller, this, times, places);
+  }
+
+  /** For a call whose answer is that of another one, which is charged for it. Only to be settled: it leaves a free row. */
+  openShared(call: Call, caller: Caller, times: CallTimes, sharedWith: string): Ticket {
+    const settle = (ticket: Ticket, ending: Ending): Promise<void> => this.settleShared(ticket, ending, sharedWith);
+    const admit = (): Promise<never> => Promise.reject(new TypeError('Not admitted.'));
+    const count = (): Promise<undefined> => Promise.resolve(undefined);
+    return new Ticket(call, caller, { admit, count, settle, giveUp: (ticket) => this.giveUp(ticket) }, times);
+  }
+
+  /**
+   * Records a call that was refused before its body was read, or because of what its body says. Never rejects: without
+   * a database the row waits until it is back, and the client is told the refusal all the same.
+   */
+  async refuse(refused: RefusedCall, error: AppError): Promise<void> {
+    const row = refusedRow(refused, error, sinceMs(refused.startedMs));
+    await this.recorder
+      .record(row, { error, patienceMs: FAILURE_PATIENCE_MS, trace: refused.trace })
+      .catch(() => undefined);
+  }
+
+  /** @throws InsufficientQuota, AccountOwes, AdmissionUnavailable, TooManyUnsettled, RefusedKey, RefusedAddress, or what the plan throws */
+  admit(ticket: Ticket, plan: Planner): Promise<Admission> {
+    if (this.full) return Promise.reject(new TooManyUnsettled());
+    return this.admitting.add(this.untilAdmitted(ticket, plan));
+  }
+
+  count(
+    { places }: Ticket,
+    prompt: CountablePrompt | undefined,
+    said: CountRequest['answer'],
+  ): Promise<CountedTokens | undefined> {
+    if (places === undefined) return Promise.resolve(undefined);
+    return this.counting.add(this.counter.count({ prompt, answer: said, places }));
+  }
+
+  /**
+   * Writes the finished row. A failure is told after a short while even if it could not be recorded yet; the end of an
+   * answer is not.
+   * @throws SettlementUnavailable when a success was not recorded in time
+   */
+  async settle(ticket: Ticket, ending: Ending, endedMs = monotonicMs()): Promise<void> {
+    const { usage } = ticket.progress();
+    if (usage !== undefined && ending.status === 'succeeded') this.answers.note(ticket.caller.accountId, usage);
+    const row = finishedRow(ticket, ending, Math.round(endedMs - ticket.startedMs));
+    const { trace } = ticket.call;
+    try {
+      if (ending.status === 'succeeded') await this.recorder.record(row, { trace });
+      else
+        await this.recorder
+          .record(row, { error: ending.error, patienceMs: FAILURE_PATIENCE_MS, trace })
+          .catch(() => undefined);
+    } finally {
+      if (ticket.admission !== undefined) this.line.wake(row.account_id, row.key_id);
+    }
+  }
+
+  /** Has a success that waits to be recorded fail, as if its time were over. */
+  giveUp({ call }: Ticket): void {
+    this.recorder.giveUp(call.id);
+  }
+
+  private async settleShared(ticket: Ticket, ending: Ending, sharedWith: string): Promise<void> {
+    const row = sharedRow(ticket, ending, sinceMs(ticket.startedMs), sharedWith);
+    const { trace } = ticket.call;
+    if (ending.status === 'succeeded') await this.recorder.record(row, { trace });
+    else await this.recorder.record(row, { patienceMs: FAILURE_PATIENCE_MS, trace }).catch(() => undefined);
+  }
+
+  private async untilAdmitted(ticket: Ticket, plan: Planner): Promise<Admission> {
+    const { call, caller } = ticket;
+    let current = this.continued(call, plan(caller));
+    let counted: number | undefined;
+    let isRenewed = false;
+    for (;;) {
+      const admission = admissionRequest(call, current, this.self.id, counted);
+      const result = await this.line.admit(admission.request);
+      if (result.outcome === 'admitted') return this.admitted(call, current, admission, result.hold);
+      const { hold } = admission;
+      if (counted === undefined && isShort(result) && mayFit(result, admission)) {
+        counted = await this.countPrompt(ticket, current);
+        if (counted !== undefined) continue;
+      }
+      const refusal = refusalOf(result, hold.minimum, current.caller.keyName);
+      if (refusal !== undefined) throw refusal;
+      // The key or the catalog has changed since this process read it: read both anew, once.
+      if (isRenewed) throw new AdmissionOutdated();
+      isRenewed = true;
+      const [renewed] = await Promise.all([this.keys.renew(caller, call.ip), this.catalog.reload().catch(unavailable)]);
+      current = this.continued(call, plan(renewed));
+    }
+  }
+
+  private admitted(
+    call: Call,
+    plan: BillingPlan,
+    { request, terms, hold, beside }: ReturnType<typeof admissionRequest>,
+    granted: bigint,
+  ): Admission {
+    const { head } = call;
+    const outputLimit = affordableOutput(head, plan.model, terms, { granted, ceiling: hold.ceiling }, beside);
+    const line = creditLine(head, plan.model, { terms, ...beside, held: granted, outputLimit });
+    const bounds = usageBounds(head, plan, outputLimit);
+    const credit = line && this.credit(line, request);
+    return { plan, snapshot: request.snapshot, outputLimit, bounds, credit };
+  }
+
+  /** For a call that would be refused by the bound of its prompt: what the prompt really is, if that can be told. */
+  private async countPrompt(ticket: Ticket, plan: BillingPlan): Promise<number | undefined> {
+    const { head, body } = ticket.call;
+    if (head.outside !== undefined && plan.continuedTokens === undefined) return undefined;
+    const tokens = await this.count(ticket, body.countable, []);
+    return tokens && promptByCount(head, plan, Math.ceil(tokens.prompt * COUNT_MARGIN));
+  }
+
+  /** The plan of a call that continues another one: with what is known of that. */
+  private continued({ head: { outside } }: Call, plan: BillingPlan): BillingPlan {
+    const continuedTokens = outside && this.answers.tokensOf(plan.caller.accountId, outside.previousResponseId);
+    return continuedTokens === undefined ? plan : { ...plan, continuedTokens };
+  }
+
+  private credit(line: CreditLine, admission: AdmissionRequest): Credit {
+    return new Credit(line, (held, want) => this.extensions.submit({ admission, held, want }).catch(unavailable));
+  }
+
+  private place(request: AdmissionRequest): Promise<AdmissionResult> {
+    return this.admissions.submit(request).catch(unavailable);
+  }
+}
+
+/** Whether what is left could pay for the call if its prompt were much smaller than its bound. */
+function mayFit(
+  { free, onHold }: AdmissionResult,
+  { hold }: Pick<ReturnType<typeof admissionRequest>, 'hold'>,
+): boolean {
+  return hold.minimum - hold.prompt + hold.prompt / MIN_COUNTED_SHARE <= free + onHold;
+}
+
+function unavailable(cause: unknown): never {
+  throw new AdmissionUnavailable(cause);
+}
+
+const sinceMs = (startedMs: number): number => Math.round(monotonicMs() - startedMs);

@@ -1,0 +1,106 @@
+import { Injectable } from '@nestjs/common';
+import { Metrics } from '../../platform/metrics/index.js';
+import type { CallRow } from './call-row.js';
+
+/** In seconds: an unstreamed answer may take minutes. */
+const DURATIONS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+/** In seconds, until the first content. */
+const FIRST_TOKENS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+
+/**
+ * What is counted of calls, once for each of them: when it has ended, and from its row. A name of a model is a label
+ * only where admission knew the model: what clients write is never one.
+ */
+@Injectable()
+export class CallMetrics {
+  private readonly calls;
+  private readonly durations;
+  private readonly firstTokens;
+  private readonly tokens;
+  private readonly attempts;
+  private readonly attemptDurations;
+  private readonly attemptFirstTokens;
+  private readonly reports;
+
+  constructor(metrics: Metrics) {
+    this.calls = metrics.counter(
+      'calls_total',
+      'Calls that have ended, by status and reason as the usage log has them.',
+      ['dialect', 'upstream_dialect', 'status', 'reason'],
+    );
+    this.durations = metrics.histogram('call_seconds', 'From the arrival of a call to its end.', DURATIONS, [
+      'dialect',
+      'stream',
+    ]);
+    this.firstTokens = metrics.histogram(
+      'first_token_seconds',
+      'From the arrival of a streamed call to the first content that left for its client.',
+      FIRST_TOKENS,
+      ['dialect'],
+    );
+    this.tokens = metrics.counter('tokens_total', 'Tokens of calls; prompt and completion include the other types.', [
+      'model',
+      'type',
+    ]);
+    this.attempts = metrics.counter('attempts_total', 'Requests to upstreams, by how they ended.', [
+      'channel',
+      'outcome',
+    ]);
+    this.attemptDurations = metrics.histogram('attempt_seconds', 'How long requests to upstreams took.', DURATIONS, [
+      'channel',
+    ]);
+    this.attemptFirstTokens = metrics.histogram(
+      'attempt_first_token_seconds',
+      'From a request to an upstream to the first content of its answer.',
+      FIRST_TOKENS,
+      ['channel'],
+    );
+    this.reports = metrics.counter('usage_reports_total', 'Reports of usage by upstreams, by what they were worth.', [
+      'channel',
+      'quality',
+    ]);
+  }
+
+  /** @param row as its client was told of it */
+  count(row: CallRow): void {
+    const { protocol: dialect, upstream_protocol: upstreamDialect, status, error_reason: reason } = row;
+    this.calls.inc({ dialect, upstream_dialect: upstreamDialect, status, reason });
+    this.durations.observe({ dialect, stream: String(row.stream) }, row.duration_ms / 1000);
+    if (row.first_token_ms !== null) this.firstTokens.observe({ dialect }, row.first_token_ms / 1000);
+    this.countTokens(row);
+    const quality = reportQuality(row);
+    if (quality !== undefined) this.reports.inc({ channel: row.channel, quality });
+    for (const { channel, outcome, duration_ms: durationMs, first_token_ms: firstTokenMs } of row.tries) {
+      this.attempts.inc({ channel, outcome });
+      this.attemptDurations.observe({ channel }, durationMs / 1000);
+      if (firstTokenMs !== null) this.attemptFirstTokens.observe({ channel }, firstTokenMs / 1000);
+    }
+  }
+
+  private countTokens(row: CallRow): void {
+    if (row.snapshot === null || row.prompt_tokens === null) return;
+    const types = {
+      prompt: row.prompt_tokens,
+      cached: row.cached_tokens,
+      cache_write: row.cache_write_tokens,
+      completion: row.completion_tokens,
+      reasoning: row.reasoning_tokens,
+    };
+    for (const [type, count] of Object.entries(types))
+      if (count !== null && count > 0) this.tokens.inc({ model: row.model, type }, count);
+  }
+}
+
+/** What the report of an answer was worth; undefined where none was to be expected, as of one that was cut off. */
+function reportQuality({ billing_basis: basis, upstream_report: report }: CallRow): string | undefined {
+  switch (basis) {
+    case 'reported':
+      return report === null ? 'complete' : 'counts_in_strings';
+    case 'estimated':
+      return report === null ? 'missing' : 'partial';
+    case 'corrected':
+      return 'implausible';
+    default:
+      return report === null ? undefined : 'implausible';
+  }
+}

@@ -1,0 +1,196 @@
+import { cacheWrites, type TokenUsage, withPasses } from '../../protocols/contract/index.js';
+import { type AppError, errorReason, formatUsd, recordedMessage } from '../../platform/shared/index.js';
+import type { CallRow, OpenCall, RefusedCall } from './call-row.js';
+import { type Charge, chargeFor, type Ending, type Progress, ranOut } from './ending.js';
+import { promptByCount } from './hold.js';
+import { type BillingPlan, type ChargedCall, chargedBy } from './plan.js';
+import { costOfParts } from './price.js';
+import { headSent } from './service-tier.js';
+import type { Admission, Ticket } from './ticket.js';
+import { costedAttempts } from './upstream-cost.js';
+import { reportColumn } from './usage-check.js';
+
+/** The row of a call that was read, whether admitted or not, as it ended. */
+export function finishedRow(ticket: Ticket, ending: Ending, durationMs: number): CallRow {
+  const { call, admission, caller } = ticket;
+  const { head } = call;
+  const lastAttempt = ticket.attempts.at(-1);
+  const charge = admission && chargeOf(ticket, admission, ending);
+  return {
+    ...blank(call.id, call.createdAt),
+    account_id: caller.accountId,
+    key_id: caller.keyId,
+    model: head.model,
+    group_name: admission?.plan.group.name ?? caller.groupName,
+    protocol: call.protocol,
+    upstream_protocol: lastAttempt?.protocol ?? '',
+    channel: lastAttempt?.channel ?? '',
+    stream: head.stream,
+    effort: head.effort ?? '',
+    status: ending.status,
+    ...(ending.status !== 'succeeded' && fault(ending.error)),
+    ...billed(ticket, charge),
+    ...costedAttempts(ticket, usedUpstream(ticket, charge)),
+    first_token_ms: head.stream && ending.status !== 'failed' ? rounded(ticket.firstTokenMs) : null,
+    duration_ms: durationMs,
+    attempts: ticket.attempts.length,
+    ip: call.ip,
+    opened: ticket.mayHold,
+    ...timesOf(ticket, durationMs),
+  };
+}
+
+/** The row of a call that was answered with the answer of another one: free, and the message says with whose. */
+export function sharedRow(ticket: Ticket, ending: Ending, durationMs: number, sharedWith: string): CallRow {
+  const row = finishedRow(ticket, ending, durationMs);
+  return {
+    ...row,
+    // It was not refused: that it was not admitted is because the other one was.
+    status: ending.status === 'refused' ? 'failed' : ending.status,
+    error_message: `${row.error_message} (shared with ${sharedWith})`.trimStart(),
+  };
+}
+
+/** The row of a call that was refused before it was read: nothing is known of what it asked for. */
+export function refusedRow(refused: RefusedCall, error: AppError, durationMs: number): CallRow {
+  return {
+    ...blank(refused.id, refused.createdAt),
+    account_id: refused.caller.accountId,
+    key_id: refused.caller.keyId,
+    group_name: refused.caller.groupName,
+    protocol: refused.protocol,
+    status: error.kind === 'context_canceled' ? 'cancelled' : 'refused',
+    ...fault(error),
+    duration_ms: durationMs,
+    ip: refused.ip,
+  };
+}
+
+/** The row of a call that has to be closed without knowing what became of it: nothing is charged. */
+export const interruptedRow = (call: OpenCall, why: AppError): CallRow => ({
+  ...blank(call.id, Date.parse(call.created_at)),
+  ...call,
+  status: 'interrupted',
+  upstream_cost: null,
+  ...fault(why),
+  opened: true,
+});
+
+function chargeOf(ticket: Ticket, { plan, bounds, credit }: Admission, ending: Ending): Charge {
+  const charge = chargeFor(ending, { ...seen(ticket, plan), bounds }, bounds.likelyPrompt);
+  const { usage } = charge;
+  if (credit === undefined || usage === undefined || ending.status !== 'failed' || !ranOut(ending.error)) return charge;
+  // What came and could not be paid for was not let go.
+  const output = Math.min(usage.output, credit.payableOutput(usage));
+  return { ...charge, usage: { ...usage, output, reasoning: Math.min(usage.reasoning, output) } };
+}
+
+/** What the upstream charges for: what it claims, true or not; what nobody is charged for as well. */
+function usedUpstream(ticket: Ticket, charge: Charge | undefined): TokenUsage | undefined {
+  const { told, isProvisional } = ticket.progress();
+  const claimed = isProvisional === true ? undefined : told;
+  return charge?.basis === 'corrected' ? (claimed ?? charge.usage) : (charge?.usage ?? claimed);
+}
+
+function billed({ call, admission, attempts, reported }: Ticket, charge: Charge | undefined): Partial<CallRow> {
+  if (admission === undefined || charge === undefined) return {};
+  const { plan, snapshot } = admission;
+  const { basis, usage, findings = [] } = charge;
+  if (usage === undefined) return { billing_basis: basis, snapshot };
+  const upstreamNames = (model: string): readonly string[] => attempts.at(-1)?.upstreamNames(model) ?? [];
+  const head = headSent(call, attempts.at(-1));
+  const charged = chargedBy({ head }, plan, usage, upstreamNames);
+  return {
+    billing_basis: basis,
+    cost: costOfParts(charged.parts).toString(),
+    ...tokenColumns(withPasses(usage)),
+    ...(reported !== undefined && findings.length > 0 && { upstream_report: reportColumn(reported, findings) }),
+    snapshot: charged.snapshot,
+    lines: linesOf(charged),
+  };
+}
+
+/** Every term; those of a pass say which one it is, from 1, and of which model. */
+const linesOf = ({ parts }: ChargedCall): string =>
+  JSON.stringify(
+    parts.flatMap(({ model, items }, pass) =>
+      items.map(({ item, quantity, price }) => ({
+        item,
+        quantity,
+        price: formatUsd(price),
+        ...(pass > 0 && { pass, model }),
+      })),
+    ),
+  );
+
+function seen(ticket: Ticket, plan: BillingPlan): Omit<Progress, 'bounds'> {
+  const { countedPrompt, ...progress } = ticket.progress();
+  return {
+    ...progress,
+    countedPrompt: countedPrompt && promptByCount(ticket.call.head, plan, countedPrompt),
+    promptSent: ticket.promptSent,
+  };
+}
+
+const tokenColumns = (usage: TokenUsage): Partial<CallRow> => ({
+  prompt_tokens: usage.input,
+  cached_tokens: usage.cacheRead,
+  cache_write_tokens: cacheWrites(usage),
+  completion_tokens: usage.output,
+  reasoning_tokens: usage.reasoning,
+});
+
+const fault = (error: AppError): Pick<CallRow, 'error_reason' | 'error_message'> => ({
+  error_reason: errorReason(error.kind),
+  error_message: recordedMessage(error),
+});
+
+function timesOf({ holding, waits }: Ticket, durationMs: number): Partial<CallRow> {
+  const records = waits.recordsUntil(durationMs);
+  return {
+    hold_begun_ms: rounded(holding?.atMs),
+    hold_ms: rounded(holding?.tookMs),
+    waits: records === undefined ? null : JSON.stringify(records),
+  };
+}
+
+const rounded = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms));
+
+/** A row of which nothing is known yet but its id: refused, free, without tokens, and asked of nobody. */
+const blank = (id: string, createdAt: number): CallRow => ({
+  id,
+  created_at: new Date(createdAt).toISOString(),
+  account_id: '',
+  key_id: '',
+  model: '',
+  group_name: '',
+  protocol: '',
+  upstream_protocol: '',
+  channel: '',
+  stream: false,
+  effort: '',
+  status: 'refused',
+  error_reason: '',
+  error_message: '',
+  prompt_tokens: null,
+  cached_tokens: null,
+  cache_write_tokens: null,
+  completion_tokens: null,
+  reasoning_tokens: null,
+  cost: '0',
+  upstream_cost: '0',
+  billing_basis: 'free',
+  first_token_ms: null,
+  duration_ms: 0,
+  attempts: 0,
+  ip: '',
+  snapshot: null,
+  lines: null,
+  opened: false,
+  tries: [],
+  hold_begun_ms: null,
+  hold_ms: null,
+  settle_wait_ms: null,
+  waits: null,
+  upstream_report: null,
+});

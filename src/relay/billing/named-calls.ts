@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { hash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { defer, finalize, from, type Observable, switchMap } from 'rxjs';
+import { DatabasePools } from '../../platform/database/index.js';
+import { AdmissionUnavailable, RunsElsewhere } from './billing.errors.js';
+import { ThisProcess } from './sweeper/this-process.js';
+
+interface Named {
+  readonly call_id: string;
+}
+
+/** A call that has just ended elsewhere gives its name back behind its answer: so long is waited for that, once, in ms. */
+const HANDOVER_MS = 150;
+
+/** $1 name, $2 call, $3 this process, which knows of its own calls that none of them runs under the name. */
+const TAKE = `
+  INSERT INTO named_calls AS n (name, call_id, process_id) VALUES ($1, $2, $3)
+  ON CONFLICT (name) DO UPDATE SET call_id = EXCLUDED.call_id WHERE n.process_id = EXCLUDED.process_id
+  RETURNING call_id`;
+
+const OWNER = 'SELECT call_id FROM named_calls WHERE name = $1';
+const GIVE_BACK = 'DELETE FROM named_calls WHERE name = $1 AND call_id = $2';
+
+/**
+ * Names that clients give to their calls, so that one which is sent again is not made and charged twice: of all processes
+ * one runs a call of that name. Of a process that dies the names are taken until it is swept.
+ */
+@Injectable()
+export class NamedCalls {
+  constructor(
+    private readonly pools: DatabasePools,
+    private readonly self: ThisProcess,
+  ) {}
+
+  /** Cold: runs the call unless another process runs one of its name. @throws RunsElsewhere, AdmissionUnavailable */
+  during<Item>(name: string, callId: string, run: () => Observable<Item>): Observable<Item> {
+    return defer(() => {
+      const digest = hash('sha256', name, 'buffer');
+      const taken = this.take(digest, callId);
+      return from(taken).pipe(
+        switchMap(run),
+        // Also of a call that was left while its name was being taken.
+        finalize(() => void taken.then(() => this.giveBack(digest, callId)).catch(() => undefined)),
+      );
+    });
+  }
+
+  private async take(digest: Buffer, callId: string): Promise<void> {
+    if (await this.mayRun(digest, callId)) return;
+    await pause(HANDOVER_MS);
+    if (await this.mayRun(digest, callId)) return;
+    const { rows } = await this.query('named-call', OWNER, [digest]);
+    throw new RunsElsewhere(rows[0]?.call_id);
+  }
+
+  private async mayRun(digest: Buffer, callId: string): Promise<boolean> {
+    const { rows } = await this.query('take-name', TAKE, [digest, callId, this.self.id]);
+    return rows.length > 0;
+  }
+
+  private giveBack(digest: Buffer, callId: string): Promise<unknown> {
+    return this.query('give-name-back', GIVE_BACK, [digest, callId]);
+  }
+
+  private query(name: string, text: string, values: unknown[]): Promise<{ readonly rows: Named[] }> {
+    return this.pools.admission.query<Named>({ name, text, values }).catch((error: unknown) => {
+      throw new AdmissionUnavailable(error);
+    });
+  }
+}

@@ -1,0 +1,136 @@
+import { NO_TOKENS } from '../../protocols/contract/index.js';
+import { OutputCount } from './output-count.js';
+
+const at = (ms: number) => (): number => ms;
+const report = (output: number) => ({ ...NO_TOKENS, input: 10, output });
+
+describe('the output of a call that runs', () => {
+  it('is what was counted', () => {
+    const output = new OutputCount(0, 0);
+    output.begin(0);
+    output.show(500);
+    output.estimate(3);
+    output.estimate(4);
+    expect(output.total(at(60_000))).toBe(7);
+  });
+
+  it('is what was reported and counted since', () => {
+    const output = new OutputCount(0, 0);
+    output.estimate(40);
+    output.report(report(25), 0);
+    output.estimate(5);
+    expect(output.total(at(0))).toBe(30);
+  });
+
+  it('does not take a report that knows of no output for one of none', () => {
+    const output = new OutputCount(0, 0);
+    output.estimate(40);
+    output.report(report(0), 0);
+    expect(output.total(at(0))).toBe(40);
+  });
+
+  it('grows by the second while a model that reasons out of sight shows nothing, from its headers on', () => {
+    const output = new OutputCount(150, 64_000);
+    expect(output.total(at(10_000))).toBe(0);
+    output.begin(10_000);
+    expect(output.total(at(12_000))).toBe(300);
+    output.show(14_000);
+    output.estimate(5);
+    expect(output.total(at(60_000))).toBe(605);
+  });
+
+  it('is what a tokenizer counted in place of an estimate, and what was estimated since', () => {
+    const output = new OutputCount(0, 0, true);
+    output.estimate(10.5, 'Hello ');
+    output.estimate(10.2, 'there');
+    expect(output.total(at(0))).toBe(21);
+    const uncounted = output.takeUncounted();
+    output.estimate(4.3, ', you');
+    uncounted?.counted(2);
+    expect([uncounted?.said, output.total(at(0))]).toEqual([['Hello there'], 7]);
+    expect(output.takeUncounted()?.said).toEqual([', you']);
+    expect(output.takeUncounted()).toBeUndefined();
+  });
+
+  it('takes no count of what a report has covered meanwhile', () => {
+    const output = new OutputCount(0, 0, true);
+    output.estimate(10, 'Hello there');
+    const uncounted = output.takeUncounted();
+    output.report(report(3), 0);
+    uncounted?.counted(2);
+    expect([output.total(at(0)), output.takeUncounted()]).toEqual([3, undefined]);
+  });
+
+  it('keeps a character that came in two pieces whole', () => {
+    const output = new OutputCount(0, 0, true);
+    output.estimate(1, `${'a'.repeat(5000)}\ud83c`);
+    output.estimate(1, '\udf0d');
+    expect(output.takeUncounted()?.said).toEqual([`${'a'.repeat(5000)}🌍`]);
+  });
+
+  it('keeps texts apart that alternate', () => {
+    const output = new OutputCount(0, 0, true);
+    for (const text of ['hel', 'lo']) for (const lane of [0, 1]) output.estimate(1, text, lane);
+    const uncounted = output.takeUncounted();
+    uncounted?.counted(2);
+    expect([uncounted?.said, output.total(at(0))]).toEqual([['hello', 'hello'], 2]);
+  });
+
+  it('corrects the estimate of what was too much to keep as well', () => {
+    const output = new OutputCount(0, 0, true);
+    const text = 'hello '.repeat(20_000);
+    for (let piece = 0; piece < 10; piece++) output.estimate(30_000, text);
+    const uncounted = output.takeUncounted();
+    // 120,000 characters each: three are kept of ten.
+    expect(uncounted?.said).toEqual([text.repeat(3)]);
+    uncounted?.counted(60_000);
+    expect(output.total(at(0))).toBe(200_000);
+  });
+
+  it('is what was counted of a response that came whole, whatever was known of it before', () => {
+    const output = new OutputCount(0, 0, true);
+    output.estimate(40, 'Hello');
+    output.report(report(3), 0);
+    const whole = Buffer.from('{}');
+    output.come(whole);
+    const uncounted = output.takeUncounted();
+    uncounted?.counted(7);
+    expect([uncounted?.said, output.total(at(0)), output.takeUncounted()]).toEqual([whole, 7, undefined]);
+  });
+
+  it('begins anew with another upstream', () => {
+    const output = new OutputCount(150, 64_000);
+    output.begin(0);
+    output.report(report(25), 0);
+    output.estimate(40);
+    output.restart();
+    expect(output.total(at(10_000))).toBe(0);
+  });
+
+  it('is put right by a report, and goes on growing from there', () => {
+    const output = new OutputCount(100, 64_000);
+    output.begin(0);
+    output.report(report(1), 5000);
+    expect(output.total(at(5000))).toBe(1);
+    expect(output.total(at(6000))).toBe(101);
+    output.show(6000);
+    output.report(report(40), 7000);
+    expect(output.total(at(9000))).toBe(40);
+  });
+
+  it('begins anew with another attempt', () => {
+    const output = new OutputCount(100, 64_000);
+    output.begin(0);
+    output.begin(5000);
+    expect(output.total(at(6000))).toBe(100);
+  });
+
+  it('is never more thought than the call may say in all', () => {
+    const output = new OutputCount(150, 200);
+    output.begin(0);
+    expect(output.total(at(60_000))).toBe(200);
+    output.show(60_000);
+    output.estimate(7);
+    expect(output.total(at(60_000))).toBe(207);
+  });
+});

@@ -1,0 +1,281 @@
+import { type Call, type CallHead, NO_TOKENS, type TokenUsage } from '../../protocols/contract/index.js';
+import type { CatalogGroup, CatalogModel, Pricing, TokenClass } from '../../catalog/index.js';
+import type { Caller } from '../../keys/index.js';
+import type { AdmissionRequest } from './admission.js';
+import { type HeldBeside, type HoldRequest, holdFor, promptToHold } from './hold.js';
+import {
+  dearestPrompt,
+  costOf,
+  costOfParts,
+  costTerms,
+  exactCost,
+  passTerms,
+  type PricedPart,
+  type PriceTerms,
+} from './price.js';
+import { type PriceSnapshot, priceSnapshot, withPassPrices } from './price-snapshot.js';
+import { IMAGE_TOOL, type Service, serviceToCharge, serviceToHold } from './service-tier.js';
+import { MAX_TOKENS_PER_GENERATED_IMAGE, maxUsesOf } from './usage-check.js';
+
+/** What a call is to be billed as, from the catalog as it stands: made anew when admission finds it stale. */
+export interface BillingPlan {
+  readonly caller: Caller;
+  readonly model: CatalogModel;
+  readonly group: Omit<CatalogGroup, 'description' | 'choice' | 'limits'>;
+  readonly catalogVersion: bigint;
+  /** Tokens of the conversation that the call continues, where this process knows it. */
+  readonly continuedTokens?: number | undefined;
+  /** The other models that the request names, by the name that the client wrote; absent when it names none. */
+  readonly namedModels?: ReadonlyMap<string, CatalogModel> | undefined;
+}
+
+/** What admission looks at of a call. */
+export type CallToAdmit = Pick<Call, 'id' | 'createdAt' | 'protocol' | 'head' | 'ip'>;
+
+/** An effort that the model does not price costs what any other does. */
+const UNPRICED_EFFORT = 1_000_000n;
+
+/**
+ * What the hold of a call is priced by: each model that may serve the whole of it, in the dearest service that it may
+ * come in.
+ */
+export function termsOf({ head }: Pick<Call, 'head'>, plan: BillingPlan): PriceTerms {
+  const own = termsToHold(head, plan, plan.model);
+  const alternatives = (head.demands?.models ?? []).flatMap(({ role, name }) => {
+    const model = role === 'alternative' ? plan.namedModels?.get(name) : undefined;
+    return model === undefined ? [] : [termsToHold(head, plan, model)];
+  });
+  return alternatives.length === 0 ? own : { ...own, alternatives };
+}
+
+/** What a pass of one model is held by. */
+export const termsToHold = (head: CallHead, plan: BillingPlan, model: CatalogModel): PriceTerms =>
+  terms(head, plan, model, serviceToHold(head, model.pricing));
+
+/** What one model is charged for. */
+export interface ChargedPart extends PricedPart {
+  readonly model: string;
+}
+
+/** What a call is charged by once its usage is known. */
+export interface ChargedCall {
+  /** That of the totals first, then one for each pass. */
+  readonly parts: readonly [ChargedPart, ...ChargedPart[]];
+  /** What its row keeps of the prices. */
+  readonly snapshot: PriceSnapshot;
+}
+
+/**
+ * Charges every pass by the model that made it.
+ * @param upstreamNames what the upstream calls a model, by which it reports the passes
+ */
+export function chargedBy(
+  { head }: Pick<Call, 'head'>,
+  plan: BillingPlan,
+  usage: TokenUsage,
+  upstreamNames: UpstreamNames,
+): ChargedCall {
+  const price = (model: CatalogModel, items: PricedPart['items']): PricedModel => {
+    const service = serviceToCharge(head, usage, model.pricing);
+    return { model, service, part: { model: model.name, terms: terms(head, plan, model, service), items } };
+  };
+  const priceOf = (named: string | undefined, itemsOf: (model: CatalogModel) => PricedPart['items']): PricedModel => {
+    const model = reportedModel(plan, named, upstreamNames);
+    return dearest((model === undefined ? plannedModels(plan) : [model]).map((one) => price(one, itemsOf(one))));
+  };
+  const own = priceOf(usage.servedBy, ({ pricing }) => costTerms(pricing, usage));
+  const passes = (usage.passes ?? []).map((pass) =>
+    priceOf(pass.model, ({ pricing }) => passTerms(pricing, pass.usage)),
+  );
+  return { parts: [own.part, ...passes.map(({ part }) => part)], snapshot: snapshotOf(plan, own, passes) };
+}
+
+/** The names by which the upstream knows a model of ours. */
+export type UpstreamNames = (model: string) => readonly string[];
+
+interface PricedModel {
+  readonly model: CatalogModel;
+  readonly service: Service;
+  readonly part: ChargedPart;
+}
+
+function snapshotOf({ model, group }: BillingPlan, own: PricedModel, passes: readonly PricedModel[]): PriceSnapshot {
+  const textOf = (priced: PricedModel, servedBy = ''): PriceSnapshot =>
+    priceSnapshot(priced.model, group.name, priced.part.terms, priced.service, servedBy);
+  const others = passes.filter((pass) => pass.model !== own.model);
+  return withPassPrices(
+    textOf(own, own.model === model ? '' : own.model.name),
+    new Map(others.map((pass) => [pass.model.name, textOf(pass)])),
+  );
+}
+
+const plannedModels = ({ model, namedModels }: BillingPlan): readonly CatalogModel[] => [
+  ...new Set([model, ...(namedModels?.values() ?? [])]),
+];
+
+/** A release of a model, at the end of its name: `-20260205`, `-2026-02-05`. */
+const RELEASE = /[-@](?:\d{8}|\d{4}-\d{2}-\d{2})$/;
+
+/** The model of the plan that an upstream reports by this name, or by the name of its release; undefined: none of them. */
+export function reportedModel(
+  plan: BillingPlan,
+  reported: string | undefined,
+  upstreamNames: UpstreamNames,
+): CatalogModel | undefined {
+  if (reported === undefined) return plan.model;
+  const asked = [...(plan.namedModels ?? [])];
+  const known = [[plan.model.name, plan.model] as const, ...asked].flatMap(([written, model]) =>
+    [written, model.name, ...upstreamNames(model.name)].map((name) => ({ name, model })),
+  );
+  const family = reported.replace(RELEASE, '');
+  const found =
+    known.find(({ name }) => name === reported) ?? known.find(({ name }) => name.replace(RELEASE, '') === family);
+  return found?.model;
+}
+
+/**
+ * A model that nobody asked for cannot be told apart from one that was, under another name: the upstream bills one of
+ * them, and by the dearest nothing that it bills is given away.
+ */
+const dearest = (priced: readonly PricedModel[]): PricedModel =>
+  priced.reduce((one, other) => (exactCost(other.part) > exactCost(one.part) ? other : one));
+
+const terms = (
+  { effort }: CallHead,
+  { group }: BillingPlan,
+  { name, pricing }: CatalogModel,
+  { tier, speed, geo }: Service,
+): PriceTerms => ({
+  pricing,
+  serviceMultiplier: tier.multiplier,
+  speedMultiplier: speed.multiplier,
+  geoMultiplier: geo.multiplier,
+  effortMultiplier: pricing.effortMultipliers.get(effort ?? '') ?? UNPRICED_EFFORT,
+  groupMultiplier: group.modelMultipliers.get(name) ?? group.multiplier,
+});
+
+/** Of a helper of which the client limits neither: so often it is asked. */
+const DEFAULT_HELPER_USES = 10;
+
+/**
+ * What is held for a call beside its output.
+ * @param countedTokens of its prompt, as a tokenizer counted them
+ */
+export function besideToHold(
+  { head }: Pick<Call, 'head'>,
+  plan: BillingPlan,
+  priced: PriceTerms,
+  countedTokens?: number,
+): HeldBeside {
+  const bound = promptToHold(head, plan.model, plan.continuedTokens);
+  const promptTokens = countedTokens === undefined ? bound : Math.min(bound, countedTokens);
+  const prompt = dearestPrompt(priced, promptTokens, classesOfPrompt(head));
+  if (head.demands === undefined) return { prompt, reserve: 0n };
+  const fees = [priced, ...(priced.alternatives ?? [])].map((one) => feesToHold(head, one, promptTokens));
+  const reserve =
+    fees.reduce((one, other) => (one > other ? one : other)) + passesToHold(head, plan, priced, promptTokens);
+  return { prompt, reserve };
+}
+
+/** What its tokens may be priced as: new input, and what the client or the upstream may have written to a cache. */
+function classesOfPrompt({ cacheLifetime, size, demands }: CallHead): readonly TokenClass[] {
+  if (cacheLifetime === 'none') return ['input'];
+  const classes: TokenClass[] = ['input', 'cache_write_5m'];
+  if (size.cacheLifetime === '1h') classes.push('cache_write_1h');
+  if (demands?.cacheLifetime === '12h') classes.push('cache_write_12h');
+  return classes;
+}
+
+/** Each hosted tool as often as it can run; where all together are limited, the dearest first. */
+function feesToHold(head: CallHead, priced: PriceTerms, promptTokens: number): bigint {
+  const { hostedTools = [], maxToolCalls = Infinity } = head.demands ?? {};
+  const { pricing } = priced;
+  const partOf = (tool: string, uses: number): PricedPart => ({
+    terms: priced,
+    items: passTerms(pricing, usesToHold(pricing, tool, uses, promptTokens)),
+  });
+  const tools = [...new Set(hostedTools.map(({ name }) => name))].toSorted((one, other) =>
+    exactCost(partOf(one, 1)) < exactCost(partOf(other, 1)) ? 1 : -1,
+  );
+  let left = maxToolCalls;
+  const parts = tools.map((tool) => {
+    const uses = Math.min(left, maxUsesOf(head, pricing, tool));
+    left -= uses;
+    return partOf(tool, uses);
+  });
+  return costOfParts(parts);
+}
+
+/** The image tool may be priced by tokens as well: it reads the prompt each time, as text or as images. */
+function usesToHold({ imageGeneration }: Pricing, tool: string, uses: number, promptTokens: number): TokenUsage {
+  const usage = { ...NO_TOKENS, toolUses: { [tool]: uses } };
+  if (tool !== IMAGE_TOOL || imageGeneration === undefined) return usage;
+  const [read, written] = [promptTokens * uses, MAX_TOKENS_PER_GENERATED_IMAGE * uses];
+  const isTextDearer = imageGeneration.text_input > imageGeneration.image_input;
+  const isTextWritten = imageGeneration.text_output > imageGeneration.image_output;
+  return {
+    ...usage,
+    imageGeneration: {
+      textInput: isTextDearer ? read : 0,
+      imageInput: isTextDearer ? 0 : read,
+      textOutput: isTextWritten ? written : 0,
+      imageOutput: isTextWritten ? 0 : written,
+    },
+  };
+}
+
+/** A compaction reads the prompt once more and writes of it what the model can; helpers do so at their own prices. */
+function passesToHold(head: CallHead, plan: BillingPlan, priced: PriceTerms, input: number): bigint {
+  const { demands } = head;
+  const helpers = (demands?.models ?? []).filter(({ role }) => role === 'helper');
+  let sum = 0n;
+  for (const { name, maxUses = DEFAULT_HELPER_USES, outputLimit } of helpers) {
+    const model = plan.namedModels?.get(name);
+    if (model === undefined) continue;
+    const output = Math.min(outputLimit ?? model.maxOutputTokens, model.maxOutputTokens);
+    const one = costOf(termsToHold(head, plan, model), { ...NO_TOKENS, input, output });
+    sum += BigInt(maxUses) * one;
+  }
+  if (demands?.addsPasses === true && helpers.length === 0)
+    sum += costOf(priced, { ...NO_TOKENS, input, output: plan.model.maxOutputTokens });
+  return sum;
+}
+
+/** What admission is asked, and the hold it is asked for. */
+export function admissionRequest(
+  call: CallToAdmit,
+  plan: BillingPlan,
+  processId: string,
+  countedTokens?: number,
+): {
+  readonly request: AdmissionRequest;
+  readonly terms: PriceTerms;
+  readonly hold: HoldRequest;
+  readonly beside: HeldBeside;
+} {
+  const priced = termsOf(call, plan);
+  const beside = besideToHold(call, plan, priced, countedTokens);
+  const service = serviceToHold(call.head, plan.model.pricing);
+  const hold = holdFor(call.head, plan.model, priced, beside);
+  const request: AdmissionRequest = {
+    id: call.id,
+    created_at: new Date(call.createdAt).toISOString(),
+    account_id: plan.caller.accountId,
+    key_id: plan.caller.keyId,
+    key_version: plan.caller.keyVersion,
+    catalog_version: plan.catalogVersion.toString(),
+    process_id: processId,
+    model: plan.model.name,
+    group_name: plan.group.name,
+    protocol: call.protocol,
+    stream: call.head.stream,
+    effort: call.head.effort ?? '',
+    ip: call.ip,
+    snapshot: priceSnapshot(plan.model, plan.group.name, priced, service),
+    prompt: hold.prompt.toString(),
+    minimum: hold.minimum.toString(),
+    base: hold.base.toString(),
+    ceiling: hold.ceiling.toString(),
+  };
+  return { request, terms: priced, hold, beside };
+}

@@ -1,0 +1,228 @@
+import { type CallHead, NO_TOKENS, type TokenUsage } from '../../protocols/contract/index.js';
+import { type CatalogModel, parsePricing, type PricingDefinition } from '../../catalog/index.js';
+import { AppError, parseUsd } from '../../platform/shared/index.js';
+import { promptToHold } from './hold.js';
+import { KnownAnswers } from './known-answers.js';
+import { costOf, costTerms, outputTokensFor, type PriceTerms } from './price.js';
+import { requirePrices, serviceToCharge, serviceToHold } from './service-tier.js';
+
+const ONE = 1_000_000n;
+
+const pricingOf = (overrides: Partial<PricingDefinition> = {}): PriceTerms['pricing'] =>
+  parsePricing({
+    free: false,
+    request_fee: '0',
+    effort_multipliers: {},
+    tiers: [{ from_prompt_tokens: 0, input: '2', output: '10' }],
+    ...overrides,
+  });
+const terms = (overrides: Partial<PricingDefinition> = {}, multipliers: Partial<PriceTerms> = {}): PriceTerms => ({
+  pricing: pricingOf(overrides),
+  serviceMultiplier: ONE,
+  effortMultiplier: ONE,
+  groupMultiplier: ONE,
+  ...multipliers,
+});
+const usage = (overrides: Partial<TokenUsage>): TokenUsage => ({ ...NO_TOKENS, ...overrides });
+
+/** Images at $3, sounds at $8 in and $30 out; text at $2 and $10, cached $0.20. */
+const media: Partial<PricingDefinition> = {
+  tiers: [
+    {
+      from_prompt_tokens: 0,
+      input: '2',
+      cache_read: '0.2',
+      output: '10',
+      image_input: '3',
+      audio_input: '8',
+      audio_output: '30',
+    },
+  ],
+};
+
+const quantities = (used: TokenUsage, overrides: Partial<PricingDefinition> = media): Record<string, number> =>
+  Object.fromEntries(costTerms(pricingOf(overrides), used).map(({ item, quantity }) => [item, quantity]));
+
+describe('what images and sounds cost', () => {
+  it('is the price of their own, and no token is counted twice', () => {
+    const used = usage({
+      input: 1000,
+      cacheRead: 100,
+      imageInput: 200,
+      audioInput: 50,
+      output: 40,
+      reasoning: 10,
+      audioOutput: 20,
+    });
+    expect(quantities(used)).toEqual({
+      input: 650,
+      cache_read: 100,
+      image_input: 200,
+      audio_input: 50,
+      output: 10,
+      reasoning: 10,
+      audio_output: 20,
+    });
+    // 650 × $2 + 100 × $0.2 + 200 × $3 + 50 × $8 + 10 × $10 + 10 × $10 + 20 × $30 = 1300 + 20 + 600 + 400 + 800 = $3,120/M
+    expect(costOf(terms(media), used)).toBe(parseUsd('0.00312'));
+  });
+
+  it('is what remains of the prompt beside what was cached, where reports overlap', () => {
+    const used = usage({
+      input: 1000,
+      cacheRead: 800,
+      imageInput: 150,
+      audioInput: 500,
+      output: 30,
+      reasoning: 20,
+      audioOutput: 25,
+    });
+    expect(quantities(used)).toEqual({
+      cache_read: 800,
+      image_input: 150,
+      audio_input: 50,
+      reasoning: 20,
+      audio_output: 10,
+    });
+  });
+
+  it('is that of text where a model has no price for them', () => {
+    expect(costOf(terms(), usage({ input: 1000, imageInput: 400, audioInput: 100 }))).toBe(parseUsd('0.002'));
+  });
+});
+
+describe('what tools cost', () => {
+  const fees = { tool_fees: { web_search: '0.01', file_search: '0.0025' }, request_fee: '0.001' };
+
+  it('is a fee for each use, a line of its own, multiplied like everything else', () => {
+    const used = usage({ input: 1000, toolUses: { web_search: 3, file_search: 1, mcp: 2 } });
+    expect(costTerms(pricingOf(fees), used)).toEqual([
+      { item: 'input', quantity: 1000, price: parseUsd('2'), isFee: false },
+      { item: 'tool:web_search', quantity: 3, price: parseUsd('0.01'), isFee: true },
+      { item: 'tool:file_search', quantity: 1, price: parseUsd('0.0025'), isFee: true },
+      { item: 'tool:mcp', quantity: 2, price: 0n, isFee: true },
+      { item: 'request_fee', quantity: 1, price: parseUsd('0.001'), isFee: true },
+    ]);
+    // $0.002 + 3 × $0.01 + $0.0025 + $0.001 = $0.0355; × 2 × 1.5 × 0.8 = $0.0852
+    const multipliers = { serviceMultiplier: 2n * ONE, effortMultiplier: 1_500_000n, groupMultiplier: 800_000n };
+    expect(costOf(terms(fees, multipliers), used)).toBe(parseUsd('0.0852'));
+  });
+
+  it('is charged by a model whose tokens are free, which is then not for nothing', () => {
+    const free = { free: true, tiers: [], tool_fees: { web_search: '0.01' } };
+    expect(pricingOf(free).costsNothing).toBe(false);
+    expect(costOf(terms(free), usage({ input: 1000, toolUses: { web_search: 1 } }))).toBe(parseUsd('0.01'));
+  });
+});
+
+describe('all factors of a price', () => {
+  it('are multiplied exactly and rounded once, half up', () => {
+    // 1 × $0.003/M is 3 nanos per million… of a token: 0.003 nano × 0.000001 × 0.000001 … is something, so 1 nano.
+    const least = { serviceMultiplier: 1n, effortMultiplier: 1n, groupMultiplier: 1n };
+    expect(costOf(terms({}, least), usage({ input: 1 }))).toBe(1n);
+    // 1 token at $2/M is 2,000 nanos × 0.25 × 0.005 × 1.000001 = 2.5000025 → 3; × 1 = 2.5 → 3; × 0.999999 = 2.4999975 → 2
+    const factors = (groupMultiplier: bigint): Partial<PriceTerms> => ({
+      serviceMultiplier: 250_000n,
+      effortMultiplier: 5_000n,
+      groupMultiplier,
+    });
+    const costs = [1_000_001n, ONE, 999_999n].map((group) => costOf(terms({}, factors(group)), usage({ input: 1 })));
+    expect(costs).toEqual([3n, 3n, 2n]);
+  });
+
+  it('count for what a budget buys as well', () => {
+    // $0.03 / 2 = $0.015 at the usual tier: less 1,000 × $2/M = $0.013, at $10/M 1,300 tokens
+    const fast = terms({}, { serviceMultiplier: 2n * ONE });
+    expect(outputTokensFor(fast, usage({ input: 1000 }), parseUsd('0.03'))).toBe(1300);
+  });
+});
+
+describe('the service tier', () => {
+  const tiered = pricingOf({ service_tiers: { priority: '2', flex: '0.5' } });
+  const head = (serviceTier: string | undefined): CallHead => ({ serviceTier }) as CallHead;
+  const answered = (serviceTier: string | undefined): TokenUsage =>
+    usage(serviceTier === undefined ? {} : { serviceTier });
+  const charged = (asked: string | undefined, given: string | undefined): string =>
+    serviceToCharge(head(asked), answered(given), tiered).tier.name;
+
+  it('is accepted by the names that cost nothing extra, and by those that the model prices', () => {
+    const model = { name: 'm', pricing: tiered } as CatalogModel;
+    for (const tier of [undefined, 'auto', 'default', 'standard', 'standard_only', 'priority', 'flex'])
+      expect(() => requirePrices(head(tier), [model])).not.toThrow();
+    for (const tier of ['scale', 'Priority', '', 'constructor']) {
+      const refuse = (): void => requirePrices(head(tier), [model]);
+      expect(refuse).toThrow(AppError);
+      expect(refuse).toThrow(/^service_tier: the model "m" is not offered in the tier .* priority, flex/);
+    }
+  });
+
+  it('is held for as it was asked for, and at the dearest when the upstream chooses', () => {
+    const held = (tier: string | undefined): bigint => serviceToHold(head(tier), tiered).tier.multiplier;
+    expect([held('priority'), held('flex'), held('default'), held('standard_only')]).toEqual([
+      2n * ONE,
+      ONE / 2n,
+      ONE,
+      ONE,
+    ]);
+    expect([held('auto'), held(undefined)]).toEqual([2n * ONE, 2n * ONE]);
+    expect(serviceToHold(head('auto'), pricingOf({ service_tiers: { flex: '0.5' } })).tier.multiplier).toBe(ONE);
+  });
+
+  it('is charged as the answer reports it, and as it was asked for when it reports none', () => {
+    expect([charged('auto', 'priority'), charged(undefined, 'priority'), charged('auto', 'flex')]).toEqual([
+      'priority',
+      'priority',
+      'flex',
+    ]);
+    expect([charged('auto', 'default'), charged('auto', undefined), charged('auto', 'something-new')]).toEqual([
+      '',
+      '',
+      '',
+    ]);
+    expect([charged('priority', undefined), charged('priority', 'priority')]).toEqual(['priority', 'priority']);
+  });
+
+  it('is never charged dearer than the one that was asked for', () => {
+    expect(charged('priority', 'default')).toBe('');
+    expect(charged('flex', 'priority')).toBe('flex');
+    expect(charged('flex', 'default')).toBe('flex');
+    expect(charged('default', 'priority')).toBe('');
+  });
+});
+
+describe('the prompt that is held for', () => {
+  const model = { contextWindow: 200_000, maxOutputTokens: 1000 } as CatalogModel;
+  const head = (outside: CallHead['outside']): CallHead =>
+    ({ size: { bytes: 2000, encodedBytes: 0, images: 0 }, outside, outputLimit: 0, answers: 1 }) as unknown as CallHead;
+
+  it('is the body, or the context window when content of unknown size belongs to it', () => {
+    expect(promptToHold(head(undefined), model, undefined)).toBe(1000);
+    expect(promptToHold(head({ previousResponseId: undefined }), model, undefined)).toBe(200_000);
+    expect(promptToHold(head({ previousResponseId: 'resp_1' }), model, undefined)).toBe(200_000);
+  });
+
+  it('is the body and what it continues, when that is known', () => {
+    expect(promptToHold(head({ previousResponseId: 'resp_1' }), model, 5000)).toBe(6000);
+    expect(promptToHold(head({ previousResponseId: 'resp_1' }), model, 199_500)).toBe(200_000);
+  });
+});
+
+describe('answers that a call may continue', () => {
+  it('are known by account and id, with all the tokens of their conversation', () => {
+    const known = new KnownAnswers();
+    known.note('acc_1', usage({ input: 900, output: 100, answerId: 'resp_1' }));
+    known.note('acc_1', usage({ input: 900, output: 100 }));
+    expect(known.tokensOf('acc_1', 'resp_1')).toBe(1000);
+    expect(known.tokensOf('acc_2', 'resp_1')).toBeUndefined();
+    expect(known.tokensOf('acc_1', undefined)).toBeUndefined();
+  });
+
+  it('are forgotten when ten thousand newer ones have come, so that memory has an end', () => {
+    const known = new KnownAnswers();
+    for (let index = 0; index <= 10_000; index += 1)
+      known.note('acc_1', usage({ input: index, answerId: `resp_${index}` }));
+    expect(known.tokensOf('acc_1', 'resp_0')).toBeUndefined();
+    expect(known.tokensOf('acc_1', 'resp_1')).toBe(1);
+    expect(known.tokensOf('acc_1', 'resp_10000')).toBe(10_000);
+  });
+});

@@ -1,0 +1,188 @@
+import {
+  type Call,
+  type CallHead,
+  type ProtocolId,
+  type RequestDemands,
+  type TokenUsage,
+  USUAL_SERVICE_TIERS,
+} from '../../protocols/contract/index.js';
+import type { CatalogModel, Pricing } from '../../catalog/index.js';
+import { AppError } from '../../platform/shared/index.js';
+
+// What a price is multiplied by for the service that is asked for: its tier, its speed and its region of inference.
+
+/** One of them by its name, and what the price is multiplied by for it, in millionths. */
+export interface ServiceTier {
+  /** Empty for the usual one. */
+  readonly name: string;
+  readonly multiplier: bigint;
+}
+
+/** The service that a call is priced in. */
+export interface Service {
+  readonly tier: ServiceTier;
+  readonly speed: ServiceTier;
+  readonly geo: ServiceTier;
+}
+
+const USUAL: ServiceTier = { name: '', multiplier: 1_000_000n };
+const USUAL_SPEEDS: readonly string[] = ['standard'];
+const USUAL_GEOS: readonly string[] = ['global'];
+/** The hosted tool whose tokens may be priced in place of its uses. */
+export const IMAGE_TOOL = 'image_generation';
+
+/**
+ * Refuses by name what a model that the call may come to has no price for: a service tier, a speed, a region, a tool.
+ * @param models the one that is asked for, then those that the request names beside it
+ * @throws AppError invalid_request
+ */
+export function requirePrices(head: CallHead, models: readonly CatalogModel[]): void {
+  for (const model of models) {
+    requirePricedTier(head, model);
+    if (head.demands !== undefined) requirePricedDemands(head.demands, model);
+  }
+}
+
+function requirePricedTier({ serviceTier }: CallHead, { name, pricing }: CatalogModel): void {
+  if (serviceTier === undefined || USUAL_SERVICE_TIERS.includes(serviceTier)) return;
+  if (pricing.serviceTiers.has(serviceTier)) return;
+  const offered = ['auto', 'default', ...pricing.serviceTiers.keys()].join(', ');
+  throw unpriced(
+    'service_tier',
+    `the model "${name}" is not offered in the tier ${quoted(serviceTier)}; use one of ${offered}, or leave it out.`,
+  );
+}
+
+function requirePricedDemands(demands: RequestDemands, { name, pricing }: CatalogModel): void {
+  const { speed, geo } = demands;
+  if (speed !== undefined && !USUAL_SPEEDS.includes(speed) && !pricing.speeds.has(speed)) {
+    const offered = [...USUAL_SPEEDS, ...pricing.speeds.keys()].join(', ');
+    const message = `the model "${name}" is not offered at the speed ${quoted(speed)}; use one of ${offered}, or leave it out.`;
+    throw unpriced('speed', message);
+  }
+  if (geo !== undefined && !USUAL_GEOS.includes(geo) && !pricing.geos.has(geo)) {
+    const offered = [...USUAL_GEOS, ...pricing.geos.keys()].join(', ');
+    const message = `the model "${name}" is not offered in the region ${quoted(geo)}; use one of ${offered}, or leave it out.`;
+    throw unpriced('inference_geo', message);
+  }
+}
+
+/**
+ * Why a channel that would run the hosted tools of a request must not be asked: a tool has no fee. Undefined when all
+ * have one, be it 0.
+ */
+export function unpricedTool({ demands }: CallHead, models: readonly CatalogModel[]): AppError | undefined {
+  if (demands === undefined || demands.hostedTools.length === 0) return undefined;
+  for (const { name, pricing } of models) {
+    const tool = demands.hostedTools.find((hosted) => !isPriced(hosted.name, pricing));
+    if (tool === undefined || isHelperAlone(name, demands)) continue;
+    const message = `the model "${name}" is not offered with the tool ${quoted(tool.name)}; remove the tool.`;
+    return unpriced(tool.path, message);
+  }
+  return undefined;
+}
+
+/** A helper is only asked for advice: tools are run for the models that answer. */
+function isHelperAlone(model: string, { models }: RequestDemands): boolean {
+  const roles = models.filter(({ name }) => name === model).map(({ role }) => role);
+  return roles.length > 0 && roles.every((role) => role === 'helper');
+}
+
+const isPriced = (tool: string, { toolFees, imageGeneration }: Pricing): boolean =>
+  toolFees.has(tool) || (tool === IMAGE_TOOL && imageGeneration !== undefined);
+
+const quoted = (value: string): string => JSON.stringify(value.slice(0, 64));
+
+const unpriced = (param: string, message: string): AppError =>
+  new AppError('invalid_request', `${param}: ${message}`, { param, fault: 'invalid_value' });
+
+/**
+ * What an upstream is asked: a request that is translated into its protocol carries no speed and no region, nor a tier that
+ * the protocol does not have.
+ */
+export function headSent(
+  { head, protocol }: Pick<Call, 'head' | 'protocol'>,
+  upstream: { readonly protocol: ProtocolId; readonly isTierLeftOut?: boolean } | undefined,
+): CallHead {
+  if (upstream === undefined || upstream.protocol === protocol) return head;
+  const { demands } = head;
+  return {
+    ...head,
+    ...(upstream.isTierLeftOut === true && { serviceTier: 'default' }),
+    ...(demands !== undefined && { demands: { ...demands, speed: undefined, geo: undefined } }),
+  };
+}
+
+/** What is asked for, and whether that leaves the choice to the upstream. */
+interface Choice {
+  readonly asked: string | undefined;
+  readonly isOpen: boolean;
+}
+
+const tierAsked = ({ serviceTier }: CallHead): Choice => ({
+  asked: serviceTier,
+  isOpen: serviceTier === undefined || serviceTier === 'auto',
+});
+
+/** No upstream is faster than it was asked to be. */
+const speedAsked = ({ demands }: CallHead): Choice => ({ asked: demands?.speed, isOpen: false });
+
+/** An upstream's account has a region of its own for requests that name none. */
+const geoAsked = ({ demands }: CallHead): Choice => ({ asked: demands?.geo, isOpen: demands?.geo === undefined });
+
+/** The service to hold money for: the one asked for; the dearest of all where that is the upstream's to choose. */
+export const serviceToHold = (head: CallHead, { serviceTiers, speeds, geos }: Pricing): Service => ({
+  tier: toHold(tierAsked(head), serviceTiers),
+  speed: toHold(speedAsked(head), speeds),
+  geo: toHold(geoAsked(head), geos),
+});
+
+/**
+ * The service to charge: the one that the response reports, and where it reports none the one asked for. What is asked
+ * for is never exceeded, whatever the response reports.
+ */
+export const serviceToCharge = (
+  head: CallHead,
+  usage: TokenUsage,
+  { serviceTiers, speeds, geos }: Pricing,
+): Service => ({
+  tier: toCharge(tierAsked(head), usage.serviceTier, serviceTiers),
+  speed: toCharge(speedAsked(head), usage.speed, speeds),
+  geo: toCharge(geoAsked(head), usage.geo, geos),
+});
+
+/** The service that the response reports, else the one asked for: what the upstream charges by, whoever pays for it. */
+export const serviceReported = (
+  { serviceTier, demands }: CallHead,
+  usage: TokenUsage,
+  { serviceTiers, speeds, geos }: Pricing,
+): Service => ({
+  tier: named(usage.serviceTier ?? serviceTier, serviceTiers),
+  speed: named(usage.speed ?? demands?.speed, speeds),
+  geo: named(usage.geo ?? demands?.geo, geos),
+});
+
+function toHold({ asked, isOpen }: Choice, multipliers: ReadonlyMap<string, bigint>): ServiceTier {
+  if (multipliers.size === 0) return USUAL;
+  if (!isOpen) return named(asked, multipliers);
+  let dearest = USUAL;
+  for (const [name, multiplier] of multipliers) if (multiplier > dearest.multiplier) dearest = { name, multiplier };
+  return dearest;
+}
+
+function toCharge(
+  { asked, isOpen }: Choice,
+  reported: string | undefined,
+  multipliers: ReadonlyMap<string, bigint>,
+): ServiceTier {
+  if (multipliers.size === 0) return USUAL;
+  const demanded = named(asked, multipliers);
+  if (reported === undefined) return demanded;
+  const given = named(reported, multipliers);
+  return isOpen || given.multiplier <= demanded.multiplier ? given : demanded;
+}
+
+function named(name: string | undefined, multipliers: ReadonlyMap<string, bigint>): ServiceTier {
+  const multiplier = name === undefined ? undefined : multipliers.get(name);
+  return name === undefined || multiplier === undefined ? USUAL : { name, multiplier };
+}

@@ -1,0 +1,95 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Batcher, DatabasePools, isOutage } from '../../../platform/database/index.js';
+import type { AppError } from '../../../platform/shared/index.js';
+import { ProcessDied } from '../billing.errors.js';
+import { BillingRepository } from '../billing.repository.js';
+import type { CallRow, OpenCall } from '../call-row.js';
+import { callLine } from '../call-line.js';
+import { CallMetrics } from '../call-metrics.js';
+import { interruptedRow } from '../finished-row.js';
+
+/** So many calls are read at once. */
+const PAGE = 256;
+
+/**
+ * Closes calls whose process has died, or whose settlement the database refused: what was held comes back and nothing is charged. They go the way of every other
+ * settlement, so that a call which is settled at the same moment is closed once; should its process live after all, its
+ * own settlement replaces what was written here.
+ */
+@Injectable()
+export class InterruptedCalls {
+  private readonly logger = new Logger('Call');
+  private readonly batcher: Batcher<CallRow, bigint | undefined>;
+
+  constructor(
+    private readonly pools: DatabasePools,
+    private readonly repository: BillingRepository,
+    private readonly metrics: CallMetrics,
+  ) {
+    this.batcher = new Batcher((batch: readonly CallRow[]) => repository.settle(batch), {
+      retryAlone: (error) => !isOutage(error),
+    });
+  }
+
+  /**
+   * Closes one call, as if its process had died, or for what else its row is to say. Does nothing when it is not open.
+   * Whoever knows how it ended counts it.
+   */
+  async close(id: string, why: AppError = new ProcessDied()): Promise<void> {
+    const { rows } = await this.pools.settlement.query<OpenCallLine>(ONE, [id]);
+    for (const line of rows) await this.closeOne(openCall(line), why);
+  }
+
+  /**
+   * Closes every open call of these processes, unless told to stop between. Gives how many it closed, and why others
+   * could not be; these stay open.
+   * @throws when the calls cannot be read
+   */
+  async closeAllOf(processIds: readonly string[], stop: AbortSignal): Promise<{ closed: number; failures: unknown[] }> {
+    const failures: unknown[] = [];
+    const why = new ProcessDied();
+    let closed = 0;
+    for (let last = ''; !stop.aborted;) {
+      const { rows } = await this.pools.settlement.query<OpenCallLine>(OF_PROCESSES, [processIds, last, PAGE]);
+      const results = await Promise.allSettled(rows.map((line) => this.closeOne(openCall(line), why)));
+      for (const result of results) {
+        if (result.status === 'rejected') failures.push(result.reason);
+        else if (result.value !== undefined) {
+          closed += 1;
+          this.metrics.count(result.value);
+        }
+      }
+      last = rows.at(-1)?.id ?? '';
+      if (rows.length < PAGE) break;
+    }
+    return { closed, failures };
+  }
+
+  /** Whoever admitted a call had given it up and settled it when its hold came about: nobody else will release that. */
+  async releaseLateHolds(): Promise<void> {
+    const calls = await this.repository.releaseSettledHolds();
+    if (calls > 0) this.logger.warn({ calls }, 'Holds came about after their calls had been settled: released.');
+  }
+
+  /** Its row; undefined when somebody else had closed it. */
+  private async closeOne(call: OpenCall, why: AppError): Promise<CallRow | undefined> {
+    const row = interruptedRow(call, why);
+    const collected = await this.batcher.submit(row);
+    if (collected === undefined) return undefined;
+    this.logger.log(callLine(row, collected), 'call');
+    return row;
+  }
+}
+
+type OpenCallLine = Omit<OpenCall, 'created_at'> & { readonly created_at: Date };
+
+const openCall = (line: OpenCallLine): OpenCall => ({ ...line, created_at: line.created_at.toISOString() });
+
+const COLUMNS = `
+  SELECT id, created_at, account_id, key_id, model, group_name, protocol, stream, effort, ip, snapshot::text AS snapshot
+    FROM open_calls`;
+
+const ONE = `${COLUMNS} WHERE id = $1`;
+
+/** In the order of their ids, each page behind the one before: what cannot be closed is not read again. */
+const OF_PROCESSES = `${COLUMNS} WHERE process_id = ANY ($1) AND id > $2 ORDER BY id LIMIT $3`;

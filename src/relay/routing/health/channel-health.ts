@@ -1,0 +1,258 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Metrics } from '../../../platform/metrics/index.js';
+import { type AppError, Clock } from '../../../platform/shared/index.js';
+import type { Channel, ChannelCredential } from '../../../catalog/channels/index.js';
+import { AccountBackOffs, type BackOff } from './account-backoffs.js';
+import { ChannelOutcomes } from './channel-outcomes.js';
+import { CheckCalls, type CheckTarget } from './check-calls.js';
+import { HealthLimits } from './health-limits.js';
+import type { Rest } from './rest.js';
+import { SharedRests } from './shared-rests.js';
+import { credentialSubjectOf, subjectOf } from './subjects.js';
+import { type CredentialFault, faultOf, isOfCredential } from './upstream-fault.js';
+
+/** Rests that end within so much are one, in ms. */
+const SAME_MS = 1000;
+
+/** Of what is written in the log. */
+const REASONS: Readonly<Record<CredentialFault, string>> = {
+  rate_limit: 'it is at its rate limit',
+  refused: 'it was refused',
+  no_money: 'its account has no money left',
+};
+
+/** An attempt's channel, credential and model, and the account whose call it serves. */
+export interface AttemptTarget extends CheckTarget {
+  readonly accountId: string;
+}
+
+/**
+ * Decides from outcomes which channels and credentials are skipped, and for how long. Failures of one account's calls make
+ * only that account back off; a channel or credential cools down for everybody when several accounts see the failure, or
+ * the relay's own check call does. Outcomes and back-offs are counted per process; cooldowns are shared. State is keyed by
+ * a channel's id and address, and by a credential's id, so that other catalog changes keep it.
+ */
+@Injectable()
+export class ChannelHealth {
+  private readonly logger = new Logger('Channels');
+  /** By the subject of a channel; one that was healed begins anew. */
+  private readonly outcomes = new Map<string, ChannelOutcomes>();
+  /** Of channels and of credentials. */
+  private readonly backOffs = new AccountBackOffs();
+  private readonly counter;
+
+  constructor(
+    private readonly rests: SharedRests,
+    private readonly checks: CheckCalls,
+    private readonly limits: HealthLimits,
+    private readonly clock: Clock,
+    metrics: Metrics,
+  ) {
+    this.counter = metrics.counter(
+      'channel_rests_total',
+      'Cooldowns of channels and credentials that began in this process, by reason.',
+      ['channel', 'reason'],
+    );
+    rests.onOver = (subject) => {
+      this.outcomes.delete(subject);
+      this.backOffs.deleteAllOf(subject);
+    };
+  }
+
+  /** Why the whole channel is left alone; undefined when it is not. */
+  restOf(channel: Channel): Rest | undefined {
+    return this.rests.find(subjectOf(channel));
+  }
+
+  restOfCredential(channel: Channel, credential: ChannelCredential | undefined): Rest | undefined {
+    return this.rests.find(credentialSubjectOf(channel, credential));
+  }
+
+  /** The account's back-off from the whole channel; undefined when there is none. */
+  backOffOf(channel: Channel, accountId: string): BackOff | undefined {
+    return this.backOffs.find(subjectOf(channel), accountId, this.clock.now());
+  }
+
+  backOffOfCredential(
+    channel: Channel,
+    credential: ChannelCredential | undefined,
+    accountId: string,
+  ): BackOff | undefined {
+    return this.backOffs.find(credentialSubjectOf(channel, credential), accountId, this.clock.now());
+  }
+
+  /** Whether calls go there: it does not rest, nor do all of its credentials. */
+  isUp(channel: Channel): boolean {
+    if (channel.unavailableReason !== undefined || this.restOf(channel) !== undefined) return false;
+    const { credentials } = channel;
+    if (credentials.length === 0) return this.restOfCredential(channel, undefined) === undefined;
+    return credentials.some((credential) => this.restOfCredential(channel, credential) === undefined);
+  }
+
+  /** Where the outcomes of calls that begin now are counted. */
+  outcomesOf(channel: Channel): ChannelOutcomes {
+    const subject = subjectOf(channel);
+    let outcomes = this.outcomes.get(subject);
+    if (outcomes === undefined) this.outcomes.set(subject, (outcomes = new ChannelOutcomes(this.limits)));
+    return outcomes;
+  }
+
+  countSuccess({ channel, credential, accountId }: AttemptTarget, outcomes: ChannelOutcomes): void {
+    if (this.backOffs.delete(subjectOf(channel), accountId)) outcomes.forget(accountId);
+    this.backOffs.delete(credentialSubjectOf(channel, credential), accountId);
+    outcomes.add(accountId, false, this.clock.now());
+  }
+
+  /** What had begun before the channel rested, or was healed, tells nothing of how it is now. */
+  countFailure(target: AttemptTarget, outcomes: ChannelOutcomes, error: AppError): void {
+    const { channel, accountId } = target;
+    const nowMs = this.clock.now();
+    outcomes.add(accountId, true, nowMs);
+    if (this.outcomesOf(channel) !== outcomes || this.restOf(channel) !== undefined) return;
+    if (outcomes.isFailingForMany(nowMs)) return this.pause(channel, 1, error, 'the calls of several accounts failed');
+    if (!outcomes.isFailingFor(accountId, nowMs) || this.backOffOf(channel, accountId) !== undefined) return;
+    this.backOff(target, outcomes, error);
+    void this.checkChannel(target, outcomes);
+  }
+
+  /**
+   * The call that probed a channel after its cooldown failed too: a check call decides whether it cools down again.
+   * @param hasHealed its response had begun before, and ended the cooldown
+   */
+  async probeFailed(target: AttemptTarget, rest: Rest, error: AppError, hasHealed: boolean): Promise<void> {
+    const found = await this.checks.outcome(target);
+    // Another call has probed meanwhile.
+    if (this.restOf(target.channel)?.id !== (hasHealed ? undefined : rest.id)) return;
+    const fault = found && faultOf(found);
+    if (found !== undefined && isOfCredential(fault)) this.restCredential(target, fault, found);
+    if (fault === 'failure' || isUnknown(found))
+      return this.pause(target.channel, rest.strikes + 1, error, 'it still fails');
+    this.heal(target.channel, rest, true);
+  }
+
+  /**
+   * The upstream rejected a call because of its credential, or said so.
+   * @param rest the credential's cooldown that this call probed
+   */
+  credentialFailed(target: AttemptTarget, reason: CredentialFault, error: AppError, rest: Rest | undefined): void {
+    const restMs = this.restMsFor(reason, error);
+    if (restMs <= 0) return;
+    if (reason === 'rate_limit') return this.rateLimited(target, restMs, error, rest);
+    const isResting = rest === undefined && this.restOfCredential(target.channel, target.credential) !== undefined;
+    // Calls that were running when its cooldown began fail the same way.
+    if (isResting) return this.restCredential(target, reason, error);
+    void this.checkCredential(target, reason, error, rest);
+  }
+
+  claim(rest: Rest): Promise<boolean> {
+    return this.rests.claim(rest);
+  }
+
+  free(rest: Rest): void {
+    this.rests.free(rest);
+  }
+
+  /** @param isWhole of the whole channel, not of a credential */
+  heal(channel: Channel, rest: Rest, isWhole: boolean): void {
+    if (this.rests.end(rest))
+      this.logger.log(`Channel ${channel.name}: ${isWhole ? 'it' : 'a credential that rested'} answers again.`);
+  }
+
+  /** No check call is sent: it would add to the load that is limited. */
+  private rateLimited(target: AttemptTarget, restMs: number, error: AppError, rest: Rest | undefined): void {
+    const { channel, credential, accountId } = target;
+    const nowMs = this.clock.now();
+    const subject = credentialSubjectOf(channel, credential);
+    const backOffMs = Math.min(restMs, this.limits.refusedMs);
+    this.backOffs.set(subject, accountId, { reason: 'rate_limit', untilMs: nowMs + backOffMs, strikes: 1 });
+    if (this.backOffs.isShared(subject, accountId, nowMs)) this.restCredential(target, 'rate_limit', error);
+    else if (rest !== undefined) this.free(rest);
+  }
+
+  /** Content, a header or the size of one request may be what was rejected: a check call tells. */
+  private async checkCredential(
+    target: AttemptTarget,
+    reason: CredentialFault,
+    error: AppError,
+    rest: Rest | undefined,
+  ): Promise<void> {
+    const found = await this.checks.outcome(target);
+    const fault = found && faultOf(found);
+    if (found !== undefined && isOfCredential(fault)) return this.restCredential(target, fault, found);
+    if (rest === undefined) return;
+    if (fault === 'failure') this.free(rest);
+    else if (isUnknown(found)) this.restCredential(target, reason, error);
+    else this.heal(target.channel, rest, false);
+  }
+
+  private async checkChannel(target: AttemptTarget, outcomes: ChannelOutcomes): Promise<void> {
+    const { channel } = target;
+    const found = await this.checks.outcome(target);
+    const fault = found && faultOf(found);
+    if (found === undefined || fault === undefined) return;
+    if (isOfCredential(fault)) return this.restCredential(target, fault, found);
+    if (this.outcomesOf(channel) !== outcomes || this.restOf(channel) !== undefined) return;
+    // Only the model that this account called fails.
+    if (outcomes.isServingOthers(target.accountId, this.clock.now())) return;
+    this.pause(channel, 1, found, 'the calls of one account failed, and so did a check call');
+  }
+
+  private backOff({ channel, accountId }: AttemptTarget, outcomes: ChannelOutcomes, error: AppError): void {
+    const subject = subjectOf(channel);
+    const nowMs = this.clock.now();
+    const strikes = (this.backOffs.last(subject, accountId)?.strikes ?? 0) + 1;
+    const restMs = this.pauseMsFor(strikes, error);
+    this.backOffs.set(subject, accountId, { reason: 'failures', untilMs: nowMs + restMs, strikes });
+    const counted = outcomes.count(accountId, nowMs);
+    this.logger.log(
+      `Channel ${channel.name} is not called for account ${accountId} for ${secondsOf(restMs)} s: ${counted.failures} of its last ${counted.outcomes} calls failed (${error.kind}).`,
+    );
+  }
+
+  private restMsFor(reason: CredentialFault, { details }: AppError): number {
+    const { refusedMs, longestRateLimitMs } = this.limits;
+    const askedMs = (details.retryAfterSeconds ?? 1) * 1000;
+    return reason === 'rate_limit' ? Math.min(askedMs, longestRateLimitMs) : refusedMs;
+  }
+
+  private restCredential({ channel, credential }: AttemptTarget, reason: CredentialFault, error: AppError): void {
+    const restMs = this.restMsFor(reason, error);
+    const untilMs = this.clock.now() + restMs;
+    const known = this.restOfCredential(channel, credential);
+    if (restMs <= 0) return;
+    // Concurrent calls get the same error: the longest cooldown counts, and is logged once.
+    if (known !== undefined && untilMs < known.untilMs + SAME_MS) return this.rests.extend(known, untilMs);
+    const subject = credentialSubjectOf(channel, credential);
+    this.rests.begin({ subject, reason, strikes: (known?.strikes ?? 0) + 1, restMs });
+    this.counter.inc({ channel: channel.name, reason });
+    const which = credential === undefined ? 'it' : placeOf(channel, credential);
+    this.logger.warn(
+      `Channel ${channel.name}: ${which} is not called with for ${secondsOf(restMs)} s, because ${REASONS[reason]}.`,
+    );
+  }
+
+  /** A `Retry-After` is obeyed within bounds: a proxy in front of the upstream may have sent it. */
+  private pauseMsFor(strikes: number, { details }: AppError): number {
+    const { pauseMs, longestPauseMs } = this.limits;
+    const leastMs = Math.max(pauseMs, (details.retryAfterSeconds ?? 0) * 1000);
+    return Math.min(leastMs * 2 ** (strikes - 1), longestPauseMs);
+  }
+
+  private pause(channel: Channel, strikes: number, error: AppError, why: string): void {
+    const restMs = this.pauseMsFor(strikes, error);
+    if (restMs <= 0) return;
+    this.rests.begin({ subject: subjectOf(channel), reason: 'failures', strikes, restMs });
+    this.counter.inc({ channel: channel.name, reason: 'failures' });
+    this.logger.warn(`Channel ${channel.name} is left alone for ${secondsOf(restMs)} s: ${why} (${error.kind}).`);
+  }
+}
+
+/** The check call could not be sent, so that it proves nothing. */
+const isUnknown = (found: AppError | undefined): boolean =>
+  found !== undefined && faultOf(found) === undefined && found.details.upstreamStatus === undefined;
+
+const secondsOf = (ms: number): number => Math.ceil(ms / 1000);
+
+/** As operators know it: the credential itself is told to nobody. */
+const placeOf = ({ credentials }: Channel, { id }: ChannelCredential): string =>
+  `credential ${credentials.findIndex((credential) => credential.id === id) + 1} of ${credentials.length}`;

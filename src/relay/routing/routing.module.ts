@@ -1,0 +1,29 @@
+import { Module } from '@nestjs/common';
+import { ChannelsModule } from '../../catalog/channels/index.js';
+import { MetricsModule } from '../../platform/metrics/index.js';
+import { ChannelGauge } from './health/channel-gauge.js';
+import { ChannelHealth } from './health/channel-health.js';
+import { CheckCalls } from './health/check-calls.js';
+import { HealthLimits } from './health/health-limits.js';
+import { RestRepository } from './health/rest.repository.js';
+import { SharedRests } from './health/shared-rests.js';
+import { Random } from './random.js';
+import { ChannelLoad } from './selection/channel-load.js';
+import { ChannelSelection } from './selection/channel-selection.js';
+
+@Module({
+  imports: [ChannelsModule, MetricsModule],
+  providers: [
+    Random,
+    HealthLimits,
+    RestRepository,
+    SharedRests,
+    CheckCalls,
+    ChannelHealth,
+    ChannelGauge,
+    ChannelLoad,
+    ChannelSelection,
+  ],
+  exports: [ChannelHealth, ChannelSelection, ChannelsModule, CheckCalls, Random],
+})
+export class RoutingModule {}

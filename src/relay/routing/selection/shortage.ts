@@ -1,0 +1,64 @@
+import { AppError, type ErrorKind } from '../../../platform/shared/index.js';
+import type { RestReason } from '../health/rest.js';
+import type { Hindered } from './standing.js';
+
+/** Clients are told to wait no longer than this. */
+const LONGEST_WAIT_SECONDS = 60;
+/** Where nobody knows when: a full channel has room again in a moment, and a call that tries tells soon. */
+const MOMENT_SECONDS = 1;
+const UNKNOWN_WAIT_SECONDS = 10;
+
+/** Nobody can be asked, or nobody else. */
+export class NoChannel extends AppError {
+  constructor(
+    kind: ErrorKind,
+    message: string,
+    retryAfterSeconds: number | undefined,
+    /** There is nobody for whom to wait either: all have been asked, or there is none at all. */
+    readonly isExhausted: boolean,
+  ) {
+    super(kind, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+  }
+
+  static for(model: string, retryAfterSeconds = UNKNOWN_WAIT_SECONDS, isExhausted = true): NoChannel {
+    const message = `No channel can serve the model "${model}" at present. Please try again in ${retryAfterSeconds}s. If it stays like this, tell the operator.`;
+    return new NoChannel('server_is_overloaded', message, retryAfterSeconds, isExhausted);
+  }
+}
+
+/** Why channels that serve a model cannot be called now, gathered while one is looked for. */
+export class Shortage {
+  private readonly reasons = new Set<RestReason | 'full'>();
+  private waitMs = Infinity;
+
+  constructor(private readonly nowMs: number) {}
+
+  add({ isFull, rests }: Pick<Hindered, 'isFull' | 'rests'>): void {
+    if (isFull) this.note('full', MOMENT_SECONDS * 1000);
+    for (const { reason, untilMs } of rests) this.note(reason, Math.max(untilMs - this.nowMs, MOMENT_SECONDS * 1000));
+  }
+
+  /** What the client is told when there is no other. */
+  errorFor(model: string): NoChannel {
+    if (this.reasons.size === 0) return NoChannel.for(model);
+    const seconds = Math.min(Math.ceil(this.waitMs / 1000), LONGEST_WAIT_SECONDS);
+    if (this.isOnly('rate_limit')) {
+      const message = `All channels of the model "${model}" are at their rate limits. Please try again in ${seconds}s.`;
+      return new NoChannel('rate_limit_exceeded', message, seconds, false);
+    }
+    if (this.isOnly('refused')) {
+      const message = "The upstream refused the relay's credential. Tell the operator.";
+      return new NoChannel('upstream_auth', message, undefined, false);
+    }
+    return NoChannel.for(model, seconds, false);
+  }
+
+  private note(reason: RestReason | 'full', waitMs: number): void {
+    this.reasons.add(reason);
+    this.waitMs = Math.min(this.waitMs, waitMs);
+  }
+
+  private isOnly(reason: RestReason): boolean {
+    return this.reasons.size === 1 && this.reasons.has(reason);
+  }
+}

@@ -1,0 +1,48 @@
+import { SeededRandom } from '../../../../test/support/seeded-random.js';
+import { affinityOf, ringingTime } from './weighted-draw.js';
+
+const ROUNDS = 10_000;
+const WEIGHTS = { a: 100, b: 300, c: 600 } as const;
+type Name = keyof typeof WEIGHTS;
+const NAMES = Object.keys(WEIGHTS) as Name[];
+
+const drawn = (rings: (name: Name) => number, names: readonly Name[] = NAMES): Name | undefined =>
+  names.map((name) => ({ name, at: rings(name) })).toSorted((one, other) => one.at - other.at)[0]?.name;
+
+/** How often each is drawn, of all rounds. */
+function shares(draw: (round: number) => Name | undefined): Record<Name, number> {
+  const counts = { a: 0, b: 0, c: 0 };
+  for (let round = 0; round < ROUNDS; round += 1) counts[draw(round)!] += 1 / ROUNDS;
+  return counts;
+}
+
+describe('a draw by weight', () => {
+  const random = new SeededRandom(42);
+  const byChance = (): Name | undefined => drawn((name) => ringingTime(WEIGHTS[name], name, undefined, random));
+  const byAffinity = (round: number, names?: readonly Name[]): Name | undefined =>
+    drawn((name) => ringingTime(WEIGHTS[name], name, affinityOf('acc_1', `session ${round}`), random), names);
+
+  it.each<[string, (round: number) => Name | undefined]>([
+    ['chance', byChance],
+    ['affinity', (round) => byAffinity(round)],
+  ])('by %s gives each its share', (_, draw) => {
+    const { a, b, c } = shares(draw);
+    expect(a).toBeCloseTo(0.1, 1.7);
+    expect(b).toBeCloseTo(0.3, 1.7);
+    expect(c).toBeCloseTo(0.6, 1.7);
+  });
+
+  it('by affinity gives the same conversation the same channel, and moves it only when that one is out', () => {
+    for (let round = 0; round < 1000; round += 1) {
+      const whole = byAffinity(round);
+      expect(byAffinity(round)).toBe(whole);
+      const without = byAffinity(round, ['a', 'b']);
+      if (whole !== 'c') expect(without).toBe(whole);
+    }
+  });
+
+  it('does not take two accounts, or two names put together otherwise, for one conversation', () => {
+    expect(affinityOf('acc_1', 'x')).not.toBe(affinityOf('acc_2', 'x'));
+    expect(affinityOf('acc_1', 'x')).not.toBe(affinityOf('acc_1x'));
+  });
+});

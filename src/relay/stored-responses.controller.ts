@@ -1,0 +1,72 @@
+import { Controller, Delete, Get, Header, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { parseJsonTree, writeJson, type JsonTree } from '../protocols/contract/index.js';
+import { ApiKeyGuard } from '../keys/index.js';
+import { AppError } from '../platform/shared/index.js';
+import { inputItems, RESPONSES_PATH } from '../protocols/responses/index.js';
+import { KeptAnswers } from './kept-answers.js';
+import { requestLineOf } from './request-facts.js';
+
+/** What counts prompts stands where an id could, and takes a POST. */
+const ANSWER_PATH = `${RESPONSES_PATH}/:id(^(?!input_tokens$).+$)`;
+const JSON_TYPE = ['content-type', 'application/json; charset=utf-8'] as const;
+
+/** Responses that were kept: here when an upstream of another dialect made them, else by the channel that did. */
+@Controller(ANSWER_PATH)
+@UseGuards(ApiKeyGuard)
+export class StoredResponsesController {
+  constructor(private readonly kept: KeptAnswers) {}
+
+  @Get()
+  @Header(...JSON_TYPE)
+  async read(
+    @Req() request: FastifyRequest,
+    @Param('id') id: string,
+    @Query('stream') stream?: unknown,
+  ): Promise<string> {
+    if (stream === 'true') throw noStream();
+    const answer = await this.kept.find(request, id);
+    return (
+      answer.content?.response ?? this.kept.ask(answer, { method: 'GET', path: pathOf(id), query: queryOf(request) })
+    );
+  }
+
+  @Get('input_items')
+  @Header(...JSON_TYPE)
+  async listInput(@Req() request: FastifyRequest, @Param('id') id: string): Promise<string> {
+    const answer = await this.kept.find(request, id);
+    const query = queryOf(request);
+    if (answer.content === undefined)
+      return this.kept.ask(answer, { method: 'GET', path: `${pathOf(id)}/input_items`, query });
+    const input = parseJsonTree(answer.content.input, new Set()) as readonly JsonTree[];
+    return writeJson(inputItems(id, input, new URLSearchParams(query)));
+  }
+
+  @Delete()
+  @Header(...JSON_TYPE)
+  async delete(@Req() request: FastifyRequest, @Param('id') id: string): Promise<string> {
+    const answer = await this.kept.find(request, id);
+    if (answer.content === undefined) await this.kept.ask(answer, { method: 'DELETE', path: pathOf(id) });
+    await this.kept.delete(request, answer);
+    return JSON.stringify({ id, object: 'response', deleted: true });
+  }
+
+  @Post('cancel')
+  async cancel(@Req() request: FastifyRequest, @Param('id') id: string): Promise<never> {
+    await this.kept.find(request, id);
+    throw new AppError(
+      'invalid_request',
+      'This response is complete: only background responses can be cancelled, and none are made here.',
+    );
+  }
+}
+
+const pathOf = (id: string): string => `/responses/${encodeURIComponent(id)}`;
+
+const queryOf = (request: FastifyRequest): string => requestLineOf(request).query;
+
+const noStream = (): AppError =>
+  new AppError('invalid_request', 'A response that is kept is not streamed again; leave stream out.', {
+    param: 'stream',
+    fault: 'unsupported_parameter',
+  });

@@ -1,0 +1,104 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, Clock } from '../../platform/shared/index.js';
+import { openContent, sealContent } from './answer-seal.js';
+import type { AnswerContent, AnswerOwner, NewAnswer, StoredAnswer } from './stored-answer.js';
+import { StoredAnswerLimits } from './stored-answer-limits.js';
+import { StoredAnswersRepository, type StoredAnswerRow } from './stored-answers.repository.js';
+
+/** Answers that are only known to lie with a channel are counted so often, in answers of this process. */
+const ORIGINS_PER_EVICTION = 64;
+
+/** The answers of keys. Of another key, of another secret, expired: each is as if it had never been there. */
+@Injectable()
+export class StoredAnswers {
+  private origins = 0;
+
+  constructor(
+    private readonly rows: StoredAnswersRepository,
+    private readonly limits: StoredAnswerLimits,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Until when it is kept; undefined when it is not: too large, or the key keeps nothing. */
+  async keep(owner: AnswerOwner, { content, ...answer }: NewAnswer): Promise<Date | undefined> {
+    const sealed = content === undefined ? null : await this.seal(content, owner, answer.id);
+    if (sealed === undefined) return undefined;
+    const createdAt = this.clock.date();
+    const lifeMs = sealed === null ? this.limits.originMs : this.limits.keptMs;
+    const expiresAt = new Date(createdAt.getTime() + lifeMs);
+    if (!(await this.rows.insert(owner, { ...answer, createdAt, expiresAt, sealed }))) return undefined;
+    if (sealed !== null || ++this.origins % ORIGINS_PER_EVICTION === 0) await this.evict(owner);
+    return expiresAt;
+  }
+
+  async find(owner: AnswerOwner, id: string): Promise<StoredAnswer | undefined> {
+    const row = isPossible(id) ? await this.rows.find(owner.keyId, id, this.clock.date()) : undefined;
+    return row && this.open(row, owner);
+  }
+
+  /**
+   * By the id of each item that is part of one; an answer of several items is the same object.
+   * @throws AppError request_too_large when they are more than one request may lean on
+   */
+  async ofItems(owner: AnswerOwner, itemIds: readonly string[]): Promise<ReadonlyMap<string, StoredAnswer>> {
+    if (itemIds.length > this.limits.recalledItems) throw new TooMuchRecalled();
+    const ids = itemIds.filter(isPossible);
+    const rows = ids.length === 0 ? [] : await this.rows.ofItems(owner.keyId, ids, this.clock.date());
+    const found = new Map<string, StoredAnswer>();
+    let length = 0;
+    for (const { itemIds: named, ...row } of rows) {
+      const answer = await this.open(row, owner);
+      length += lengthOf(answer?.content);
+      if (length > this.limits.recalledLength) throw new TooMuchRecalled();
+      if (answer !== undefined) for (const id of named) found.set(id, answer);
+    }
+    return found;
+  }
+
+  /** Whether there was one. */
+  delete(owner: Pick<AnswerOwner, 'keyId'>, id: string): Promise<boolean> {
+    return this.rows.delete(owner.keyId, id);
+  }
+
+  /** Until when the answer of an account's call is kept here; undefined: it is not. */
+  keptUntil(accountId: string, callId: string): Promise<Date | undefined> {
+    return this.rows.expiryOfCall(accountId, callId, this.clock.date());
+  }
+
+  /** Deletes what is kept of an account's call. */
+  forget(accountId: string, callId: string): Promise<void> {
+    return this.rows.deleteOfCall(accountId, callId);
+  }
+
+  private async seal(content: AnswerContent, owner: AnswerOwner, id: string): Promise<Buffer | undefined> {
+    if (lengthOf(content) > this.limits.textLength) return undefined;
+    const sealed = await sealContent(content, owner, id);
+    return sealed.length > this.limits.sealedBytes ? undefined : sealed;
+  }
+
+  private async open({ sealed, ...row }: StoredAnswerRow, owner: AnswerOwner): Promise<StoredAnswer | undefined> {
+    if (sealed === null) return { ...row, content: undefined };
+    const content = await openContent(sealed, owner, row.id);
+    return content && { ...row, content };
+  }
+
+  private evict({ keyId }: AnswerOwner): Promise<void> {
+    const { keptOfKey, sealedBytesOfKey, originsOfKey } = this.limits;
+    return this.rows.evict(keyId, keptOfKey, sealedBytesOfKey, originsOfKey);
+  }
+}
+
+class TooMuchRecalled extends AppError {
+  constructor() {
+    super(
+      'request_too_large',
+      'The items that the request refers to are too many, or too large together: send the newest ones only.',
+    );
+  }
+}
+
+/** The database would not even look for it otherwise. */
+const isPossible = (id: string): boolean => !id.includes('\0');
+
+const lengthOf = (content: AnswerContent | undefined): number =>
+  content === undefined ? 0 : content.input.length + content.response.length;

@@ -1,0 +1,55 @@
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CallTrace } from '../../protocols/contract/index.js';
+import { Config } from '../../platform/config/index.js';
+import { Metrics } from '../../platform/metrics/index.js';
+import { within } from '../../platform/shared/index.js';
+import { PassedTrace } from './passed-trace.js';
+import { RecordedTrace } from './recorded-trace.js';
+import type { SpanExport } from './span-export.js';
+import { SAMPLED, traceContextOf } from './trace-context.js';
+
+/** How long a process that ends waits for its collector, in ms. */
+const LAST_EXPORT_MS = 3000;
+
+/** The traces that calls are part of. */
+@Injectable()
+export class Tracing implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger('Tracing');
+  private readonly spans;
+  private exported: SpanExport | undefined;
+
+  constructor(
+    private readonly config: Config,
+    metrics: Metrics,
+  ) {
+    this.spans = metrics.counter('trace_spans_total', 'Spans for the collector, by what became of them.', ['outcome']);
+  }
+
+  /** What speaks to collectors is loaded only where there is one. */
+  async onModuleInit(): Promise<void> {
+    const { otlpEndpoint: endpoint, otlpHeaders: headers } = this.config;
+    if (endpoint === undefined) return;
+    const { SpanExport } = await import('./span-export.js');
+    this.exported = new SpanExport({ endpoint, headers, logger: this.logger, spans: this.spans });
+  }
+
+  /** For a request that may become a call, when it arrives. Undefined: neither its client nor this service traces it. */
+  begin(request: IncomingMessage, response: ServerResponse): CallTrace | undefined {
+    const parent = traceContextOf(request.headers);
+    const { exported } = this;
+    if (exported !== undefined && (parent === undefined || (parent.flags & SAMPLED) !== 0))
+      return new RecordedTrace(parent, request, response, (call) => exported.tell(call));
+    return parent && new PassedTrace(parent);
+  }
+
+  /** Sends what has not been sent yet. */
+  async flush(): Promise<void> {
+    await this.exported?.flush();
+  }
+
+  /** By now every call is settled, and so has told its trace. */
+  async onApplicationShutdown(): Promise<void> {
+    if (this.exported !== undefined) await within(this.exported.close(), LAST_EXPORT_MS);
+  }
+}

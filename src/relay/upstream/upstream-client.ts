@@ -1,0 +1,137 @@
+import { Injectable } from '@nestjs/common';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Observable, type Subscriber } from 'rxjs';
+import type { Dispatcher } from 'undici';
+import type { Flow, SplicedBody, UpstreamHeaders, UpstreamRequest } from '../../protocols/contract/index.js';
+import type { Secret } from '../../platform/shared/index.js';
+import type { Channel } from '../../catalog/channels/index.js';
+import { addressOf, headersFor } from './upstream-address.js';
+import { connectionError } from './upstream.errors.js';
+import { UpstreamPools } from './upstream-pools.js';
+
+/** So much is put together and sent in one write; of what is larger so much is handed to a socket at a time. */
+const SLICE_BYTES = 64 * 1024;
+
+/**
+ * What comes of a request, in this order: a connection, that all of it is sent, one head, any number of chunks, completion.
+ * An upstream may answer before all is sent.
+ */
+export type UpstreamPart =
+  | { readonly type: 'connected' }
+  | { readonly type: 'sent' }
+  | { readonly type: 'head'; readonly status: number; readonly headers: UpstreamHeaders }
+  | { readonly type: 'chunk'; readonly bytes: Buffer };
+
+const CONNECTED: UpstreamPart = { type: 'connected' };
+const SENT: UpstreamPart = { type: 'sent' };
+
+/** Requests to upstreams over pooled connections. Redirects are not followed: they are answers like any other. */
+@Injectable()
+export class UpstreamClient {
+  constructor(private readonly pools: UpstreamPools) {}
+
+  /**
+   * Sends the request when subscribed to. Unsubscribing aborts it at once and closes its socket; pausing the flow stops
+   * reading from the socket. Errors are AppErrors that allow another channel to be tried.
+   */
+  open(
+    channel: Channel,
+    credential: Secret | undefined,
+    request: UpstreamRequest,
+    flow: Flow,
+  ): Observable<UpstreamPart> {
+    return new Observable((subscriber) => {
+      const address = addressOf(channel, request);
+      const { method = 'POST', body } = request;
+      const exchange = new Exchange(subscriber, flow, method === 'POST' ? body.length : 0);
+      const length = method === 'POST' && { 'content-length': String(body.length) };
+      this.pools.poolFor(address.origin, channel.timeouts.connectMs).dispatch(
+        {
+          path: address.path,
+          method,
+          headers: { ...headersFor(channel, credential, request), ...length },
+          body: method === 'POST' ? bodyOf(body) : null,
+          headersTimeout: channel.timeouts.firstEventMs,
+          bodyTimeout: channel.timeouts.idleMs,
+        },
+        exchange,
+      );
+      return () => exchange.leave();
+    });
+  }
+}
+
+/**
+ * What the HTTP client sends. It takes iterables, though its types do not know it, waits for the socket after each slice,
+ * and keeps none of them: what is dropped here while the answer comes is free.
+ */
+function bodyOf(body: SplicedBody): Buffer {
+  const pieces = body.pieces();
+  return body.length <= SLICE_BYTES ? Buffer.concat(pieces) : (slicesOf(pieces) as Iterable<Uint8Array> as Buffer);
+}
+
+function* slicesOf(pieces: Uint8Array[]): Generator<Uint8Array> {
+  // From the end of a reversed list: taking from the front of a long one moves all of it.
+  const left = pieces.toReversed();
+  pieces.length = 0;
+  for (let piece = left.pop(); piece !== undefined; piece = left.pop())
+    for (let at = 0; at < piece.length; at += SLICE_BYTES) yield piece.subarray(at, at + SLICE_BYTES);
+}
+
+/** One request and its answer, as the HTTP client tells of them. */
+class Exchange implements Dispatcher.DispatchHandler {
+  private controller: Dispatcher.DispatchController | undefined;
+  private detach = (): void => undefined;
+  private over = false;
+  /** A pooled connection remembers the call that opened it, and would have others' faults look like that one's. */
+  private readonly inCall = AsyncLocalStorage.snapshot();
+
+  constructor(
+    private readonly subscriber: Subscriber<UpstreamPart>,
+    private readonly flow: Flow,
+    /** Of the body that are not handed to the connection yet. */
+    private unsentBytes: number,
+  ) {}
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    // Nobody listened any more before there was a connection to be had.
+    if (this.over) return controller.abort(new NobodyListens());
+    this.detach = this.flow.attach(controller);
+    this.inCall(() => this.subscriber.next(CONNECTED));
+  }
+
+  onBodySent(chunk: Buffer): void {
+    this.unsentBytes -= chunk.length;
+    if (this.unsentBytes === 0 && !this.over) this.inCall(() => this.subscriber.next(SENT));
+  }
+
+  onResponseStart(_: unknown, status: number, headers: UpstreamHeaders): void {
+    if (status >= 200) this.inCall(() => this.subscriber.next({ type: 'head', status, headers }));
+  }
+
+  onResponseData(_: unknown, bytes: Buffer): void {
+    this.inCall(() => this.subscriber.next({ type: 'chunk', bytes }));
+  }
+
+  onResponseEnd(): void {
+    this.over = true;
+    this.inCall(() => this.subscriber.complete());
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    this.over = true;
+    this.inCall(() => this.subscriber.error(connectionError(error)));
+  }
+
+  /** Ends the exchange where it is; one that has ended already keeps its connection for the next request. */
+  leave(): void {
+    this.detach();
+    if (this.over) return;
+    this.over = true;
+    this.controller?.abort(new NobodyListens());
+  }
+}
+
+/** Why a request is aborted; the HTTP client wants a reason and nobody reads it. */
+class NobodyListens extends Error {}
