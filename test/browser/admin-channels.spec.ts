@@ -4,7 +4,7 @@ import { operatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 
-describe('the pages of channels in a browser', () => {
+describe('channel pages in a browser', () => {
   let relay: RelayApp;
   let browser: Browser;
   let operator: PageVisitor;
@@ -20,7 +20,7 @@ describe('the pages of channels in a browser', () => {
 
   const open = (options = {}): Promise<Window> => Window.as(browser, operator, options);
 
-  it('are accessible and fit, also where a form was refused', async () => {
+  it('are accessible and fit, also with form errors', async () => {
     const caller = await relay.caller();
     await relay.post('/v1/chat/completions', caller.key, { model: 'm', messages: [{ role: 'user', content: 'Hi' }] });
     await relay.onlyCall(caller);
@@ -30,10 +30,10 @@ describe('the pages of channels in a browser', () => {
     await expectFine(window, 'admin-channels');
     await page.getByRole('link', { name: 'chat-completions-main', exact: true }).click();
     await page.getByRole('button', { name: 'Run check' }).click();
-    await page.getByText(/answered in/).waitFor();
+    await page.getByText(/responded in/).waitFor();
     await page.getByText(/flag set/).waitFor();
     await expectFine(window, 'admin-channel');
-    await page.getByLabel('Base address').fill('nowhere');
+    await page.getByLabel('Base URL').fill('nowhere');
     await page.getByRole('button', { name: 'Save channel' }).click();
     await page.getByRole('alert').waitFor();
     await expectFine(window, 'admin-channel-refused');
@@ -44,12 +44,12 @@ describe('the pages of channels in a browser', () => {
     await window.close();
   }, 180_000);
 
-  it('add a channel with rows, without script', async () => {
+  it('add a channel with several models without JavaScript', async () => {
     const window = await open({ javaScriptEnabled: false });
     const { page } = window;
     await page.goto('/admin/channels/new');
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('added by hand');
-    await page.getByLabel('Base address').fill(relay.upstream.url);
+    await page.getByLabel('Base URL').fill(relay.upstream.url);
     await page.getByLabel('Public name 1').fill('unserved');
     await page.getByRole('button', { name: 'Add row' }).click();
     await page.getByLabel('Public name 2').fill('free');

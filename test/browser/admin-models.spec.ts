@@ -4,7 +4,7 @@ import { operatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp } from '../support/relay-app.js';
 
-describe('the pages of models and groups in a browser', () => {
+describe('model and group pages in a browser', () => {
   let relay: RelayApp;
   let browser: Browser;
   let operator: PageVisitor;
@@ -20,7 +20,7 @@ describe('the pages of models and groups in a browser', () => {
 
   const open = (): Promise<Window> => Window.as(browser, operator);
 
-  it('are accessible and fit, and a price is changed by what is typed', async () => {
+  it('are accessible and fit when a price is changed', async () => {
     const window = await open();
     const { page } = window;
     await page.goto('/admin/models');
@@ -28,19 +28,19 @@ describe('the pages of models and groups in a browser', () => {
     await page.getByRole('link', { name: 'm', exact: true }).click();
     await page.getByLabel('Output', { exact: true }).first().fill('12.50');
     await page.getByRole('button', { name: 'Recalculate' }).click();
-    await page.getByText('After what you entered').waitFor();
-    await page.getByRole('button', { name: 'Add a long-context price' }).click();
-    await page.getByLabel('Prompt of at least').fill('many');
+    await page.getByText('With your changes.').waitFor();
+    await page.getByRole('button', { name: 'Add long-context price' }).click();
+    await page.getByLabel('Minimum prompt').fill('many');
     await page.getByRole('button', { name: 'Save model' }).click();
     await page.getByRole('alert').waitFor();
     await expectFine(window, 'model-refused');
     await page.getByRole('button', { name: 'Remove long-context price 1' }).click();
     await page.getByLabel('Reason').last().fill('The vendor is dearer now');
     await page.keyboard.press('Enter');
-    await page.getByText('output $12.50, was $10.00').waitFor();
-    expect(await page.getByText('In force', { exact: true }).count()).toBe(1);
+    await page.getByText('output $10.00 → $12.50').waitFor();
+    expect(await page.getByText('In effect', { exact: true }).count()).toBe(1);
     await expectFine(window, 'model');
-    await page.getByRole('link', { name: 'Compare version 2 with the one before' }).click();
+    await page.getByRole('link', { name: 'Compare version 2 with the previous version' }).click();
     await page.getByText('Changed', { exact: true }).first().waitFor();
     await expectFine(window, 'compare');
     await page.goto('/admin/models/new');
@@ -48,7 +48,7 @@ describe('the pages of models and groups in a browser', () => {
     await window.close();
   }, 120_000);
 
-  it('are accessible and fit, and a group is added, changed and refused', async () => {
+  it('are accessible and fit when a group is added', async () => {
     const window = await open();
     const { page } = window;
     await page.goto('/admin/groups/new');
@@ -58,9 +58,9 @@ describe('the pages of models and groups in a browser', () => {
     await page.getByRole('alert').waitFor();
     await expectFine(window, 'group-refused');
     await page.getByLabel('Multiplier', { exact: true }).fill('0.5');
-    await page.getByLabel('Who may choose it').selectOption('assigned');
+    await page.getByLabel('Available to').selectOption('assigned');
     await page.getByRole('button', { name: 'Add group' }).click();
-    await page.getByText('Group team is saved').waitFor();
+    await page.getByText('Group team saved').waitFor();
     await expectFine(window, 'group');
     await page.goto('/admin/groups');
     expect(await page.getByRole('link', { name: 'team', exact: true }).count()).toBe(1);

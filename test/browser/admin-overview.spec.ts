@@ -13,7 +13,7 @@ const CALLS = '/admin/calls';
 /** As long as a name may be on a page without being cut, without a place to break it at. */
 const LONG = 'a-name-of-sixty-characters-'.padEnd(60, 'x');
 
-describe('the overview, the calls of all users and the audit log in a browser', () => {
+describe('overview, call log and audit log in a browser', () => {
   let relay: RelayApp;
   let browser: Browser;
   let ann: TestCaller;
@@ -59,7 +59,7 @@ describe('the overview, the calls of all users and the audit log in a browser', 
     await relay.close();
   });
 
-  it('lead from a user on the overview to their calls, to one of them, and to its attempts', async () => {
+  it('link from a user on the overview to their calls, a call and its attempts', async () => {
     const window = await open();
     const { page } = window;
     await page.goto('/admin');
@@ -79,7 +79,7 @@ describe('the overview, the calls of all users and the audit log in a browser', 
   it.each([
     ['with script', true],
     ['without script', false],
-  ])('find calls by what operators know of them, and say so when there are none, %s', async (_, javaScriptEnabled) => {
+  ])('filter calls by administrator fields, and show an empty state, %s', async (_, javaScriptEnabled) => {
     const window = await open({ javaScriptEnabled });
     const { page } = window;
     await page.goto(CALLS);
@@ -88,12 +88,12 @@ describe('the overview, the calls of all users and the audit log in a browser', 
     expect(await page.locator('tr[id^="c-"]').evaluateAll((rows) => rows.map(({ id }) => id))).toEqual([`c-${failed}`]);
     await mouse.fill(page, 'User', 'nobody@example.com');
     await mouse.press(page, 'button', 'Apply');
-    expect(await page.getByRole('main').innerText()).toContain('No call of “nobody@example.com” matches');
+    expect(await page.getByRole('main').innerText()).toContain('No calls by “nobody@example.com” match');
     expect(await page.getByRole('searchbox', { name: 'User' }).inputValue()).toBe('nobody@example.com');
     await window.close();
   });
 
-  it('narrow the audit log to what was written of an object, and say so of days that make no sense', async () => {
+  it('filter the audit log, and report invalid dates', async () => {
     const window = await open();
     const { page } = window;
     await page.goto('/admin/audit');
@@ -101,7 +101,7 @@ describe('the overview, the calls of all users and the audit log in a browser', 
     await mouse.press(page, 'button', 'Apply');
     expect(await page.getByRole('table', { name: 'Changes, newest first' }).innerText()).toContain('tier 1 → 2');
     await page.goto('/admin/audit?from=2026-02-02&to=2026-02-01');
-    expect(await page.getByRole('alert').innerText()).toContain('These days are not possible');
+    expect(await page.getByRole('alert').innerText()).toContain('Invalid date range');
     await window.close();
   });
 
@@ -114,7 +114,7 @@ describe('the overview, the calls of all users and the audit log in a browser', 
     ['a call', () => [`${CALLS}/${real}`, `${CALLS}/${failed}`, `${CALLS}/nothing`]],
     ['the audit log', () => ['/admin/audit', '/admin/audit?text=nothing-like-it', '/admin/audit?before=x&from=x']],
   ])(
-    '%s: accessible, fits, and breaks no rule of its own',
+    '%s: is accessible and fits',
     async (_, pathsOf) => {
       const window = await open();
       for (const path of pathsOf()) {

@@ -7,7 +7,7 @@ import { RelayApp } from '../support/relay-app.js';
 
 const PAGE = '/admin/settings';
 
-describe('the page of settings in a browser', () => {
+describe('the settings page in a browser', () => {
   let relay: RelayApp;
   let mailbox: Mailbox;
   let browser: Browser;
@@ -30,7 +30,7 @@ describe('the page of settings in a browser', () => {
   };
   const told = ({ page }: Window): Promise<string> => page.locator('main .flash').first().innerText();
 
-  it('names the service, and has registration show its name and its terms', async () => {
+  it('sets the service name and terms, which registration shows', async () => {
     const window = await open();
     const { page } = window;
     await page.getByLabel('Name', { exact: true }).fill('Acme models');
@@ -48,32 +48,32 @@ describe('the page of settings in a browser', () => {
     await window.close();
   });
 
-  it('shows what is wrong with a section beside its field, and keeps what was typed', async () => {
+  it('shows errors at the fields, and keeps what was typed', async () => {
     const window = await open();
     const { page } = window;
-    await page.getByLabel('Who may register').selectOption('Whoever has an invitation');
-    await page.getByLabel('Domains').fill('not a domain');
+    await page.getByLabel('Registration').selectOption('Invitation only');
+    await page.getByLabel('Allowed email domains').fill('not a domain');
     await page.getByLabel('Starting credit').fill('five');
     await page.getByRole('button', { name: 'Save sign-up' }).click();
     expect(await page.locator('#domains-error').innerText()).toContain('Enter domain names');
     expect(await page.getByLabel('Starting credit').inputValue()).toBe('five');
-    expect(await page.getByLabel('Who may register').inputValue()).toBe('invite');
+    expect(await page.getByLabel('Registration').inputValue()).toBe('invite');
     await page.getByRole('link', { name: /^Enter dollars/ }).click();
     expect(await page.evaluate('document.activeElement.id')).toBe('startingCredit');
     await expectFine(window);
     await window.close();
   });
 
-  it('shows both values when two people save a section', async () => {
+  it('shows both values when a section was changed meanwhile', async () => {
     const [mine, theirs] = [await open(), await open()];
     for (const [window, months] of [
       [theirs, '6'],
       [mine, '12'],
     ] as const) {
-      await window.page.getByLabel('Months of calls to keep').fill(months);
+      await window.page.getByLabel('Months to keep').fill(months);
       await window.page.getByRole('button', { name: 'Save retention' }).click();
     }
-    expect(await told(mine)).toMatch(/Months of calls: now 6, yours 12/);
+    expect(await told(mine)).toMatch(/Months to keep: now 6, yours 12/);
     await expectFine(mine);
     await mine.page.getByRole('button', { name: 'Save retention' }).click();
     expect(await told(mine)).toContain('months of calls 6 → 12');
@@ -81,37 +81,37 @@ describe('the page of settings in a browser', () => {
     await theirs.close();
   });
 
-  it('saves the usual limits of each kind, and goes to the field that is wrong', async () => {
+  it('saves default limits of each kind, and links to invalid fields', async () => {
     const window = await open();
     const { page } = window;
-    const limits = page.getByRole('form', { name: 'An account' });
-    await limits.getByLabel('Calls a minute').fill('none');
+    const limits = page.getByRole('form', { name: 'Account' });
+    await limits.getByLabel('Calls per minute').fill('none');
     await limits.getByRole('button', { name: 'Save limits' }).click();
     await page.getByRole('link', { name: /^Enter a whole number/ }).click();
     expect(await page.evaluate('document.activeElement.id')).toBe('account-callsPerMinute');
     await expectFine(window);
-    await limits.getByLabel('Calls a minute').fill('600');
+    await limits.getByLabel('Calls per minute').fill('600');
     await limits.getByRole('button', { name: 'Save limits' }).click();
-    expect(await told(window)).toContain('Usual limits saved');
+    expect(await told(window)).toContain('Default limits saved');
     await window.close();
   });
 
-  it('sends a test mail through the server that was just set, and says what that one says', async () => {
+  it('sends a test email with the saved server, and shows its reply', async () => {
     const window = await open();
     const { page } = window;
     await page.getByLabel('SMTP server').fill('mail.acme.example');
-    await page.getByRole('button', { name: 'Save mail' }).click();
+    await page.getByRole('button', { name: 'Save email' }).click();
     expect(await page.locator('#server-error').innerText()).toContain('Enter an address such as smtp://');
     await page.getByLabel('SMTP server').fill(mailbox.url);
-    await page.getByRole('button', { name: 'Save mail' }).click();
-    await page.getByLabel('Send it to').fill('ann@example.com');
-    await page.getByRole('button', { name: 'Send test mail' }).click();
-    expect(await told(window)).toContain('It said: 250 OK');
-    expect((await mailbox.latestTo('ann@example.com')).message.subject).toMatch(/^Test mail of /);
+    await page.getByRole('button', { name: 'Save email' }).click();
+    await page.getByLabel('Recipient').fill('ann@example.com');
+    await page.getByRole('button', { name: 'Send test email' }).click();
+    expect(await told(window)).toContain('Server reply: 250 OK');
+    expect((await mailbox.latestTo('ann@example.com')).message.subject).toMatch(/^Test email from /);
     mailbox.refusals.push(554);
     await page.setViewportSize(NARROW);
-    await page.getByLabel('Send it to').fill('bob@example.com');
-    await page.getByRole('button', { name: 'Send test mail' }).click();
+    await page.getByLabel('Recipient').fill('bob@example.com');
+    await page.getByRole('button', { name: 'Send test email' }).click();
     expect(await page.locator('#to-error').innerText()).toContain('554 not now');
     await expectFine(window, 'settings');
     await window.close();

@@ -7,7 +7,7 @@ import { operatorVisit } from '../support/operator-visit.js';
 import type { PageVisitor } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 
-describe('the pages of users and codes in a browser', () => {
+describe('user and code pages in a browser', () => {
   let relay: RelayApp;
   let browser: Browser;
   let ann: TestCaller;
@@ -59,19 +59,19 @@ describe('the pages of users and codes in a browser', () => {
       const { page } = window;
       const email = `made-${javaScriptEnabled}@example.com`;
       await page.goto('/admin/users/new');
-      await page.getByLabel('E-mail').fill('no address');
+      await page.getByLabel('Email').fill('no address');
       await page.getByLabel('Opening credit').fill('2');
       await page.getByRole('button', { name: 'Create user' }).click();
       await page.getByText('is not an e-mail address').first().waitFor();
-      await page.getByLabel('E-mail').fill(email);
+      await page.getByLabel('Email').fill(email);
       await page.getByRole('button', { name: 'Create user' }).click();
       expect(await page.locator('#password').textContent()).toMatch(/^[\w-]{24}$/);
-      await page.getByRole('link', { name: 'I have handed it over' }).click();
+      await page.getByRole('link', { name: 'Done' }).click();
       await page.getByRole('link', { name: 'Adjust balance' }).click();
       await page.getByLabel('Amount').fill('1.5');
       await page.getByLabel('Reason').fill('Course');
       await page.getByRole('button', { name: 'Review adjustment' }).click();
-      await page.getByText('Nothing is done yet').waitFor();
+      await page.getByText('Confirm the adjustment').waitFor();
       await page.getByRole('button', { name: 'Add $1.50' }).click();
       await page.getByText('Balance adjusted').waitFor();
       const id = /acc_\w+/.exec(page.url())?.[0] ?? '';
@@ -83,9 +83,9 @@ describe('the pages of users and codes in a browser', () => {
       await page.getByRole('alert').waitFor();
       await page.getByRole('textbox', { name: /^Type / }).fill(email);
       await page.getByRole('button', { name: 'Delete user' }).click();
-      await page.getByText(`${email} is deleted`).waitFor();
+      await page.getByText(`${email} deleted`).waitFor();
       await page.goto('/admin/codes/new');
-      await page.getByLabel('Worth').fill('5');
+      await page.getByLabel('Amount').fill('5');
       await page.getByRole('button', { name: 'Create codes' }).click();
       await page.getByText('Copy it now').waitFor();
       if (javaScriptEnabled) await expectFine(window, 'codes-created');
@@ -94,9 +94,9 @@ describe('the pages of users and codes in a browser', () => {
         page.getByRole('button', { name: 'Download CSV' }).click(),
       ]);
       expect(file.suggestedFilename()).toBe('codes.csv');
-      await page.getByRole('link', { name: 'I have stored them' }).click();
+      await page.getByRole('link', { name: 'Done' }).click();
       await page.getByRole('button', { name: 'Void all unused codes' }).click();
-      await page.getByText('The code is voided').waitFor();
+      await page.getByText('Code voided').waitFor();
       await window.close();
     },
     120_000,

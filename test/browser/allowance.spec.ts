@@ -36,15 +36,15 @@ describe('a monthly allowance in a browser', () => {
       const { page } = operator;
       await page.goto(`/admin/users/${ann.accountId}`);
       await mouse.press(page, 'link', 'Monthly allowance');
-      await mouse.fill(page, 'Amount a month', 'twenty');
+      await mouse.fill(page, 'Amount per month', 'twenty');
       await mouse.press(page, 'button', 'Set allowance');
       // What was typed stays, with what is wrong with it.
-      expect(await page.getByLabel('Amount a month').inputValue()).toBe('twenty');
-      expect(await mainText(operator)).toContain('Enter dollars, such as 25');
-      await mouse.fill(page, 'Amount a month', '20');
+      expect(await page.getByLabel('Amount per month').inputValue()).toBe('twenty');
+      expect(await mainText(operator)).toContain('Enter an amount in dollars, such as 25');
+      await mouse.fill(page, 'Amount per month', '20');
       await mouse.press(page, 'button', 'Set allowance');
       expect(new URL(page.url()).pathname).toBe(`/admin/users/${ann.accountId}`);
-      expect(await mainText(operator)).toContain('$20.00 given each month');
+      expect(await mainText(operator)).toContain('$20.00 monthly allowance');
 
       const user = await Window.as(browser, await signedIn(relay, ann.accountId), { javaScriptEnabled });
       await user.page.goto('/wallet');
@@ -63,7 +63,7 @@ describe('a monthly allowance in a browser', () => {
     const user = await Window.as(browser, await signedIn(relay, ann.accountId));
     const there = `/admin/users/${ann.accountId}`;
     await look(operator, `${there}/allowance`, 'allowance-none');
-    await mouse.fill(operator.page, 'Amount a month', '-5');
+    await mouse.fill(operator.page, 'Amount per month', '-5');
     await mouse.press(operator.page, 'button', 'Set allowance');
     await expectFine(operator, 'allowance-refused');
     await relay.get(AllowanceService).set(ann.accountId, parseUsd('123456.789'));

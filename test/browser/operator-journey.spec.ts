@@ -22,7 +22,7 @@ const LABELS: Readonly<Record<Dialect, RegExp>> = {
 const modelOf = (dialect: Dialect): string => `large-${dialect}`;
 const channelOf = (dialect: Dialect): string => `${dialect}-upstream`;
 
-describe('the way of an operator from an empty database to the margin of a call, on pages alone', () => {
+describe('an administrator’s journey from an empty database to the margin of a call', () => {
   let mailbox: Mailbox;
   let upstream: ScriptedUpstream;
   let service: Service;
@@ -46,7 +46,7 @@ describe('the way of an operator from an empty database to the margin of a call,
   const heading = (page: Page): Promise<string> => page.getByRole('heading', { level: 1 }).innerText();
   const main = (page: Page): Promise<string> => page.getByRole('main').innerText();
 
-  it('signs in with the password of the first run, and has to choose another one', async () => {
+  it('signs in with the generated password, and must change it', async () => {
     const { page } = operator;
     await page.goto('/admin');
     await mouse.fill(page, 'E-mail', 'admin@switchboard.internal');
@@ -61,7 +61,7 @@ describe('the way of an operator from an empty database to the margin of a call,
     expect(await heading(page)).toBe('Overview');
   });
 
-  it('makes a group at 0.8 of the price', async () => {
+  it('creates a group with multiplier 0.8', async () => {
     const { page } = operator;
     await mouse.press(page, 'link', 'Groups');
     await mouse.press(page, 'link', /New group/);
@@ -79,25 +79,25 @@ describe('the way of an operator from an empty database to the margin of a call,
     await page.getByLabel('Input', { exact: true }).first().fill('1');
     await page.getByLabel('Output', { exact: true }).first().fill('10');
     await page.getByLabel('Context window').fill('200,000');
-    await page.getByLabel('Longest answer').fill('64,000');
+    await page.getByLabel('Output limit').fill('64,000');
     await page.getByRole('checkbox', { name: /saver/ }).check();
     await mouse.press(page, 'button', 'Add model');
     expect(await heading(page)).toContain(modelOf(dialect));
   });
 
-  it.each(DIALECTS)('adds a channel that speaks %s, and checks it before that', async (dialect) => {
+  it.each(DIALECTS)('checks and adds a %s channel', async (dialect) => {
     const { page } = operator;
     await mouse.press(page, 'link', 'Channels');
     await mouse.press(page, 'link', 'Add channel');
     await mouse.fill(page, 'Name', channelOf(dialect));
     await page.getByLabel('Protocol', { exact: true }).selectOption({ value: dialect });
-    await mouse.fill(page, 'Base address', upstream.url);
+    await mouse.fill(page, 'Base URL', upstream.url);
     await mouse.fill(page, 'Credential 1', 'sk-upstream-secret-0123456789');
     await mouse.fill(page, 'Public name 1', modelOf(dialect));
     await mouse.fill(page, 'Upstream name 1', 'vendor-large');
     await page.getByRole('checkbox', { name: /saver/ }).check();
     await mouse.press(page, 'button', 'Run check');
-    expect(await main(page)).toMatch(/[Aa]nswered in/);
+    expect(await main(page)).toMatch(/responded in/);
     expect(upstream.requests).toHaveLength(DIALECTS.indexOf(dialect) + 1);
     await page.locator('summary', { hasText: modelOf(dialect) }).click();
     await mouse.fill(page, /Share/, '0.5');
@@ -106,17 +106,17 @@ describe('the way of an operator from an empty database to the margin of a call,
     expect(await main(page)).toContain('Channel added');
   });
 
-  it('makes redemption codes', async () => {
+  it('creates redemption codes', async () => {
     const { page } = operator;
     await mouse.press(page, 'link', 'Redemption codes');
     await mouse.press(page, 'link', 'New codes');
-    await mouse.fill(page, 'Worth', '25');
-    await mouse.fill(page, 'How many', '2');
+    await mouse.fill(page, 'Amount', '25');
+    await mouse.fill(page, 'Number of codes', '2');
     await mouse.press(page, 'button', 'Create codes');
     expect(await heading(page)).toBe('2 codes created');
   });
 
-  it('lets a user register, redeem, make a key in the group and call each dialect; finds the calls, with cost and margin', async () => {
+  it('finds the calls of a new user with cost and margin', async () => {
     const code = /\b[0-9A-Z]{4}(?:-[0-9A-Z]{4})+\b/.exec(await main(operator.page))![0];
     const { page } = user;
     await page.goto('/register');
@@ -164,7 +164,7 @@ describe('the way of an operator from an empty database to the margin of a call,
     expect(call).toMatch(/margin <\$0\.01, 38%/);
   }
 
-  it('leaves no complaint of the browser, and no upstream secret on any page that the operator saw', async () => {
+  it('shows no upstream secrets, and causes no browser errors', async () => {
     expect([...operator.complaints, ...user.complaints]).toEqual([]);
     await operator.page.goto('/admin/audit');
     const audit = await main(operator.page);

@@ -46,14 +46,14 @@ describe('a payment in a browser', () => {
     const form = window.page.getByRole('region', { name: 'Payment', exact: true });
     expect(await form.innerText()).toContain('Payments are not set up');
     await fine('settings-none');
-    await form.getByLabel('Let users pay').check();
-    await form.getByLabel('Amounts in dollars').fill('20, lots');
+    await form.getByLabel('Enable payments').check();
+    await form.getByLabel('Amounts in US dollars').fill('20, lots');
     await form.getByLabel('Secret key').fill('sk_test_of_a_test');
     await press('button', 'Save payment');
     expect(await window.page.locator('#amounts-error').innerText()).toContain('Enter dollars and cents');
-    expect(await form.getByLabel('Amounts in dollars').inputValue()).toBe('20, lots');
+    expect(await form.getByLabel('Amounts in US dollars').inputValue()).toBe('20, lots');
     await fine('settings-refused');
-    await form.getByLabel('Amounts in dollars').fill('20, 40, 80');
+    await form.getByLabel('Amounts in US dollars').fill('20, 40, 80');
     await form.getByLabel('Secret key').fill('sk_test_of_a_test');
     await form.getByLabel('Signing secret').fill(WEBHOOK_SECRET);
     await press('button', 'Save payment');
@@ -154,12 +154,12 @@ describe('a payment in a browser', () => {
     await press('link', `Resolve ${session.id}`);
     await press('button', 'Resolve problem');
     expect(await window.page.title()).toMatch(/^Error: /);
-    expect(await window.page.locator('#reason-error').innerText()).toContain('Enter what was done');
+    expect(await window.page.locator('#reason-error').innerText()).toContain('Enter the resolution');
     if (withScript) await fine('problem');
-    await mouse.fill(window.page, /^What was done/, 'Given back at Stripe.');
+    await mouse.fill(window.page, /^Resolution/, 'Given back at Stripe.');
     await press('button', 'Resolve problem');
-    expect(await main()).toContain('The problem is resolved');
-    expect(await main()).toContain('All payments are entered');
+    expect(await main()).toContain('Payment problem resolved');
+    expect(await main()).toContain('No payment problems');
     if (withScript) await fine('problems-none');
   });
 

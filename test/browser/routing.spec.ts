@@ -17,7 +17,7 @@ channels:
   - { name: savers, protocol: responses, base_url: "${baseUrl}", credentials: [d], groups: [saver], models: { routed: vendor-name } }
 `;
 
-describe('the dry run in a browser', () => {
+describe('the routing dry run in a browser', () => {
   let relay: RelayApp;
   let browser: Browser;
   let ann: TestCaller;
@@ -40,52 +40,54 @@ describe('the dry run in a browser', () => {
     return window;
   };
 
-  it('says where a call of a user would go, with which of their keys, and why not elsewhere', async () => {
+  it('shows the route of a call, and why other channels are skipped', async () => {
     const window = await open();
     const { page } = window;
     await page.getByLabel('User').fill(ann.email);
     await page.getByLabel('Model', { exact: true }).selectOption('routed');
-    await page.getByRole('button', { name: 'Show what would happen' }).click();
-    await page.getByLabel('Key').selectOption(ann.keyId);
-    await page.getByLabel('Prompt, in tokens').fill('120,000');
-    await page.getByRole('button', { name: 'Show what would happen' }).click();
-    const answer = page.getByRole('region', { name: 'What would happen' });
+    await page.getByRole('button', { name: 'Run dry run' }).click();
+    await page.getByLabel('API key').selectOption(ann.keyId);
+    await page.getByLabel('Prompt tokens').fill('120,000');
+    await page.getByRole('button', { name: 'Run dry run' }).click();
+    const answer = page.getByRole('region', { name: 'Result' });
     expect(await answer.getByRole('note').innerText()).toContain(
-      `A call of routed by ${ann.email} with the key “test key” would go to ${LONGEST_NAME} at ${relay.upstream.url} (75%) or other at ${relay.upstream.url} (25%).`,
+      `A call to routed by ${ann.email} with the API key “test key” would be routed to ${LONGEST_NAME} at ${relay.upstream.url} (75%) or other at ${relay.upstream.url} (25%).`,
     );
-    expect(await answer.getByRole('note').innerText()).toContain('In tier 1 they speak Responses, as the client does.');
-    const table = answer.getByRole('table', { name: /Channels of the model/ });
+    expect(await answer.getByRole('note').innerText()).toContain(
+      'In tier 1, channels with the client’s protocol (Responses) are tried first.',
+    );
+    const table = answer.getByRole('table', { name: /Channels in routing order/ });
     const rows = await table.getByRole('row').allInnerTexts();
     expect(
-      rows.slice(1).map((text) => /75%|25%|Translated from Responses to Messages|It serves saver/.exec(text)?.[0]),
-    ).toEqual(['75%', '25%', 'Translated from Responses to Messages', 'It serves saver']);
-    expect(await answer.getByText('Prompts of 100,000 tokens and more').count()).toBe(1);
+      rows.slice(1).map((text) => /75%|25%|Translated from Responses to Messages|It serves only saver/.exec(text)?.[0]),
+    ).toEqual(['75%', '25%', 'Translated from Responses to Messages', 'It serves only saver']);
+    expect(await answer.getByText('Prompts of 100,000 tokens or more').count()).toBe(1);
     await expectFine(window, 'routing');
     await window.close();
   });
 
-  it('says what a call would be refused for', async () => {
+  it('shows why a call would be rejected', async () => {
     const poor = await relay.caller({ credit: '0' });
     const window = await open();
     const { page } = window;
     await page.goto(`/admin/routing?user=${poor.email}&model=routed&protocol=messages`);
-    const answer = page.getByRole('region', { name: 'What would happen' });
-    expect(await answer.getByRole('note').innerText()).toContain('would be refused.');
+    const answer = page.getByRole('region', { name: 'Result' });
+    expect(await answer.getByRole('note').innerText()).toContain('would be rejected.');
     expect(await answer.getByRole('note').innerText()).toContain('your wallet has $0 left');
     await expectFine(window, 'routing-refused');
     await window.close();
   });
 
-  it('keeps what was typed when nobody has that address, and says so beside the field', async () => {
+  it('reports an unknown email address, and keeps what was typed', async () => {
     const window = await open();
     const { page } = window;
     await page.getByLabel('User').fill('nobody@example.com');
-    await page.getByLabel('Prompt, in tokens').fill('many');
-    await page.getByRole('button', { name: 'Show what would happen' }).click();
+    await page.getByLabel('Prompt tokens').fill('many');
+    await page.getByRole('button', { name: 'Run dry run' }).click();
     expect(await page.title()).toMatch(/^Error: /);
     expect(await page.getByLabel('User').inputValue()).toBe('nobody@example.com');
-    expect(await page.getByLabel('Prompt, in tokens').inputValue()).toBe('many');
-    expect(await page.getByText('Enter the e-mail address of a user who has an account here.').count()).toBe(2);
+    expect(await page.getByLabel('Prompt tokens').inputValue()).toBe('many');
+    expect(await page.getByText('Enter the email address of an existing user.').count()).toBe(2);
     await expectFine(window);
     await window.close();
   });

@@ -58,13 +58,13 @@ describe('the calls of all users', () => {
   });
   afterAll(() => relay.close());
 
-  it('are nothing that an ordinary user could find', async () => {
+  it('returns 404 to users who are not administrators', async () => {
     const id = await row(ann, 1);
     const browser = await signedIn(relay, ann.accountId);
     for (const path of [CALLS, `${CALLS}.csv`, `${CALLS}/${id}`]) expect((await browser.get(path)).status).toBe(404);
   });
 
-  it('stand in one list, each with its user, its channel, what the upstream answered, its cost and its margin', async () => {
+  it('lists calls with user, channel, upstream status, cost and margin', async () => {
     const [older, newer] = [await row(ann, 2), await row(ben, 1, { cost: 1_000_000n, upstreamCost: 750_000n })];
     await attempt(newer, 1, 'main', 200, 750_000n);
     const html = await page(CALLS);
@@ -75,22 +75,22 @@ describe('the calls of all users', () => {
     expect(cell(one, 'c-cost')).toBe('$0.001000cost $0.000750, margin 25%');
   });
 
-  it('show a dash, and never 0, for a cost that is unknown', async () => {
+  it('shows a dash for an unknown cost', async () => {
     const html = await page(`${CALLS}?request=${await row(ann, 1)}`);
     expect(cell(html, 'c-cost')).toBe('$0.001500cost –');
     expect(html).not.toContain('margin');
   });
 
-  it('are narrowed to a user, by address or id, however the address is written', async () => {
+  it('filters by user id and, ignoring case, by email address', async () => {
     const [hers] = [await row(ann, 1), await row(ben, 1)];
     for (const user of [ann.email, ann.email.toUpperCase(), ann.accountId])
       expect(rows(await page(`${CALLS}?user=${encodeURIComponent(user)}`))).toEqual([hers]);
     const html = await page(`${CALLS}?user=nobody%40example.com`);
     expect(rows(html)).toEqual([]);
-    expect(html).toContain('No call of “nobody@example.com” matches');
+    expect(html).toContain('No calls by “nobody@example.com” match');
   });
 
-  it('are narrowed to a channel, to what any upstream answered, and to those that cost more than was charged', async () => {
+  it('filters by channel, by upstream status, and by calls at a loss', async () => {
     const failedOver = await row(ann, 3, { channel: 'reserve', attempts: 2, cost: 100n, upstreamCost: 101n });
     await attempt(failedOver, 1, 'main', 429, 0n);
     await attempt(failedOver, 2, 'reserve', 200, 101n);
@@ -110,7 +110,7 @@ describe('the calls of all users', () => {
     expect(await found('result=open&channel=main')).toEqual([]);
   });
 
-  it('are added up under the filter, by channel where that is asked for', async () => {
+  it('charts filtered calls, grouped by channel on request', async () => {
     for (const channel of ['main', 'main', 'reserve']) await row(ann, 1, { channel });
     const html = await page(`${CALLS}?user=${ann.accountId}&by=channel`);
     expect(html).toContain('<p class="big">3</p>');
@@ -118,7 +118,7 @@ describe('the calls of all users', () => {
     expect(await page(`${CALLS}?user=${ann.accountId}&channel=reserve`)).toContain('<p class="big">1</p>');
   });
 
-  it('go on behind the last one of a page, under the same filters', async () => {
+  it('paginates with the same filters', async () => {
     const ids: string[] = [];
     for (let minutes = 1; minutes <= 26; minutes += 1) ids.push(await row(ann, minutes, { channel: 'paged' }));
     const first = await page(`${CALLS}?channel=paged&size=25`);
@@ -126,10 +126,10 @@ describe('the calls of all users', () => {
     const older = /href="([^"]+)" rel="next"/.exec(first)![1]!.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=');
     expect(older).toContain('channel=paged');
     expect(rows(await page(older))).toEqual(ids.slice(25));
-    expect(await page(`${CALLS}?before=x`)).toContain('That page is no longer there');
+    expect(await page(`${CALLS}?before=x`)).toContain('Start of list');
   });
 
-  it('are exported as they are filtered, with account and channel', async () => {
+  it('exports filtered calls with account and channel', async () => {
     const id = await row(ann, 1, { channel: 'exported' });
     await row(ben, 1);
     const { status, text } = await operator.get(`${CALLS}.csv?channel=exported&user=${ann.accountId}`);
@@ -145,7 +145,7 @@ describe('the calls of all users', () => {
     ]);
   });
 
-  it('have a page each, with every attempt: channel, credential, status, model and request ID there, cost', async () => {
+  it('shows every attempt of a call with channel, credential, status, upstream model, request ID and cost', async () => {
     const id = await row(ann, 1, { channel: 'reserve', attempts: 2, cost: 100_000_000n, upstreamCost: 125_000_000n });
     await attempt(id, 1, 'main', 429, 0n);
     await attempt(id, 2, 'reserve', 200, 125_000_000n);

@@ -8,7 +8,7 @@ const TIERS = [
   { from_prompt_tokens: 200000, input: 2, output: 4 },
 ];
 
-describe('what upstreams charge, on the pages of channels', () => {
+describe('upstream costs on channel pages', () => {
   const world = useChannelPages();
 
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe('what upstreams charge, on the pages of channels', () => {
     return entries.at(-1)?.lines ?? [];
   };
 
-  it('are shown as they are stored, and a save of something else keeps them', async () => {
+  it('are shown as stored, and kept when something else is saved', async () => {
     const { text } = await open();
     const before = await costs();
     expect(text).toContain('0.75 × the price');
@@ -66,7 +66,7 @@ describe('what upstreams charge, on the pages of channels', () => {
     });
   });
 
-  it('become prices, a share or unknown, and the audit log says what they were', async () => {
+  it('can be set to prices, a share or unknown, with the old values in the audit log', async () => {
     await say('m', { costShare: '', costInput: '$3.', costOutput: '1,500', costWrite5m: '3.75' });
     expect(await costs()).toMatchObject({ m: { input: 3, output: 1500, cache_write_5m: 3.75 } });
     expect(await lines()).toEqual(['cost of m 0.75 × the price → input 3, cache_write_5m 3.75, output 1500']);
@@ -76,7 +76,7 @@ describe('what upstreams charge, on the pages of channels', () => {
     expect(await costs()).not.toHaveProperty('unserved');
   });
 
-  it('that the page has no fields for stay until they are to be forgotten', async () => {
+  it('are kept until removed when the form has no fields for them', async () => {
     expect(row(await open(), 'free')).toBe(-1);
     await world.send(NAME, { costForgotten: 'free' });
     expect(await costs()).not.toHaveProperty('free');
@@ -84,9 +84,9 @@ describe('what upstreams charge, on the pages of channels', () => {
   });
 
   it.each([
-    [{ costShare: '0.5', costInput: '1' }, 'share', 'Enter a share of the price of only-chat or prices, not both.'],
-    [{ costShare: 'half' }, 'share', 'The share of only-chat must be a decimal such as 0.6'],
-    [{ costShare: '', costInput: '1' }, 'output', 'Enter what only-chat costs for output too, 0 where it is nothing.'],
+    [{ costShare: '0.5', costInput: '1' }, 'share', 'Enter either a share or prices for only-chat, not both.'],
+    [{ costShare: 'half' }, 'share', 'Enter the share for only-chat as a decimal such as 0.6'],
+    [{ costShare: '', costInput: '1' }, 'output', 'Enter the output cost of only-chat, or 0 if it is free.'],
     [{ costShare: '', costInput: '1', costOutput: '-2' }, 'output', 'Output of only-chat must be a plain decimal'],
   ])('are refused beside their field: %j', async (fields, name, message) => {
     const before = await world.exported();
@@ -99,13 +99,13 @@ describe('what upstreams charge, on the pages of channels', () => {
     expect(await world.exported()).toBe(before);
   });
 
-  it('do not keep an upstream from being asked, whatever was typed', async () => {
+  it('do not prevent a check when invalid', async () => {
     const checked = await say('only-chat', { costShare: 'half' }, { _act: 'check' });
-    expect(checked.text).toMatch(/answered in [\d,]+ ms/);
+    expect(checked.text).toMatch(/responded in [\d,]+ ms/);
     expect(channelFields(checked)['costShare']).toContain('half');
   });
 
-  it('are asked for of models that were just named, and go with those that are taken out', async () => {
+  it('get fields for added models, and are removed with removed ones', async () => {
     const page = await open();
     const named = { public: ['m', 'chat'], upstream: ['', ''], _act: 'again' };
     const again = await world.send(NAME, named);
@@ -115,14 +115,14 @@ describe('what upstreams charge, on the pages of channels', () => {
     expect(Object.keys((await costs()) as object)).toEqual(['m']);
   });
 
-  it('are shown beside each other when two people say different things', async () => {
+  it('are compared when changes conflict', async () => {
     const { id } = await world.named(NAME);
     const opened = channelFields(await open());
     await say('m', { costInput: '4' });
     const conflict = await world.operator.post(`/admin/channels/${id}`, { ...opened, costOutput: '9' });
     expect(conflict.status).toBe(409);
     expect(conflict.text).toMatch(
-      /What m costs: now <b>Input \$4, Output \$1500[^<]*<\/b>, yours <b>Input \$3, Output \$9/,
+      /Cost of m: now <b>Input \$4, Output \$1500[^<]*<\/b>, yours <b>Input \$3, Output \$9/,
     );
     expect(await costs()).toMatchObject({ m: { input: 4, output: 1500 } });
   });

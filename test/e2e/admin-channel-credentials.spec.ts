@@ -16,7 +16,7 @@ describe('credentials of channels', () => {
   const sql = <Row>(text: string): Promise<Row[]> => world.relay.get(DataSource).query<Row[]>(text);
   const longAgo = (): Promise<unknown> => sql(`UPDATE sessions SET confirmed_at = now() - interval '16 minutes'`);
 
-  it('are added, replaced one by one and removed, and what is not touched stays', async () => {
+  it('can be added, replaced and removed one by one', async () => {
     const path = await pathOf(MAIN);
     expect(await endings()).toEqual(['ions']);
     const two = await world.operator.post(path, {
@@ -43,7 +43,7 @@ describe('credentials of channels', () => {
     ]);
   });
 
-  it('are changed, or sent to another address, only by whoever has signed in lately', async () => {
+  it('require a recent sign-in to be changed or sent to another destination', async () => {
     const path = await pathOf(MAIN);
     const fields = channelFields(await world.operator.get(path));
     await longAgo();
@@ -64,7 +64,7 @@ describe('credentials of channels', () => {
     await sql('UPDATE sessions SET confirmed_at = now()');
   });
 
-  it('are not deleted with their channel before the password is asked for again', async () => {
+  it('require the password before they are deleted with their channel', async () => {
     const { id, name } = await world.named('responses-main');
     await longAgo();
     await world.operator.get(`/admin/channels/${id}/delete`);
@@ -74,7 +74,7 @@ describe('credentials of channels', () => {
     await sql('UPDATE sessions SET confirmed_at = now()');
   });
 
-  it('stand in no page, export, audit line or clear text of the database, and in no answer of a check', async () => {
+  it('never appear in pages, exports, audit entries, plain text in the database, or check results', async () => {
     const path = await pathOf(MAIN);
     const fields = channelFields(await world.operator.get(path));
     world.relay.upstream.script(jsonAnswer(401, { error: { message: `Incorrect key: ${SECOND}` } }));

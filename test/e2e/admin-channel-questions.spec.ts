@@ -11,12 +11,12 @@ const SECOND = 'sk-second-secret-3Kq9-0a1b';
 const offeredBy = ({ text }: Visited): (string | undefined)[] =>
   [...text.matchAll(/name="_adopt" value="([^"]*)"/g)].map(([, name]) => name);
 
-describe('questions to upstreams', () => {
+describe('upstream checks', () => {
   const world = useChannelPages();
 
   const ask = (act: string, fields: Record<string, string> = {}) => world.send(MAIN, { _act: act, ...fields });
 
-  it('tell how long the smallest call took with what is not saved, and save nothing', async () => {
+  it('time a small call with unsaved values, and save nothing', async () => {
     const before = await world.exported();
     const checked = await ask('check', {
       secret: SECOND,
@@ -24,7 +24,7 @@ describe('questions to upstreams', () => {
       public: 'm',
       _checkModel: 'vendor-unsaved',
     });
-    expect(checked.text).toMatch(/vendor-unsaved answered in [\d,]+ ms/);
+    expect(checked.text).toMatch(/vendor-unsaved responded in [\d,]+ ms/);
     expect(checked.text).toMatch(/First byte [\d,]+ ms · 9 tokens in, 2 out/);
     expect(world.relay.upstream.requests.map(({ headers, json }) => [headers['authorization'], json])).toEqual([
       [`Bearer ${SECOND}`, expect.objectContaining({ model: 'vendor-unsaved' })],
@@ -32,23 +32,23 @@ describe('questions to upstreams', () => {
     expect(await world.exported()).toBe(before);
   });
 
-  it('tell in words that the upstream refuses, or is not there', async () => {
+  it('report that the upstream rejects the call or is unreachable', async () => {
     world.relay.upstream.script(errorAnswer('chat-completions', 429));
-    expect((await ask('check')).text).toMatch(/No answer from [^<]* after [\d,]+ ms<[^]*429: /);
+    expect((await ask('check')).text).toMatch(/No response from [^<]* after [\d,]+ ms<[^]*429: /);
     const nobody = await ask('check', { baseUrl: 'http://127.0.0.1:9/v1' });
-    expect(nobody.text).toMatch(/No answer from [^<]* after/);
+    expect(nobody.text).toMatch(/No response from [^<]* after/);
     expect(nobody.text).toContain('ECONNREFUSED');
   });
 
-  it('say what is missing for a check', async () => {
+  it('report what a check needs', async () => {
     const checked = await ask('check', { public: '', upstream: '' });
-    expect([
-      checked.status,
-      checked.text.includes('The list of models needs a model that the check can ask for.'),
-    ]).toEqual([422, true]);
+    expect([checked.status, checked.text.includes('The list of models needs at least one model to check.')]).toEqual([
+      422,
+      true,
+    ]);
   });
 
-  it('list the models that the upstream has, of which those that are ticked become rows', async () => {
+  it('list upstream models, and add rows for the selected ones', async () => {
     const data = ['vendor-b', 'vendor-m-2026', 'vendor-a'].map((id) => ({ id, object: 'model' }));
     world.relay.upstream.script(jsonAnswer(200, { object: 'list', data }));
     const listed = await ask('models');
@@ -62,7 +62,7 @@ describe('questions to upstreams', () => {
     expect((await world.named(MAIN)).models).not.toHaveProperty('vendor-b');
   });
 
-  it.each(LISTINGS)('list the models of an upstream that speaks %s', async (id, listing) => {
+  it.each(LISTINGS)('list the models of a %s upstream', async (id, listing) => {
     world.relay.upstream.script(jsonAnswer(200, listing.body(['vendor-b', 'vendor-a'])));
     const listed = await world.add({
       protocol: id,
@@ -85,7 +85,7 @@ describe('questions to upstreams', () => {
     });
   });
 
-  it('add and remove rows of models without losing what was typed', async () => {
+  it('add and remove model rows without losing typed values', async () => {
     const more = channelFields(await ask('row', { name: 'half typed' }));
     expect([more['name'], more['public']?.at(-1)]).toEqual(['half typed', '']);
     const path = `/admin/channels/${(await world.named(MAIN)).id}`;

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js';
 const MAIN = 'chat-completions-main';
 const TYPED = 'sk-typed-into-the-page-7b1x-8f2Q';
 
-describe('the pages of channels', () => {
+describe('channel pages', () => {
   const world = useChannelPages();
 
   const call = async (model: string): Promise<number> => {
@@ -14,15 +14,15 @@ describe('the pages of channels', () => {
     return (await world.relay.post('/v1/chat/completions', key, body)).status;
   };
 
-  it('change nothing when a form is sent as it was shown', async () => {
+  it('change nothing when an unchanged form is saved', async () => {
     const before = await world.exported();
     const saved = await world.send(MAIN, {});
     expect(saved.status).toBe(303);
-    expect((await world.operator.follow(saved)).text).toContain('Nothing was different.');
+    expect((await world.operator.follow(saved)).text).toContain('No changes to save.');
     expect(await world.exported()).toBe(before);
   });
 
-  it('leave what the upstream charges as it is where a form does not say it', async () => {
+  it('keep upstream costs that are not in the form', async () => {
     const [model] = Object.keys((await world.named(MAIN)).entry['models'] as object);
     const name = `  - name: ${MAIN}\n`;
     const text = (await world.exported()).replace(name, `${name}    costs: { ${model}: 0.5 }\n`);
@@ -31,15 +31,15 @@ describe('the pages of channels', () => {
     expect((await world.named(MAIN)).entry).toMatchObject({ weight: 77, costs: { [model!]: { source: '0.5' } } });
   });
 
-  it('ask for a credential in the words of the form, not in those of the file', async () => {
+  it('report credential errors in terms of the form, not of the catalog file', async () => {
     const none = await world.send(MAIN, { held: [], secret: [] });
     expect([none.status, none.text.includes('Enter a credential, or choose “No credential”.')]).toEqual([422, true]);
     const needless = await world.send(MAIN, { auth: 'none' });
-    expect([needless.status, needless.text.includes('With “No credential” there must be none')]).toEqual([422, true]);
+    expect([needless.status, needless.text.includes('“No credential” allows no credentials.')]).toEqual([422, true]);
     expect([none, needless].filter(({ text }) => text.includes('auth: none'))).toEqual([]);
   });
 
-  it('make what a catalog file would make', async () => {
+  it('create the same channel as a catalog file', async () => {
     const made = await world.add({
       name: 'by hand',
       protocol: 'chat-completions',
@@ -79,7 +79,7 @@ describe('the pages of channels', () => {
     expect(request?.headers).toMatchObject({ authorization: `Bearer ${TYPED}`, 'x-team': 'relay' });
   });
 
-  it('say beside the fields what the catalog file would refuse, and lose nothing but secrets', async () => {
+  it('show catalog file errors at the fields, and keep everything typed but secrets', async () => {
     const refused = await world.add({
       name: MAIN,
       baseUrl: 'ftp://upstream.example',
@@ -91,18 +91,18 @@ describe('the pages of channels', () => {
     expect(refused.status).toBe(422);
     expect(refused.text).toContain('Enter a whole number from 0 to 1,000.');
     expect(refused.text).not.toContain(TYPED);
-    expect(refused.text).toContain('enter it again');
+    expect(refused.text).toContain('Enter it again.');
     expect(channelFields(refused)).toMatchObject({ name: MAIN, baseUrl: 'ftp://upstream.example', tier: 'first' });
     const address = await world.add({ ...channelFields(refused), tier: '1', secret: TYPED });
-    expect(address.text).toContain('The base address must be an address that begins with http:// or https://.');
+    expect(address.text).toContain('The base URL must be an address that begins with http:// or https://.');
     const there = { ...channelFields(refused), tier: '1', secret: TYPED, baseUrl: world.relay.upstream.url };
     const model = await world.add(there);
-    expect(model.text).toContain('There is no model “no-such-model” yet: add it under Models &amp; prices first');
+    expect(model.text).toContain('The model “no-such-model” does not exist. Add it under Models &amp; prices first');
     const name = await world.add({ ...there, public: 'm' });
     expect(name.text).toContain(`Enter another name: there is a channel “${MAIN}” already.`);
   });
 
-  it('show both values when somebody else has saved meanwhile, and overwrite nothing', async () => {
+  it('show both values and overwrite nothing when the channel was changed meanwhile', async () => {
     const { id } = await world.named('messages-main');
     const path = `/admin/channels/${id}`;
     const opened = channelFields(await world.operator.get(path));
@@ -115,7 +115,7 @@ describe('the pages of channels', () => {
     expect(await world.named('messages-main')).toMatchObject({ weight: 66 });
   });
 
-  it('rename a channel that keeps its id, its secrets and its figures', async () => {
+  it('keep id, secrets and statistics when a channel is renamed', async () => {
     const before = await world.named('responses-main');
     expect((await world.send('responses-main', { name: 'renamed' })).status).toBe(303);
     const after = await world.named('renamed');
@@ -125,7 +125,7 @@ describe('the pages of channels', () => {
     expect((await world.named('responses-main')).formerNames).toEqual(['renamed']);
   });
 
-  it('lead to the calls and to the changes of a channel under all names that it had', async () => {
+  it('link to the calls and changes of a channel under all its names', async () => {
     const { id } = await world.named('responses-main');
     const { key } = await world.relay.caller();
     const answer = await world.relay.post('/v1/responses', key, { model: 'm', input: 'Hi' });
@@ -144,25 +144,25 @@ describe('the pages of channels', () => {
     await world.send('renamed again', { name: 'responses-main', tier: '1' });
   });
 
-  it('name in the bar the fields to be mended, and still tell the share of the weight', async () => {
+  it('name invalid fields in the save bar, and still show the weight share', async () => {
     const shown = await world.operator.get(`/admin/channels/${(await world.named(MAIN)).id}`);
-    const [share = ''] = /\d+% of tier 1 today/.exec(shown.text) ?? [];
+    const [share = ''] = /\d+% of tier 1/.exec(shown.text) ?? [];
     expect(share).not.toBe('');
     const refused = await world.send(MAIN, { maxConcurrency: '0', totalMs: 'long' });
     expect(refused.text).toMatch(
-      /class="savebar"><span class="bad">Two fields need attention: Calls at once, Longest call</,
+      /class="savebar"><span class="bad">Two fields need attention: Concurrent calls, Total timeout</,
     );
     expect(refused.text).toContain(share);
     expect((await world.send(MAIN, { _act: 'check' })).text).toContain(share);
   });
 
-  it('say in words that a credential which is to be kept is not there', async () => {
+  it('report a placeholder for a credential that is not stored', async () => {
     const fields = { name: 'starred', baseUrl: world.relay.upstream.url, public: 'm', secret: '***' };
     const refused = await world.add(fields);
     expect([refused.status, refused.text.includes('“***” stands for a stored secret')]).toEqual([422, true]);
   });
 
-  it('switch a channel off and on, and saving does not switch it on', async () => {
+  it('disable and enable a channel, and saving does not enable it', async () => {
     const { id } = await world.named(MAIN);
     await world.operator.get(`/admin/channels/${id}`);
     await world.operator.post(`/admin/channels/${id}/off`);
@@ -174,7 +174,7 @@ describe('the pages of channels', () => {
     await eventually(async () => expect(await call('only-chat')).toBe(200));
   });
 
-  it('delete a channel only when its name is typed while it is in use, and its name is free again', async () => {
+  it('require the name to delete a channel in use, and free the name', async () => {
     const { id } = await world.named('by hand');
     const path = `/admin/channels/${id}/delete`;
     expect((await world.operator.get(path)).text).toContain('This channel is in use');

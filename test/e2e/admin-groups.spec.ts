@@ -6,7 +6,7 @@ import { operatorVisit } from '../support/operator-visit.js';
 
 type Fields = Readonly<Record<string, string>>;
 
-describe('the pages of groups', () => {
+describe('group pages', () => {
   let relay: RelayApp;
   let operator: PageVisitor;
 
@@ -24,7 +24,7 @@ describe('the pages of groups', () => {
     return operator.post(`/admin/groups/${name}`, { ...stored, ...fields });
   };
 
-  it('add one with everything that its form has, as the catalog file would', async () => {
+  it('create the same group as a catalog file', async () => {
     const added = await operator.submit('/admin/groups/new', {
       name: 'team',
       multiplier: '1.250',
@@ -46,10 +46,10 @@ describe('the pages of groups', () => {
       .get(DataSource)
       .query(`SELECT action, reason FROM audit_entries WHERE object_id = 'team' AND object_kind = 'group'`);
     expect(entry).toEqual({ action: 'added', reason: 'they asked' });
-    expect((await operator.get('/admin/groups')).text).toContain('Those it is assigned to');
+    expect((await operator.get('/admin/groups')).text).toContain('Assigned users');
   });
 
-  it('say beside the field what the catalog file would say of it, and change nothing', async () => {
+  it('show catalog file errors at the fields, and change nothing', async () => {
     const before = await exported();
     const refused = await change('team', { multiplier: 'half', models: 'nobody 2', concurrency: '0' });
     expect(refused.status).toBe(422);
@@ -57,13 +57,13 @@ describe('the pages of groups', () => {
     expect(refused.text).toContain('id="concurrency-error"');
     expect(refused.text).toContain('value="half"');
     const unknown = await change('team', { models: 'nobody 2' });
-    expect(unknown.text).toMatch(/id="models-error".*There is no model “nobody” yet/);
+    expect(unknown.text).toMatch(/id="models-error".*The model “nobody” does not exist/);
     const taken = await operator.submit('/admin/groups/new', { name: 'team', multiplier: '1', choice: 'everyone' });
-    expect([taken.status, taken.text.includes('there is a group of this name already')]).toEqual([422, true]);
+    expect([taken.status, taken.text.includes('A group with this name already exists')]).toEqual([422, true]);
     expect(await exported()).toBe(before);
   });
 
-  it('show what a change comes to without saving it', async () => {
+  it('preview prices without saving', async () => {
     const before = await exported();
     const shown = await change('saver', { multiplier: '2', _act: 'recalculate' });
     // m at $1.00, $0.10 and $10.00: 2,000 in, 8,000 cached and 1,000 out are $0.0128, times 0.8 and times 2.
@@ -72,7 +72,7 @@ describe('the pages of groups', () => {
     expect(await exported()).toBe(before);
   });
 
-  it('show what a new one comes to, before it has a name', async () => {
+  it('preview prices of a new group before it has a name', async () => {
     const shown = await operator.submit('/admin/groups/new', {
       multiplier: '2',
       choice: 'everyone',
@@ -85,7 +85,7 @@ describe('the pages of groups', () => {
     expect(refused.text).toContain('id="multiplier-error"');
   });
 
-  it('say which users and keys would be without one, ten of them by name', async () => {
+  it('count the affected users and API keys when a group is disabled, and name ten of them', async () => {
     await relay.applyCatalog('groups: [{ name: full }]');
     const { accountId, email } = await relay.caller({ group: 'full' });
     for (let more = 0; more < 11; more++) await relay.caller({ group: 'full' });
@@ -93,14 +93,14 @@ describe('the pages of groups', () => {
     await relay.get(DataSource).query(sql, [accountId]);
     await relay.get(DataSource).query(`UPDATE accounts SET email = 'a@example.com' WHERE id = $1`, [accountId]);
     const { text } = await operator.get('/admin/groups/full');
-    expect(text).toContain('12 users and 12 keys would be without a group');
+    expect(text).toContain('This affects 12 users and 12 API keys until you move them');
     expect(text).toContain(`<a href="/admin/users/${accountId}">a@example.com</a>`);
     expect(text).toContain(`<a href="/admin/users/${accountId}">a key of its own</a> of a@example.com`);
     expect(text.match(/ and 2 more<\/dd>/g)).toHaveLength(2);
     expect(text).not.toContain(email);
     await operator.post('/admin/groups/full/switch', { to: 'off' });
     const off = await operator.get('/admin/groups/full');
-    expect(off.text).toContain('12 users and 12 keys are without a group');
+    expect(off.text).toContain('This affects 12 users and 12 API keys.');
     expect(off.text).toContain('a key of its own');
     const other = await relay.caller();
     expect(off.text).toContain('href="/admin/users?group&#x3D;full"');
@@ -108,7 +108,7 @@ describe('the pages of groups', () => {
     expect([users.text.includes('a@example.com'), users.text.includes(other.email)]).toEqual([true, false]);
   });
 
-  it('show both values where somebody else has saved meanwhile, and overwrite nothing', async () => {
+  it('show both values and overwrite nothing when the group was changed meanwhile', async () => {
     const page = await operator.get('/admin/groups/saver');
     await change('saver', { multiplier: '0.7' });
     const fields = { multiplier: '0.6', choice: 'everyone' };
@@ -120,7 +120,7 @@ describe('the pages of groups', () => {
     expect(await exported()).toContain('multiplier: 0.6');
   });
 
-  it('switch one off and on again, but never the one that everybody falls back on', async () => {
+  it('disable and enable a group, but not the default group', async () => {
     await operator.get('/admin/groups/team');
     await operator.post('/admin/groups/team/switch', { to: 'off' });
     expect(await exported()).not.toContain('name: team');

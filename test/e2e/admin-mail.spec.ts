@@ -10,7 +10,7 @@ import { removeDataDir, temporaryDataDir } from '../support/temporary-data-dir.j
 const PAGE = '/admin/settings';
 const PASSWORD = 'correct-horse-47';
 
-describe('the mail server in the settings', () => {
+describe('the mail server settings', () => {
   let relay: RelayApp;
   let operator: PageVisitor;
   let mailbox: Mailbox;
@@ -34,49 +34,49 @@ describe('the mail server in the settings', () => {
   };
   const test = async (to: string): Promise<Visited> => operator.submit(PAGE, { to }, `${PAGE}/mail/test`);
 
-  it('takes a test mail from the sender that is set, and what it says is told', async () => {
+  it('sends a test email from the configured sender, and shows the server’s reply', async () => {
     await save({ server: mailbox.url, from: 'Acme <relay@acme.example>' });
     expect((await test('ann@example.com')).location).toBe(PAGE);
     const { text } = await operator.get(PAGE);
-    expect(text).toContain('The mail server took the test mail');
-    expect(text).toContain('It said: 250 OK: message queued');
+    expect(text).toContain('Test email accepted by the mail server');
+    expect(text).toContain('Server reply: 250 OK: message queued');
     const { from, message } = await mailbox.latestTo('ann@example.com');
     expect(from).toBe('relay@acme.example');
-    expect(message.subject).toBe('Test mail of Switchboard');
+    expect(message.subject).toBe('Test email from Switchboard');
   });
 
-  it('is quoted when it refuses the test mail', async () => {
+  it('shows the reply when the server rejects the test email', async () => {
     await save({ server: mailbox.url });
     mailbox.refusals.push(550);
     const { status, text } = await test('ann@example.com');
     expect(status).toBe(422);
-    expect(text).toMatch(/id="to-error">.*?The mail was not taken: .*550 not now/s);
+    expect(text).toMatch(/id="to-error">.*?The email was not accepted: .*550 not now/s);
     expect(text).toContain('value="ann@example.com"');
     expect(mailbox.mails).toEqual([]);
   });
 
-  it('is told to be out of reach when nobody answers there', async () => {
+  it('reports a connection error when the server is unreachable', async () => {
     await save({ server: 'smtp://127.0.0.1:9' });
-    expect((await test('ann@example.com')).text).toMatch(/The mail was not taken: .*ECONNREFUSED/);
+    expect((await test('ann@example.com')).text).toMatch(/The email was not accepted: .*ECONNREFUSED/);
   });
 
-  it('is none at first: the test mail is written into the outbox folder, which is told', async () => {
+  it('writes the test email to the outbox folder when no server is configured', async () => {
     await test('ann@example.com');
     const { text } = await operator.get(PAGE);
-    expect(text).toContain('The test mail is in the outbox folder');
-    const [, file = ''] = /sent to nobody: (\S+\.eml)/.exec(text) ?? [];
+    expect(text).toContain('Test email written to the outbox folder');
+    const [, file = ''] = /was not sent: (\S+\.eml)/.exec(text) ?? [];
     expect(file.startsWith(dataDir)).toBe(true);
     expect(readFileSync(file, 'utf8')).toContain('To: ann@example.com');
   });
 
-  it('gets no mail to what is not one address', async () => {
+  it('rejects an invalid recipient', async () => {
     await save({ server: mailbox.url });
     const { status, text } = await test('ann@example.com, eve@example.com');
     expect(status).toBe(422);
-    expect(text).toContain('Enter one address such as name@example.com.');
+    expect(text).toContain('Enter an email address, such as name@example.com.');
   });
 
-  it('has a password that is in no page and no record, wherever it was typed', async () => {
+  it('never shows or records the password, wherever it was typed', async () => {
     const pasted = `smtp://relay:${PASSWORD}@127.0.0.1:9`;
     const refused = await save({ server: pasted, from: 'no address' });
     expect(refused.status).toBe(422);

@@ -5,7 +5,7 @@ import { RelayApp } from '../support/relay-app.js';
 import { answerIn } from '../support/scripted-upstream.js';
 import { operatorVisit } from '../support/operator-visit.js';
 
-describe('what the list of models says of them', () => {
+describe('the model list', () => {
   let relay: RelayApp;
   let operator: PageVisitor;
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe('what the list of models says of them', () => {
     return row.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
   };
 
-  it('is the margin over calls whose cost is known, and over how many that is', async () => {
+  it('shows the margin over calls with a known cost, and their number', async () => {
     await relay.applyCatalog(`
 channels:
   - { name: chat-completions-main, protocol: chat-completions, base_url: "${relay.upstream.url}", credentials: ["***"],
@@ -43,16 +43,16 @@ channels:
     expect(await rowOf('fee')).not.toContain('%');
     const page = (await operator.get('/admin/models/m')).text;
     expect(page).toMatch(/chat-completions-main<\/span><b>\$0\.15 · 75%<\/b>/);
-    expect((await operator.get('/admin/models/fee')).text).toContain('the cost is not known');
+    expect((await operator.get('/admin/models/fee')).text).toContain('cost unknown');
     await relay.applyCatalog(`
 channels:
   - { name: chat-completions-main, protocol: chat-completions, base_url: "${relay.upstream.url}", credentials: ["***"],
       models: { m: vendor-m, fee: vendor-fee, only-chat: chatty }, costs: {}, flags: { nativeOnly: true } }`);
     await call('m');
-    await eventually(async () => expect(await rowOf('m')).toContain('$0.15 75%, over 1 of 2 calls'));
+    await eventually(async () => expect(await rowOf('m')).toContain('$0.15 75%, based on 1 of 2 calls'));
   });
 
-  it('is that one has no price, and that a channel names one which the catalog does not have', async () => {
+  it('reports models without a price, and models of channels that are not in the catalog', async () => {
     const sql = (text: string): Promise<unknown> => relay.get(DataSource).query(text);
     // Nothing of ours can make either: somebody else wrote to the database.
     await sql(
@@ -61,11 +61,11 @@ channels:
     await sql(`UPDATE channels SET models = models || '{"ghost/1": ["g"]}' WHERE name = 'messages-main'`);
     expect(await rowOf('priceless')).toContain('No price');
     const page = await operator.get('/admin/models');
-    expect(page.text).toContain('Channels name models that have no price');
+    expect(page.text).toContain('Channels reference models without a price');
     expect(page.text).toMatch(
-      /<b>ghost\/1<\/b>, named by messages-main: <a href="[^"]*name&#x3D;ghost%2F1">add ghost\/1/,
+      /<b>ghost\/1<\/b>, used by messages-main: <a href="[^"]*name&#x3D;ghost%2F1">Add ghost\/1/,
     );
     expect((await operator.get('/admin/models/new?name=ghost%2F1')).text).toMatch(/name="name"[^>]* value="ghost\/1"/);
-    expect((await operator.get('/admin/models/priceless')).text).toContain('no prices in force');
+    expect((await operator.get('/admin/models/priceless')).text).toContain('no current prices');
   });
 });

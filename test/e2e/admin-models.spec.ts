@@ -17,7 +17,7 @@ const FORM = {
   'tier-0-output': '15',
 };
 
-describe('the pages of models', () => {
+describe('model pages', () => {
   let relay: RelayApp;
   let operator: PageVisitor;
 
@@ -46,7 +46,7 @@ describe('the pages of models', () => {
       .get(DataSource)
       .query(`SELECT action, lines, reason FROM audit_entries WHERE object_id = $1 ORDER BY id`, [model]);
 
-  it('add one with everything that its form has, as the catalog file would', async () => {
+  it('create the same model as a catalog file', async () => {
     const added = await add('vendor/large-2.0', {
       'tier-0-cache_read': '0.30',
       'tier-0-cache_write_5m': '1,000.000000001',
@@ -90,7 +90,7 @@ describe('the pages of models', () => {
     expect((await operator.get('/admin/models')).text).toContain('vendor/large-2.0');
   });
 
-  it('save what was not touched as it was', async () => {
+  it('keep unchanged values', async () => {
     const page = await operator.get('/admin/models/vendor/large-2.0');
     const before = await exported();
     const fields: Record<string, string | string[]> = {};
@@ -116,16 +116,16 @@ describe('the pages of models', () => {
     expect(await versions('vendor/large-2.0')).toBe(1);
   });
 
-  it('make a version of what costs something else, and none of what only describes it', async () => {
+  it('create a price version when prices change, and none for other changes', async () => {
     await add('m1');
     await change('m1', { contextWindow: '500000' });
     expect(await versions('m1')).toBe(1);
     await change('m1', { contextWindow: '500000', 'tier-0-output': '16', reason: 'the vendor is dearer now' });
     expect(await versions('m1')).toBe(2);
     const page = await operator.get('/admin/models/m1');
-    expect(page.text).toContain('output $16.00, was $15.00');
+    expect(page.text).toContain('output $15.00 → $16.00');
     expect(page.text).toContain('the vendor is dearer now');
-    expect(page.text).toContain('New prices save as version 3. Calls in progress keep version 2.');
+    expect(page.text).toContain('New prices are saved as version 3. In-flight calls keep version 2.');
     expect(await audited('m1')).toEqual([
       {
         action: 'added',
@@ -141,7 +141,7 @@ describe('the pages of models', () => {
     ]);
   });
 
-  it('say beside the field what the catalog file would say of it, and keep what was typed', async () => {
+  it('show catalog file errors at the fields, and keep what was typed', async () => {
     const refused = await add('m2', {
       'tier-0-input': '3,00',
       'tier-0-output': '',
@@ -158,10 +158,10 @@ describe('the pages of models', () => {
     expect(refused.text).toContain('<title>Error: New model');
     expect(await exported()).not.toContain('name: m2');
     const taken = await add('m1');
-    expect([taken.status, taken.text.includes('there is a model of this name already')]).toEqual([422, true]);
+    expect([taken.status, taken.text.includes('A model with this name already exists')]).toEqual([422, true]);
   });
 
-  it('begin prices later, in the zone of whoever says so, and withdraw them before they begin', async () => {
+  it('schedule prices in the administrator’s time zone, and withdraw them', async () => {
     await relay.get(DataSource).query(`UPDATE accounts SET time_zone = 'Europe/Berlin' WHERE role = 'admin'`);
     await add('m3');
     await change('m3', { 'tier-0-output': '20', when: 'later', from: '2099-07-01T09:30' });
@@ -174,10 +174,10 @@ describe('the pages of models', () => {
     expect(await exported()).not.toContain('2099');
     expect((await operator.get('/admin/models/m3')).text).toContain('Withdrawn');
     const past = await change('m3', { 'tier-0-output': '20', when: 'later', from: '2020-07-01T09:30' });
-    expect([past.status, past.text.includes('Enter a time that is still to come')]).toEqual([422, true]);
+    expect([past.status, past.text.includes('Enter a time in the future')]).toEqual([422, true]);
   });
 
-  it('show what users would pay without saving anything, and take tiers away and add them', async () => {
+  it('preview prices without saving, and add and remove tiers', async () => {
     await add('m4', { 'tier-1-from': '1000', 'tier-1-input': '4', 'tier-1-output': '5' });
     const shown = await change('m4', { 'tier-0-output': '25', _act: 'recalculate' });
     // 10,000 in and 1,000 out: now in the tier from 1,000 tokens on, at $4.00 and $5.00; after it is gone at $3.00 and $25.00.
@@ -192,7 +192,7 @@ describe('the pages of models', () => {
     expect(await versions('m4')).toBe(1);
   });
 
-  it('show what a new one would cost before anything but its prices is entered', async () => {
+  it('preview prices of a new model when only prices are entered', async () => {
     const prices = { groups: ['default', 'saver'], 'tier-0-from': '0', 'tier-0-input': '4', 'tier-0-output': '5' };
     const shown = await operator.submit('/admin/models/new', { ...prices, _act: 'recalculate' });
     // 10,000 in at $4.00 and 1,000 out at $5.00 a million, and times 0.8.
@@ -204,7 +204,7 @@ describe('the pages of models', () => {
     expect(refused.text).toContain('id="tier-0-input-error"');
   });
 
-  it('show both values where somebody else has saved meanwhile, and overwrite nothing', async () => {
+  it('show both values and overwrite nothing when the model was changed meanwhile', async () => {
     await add('m5');
     const page = await operator.get('/admin/models/m5');
     await change('m5', { 'tier-0-output': '16' });
@@ -224,7 +224,7 @@ describe('the pages of models', () => {
     expect([again.status, await versions('m5')]).toEqual([303, 3]);
   });
 
-  it('switch one off, leave it so when it is saved, and on again', async () => {
+  it('disable and enable a model, and saving does not enable it', async () => {
     await add('m6');
     await operator.get('/admin/models/m6');
     await operator.post('/admin/switch-model/m6', { to: 'off' });
@@ -241,7 +241,7 @@ describe('the pages of models', () => {
     ]);
   });
 
-  it('compare two versions', async () => {
+  it('compare two price versions', async () => {
     const page = await operator.get('/admin/models/m5?compare=1&with=3');
     expect(page.text).toMatch(/output<\/th><td class="num">\$15\.00<\/td><td class="num">\$17\.00/);
     expect((await operator.get('/admin/models/m5?compare=1&with=9')).status).toBe(404);

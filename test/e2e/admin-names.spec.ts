@@ -13,7 +13,7 @@ models:
 ${MODELS.map((name) => `  - { name: ${JSON.stringify(name)}, context_window: 10, max_output_tokens: 10, prices: free }`).join('\n')}
 `;
 
-describe('whatever models and groups are called', () => {
+describe('unusual model and group names', () => {
   let relay: RelayApp;
   let operator: PageVisitor;
   beforeAll(async () => {
@@ -32,26 +32,26 @@ describe('whatever models and groups are called', () => {
     return new Map(links.map(([, href = '', words = '']) => [unescaped(words), unescaped(href)]));
   };
 
-  it.each(MODELS)('the list of models leads to the page of %s, which switches it off', async (name) => {
+  it.each(MODELS)('the model list links to %s, which can be disabled', async (name) => {
     const href = (await linksOf('/admin/models')).get(name)!;
     const page = await operator.get(href);
     expect([page.status, unescaped(/<h1[^>]*>([^<]*)/.exec(page.text)?.[1] ?? '').trim()]).toEqual([200, name]);
     const address = unescaped(/action="(\/admin\/switch-model\/[^"]*)"/.exec(page.text)?.[1] ?? '');
     const switched = await operator.post(address, { to: 'off' });
     expect(new URL(switched.location, relay.url).href).toBe(new URL(href, relay.url).href);
-    expect((await operator.follow(switched)).text).toContain('is switched off');
+    expect((await operator.follow(switched)).text).toContain(' disabled');
   });
 
-  it.each(GROUPS)('the list of groups leads to the page of %s, which saves it', async (name) => {
+  it.each(GROUPS)('the group list links to %s, which can be saved', async (name) => {
     const href = (await linksOf('/admin/groups')).get(name)!;
     const page = await operator.get(href);
     expect([page.status, unescaped(/<h1[^>]*>([^<]*)/.exec(page.text)?.[1] ?? '').trim()]).toEqual([200, name]);
     const revision = /name="revision" value="([^"]*)"/.exec(page.text)?.[1] ?? '';
     const saved = await operator.post(href, { multiplier: '0.5', choice: 'everyone', revision });
-    expect((await operator.follow(saved)).text).toContain('is saved');
+    expect((await operator.follow(saved)).text).toContain(' saved');
   });
 
-  it('the forms of new ones stay where they are', async () => {
+  it('the creation forms keep their URLs', async () => {
     for (const [path, title] of [
       ['/admin/models/new', 'New model'],
       ['/admin/groups/new', 'New group'],
@@ -59,7 +59,7 @@ describe('whatever models and groups are called', () => {
       expect((await operator.get(path)).text).toContain(`<title>${title}`);
   });
 
-  it('the page of a model leads to its calls alone', async () => {
+  it('the model page links to calls of this model only', async () => {
     const { key } = await relay.caller();
     for (const model of ['free', 'm'])
       await relay.post('/v1/chat/completions', key, { model, messages: [{ role: 'user', content: 'Hi' }] });

@@ -56,7 +56,7 @@ describe('the overview', () => {
   });
   afterEach(() => relay.close());
 
-  it('names channels whose usage was corrected within the last day, with the way to their calls', async () => {
+  it('names channels with corrected usage in the last day, with a link to their calls', async () => {
     const id = await row(ann, 10, { billingBasis: 'corrected', channel: 'messages-main' });
     await row(ann, 2 * DAY, { billingBasis: 'corrected', channel: 'messages-main' });
     await row(ann, 11, { channel: 'messages-main' });
@@ -65,49 +65,49 @@ describe('the overview', () => {
     expect([...text.matchAll(/id="c-(req_\w+)"/g)].map(([, shownId]) => shownId)).toEqual([id]);
   });
 
-  it('is nothing that an ordinary user could find', async () => {
+  it('returns 404 to users who are not administrators', async () => {
     expect((await (await signedIn(relay, ann.accountId)).get('/admin')).status).toBe(404);
   });
 
-  it('of a service that nobody has called says so, and shows no zero for what is unknown', async () => {
+  it('shows no calls, and dashes for unknown values, when nothing was called yet', async () => {
     const text = await shown();
-    expect(text).toContain('Calls 0 none the day before');
+    expect(text).toContain('Calls 0 none in the previous day');
     expect(text).toContain('Charged $0.00 cost –');
-    expect(text).toContain('First token, median – no stream');
+    expect(text).toContain('First token, median – no streams');
     expect(text).toContain('No calls in this range.');
   });
 
-  it('compares calls with the range before, and tells failures and those after a retry', async () => {
+  it('compares calls with the previous range, and shows failures', async () => {
     for (const minutes of [10, 20, 30]) await row(ann, minutes);
     await row(ann, 40, { ...FAILED, attempts: 2 });
     for (const minutes of [DAY + 10, DAY + 20]) await row(ann, minutes);
     const text = await shown();
-    expect(text).toContain('Calls 4 +100% on the day before');
-    expect(text).toContain('Failed 25% 1 call, 1 after a retry');
-    expect(await shown('/admin?range=7d')).toContain('Calls 6 none the 7 days before');
-    expect(await shown('/admin?range=1h')).toContain('Calls 4 none the hour before');
+    expect(text).toContain('Calls 4 +100% vs. previous day');
+    expect(text).toContain('Failed 25% 1 call, 1 after retries');
+    expect(await shown('/admin?range=7d')).toContain('Calls 6 none in the previous 7 days');
+    expect(await shown('/admin?range=1h')).toContain('Calls 4 none in the previous hour');
     expect(await shown('/admin?range=9y')).toContain('Last 24 hours, all users');
   });
 
-  it('sets the charge against the cost, over the calls whose cost is known', async () => {
+  it('shows the margin over calls with a known cost', async () => {
     await row(ann, 10, { cost: 1_000_000_000n, upstreamCost: 800_000_000n });
     expect(await shown()).toContain('Charged $1.00 cost $0.80, margin 20%');
     await row(ann, 20, { cost: 5_000_000_000n, upstreamCost: null });
-    expect(await shown()).toContain('Charged $6.00 cost $0.80, margin 20%, known of 1 calls');
+    expect(await shown()).toContain('Charged $6.00 cost $0.80, margin 20%, based on 1 call');
     await row(ann, 30, { cost: 1_000_000_000n, upstreamCost: 1_800_000_000n });
     expect(await shown()).toContain('cost $2.60, margin −30%');
   });
 
-  it('shows the median to the first token, and how much of it no upstream took', async () => {
+  it('shows the median time to first token, and the relay’s share of it', async () => {
     // 250 ms: of the first call 244 ms upstream; of the second one a failure of 100 ms and then 140 ms.
     await attempt(await row(ann, 10), { ordinal: 1, status: 200, firstTokenMs: 244, tookMs: 800 });
     const retried = await row(ann, 20, { attempts: 2 });
     await attempt(retried, { ordinal: 1, status: 429, firstTokenMs: null, tookMs: 100 });
     await attempt(retried, { ordinal: 2, status: 200, firstTokenMs: 140, tookMs: 700 });
-    expect(await shown()).toContain('First token, median 250 ms ours 8 ms, p95 250 ms');
+    expect(await shown()).toContain('First token, median 250 ms relay 8 ms, p95 250 ms');
   });
 
-  it('divides the charge by models and by users, those with most in front, with what each user has left', async () => {
+  it('lists charges by model and by user, highest first, with the users’ balances', async () => {
     for (const [index, model] of ['a', 'b', 'c', 'd', 'e', 'f', 'g'].entries())
       await row(index === 0 ? ann : ben, 10, { model, cost: BigInt(7 - index) * 1_000_000_000n });
     const text = await shown();
@@ -115,19 +115,19 @@ describe('the overview', () => {
     expect(text).toContain(`${ben.email} 6 $21.00 $20.00 ${ann.email} 1 $7.00 $10.00`);
   });
 
-  it('names models that nobody serves, and calls that could not be settled', async () => {
-    expect(await shown()).toContain('Nobody serves “unserved”');
+  it('names models without a channel, and unsettled calls', async () => {
+    expect(await shown()).toContain('No channel serves “unserved”');
     await sql.query(`INSERT INTO settlement_failures (call_id, error, call) VALUES ('req_1', 'no', '{}')`);
     expect(await shown()).toContain('1 call could not be settled');
   });
 
-  it('tells of a channel that refuses more than one in twenty within the last hour', async () => {
+  it('reports a channel that rejects more than 5% of requests in the last hour', async () => {
     for (let number = 0; number < 20; number += 1)
       await attempt(await row(ann, 10), { ordinal: 1, status: number < 2 ? 429 : 200, firstTokenMs: 1, tookMs: 2 });
-    expect(await shown()).toContain('messages-main is refusing 10% of calls (429)');
+    expect(await shown()).toContain('messages-main is rejecting 10% of requests (429)');
   });
 
-  it('shows each channel with its state, how its last 24 hours went, its first token and its cost', async () => {
+  it('shows each channel’s state, last 24 hours, first token and cost', async () => {
     const [one, other] = [await row(ann, 10), await row(ann, 20)];
     await attempt(one, { ordinal: 1, status: 200, firstTokenMs: 240, tookMs: 800 });
     await attempt(other, { ordinal: 1, status: 429, firstTokenMs: null, tookMs: 100 });
@@ -135,11 +135,11 @@ describe('the overview', () => {
     await sql.query('UPDATE call_attempts SET upstream_cost = 1500000000 WHERE call_id = $1', [one]);
     const text = await shown();
     expect(text).toMatch(/messages-main Anthropic Messages Healthy 50% .*? 240 ms \$1\.50 /);
-    expect(text).toContain('Cost is of the attempts whose cost is known.');
+    expect(text).toContain('Cost includes only attempts with a known cost.');
     expect(text).toMatch(/chat-completions-main .*? Healthy – no calls – – /);
   });
 
-  it('shows the last changes that operators made', async () => {
+  it('shows recent changes', async () => {
     const entry = {
       action: 'changed',
       object: { kind: 'channel', id: 'chn_1', name: 'deepseek' },
@@ -149,14 +149,14 @@ describe('the overview', () => {
     expect(await shown()).toContain('Command line changed deepseek tier 1 → 2');
   });
 
-  it('does without what cannot be read in time, and shows the rest', async () => {
+  it('shows the rest of the page when a query times out', async () => {
     await row(ann, 10);
     const blocked = sql.createQueryRunner();
     await blocked.startTransaction();
     await blocked.query('LOCK TABLE calls IN ACCESS EXCLUSIVE MODE');
     try {
       const text = await shown();
-      expect(text).toContain('There are too many calls in this range to add them up in time.');
+      expect(text).toContain('There are too many calls in this range to aggregate in time.');
       expect(text).toContain('Recent changes');
     } finally {
       await blocked.rollbackTransaction();

@@ -6,7 +6,7 @@ import type { StripeObject } from '../support/scripted-stripe.js';
 
 const LIST = '/admin/payments';
 
-describe('operators and payments that match no order', () => {
+describe('payment problems in the admin console', () => {
   const use = usePayments();
   let operator: OperatorVisit;
   let ann: TestCaller;
@@ -35,7 +35,7 @@ describe('operators and payments that match no order', () => {
         [path.slice(LIST.length + 1)],
       );
 
-  it('see on the overview that there are some, and each with its order and user', async () => {
+  it('are reported on the overview, and listed with order and user', async () => {
     const { session, path } = await mismatched();
     expect((await operator.browser.get('/admin')).text).toContain(`<a href="${LIST}">`);
     const order = await use.world.order(session);
@@ -46,13 +46,13 @@ describe('operators and payments that match no order', () => {
     }
   });
 
-  it('say what was done about one, which takes it off and stands on record, and moves no money', async () => {
+  it('are removed from the list when resolved, recorded in the audit log, and move no money', async () => {
     const { session, path } = await mismatched();
     const done = await operator.browser.post(path, { reason: ' Given back at Stripe. ' });
     expect(done).toMatchObject({ status: 303, location: LIST });
     const list = await operator.browser.follow(done);
-    expect(list.text).toContain('The problem is resolved');
-    expect(list.text).toContain('All payments are entered');
+    expect(list.text).toContain('Payment problem resolved');
+    expect(list.text).toContain('No payment problems');
     expect(list.text).not.toContain(session.id);
     expect((await operator.browser.get('/admin')).text).not.toContain(`<a href="${LIST}">`);
     expect(await audited(path)).toEqual([
@@ -73,13 +73,13 @@ describe('operators and payments that match no order', () => {
       const { path } = await mismatched();
       const refused = await operator.browser.post(path, { reason });
       expect(refused.status).toBe(422);
-      expect(refused.text).toContain('Enter what was done, in 1 to 200 characters.');
+      expect(refused.text).toContain('Enter the resolution (1 to 200 characters).');
       expect(await audited(path)).toMatchObject([{ action: 'refused' }]);
       expect((await operator.browser.get(path)).status).toBe(200);
     },
   );
 
-  it('are told that somebody else has resolved it meanwhile, and of what is none', async () => {
+  it('report that a problem was already resolved or does not exist', async () => {
     const { path } = await mismatched();
     await operator.browser.post(path, { reason: 'First.' });
     const second = await operator.browser.follow(await operator.browser.post(path, { reason: 'Second.' }));
@@ -88,7 +88,7 @@ describe('operators and payments that match no order', () => {
     for (const gone of [path, `${LIST}/prb_none`]) expect((await operator.browser.get(gone)).status).toBe(404);
   });
 
-  it('resolve nothing that cannot be put on record', async () => {
+  it('stay unresolved when the audit entry cannot be written', async () => {
     const { path } = await mismatched();
     const sql = use.world.relay.get(DataSource);
     await sql.query(`ALTER TABLE audit_entries ADD CONSTRAINT no_record CHECK (action <> 'resolved') NOT VALID`);
@@ -97,7 +97,7 @@ describe('operators and payments that match no order', () => {
     expect((await operator.browser.get(path)).status).toBe(200);
   });
 
-  it('find all of them, page by page', async () => {
+  it('are paginated', async () => {
     await use.world.relay.get(DataSource).query(
       `INSERT INTO payment_problems (id, provider, reference, top_up_id, problem)
        SELECT 'prb_' || lpad(n::text, 3, '0'), 'stripe', 'cs_' || n, '', 'it names no order' FROM generate_series(1, 51) n`,
@@ -110,7 +110,7 @@ describe('operators and payments that match no order', () => {
     expect(last.text.match(/aria-label="Resolve cs_\d+"/g)).toEqual(['aria-label="Resolve cs_1"']);
   });
 
-  it('alone have them: to others there is nothing there', async () => {
+  it('return 404 to users who are not administrators', async () => {
     const { path } = await mismatched();
     const browser = await use.world.browserOf(ann);
     await browser.get('/wallet');

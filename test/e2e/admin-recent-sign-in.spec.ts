@@ -81,14 +81,14 @@ describe('a recent sign-in', () => {
     text.replaceAll(/:(channel|user|email|key)/g, (_, name: string) => values[name] ?? '');
   const keyPath = (what: string): string => `/admin/users/${ann.accountId}/keys/${ann.keyId}/${what}`;
 
-  it('is required by every form of administrators that changes something, but for those with a reason', () => {
+  it('is required by all admin forms that change something, except for listed ones', () => {
     const forms = routesOf(relay).filter(({ name }) => name.startsWith('POST /admin/'));
     const unprotected = forms.filter(({ name, requiresRecentSignIn }) => !requiresRecentSignIn && !(name in OWN_FIELD));
     expect(unprotected.map(({ name }) => name).toSorted()).toEqual(Object.keys(EXCEPTIONS));
     expect(forms.filter(({ name, requiresRecentSignIn }) => requiresRecentSignIn && name in OWN_FIELD)).toEqual([]);
   });
 
-  it('is asked for before any form without the field is looked at', async () => {
+  it('is required before a form without a password field is validated', async () => {
     const forms = routesOf(relay).filter((route) => route.requiresRecentSignIn);
     expect(forms.length).toBeGreaterThan(15);
     await operator.browser.get('/admin/users');
@@ -105,7 +105,7 @@ describe('a recent sign-in', () => {
     expect(await audited()).toBe(before);
   });
 
-  it('is asked for on a page of its own only for forms without secrets, whose fields that page carries', async () => {
+  it('uses a separate page only for forms without secrets, and carries their fields', async () => {
     const isProtected = routesOf(relay)
       .filter((route) => route.requiresRecentSignIn)
       .map(({ name }) => new RegExp(`^${name.slice('POST '.length).replaceAll(/:\w+|\*/g, '[^/]+')}$`));
@@ -134,7 +134,7 @@ describe('a recent sign-in', () => {
     expect(forms.filter(({ hasSecret }) => hasSecret).length).toBeGreaterThan(2);
   });
 
-  it('is asked for by every form that has the field', async () => {
+  it('is required by all forms with a password field', async () => {
     await turnOnSecondFactor(await signedIn(relay, ann.accountId));
     const before = [await audited(), await exported()];
     for (const [name, { page, fields, to }] of Object.entries(OWN_FIELD)) {
@@ -158,7 +158,7 @@ describe('a recent sign-in', () => {
   const confirm = (path: string, asked: Visited, password: string): Promise<Visited> =>
     operator.browser.post(path, { ...fieldsSentTo(path, asked), password });
 
-  it('keeps what was typed, and is not asked for again', async () => {
+  it('keeps what was typed, and is not required again', async () => {
     const groups = { page: '/admin/groups/saver', to: '/admin/groups/saver' };
     const shown = await operator.browser.get(groups.page);
     const sent = {
@@ -183,7 +183,7 @@ describe('a recent sign-in', () => {
     expect((await operator.browser.submit(`/admin/users/${ann.accountId}`, {}, keyPath('disable'))).status).toBe(303);
   });
 
-  it('lets a form that is refused be corrected where it was', async () => {
+  it('returns to the form when it has errors', async () => {
     const path = '/admin/groups/new';
     const asked = await operator.browser.submit(path, { name: 'team', multiplier: 'half', choice: 'everyone' });
     const refused = await confirm(path, asked, OPERATOR_PASSWORD);
@@ -192,7 +192,7 @@ describe('a recent sign-in', () => {
     expect(refused.text).toContain('value="team"');
   });
 
-  it('leads back to the page before when it is cancelled, and nowhere else', async () => {
+  it('returns to the previous page when canceled, and never to another site', async () => {
     await operator.browser.get('/admin/users');
     const from = (referer: string): Promise<Visited> => operator.browser.post(keyPath('delete'), {}, { referer });
     const asked = await from(`${relay.url}/admin/users?page=2`);
@@ -201,7 +201,7 @@ describe('a recent sign-in', () => {
     expect((await confirm(keyPath('delete'), asked, 'wrong')).text).toMatch(/page(=|&#x3D;)2">Cancel/);
   });
 
-  it('is not needed to see what a change of prices comes to', async () => {
+  it('is not required for a price preview', async () => {
     for (const path of ['/admin/groups/saver', '/admin/models/m']) {
       const sent = fieldsSentTo(path, await operator.browser.get(path));
       const preview = await operator.browser.post(path, { ...sent, _act: 'recalculate' });
@@ -209,7 +209,7 @@ describe('a recent sign-in', () => {
     }
   });
 
-  it('is required before a user is suspended, and the user goes on until then', async () => {
+  it('is required before a user is suspended', async () => {
     const { id } = await relay.get(Onboarding).createAccount({ email: 'bob@example.com' });
     const stateOf = async (): Promise<string | undefined> =>
       (await relay.get(DataSource).query<{ state: string }[]>('SELECT state FROM accounts WHERE id = $1', [id]))[0]

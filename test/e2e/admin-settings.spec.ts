@@ -13,7 +13,7 @@ const CONFLICT = 'These settings were changed while you edited them';
 const revisionOf = ({ text }: Visited, section: string): string =>
   new RegExp(`action="${PAGE}/${section}".*?name="revision" value="(\\d+)"`, 's').exec(text)?.[1] ?? '';
 
-describe('the page of settings', () => {
+describe('the settings page', () => {
   let relay: RelayApp;
   let operator: PageVisitor;
 
@@ -37,7 +37,7 @@ describe('the page of settings', () => {
     ...changes,
   });
 
-  it('names the service everywhere, at once', async () => {
+  it('changes the service name on all pages immediately', async () => {
     await start();
     expect((await save('site', site({ name: 'Acme models', supportContact: 'help@acme.example' }))).location).toBe(
       PAGE,
@@ -50,7 +50,7 @@ describe('the page of settings', () => {
     expect(text).not.toContain('Switchboard');
   });
 
-  it('puts the terms on a page of their own, which is not there before', async () => {
+  it('publishes the terms at /terms once they are set', async () => {
     await start();
     const stranger = new PageVisitor(relay.url);
     expect((await stranger.get('/terms')).status).toBe(404);
@@ -65,7 +65,7 @@ describe('the page of settings', () => {
     for (const page of ['/register', '/pricing']) expect((await stranger.get(page)).text).toContain('href="/terms"');
   });
 
-  it('shows what was typed again, with what is wrong beside it, and saves nothing', async () => {
+  it('shows errors at the fields, keeps what was typed, and saves nothing', async () => {
     await start();
     const { status, text } = await save('sign-up', {
       mode: 'invite',
@@ -84,7 +84,7 @@ describe('the page of settings', () => {
     expect(relay.get(Settings).current().signUp.mode).toBe('open');
   });
 
-  it('shows both values when somebody else has saved the section meanwhile, and changes nothing', async () => {
+  it('shows both values and changes nothing when the section was changed meanwhile', async () => {
     await start();
     const other = (await operatorVisit(relay)).browser;
     const revision = revisionOf(await operator.get(PAGE), 'site');
@@ -95,13 +95,13 @@ describe('the page of settings', () => {
     expect(refused.text).toContain('<li>Name: now <b>Theirs</b>, yours <b>Mine</b></li>');
     expect(relay.get(Settings).current().site.name).toBe('Theirs');
     // The others of the page are not at fault.
-    expect(refused.text).not.toContain('Domains: now');
+    expect(refused.text).not.toContain('Allowed email domains: now');
     const again = { revision: revisionOf(refused, 'site'), ...site({ name: 'Mine' }) };
     expect((await operator.post(`${PAGE}/site`, again)).status).toBe(303);
     expect(relay.get(Settings).current().site.name).toBe('Mine');
   });
 
-  it('decides who may register', async () => {
+  it('controls who can register', async () => {
     await start();
     const stranger = new PageVisitor(relay.url);
     const register = () =>
@@ -118,7 +118,7 @@ describe('the page of settings', () => {
     expect((await stranger.post('/register', {})).location).toBe('');
   });
 
-  it('decides after how long without a visit browsers are signed out, and says so where people sign in', async () => {
+  it('sets the idle session timeout, which is shown on the sign-in page', async () => {
     await start();
     const { text } = await new PageVisitor(relay.url).get('/sign-in');
     expect(text).toContain('otherwise for 12 hours. After 14 days without a visit it ends in any case.');
@@ -129,19 +129,19 @@ describe('the page of settings', () => {
     expect((await operator.get(PAGE)).location).toContain('/sign-in');
   });
 
-  it('says from when on calls are kept, and that money stays', async () => {
+  it('shows from when on calls are kept, and that money data is kept', async () => {
     await start();
-    expect((await operator.get(PAGE)).text).toContain('Nothing is dropped. Money stays');
+    expect((await operator.get(PAGE)).text).toContain('No calls are deleted. Balances, wallet ledgers');
     await save('retention', { callsMonths: '2' });
     expect(relay.get(Settings).current().retention.callsMonths).toBe(2);
     const now = new Date();
     const kept = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 2, 1));
     const month = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')[kept.getUTCMonth()];
     const day = `1 ${month} ${kept.getUTCFullYear()}`;
-    expect((await operator.get(PAGE)).text).toContain(`Calls before ${day} are dropped for good`);
+    expect((await operator.get(PAGE)).text).toContain(`Calls before ${day} and their attempts are permanently deleted`);
   });
 
-  it('shows what the environment sets, and by which variable, and lets nobody change it', async () => {
+  it('shows values set by environment variables as read-only', async () => {
     await start({
       SIGN_UP: 'invite',
       SESSION_IDLE_HOURS: '48',
@@ -149,17 +149,17 @@ describe('the page of settings', () => {
       SUPPORT_CONTACT: 'help@acme.example',
     });
     const { text } = await operator.get(PAGE);
-    expect(text).toMatch(/id="mode" value="Whoever has an invitation" readonly/);
-    expect(text).toContain('Set by SIGN_UP in the server’s environment.');
+    expect(text).toMatch(/id="mode" value="Invitation only" readonly/);
+    expect(text).toContain('Set by the environment variable SIGN_UP.');
     expect(text).toMatch(/id="server" value="smtp:\/\/relay@mail.example.com:587" readonly/);
-    expect(text).toMatch(/id="sessionIdleHours" value="2 days without a visit" readonly/);
+    expect(text).toMatch(/id="sessionIdleHours" value="2 days" readonly/);
     expect(text).not.toContain('name="serverPassword"');
     expect(text).not.toContain('hunter2-secret');
     await save('sign-up', signUp({ startingCredit: '1' }));
     expect(relay.get(Settings).current().signUp).toMatchObject({ mode: 'invite', startingCredit: 1_000_000_000n });
   });
 
-  it('asks for a recent sign-in before the mail server is changed', async () => {
+  it('requires a recent sign-in to change the mail server', async () => {
     await start();
     const password = 'copper lantern meadow';
     await relay

@@ -5,7 +5,7 @@ import { onceOf, type OperatorVisit, operatorVisit } from '../support/operator-v
 import type { Visited } from '../support/page-visitor.js';
 import { RelayApp, type TestCaller } from '../support/relay-app.js';
 
-describe('operators and the keys of a user', () => {
+describe('a user’s API keys in the admin console', () => {
   let relay: RelayApp;
   let operator: OperatorVisit;
   let ann: TestCaller;
@@ -21,7 +21,7 @@ describe('operators and the keys of a user', () => {
     there = `/admin/users/${ann.accountId}`;
   });
 
-  describe('change the quota of one', () => {
+  describe('quota changes', () => {
     let id: string;
     let form: string;
 
@@ -36,7 +36,7 @@ describe('operators and the keys of a user', () => {
       return operator.browser.post(form, { direction, quota: amount, _once });
     };
 
-    it('up and down, on record', async () => {
+    it('raise and lower it, with an audit entry', async () => {
       expect((await operator.browser.get(there)).text).toContain(`href="${form}"`);
       expect((await change('add', '2.50')).location).toBe(`${there}#keys`);
       expect(await quota()).toBe(parseUsd('12.5'));
@@ -52,16 +52,16 @@ describe('operators and the keys of a user', () => {
       ]);
     });
 
-    it('once, however often the form is sent', async () => {
+    it('apply once when the form is submitted repeatedly', async () => {
       const _once = onceOf((await operator.browser.get(form)).text);
       for (const _ of [1, 2]) await operator.browser.post(form, { direction: 'add', quota: '1', _once });
       expect(await quota()).toBe(parseUsd('11'));
     });
 
-    it('but not by what is no amount, nor below what was used: what was typed stays', async () => {
+    it('reject invalid amounts and quotas below the used amount, and keep what was typed', async () => {
       const unreadable = await change('add', 'much');
       expect(unreadable.status).toBe(422);
-      expect(unreadable.text).toContain('Enter dollars, such as 25 or 1,000.50.');
+      expect(unreadable.text).toContain('Enter an amount in dollars, such as 25 or 1,000.50.');
       expect(unreadable.text).toContain('value="much"');
       const below = await change('take', '11');
       expect(below.status).toBe(422);
@@ -70,17 +70,17 @@ describe('operators and the keys of a user', () => {
       expect(await quota()).toBe(parseUsd('10'));
     });
 
-    it('but of no key that has none, and of nobody else’s', async () => {
+    it('are rejected for a key without a quota or of another user', async () => {
       const without = `${there}/keys/${ann.keyId}/quota`;
       expect((await operator.browser.get(there)).text).not.toContain(without);
       const { text } = await operator.browser.get(without);
-      expect(text).toContain('limited by the balance alone');
+      expect(text).toContain('limited only by the balance');
       const bob = await relay.caller();
       expect((await operator.browser.get(`${there}/keys/${bob.keyId}/quota`)).status).toBe(404);
     });
   });
 
-  it('see all of them, however many there are', async () => {
+  it('are paginated', async () => {
     for (let number = 1; number <= 52; number += 1)
       await relay.get(ApiKeyService).create({ accountId: ann.accountId, name: `key ${number}` });
     const idsIn = (text: string): string[] => [...text.matchAll(/keys\/(key_\w+)\/delete"/g)].map(([, id]) => id ?? '');
@@ -91,6 +91,6 @@ describe('operators and the keys of a user', () => {
     const keys = await relay.get(ApiKeyService).list(ann.accountId);
     expect([...idsIn(first.text), ...idsIn(second.text)]).toEqual(keys.map(({ id }) => id).toReversed());
     expect(second.text).not.toContain('rel="next"');
-    expect((await operator.browser.get(`${there}?keys=nonsense`)).text).toContain('That page is no longer there');
+    expect((await operator.browser.get(`${there}?keys=nonsense`)).text).toContain('Start of list');
   });
 });

@@ -9,7 +9,7 @@ import { forgetSignIn, onceOf, OPERATOR_PASSWORD } from '../support/operator-vis
 import type { Visited } from '../support/page-visitor.js';
 import { signedIn } from '../support/signed-in.js';
 
-describe('operators and users', () => {
+describe('users in the admin console', () => {
   const world = useOperatedUser();
   const { balance } = world;
   let { relay, operator, ann, there } = {} as OperatedUser;
@@ -28,19 +28,19 @@ describe('operators and users', () => {
         ann.accountId,
       ]);
 
-  it('find them by address, name and id, and by role and state', async () => {
+  it('are found by email address, name, id, role and state', async () => {
     for (const text of [ann.email, ann.email.slice(0, -4).toUpperCase(), ann.accountId])
       expect((await operator.browser.get(`/admin/users?q=${encodeURIComponent(text)}`)).text).toContain(ann.accountId);
     for (const query of ['q=nobody@nowhere', `q=${ann.email}&role=admin`, `q=${ann.email}&state=disabled`]) {
       const { status, text } = await operator.browser.get(`/admin/users?${query}`);
       expect(status).toBe(200);
-      expect(text).toContain('No user matches');
+      expect(text).toContain('No users match');
     }
     const stale = await operator.browser.get('/admin/users?before=nonsense');
-    expect(stale.text).toContain('This is the beginning of the list');
+    expect(stale.text).toContain('Start of list');
   });
 
-  it('page through them without missing or repeating one', async () => {
+  it('are paginated without gaps or duplicates', async () => {
     await relay
       .get(DataSource)
       .query(
@@ -57,8 +57,8 @@ describe('operators and users', () => {
     expect(seen).toEqual(ids.toReversed());
   });
 
-  describe('adjust a balance', () => {
-    it('after they have seen what it leads to, with the reason in the ledger and on record', async () => {
+  describe('balance adjustments', () => {
+    it('are previewed, and recorded with their reason in the ledger and the audit log', async () => {
       const typed = { direction: 'add', amount: '1,000.50', reason: 'Invoice 12' };
       const review = await adjust(typed);
       expect(review.status).toBe(200);
@@ -86,14 +86,14 @@ describe('operators and users', () => {
       expect(await balance()).toBe(parseUsd('3'));
     });
 
-    it('by what they have reviewed alone: another amount is shown first', async () => {
+    it('are previewed again when the amount was changed', async () => {
       const reviewed = parseUsd('2').toString();
       const changed = await adjust({ direction: 'add', amount: '200', reason: 'More', reviewed });
-      expect(changed.text).toContain('Nothing is done yet');
+      expect(changed.text).toContain('Confirm the adjustment');
       expect(await balance()).toBe(parseUsd('5'));
     });
 
-    it('but take out no more than is free: the refusal names both amounts and keeps what was typed', async () => {
+    it('deduct no more than the available balance', async () => {
       const refused = await adjust({ direction: 'take', amount: '7.25', reason: 'Too much' });
       expect(refused.status).toBe(422);
       expect(refused.text).toContain('A debit of $7.25 is not possible: only $5 is free.');
@@ -102,7 +102,7 @@ describe('operators and users', () => {
       expect(await balance()).toBe(parseUsd('5'));
     });
 
-    it('with their password, when they signed in a while ago; a wrong one changes nothing', async () => {
+    it('require the password after some time, and change nothing if it is wrong', async () => {
       await forgetSignIn(relay, operator.accountId);
       const typed = { direction: 'add', amount: '1', reason: 'Late', reviewed: parseUsd('1').toString() };
       for (const password of ['', 'not the password']) {
@@ -118,7 +118,7 @@ describe('operators and users', () => {
     });
   });
 
-  describe('give them a group and limits', () => {
+  describe('group and limits', () => {
     const typed = { group: 'saver', callsPerMinute: '1,000', tokensPerMinute: '', concurrency: '4' };
     const revisionIn = (page: string): string => /name="revision" value="([^"]+)"/.exec(page)?.[1] ?? '';
     const opened = async (): Promise<string> => revisionIn((await operator.browser.get(there)).text);
@@ -126,7 +126,7 @@ describe('operators and users', () => {
       operator.browser.post(`${there}/settings`, { ...fields, revision });
     const terms = () => relay.get(AccountService).byId(ann.accountId);
 
-    it('in one change, and keep what was typed when one of these is not possible', async () => {
+    it('are saved together, and keep what was typed when one is invalid', async () => {
       const refused = await save({ ...typed, concurrency: 'many' }, await opened());
       expect(refused.status).toBe(422);
       expect(refused.text).toContain('value="many"');
@@ -140,10 +140,10 @@ describe('operators and users', () => {
         'limits as usual → 1,000 calls a minute, 4 at a time',
       ]);
       const unknown = await save({ ...typed, group: 'nowhere' }, await opened());
-      expect(unknown.text).toContain('Choose one of the groups in the list.');
+      expect(unknown.text).toContain('Choose a group from the list.');
     });
 
-    it('two at once: the second sees both values and overwrites nothing, until they save again', async () => {
+    it('show both values and overwrite nothing when they were changed meanwhile', async () => {
       const revision = await opened();
       await save(typed, revision);
       const theirs = { group: 'default', callsPerMinute: '1000', tokensPerMinute: '50', concurrency: '9' };
@@ -152,11 +152,11 @@ describe('operators and users', () => {
       expect(second.text).toContain('were changed while you edited them');
       for (const [label, now, yours] of [
         ['Group', 'saver', 'default'],
-        ['Tokens a minute', '–', '50'],
-        ['Calls at the same time', '4', '9'],
+        ['Tokens per minute', '–', '50'],
+        ['Concurrent calls', '4', '9'],
       ])
         expect(second.text).toContain(`<li>${label}: now <b>${now}</b>, yours <b>${yours}</b></li>`);
-      expect(second.text).not.toContain('Calls a minute: now');
+      expect(second.text).not.toContain('Calls per minute: now');
       expect(second.text).toContain('value="9"');
       await expect(terms()).resolves.toMatchObject({
         groupName: 'saver',
@@ -169,7 +169,7 @@ describe('operators and users', () => {
       });
     });
 
-    it('a refused form does not forget what it was opened on', async () => {
+    it('keep the revision of a rejected form', async () => {
       const revision = await opened();
       await save(typed, revision);
       const refused = await save({ ...typed, concurrency: 'many' }, revision);
@@ -177,7 +177,7 @@ describe('operators and users', () => {
     });
   });
 
-  it('make somebody an operator, from whose next page on it holds, and take it back', async () => {
+  it('become administrators from their next page on, and users again', async () => {
     const theirs = await signedIn(relay, ann.accountId);
     expect((await theirs.get('/admin/users')).status).toBe(404);
     await operator.browser.submit(there, { role: 'admin' }, `${there}/role`);
@@ -186,7 +186,7 @@ describe('operators and users', () => {
     expect((await theirs.get('/admin/users')).status).toBe(404);
   });
 
-  it('suspend them: they are signed out, cannot sign in, and their keys are refused until they are enabled', async () => {
+  it('are signed out, and their sign-in and API keys rejected, while suspended', async () => {
     const theirs = await signedIn(relay, ann.accountId);
     await operator.browser.submit(there, {}, `${there}/suspend`);
     expect((await theirs.get('/account')).location).toContain('/sign-in');
@@ -198,7 +198,7 @@ describe('operators and users', () => {
     await eventually(async () => expect(await call()).toBe(200), PATIENCE_MS);
   });
 
-  it('disable, enable and delete their keys, and no key of anybody else under their name', async () => {
+  it('have API keys that can be disabled, enabled and deleted, but only their own', async () => {
     const key = `${there}/keys/${ann.keyId}`;
     const state = async (): Promise<unknown> => (await relay.get(ApiKeyService).list(ann.accountId))[0]?.state;
     await operator.browser.submit(there, {}, `${key}/disable`);
@@ -218,7 +218,7 @@ describe('operators and users', () => {
     expect(text).not.toContain(bob.keyId);
   });
 
-  it('end their sessions, one or all', async () => {
+  it('can be signed out of one or all sessions', async () => {
     const [one, other] = [await signedIn(relay, ann.accountId), await signedIn(relay, ann.accountId)];
     const { text } = await operator.browser.get(there);
     const [, id = ''] = /sessions\/(ses_\w+)\/end/.exec(text) ?? [];
@@ -236,23 +236,23 @@ describe('operators and users', () => {
     expect(await changes()).toHaveLength(recorded);
   });
 
-  it('delete them once their address is typed, and find them as deleted then', async () => {
+  it('are deleted when their email address is typed, and listed as deleted', async () => {
     const wrong = await operator.browser.submit(`${there}/delete`, { confirm: 'somebody@else.example' });
     expect(wrong.status).toBe(422);
-    expect(wrong.text).toContain(`Type the address of the account, ${ann.email}, to delete it.`);
+    expect(wrong.text).toContain(`Enter ${ann.email} to confirm.`);
     const done = await operator.browser.submit(`${there}/delete`, { confirm: ann.email });
     expect(done).toMatchObject({ status: 303, location: '/admin/users' });
-    expect((await operator.browser.follow(done)).text).toContain(`${ann.email} is deleted`);
+    expect((await operator.browser.follow(done)).text).toContain(`${ann.email} deleted`);
     const { text } = await operator.browser.get(there);
     expect(text).toContain('This user was deleted');
     expect(text).not.toContain(ann.email);
-    expect((await operator.browser.get(`/admin/users?q=${ann.accountId}`)).text).toContain('No user matches');
+    expect((await operator.browser.get(`/admin/users?q=${ann.accountId}`)).text).toContain('No users match');
     expect((await operator.browser.get(`/admin/users?q=${ann.accountId}&state=deleted`)).text).toContain(ann.accountId);
     const call = await fetch(`${relay.url}/v1/models`, { headers: { authorization: `Bearer ${ann.key}` } });
     expect(call.status).toBe(401);
   });
 
-  it('are told that there is no such user, whatever stands in the address', async () => {
+  it('return 404 for unknown ids', async () => {
     for (const id of ['acc_none', 'nonsense', '%00'])
       expect((await operator.browser.get(`/admin/users/${id}`)).status).toBe(404);
   });

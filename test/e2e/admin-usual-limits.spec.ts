@@ -5,7 +5,7 @@ import { operatorVisit } from '../support/operator-visit.js';
 
 const PAGE = '/admin/settings';
 
-describe('the usual limits in the settings', () => {
+describe('default limits in the settings', () => {
   let relay: RelayApp;
   let operator: PageVisitor;
   beforeAll(async () => {
@@ -31,10 +31,10 @@ describe('the usual limits in the settings', () => {
     return relay.get(CatalogService).current().usualLimits;
   };
 
-  it('are those of the catalog: what is saved is in force, and what is left empty is lifted', async () => {
+  it('change the catalog: saved values apply, and empty ones are removed', async () => {
     await relay.applyCatalog('limits: { account: { concurrency: 9 } }');
     expect((await save('key', { callsPerMinute: '1,000', concurrency: '4' })).location).toBe(PAGE);
-    expect((await operator.get(PAGE)).text).toContain('Usual limits saved');
+    expect((await operator.get(PAGE)).text).toContain('Default limits saved');
     expect(await usual()).toEqual({
       key: { requestsPerMinute: 1000, concurrency: 4 },
       account: { concurrency: 9 },
@@ -44,7 +44,7 @@ describe('the usual limits in the settings', () => {
     expect((await usual()).key).toEqual({ concurrency: 4 });
   });
 
-  it('are refused beside their field when they are no limits, and nothing is changed', async () => {
+  it('show errors at the fields, and change nothing', async () => {
     const before = await usual();
     const { status, text } = await save('address', { callsPerMinute: '0', tokensPerMinute: 'many' });
     expect(status).toBe(422);
@@ -54,19 +54,19 @@ describe('the usual limits in the settings', () => {
     expect(await usual()).toEqual(before);
   });
 
-  it('show both values when a catalog file has changed them meanwhile', async () => {
+  it('show both values when a catalog file changed them meanwhile', async () => {
     const revision = revisionOf(await operator.get(PAGE), 'account');
     await relay.applyCatalog('limits: { account: { concurrency: 7 } }');
     const mine = typed({ concurrency: '3' });
     const refused = await operator.post(`${PAGE}/limits/account`, { revision, ...mine });
     expect(refused.status).toBe(409);
-    expect(refused.text).toContain('<li>Calls at the same time: now <b>7</b>, yours <b>3</b></li>');
+    expect(refused.text).toContain('<li>Concurrent calls: now <b>7</b>, yours <b>3</b></li>');
     expect((await usual()).account).toEqual({ concurrency: 7 });
     await operator.post(`${PAGE}/limits/account`, { revision: revisionOf(refused, 'account'), ...mine });
     expect((await usual()).account).toEqual({ concurrency: 3 });
   });
 
-  it('are there for keys, accounts and addresses alone', async () => {
+  it('exist only for API keys, accounts and IP addresses', async () => {
     expect((await save('planet', { concurrency: '3' })).status).toBe(404);
   });
 });

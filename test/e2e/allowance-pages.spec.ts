@@ -43,16 +43,16 @@ describe('pages and the monthly allowance', () => {
   };
 
   it('let an operator set it: it is given at once, on record, and shown where the user is', async () => {
-    expect((await operator.browser.get(`${there}/allowance`)).text).toContain('Nothing is given each month.');
+    expect((await operator.browser.get(`${there}/allowance`)).text).toContain('No allowance is set.');
     expect(await set('20')).toMatchObject({ status: 303, location: there });
     expect(await balance()).toBe(parseUsd('25'));
     const change = { action: 'changed', lines: ['monthly allowance none → $20'] };
     expect(await lastChange(ann.accountId)).toEqual(change);
-    expect((await operator.browser.get(there)).text).toContain('$20.00 given each month');
+    expect((await operator.browser.get(there)).text).toContain('$20.00 monthly allowance');
     const list = await operator.browser.get(`/admin/users?q=${ann.accountId}`);
-    expect(list.text).toContain('$20.00 a month');
+    expect(list.text).toContain('$20.00 per month');
     const form = await operator.browser.get(`${there}/allowance`);
-    expect(form.text).toContain('<b>$20.00</b> is given each month.');
+    expect(form.text).toContain('Current allowance: <b>$20.00</b> per month.');
     expect(form.text).toContain('value="20"');
   });
 
@@ -60,20 +60,20 @@ describe('pages and the monthly allowance', () => {
     const email = `new-${way}@example.com`;
     const refused = await make({ email, way, allowance: 'much' });
     expect(refused.status).toBe(422);
-    expect(refused.text).toMatch(/id="allowance-error">.*?Enter dollars, such as 25 or 1,000.50, or leave it empty/s);
+    expect(refused.text).toMatch(/id="allowance-error">.*?Enter an amount in dollars, such as 25 or 1,000.50, or leave empty/s);
     expect(refused.text).toContain('value="much"');
     await make({ email, way, credit: '2', allowance: '1,000.50' });
     const { id } = await relay.get(AccountService).get(email);
     expect(await balance(id)).toBe(parseUsd('1002.5'));
     expect(await lastChange(id)).toEqual({ action: 'changed', lines: ['monthly allowance none → $1000.5'] });
-    expect((await operator.browser.get(`/admin/users/${id}`)).text).toContain('$1,000.50 given each month');
+    expect((await operator.browser.get(`/admin/users/${id}`)).text).toContain('$1,000.50 monthly allowance');
   });
 
   it('refuse what is no amount and keep it as it was typed, and ask for a password after a while', async () => {
     for (const typed of ['-5', 'much', '']) {
       const refused = await set(typed);
       expect(refused.status).toBe(422);
-      expect(refused.text).toContain('Enter dollars, such as 25 or 1,000.50, or 0 for none.');
+      expect(refused.text).toContain('Enter an amount in dollars, such as 25 or 1,000.50, or 0 for none.');
       expect(refused.text).toContain(`value="${typed}"`);
     }
     await forgetSignIn(relay, operator.accountId);

@@ -7,7 +7,7 @@ import { RelayApp } from '../support/relay-app.js';
 
 const PAGE = '/admin/settings';
 const SECRETS = { secretKey: 'sk_test_of_a_test', webhookSecret: 'whsec_of_a_test' } as const;
-const UNREADABLE = 'The one that is stored cannot be opened any more. Enter it again.';
+const UNREADABLE = 'The stored secret cannot be decrypted. Enter it again.';
 const TYPED = { enabled: 'yes', secretKey: '', webhookSecret: '', amounts: '10, 25', smallest: '5', largest: '500' };
 
 describe('the settings of payment', () => {
@@ -33,7 +33,7 @@ describe('the settings of payment', () => {
     expect((await save({ ...SECRETS, amounts: '7.50, 30' })).location).toBe(PAGE);
     const shown = (await operator.get(PAGE)).text;
     for (const secret of Object.values(SECRETS)) expect(shown).not.toContain(secret);
-    expect(shown).toContain('One is stored. Leave this empty to keep it.');
+    expect(shown).toContain('A secret is stored. Leave empty to keep it.');
     expect((await browser.get('/')).text).toContain('Pay with Stripe, redeem a code, or give yourself credit');
     const { text } = await browser.get('/wallet');
     expect(text).toContain('action="/wallet/payments"');
@@ -45,7 +45,7 @@ describe('the settings of payment', () => {
     await save({ enabled: '' });
     const { payment } = relay.get(Settings).current();
     expect(payment.off).toBe('switched off');
-    expect((await operator.get(PAGE)).text).toContain('Payments are switched off');
+    expect((await operator.get(PAGE)).text).toContain('Payments are disabled');
     expect(payment.secretKey?.reveal()).toBe(SECRETS.secretKey);
     expect(payment.webhookSecret?.reveal()).toBe(SECRETS.webhookSecret);
   });
@@ -54,7 +54,7 @@ describe('the settings of payment', () => {
     const { text } = await operator.get(PAGE);
     expect(text).toContain('Payments are not set up');
     expect(text).toContain('<a href="#secretKey">Enter the secrets</a>');
-    expect(text).not.toContain('Nobody can pay');
+    expect(text).not.toContain('Users cannot pay<');
   });
 
   it('remove a secret when told to, and leave the other', async () => {

@@ -38,7 +38,7 @@ describe('operators and second factors', () => {
       const waiting = visitor();
       await waiting.signIn(email, PASSWORD);
       const there = `/admin/users/${id}/second-factor`;
-      expect((await operator.browser.get(`/admin/users/${id}`)).text).toContain(`href="${there}">Remove it`);
+      expect((await operator.browser.get(`/admin/users/${id}`)).text).toContain(`href="${there}">Turn off`);
       expect((await operator.browser.get(there)).text).toContain('with 10 recovery codes left');
 
       await forgetSignIn(pages.relay, operator.accountId);

@@ -11,7 +11,7 @@ import { RoutingPagesModule } from './routing/routing-pages.module.js';
 import { SettingPagesModule } from './settings/setting-pages.module.js';
 import { UserPagesModule } from './users/user-pages.module.js';
 
-/** Each folder is a module of its own: they know nothing of each other but addresses. */
+/** Each folder is a separate module; they refer to each other by URL only. */
 @Module({
   imports: [
     AuditPagesModule,

@@ -10,33 +10,33 @@ import {
   wholeIn,
 } from './catalog-form.js';
 
-describe('a number as people type it', () => {
+describe('decimalIn and wholeIn', () => {
   it.each([
     ['1,000.50', '1000.50'],
     ['$3.', '3'],
     ['$ 0.25', '0.25'],
     ['.5', '0.5'],
     ['1,234,567', '1234567'],
-    // Not thousands: left as it is, for the catalog file's own checks to refuse.
+    // Not thousands separators: unchanged, so that the catalog file's checks reject it.
     ['3,00', '3,00'],
     ['1,0000', '1,0000'],
     ['-1', '-1'],
     ['many', 'many'],
-  ])('%s is %s', (typed, written) => {
+  ])('normalizes %s to %s', (typed, written) => {
     expect(decimalIn(typed)).toBe(written);
   });
 
-  it('is nothing where the field is empty', () => {
+  it('returns undefined for an empty field', () => {
     expect([optionalDecimal(' '), wholeIn('')]).toEqual([undefined, undefined]);
   });
 
-  it('is a number of the catalog file where it is whole, and what was typed where it is not', () => {
+  it('returns a numeral for a whole number and the typed text otherwise', () => {
     expect([wholeIn('400,000'), wholeIn('1.5')]).toEqual([new Numeral('400000'), '1.5']);
   });
 });
 
-describe('names with numbers, one on each line', () => {
-  it('may have any sign between them, and blank lines', () => {
+describe('pairsIn', () => {
+  it('accepts any separator and blank lines', () => {
     expect(pairsIn('a 2\r\n\n  b: 0.5\nc = 1,000\nvendor/d × .5')).toEqual({
       a: '2',
       b: '0.5',
@@ -45,14 +45,14 @@ describe('names with numbers, one on each line', () => {
     });
   });
 
-  it('come back as they were, and without a number are refused', () => {
+  it('round-trips with linesOf, and yields an empty value for a name alone', () => {
     expect(pairsIn(linesOf({ a: '2', b: '0.5' }))).toEqual({ a: '2', b: '0.5' });
     expect(pairsIn('alone')).toEqual({ alone: '' });
   });
 });
 
-describe('a form of the catalog', () => {
-  it('says of each fault what is wrong with which field, beside it', () => {
+describe('refuseBy and differencesOf', () => {
+  it('adds each error to its field with the field’s label', () => {
     const form = typedForm({ name: 'x', _csrf: 'token' });
     const faults = [
       { path: 'groups[0].name', message: 'is missing' },
@@ -65,7 +65,7 @@ describe('a form of the catalog', () => {
     ]);
   });
 
-  it('tells what is stored otherwise than typed, and not what is only written otherwise', () => {
+  it('reports different values, but not different notations of the same value', () => {
     const now = { price: '1000', groups: ['b', 'a'], owner: '' };
     const typed = { price: '1,000', groups: ['a', 'b'], owner: 'acme' };
     const labels = { price: 'Price', groups: 'Groups', owner: 'Provider' };

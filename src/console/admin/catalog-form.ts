@@ -2,40 +2,38 @@ import { type Fault, Numeral } from '../../catalog/channels/index.js';
 import { type Difference, differencesBetween, type FieldValue, Form, type FormBody } from '../web/index.js';
 import { faultSentence } from './fault-sentence.js';
 
-/** A form whose fields depend on what it shows: as typed, by name. Its checks are those of the catalog file. */
+/** A form with dynamic fields, as typed, by name. Validated by the catalog file’s checks. */
 export type TypedForm = Form<Record<string, unknown>>;
 
-/** What was typed, without what is the page's own (`_csrf`, `_act`). */
+/** The typed fields, without the page's own (`_csrf`, `_act`). */
 export const typedForm = (body: FormBody): TypedForm =>
   Form.empty(Object.fromEntries(Object.entries(body).filter(([name]) => !name.startsWith('_'))));
 
-/** One text of a form; of a name that came several times the first. */
+/** The first value of a field. */
 export function textOf(body: FormBody, name: string): string {
   const value = body[name];
   return (typeof value === 'string' ? value : (value?.[0] ?? '')).trim();
 }
 
-/** All texts of a name: ticked boxes. */
+/** All values of a field (checkboxes). */
 export const textsOf = (body: FormBody, name: string): readonly string[] => [body[name] ?? []].flat();
 
 const GROUPED = /^\d{1,3}(?:,\d{3})+(?:\.\d*)?$/;
 
-/** A number as people type it, `1,000.50` or `$3.`, as the catalog file writes it; other texts stay, to be refused. */
+/** Normalizes a typed number (`1,000.50`, `$3.`) to the catalog file format. Other texts are returned unchanged, to be rejected. */
 export function decimalIn(text: string): string {
   const bare = text.trim().replace(/^\$ ?/, '');
   return (GROUPED.test(bare) ? bare.replaceAll(',', '') : bare).replace(/^(\d+)\.$/, '$1').replace(/^\./, '0.');
 }
 
-/** The same of a field that may be left empty. */
 export const optionalDecimal = (text: string): string | undefined => (text.trim() === '' ? undefined : decimalIn(text));
 
-/** A whole number likewise. */
 export function wholeIn(text: string): Numeral | string | undefined {
   const bare = optionalDecimal(text);
   return bare !== undefined && /^\d+$/.test(bare) ? new Numeral(bare) : bare;
 }
 
-/** `name value`, with whatever stands between them, on each line. */
+/** Parses `name value` lines; separators: blanks, `:`, `=` and `×`. */
 export const pairsIn = (text: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     text
@@ -48,15 +46,14 @@ export const pairsIn = (text: string): Readonly<Record<string, string>> =>
       }),
   );
 
-/** Pairs as they are typed again. */
 export const linesOf = (pairs: Readonly<Record<string, string>>): string =>
   Object.entries(pairs)
     .map(([name, value]) => `${name} ${value}`)
     .join('\n');
 
 /**
- * Puts each fault beside the field that it is about, as a sentence that names it: the list of all faults has no fields.
- * @param fieldOf the field of a path such as `models[0].name`
+ * Adds each error to its field, as a sentence that names the field: the error summary shows no labels.
+ * @param fieldOf maps a path such as `models[0].name` to a field
  */
 export function refuseBy(
   form: TypedForm,
@@ -70,7 +67,7 @@ export function refuseBy(
   }
 }
 
-/** What is stored now and what somebody has typed, where these are not the same: one line or several, and numbers by value. */
+/** Differences between stored and typed values. Lists are compared as sets, numbers by value. */
 export const differencesOf = (
   now: FormBody,
   typed: FormBody,

@@ -1,16 +1,17 @@
-/** What the catalog file says in its own words, which mean nothing on a page. */
+/** Catalog file messages that refer to file syntax, reworded for forms. */
 const OWN_WORDS: Readonly<Record<string, string>> = {
   'is missing: give at least one, or say `auth: none`': 'Enter a credential, or choose “No credential”.',
-  'must be empty with `auth: none`': 'With “No credential” there must be none: remove it, or choose where it goes.',
+  'must be empty with `auth: none`':
+    '“No credential” allows no credentials. Remove them, or choose another authentication.',
 };
 
 const UNKNOWN = /^names the (model|group) "([^"]*)"/;
 const WHERE: Readonly<Record<string, string>> = { model: 'Models & prices', group: 'Groups' };
 
-/** What is wrong with an entry of the catalog file, as a form says it of one of its fields. */
+/** A catalog file error as the error of a form field. */
 export function faultSentence(label: string, message: string): string {
   const [, kind, unknown] = UNKNOWN.exec(message) ?? [];
   if (kind !== undefined)
-    return `There is no ${kind} “${unknown ?? ''}” yet: add it under ${WHERE[kind] ?? ''} first, or leave it out.`;
+    return `The ${kind} “${unknown ?? ''}” does not exist. Add it under ${WHERE[kind] ?? ''} first, or remove it here.`;
   return OWN_WORDS[message] ?? `${label} ${message}.`;
 }

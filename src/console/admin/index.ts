@@ -1,3 +1,2 @@
-// The operators' pages, below /admin: what there is to run, seen and changed through the services of the modules that own
-// it. Owns no data and no rule of its own.
+// The admin console at /admin. Reads and changes data through the services of other modules; owns no data or rules.
 export { AdminModule } from './admin.module.js';

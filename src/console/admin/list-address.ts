@@ -1,16 +1,16 @@
-/** An address's query as Fastify reads it. */
+/** A query string as parsed by Fastify. */
 export type ListQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const MAX_TEXT = 200;
 
-/** Undefined where there is nothing; without signs that no name has and that the database would not take. */
+/** Undefined if empty. Removes control characters, which the database rejects. */
 export function textIn(query: ListQuery, name: string): string | undefined {
   const value = query[name];
   const text = typeof value === 'string' ? value.replaceAll(/\p{Cc}/gu, '').trim() : '';
   return text === '' ? undefined : text.slice(0, MAX_TEXT);
 }
 
-/** The address of a list with these parts, those that are undefined left out. */
+/** The URL of a list with these query parameters; undefined ones are omitted. */
 export function listAddress(path: string, parts: Readonly<Record<string, string | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parts)) if (value !== undefined) query.set(name, value);
@@ -21,14 +21,14 @@ export function listAddress(path: string, parts: Readonly<Record<string, string 
 export const filterOptions = (pairs: readonly (readonly [string, string])[], chosen = '') =>
   pairs.map(([value, label]) => ({ value, label, selected: value === chosen }));
 
-/** The rows of one page of a list that was asked for one row more than it shows. */
+/** One page of a list. */
 export interface ListPage<Row> {
   readonly shown: readonly Row[];
   readonly newer: boolean;
   readonly older: boolean;
 }
 
-/** @param found newest first @param position `after` when it reaches back from an older page */
+/** @param found newest first, with up to one row more than `size` @param position `after` when paging to newer rows */
 export function pageOf<Row>(
   found: readonly Row[],
   size: number,

@@ -1,14 +1,14 @@
 import { percent, usd } from '../../platform/format/index.js';
 
-/** What is left of a charge, once the upstreams have been paid: `$35.08, 20%`. Amounts in nano-dollars. */
+/** Charge minus upstream cost. Amounts in nano-dollars. */
 export interface Margin {
   readonly amount: bigint;
-  /** Of the charge: `20%`, `−12%`; `–` where nothing was charged. */
+  /** Share of the charge: `20%`, `−12%`; `–` if nothing was charged. */
   readonly share: string;
   readonly isLoss: boolean;
 }
 
-/** Undefined where the cost is unknown: it is nothing that could be 0. */
+/** Undefined if the charge or the cost is unknown. */
 export function marginOf(charged: bigint | null, cost: bigint | null): Margin | undefined {
   if (charged === null || cost === null) return undefined;
   const amount = charged - cost;
@@ -16,7 +16,7 @@ export function marginOf(charged: bigint | null, cost: bigint | null): Margin | 
   return { amount, share: amount < 0n && charged > 0n ? `−${share}` : share, isLoss: amount < 0n };
 }
 
-/** `margin $35.08, 20%`, or of a loss `loss $2.10, −12%`. */
+/** `margin $35.08, 20%` or `loss $2.10, −12%`. */
 export function marginText({ amount, share, isLoss }: Margin): string {
   return `${isLoss ? 'loss' : 'margin'} ${usd(isLoss ? -amount : amount)}${share === '–' ? '' : `, ${share}`}`;
 }

@@ -1,11 +1,11 @@
-/** Names hold no comma, so that this begins none. */
+/** Names contain no commas, so no name starts with this. */
 const MARK = 'named,';
 
-/** As a part of an address these would be the form of a new thing, or lead elsewhere. */
+/** Path segments with another meaning: the creation form, and relative paths. */
 const TAKEN: ReadonlySet<string> = new Set(['new', '.', '..']);
 
-/** A name as one part of an address below `/admin`: `new` is `named,new`. */
+/** A name as a path segment below `/admin`: `new` becomes `named,new`. */
 export const addressPart = (name: string): string => (TAKEN.has(name) ? `${MARK}${name}` : encodeURIComponent(name));
 
-/** The name that such a part means. @param part decoded */
+/** Inverse of `addressPart`. @param part decoded */
 export const nameInPart = (part: string): string => (part.startsWith(MARK) ? part.slice(MARK.length) : part);

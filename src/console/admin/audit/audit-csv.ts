@@ -7,7 +7,7 @@ import { auditQuery, changesOf } from './audit-query.js';
 
 type Cells = Readonly<Record<string, (change: RecordedChange) => string>>;
 
-/** The columns, in order. Programs read them by name: they are added to, never renamed. */
+/** The columns, in order. Programs read them by name: columns may be added, never renamed. */
 const COLUMNS: Cells = {
   time: ({ at }) => at.toISOString(),
   id: ({ id }) => id,
@@ -23,12 +23,12 @@ const COLUMNS: Cells = {
 
 const PAGE_ROWS = 500;
 
-/** The changes that the log shows under an address, all of its pages, as CSV. */
+/** Exports all pages of the filtered audit log as CSV. */
 @Injectable()
 export class AuditCsv {
   constructor(private readonly reads: TimeLimitedReads) {}
 
-  /** The header line, then a piece of text for each page, newest first, read as slowly as it is consumed. */
+  /** Yields the header line, then one chunk per page, newest first. Pages are read on demand. */
   async *of({ timeZone }: Visitor, parts: AddressParts): AsyncGenerator<string, void, void> {
     yield csvLines([Object.keys(COLUMNS)]);
     const filter = changesOf(auditQuery(parts), timeZone);

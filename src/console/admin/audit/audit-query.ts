@@ -2,28 +2,28 @@ import { AUDIT_KINDS, type AuditObjectKind, type ChangeFilter } from '../../../p
 import { addDays, isDay, startOfDay } from '../../../platform/shared/index.js';
 import type { AddressParts } from '../../usage/index.js';
 
-/** What the addresses of the audit log say, but for the cursor. Empty: nothing. */
+/** Query parameters of the audit log without the cursor; empty if absent. */
 export interface AuditQuery {
   readonly who: string;
   readonly kind: AuditObjectKind | '';
-  /** The id of an object: pages of objects lead here with it. */
+  /** Object id, set by links from other pages. */
   readonly object: string;
   readonly text: string;
-  /** Days where the reader is, both within. */
+  /** Days in the viewer’s time zone, inclusive. */
   readonly from: string;
   readonly to: string;
-  /** What could not be understood, in words. */
+  /** Error message for invalid days. */
   readonly problem: string;
 }
 
 const PATH = '/admin/audit';
 const MOST_CHARACTERS = 300;
 
-/** Reads an address. What is wrong in it is left out; of the days, that is said. */
+/** Parses query parameters. Invalid ones are ignored; invalid days are reported in `problem`. */
 export function auditQuery(parts: AddressParts): AuditQuery {
   const text = (name: string): string => {
     const part = parts[name];
-    // PostgreSQL has no NUL in its texts.
+    // PostgreSQL texts cannot contain NUL.
     return (typeof part === 'string' ? part : '').replaceAll('\0', '').trim().slice(0, MOST_CHARACTERS);
   };
   return {
@@ -37,13 +37,12 @@ export function auditQuery(parts: AddressParts): AuditQuery {
 
 function daysOf(from: string, to: string): Pick<AuditQuery, 'from' | 'to' | 'problem'> {
   if ([from, to].some((day) => day !== '' && !isDay(day)))
-    return { from: '', to: '', problem: 'Enter days as year, month and day: 2026-11-20.' };
+    return { from: '', to: '', problem: 'Enter dates as YYYY-MM-DD, for example 2026-11-20.' };
   if (from !== '' && to !== '' && from > to)
-    return { from: '', to: '', problem: 'Enter a first day that is not after the last one.' };
+    return { from: '', to: '', problem: 'Enter a start date that is not after the end date.' };
   return { from, to, problem: '' };
 }
 
-/** Which changes that means. */
 export const changesOf = ({ who, kind, object, text, from, to }: AuditQuery, timeZone: string): ChangeFilter => ({
   ...(who !== '' && { who }),
   ...(kind !== '' && { kind }),
@@ -53,7 +52,7 @@ export const changesOf = ({ who, kind, object, text, from, to }: AuditQuery, tim
   ...(to !== '' && { to: startOfDay(addDays(to, 1), timeZone) }),
 });
 
-/** The address of the log with these changes; what is empty is left out. @param ending of its path: `.csv` */
+/** The URL of the log with these changes to the query; empty parameters are omitted. @param ending path suffix: `.csv` */
 export function auditAddress(
   query: AuditQuery,
   changes: Partial<AuditQuery> & { readonly before?: string; readonly after?: string } = {},

@@ -10,7 +10,7 @@ import { type AuditInput, auditPage } from './audit.view.js';
 const LIST = 'audit';
 const SIZE = 50;
 
-/** Who changed what, page by page. */
+/** `/admin/audit`: the audit log. */
 @Injectable()
 export class AuditPages {
   constructor(

@@ -3,22 +3,22 @@ import { auditAddress, type AuditQuery } from './audit-query.js';
 
 export interface AuditInput {
   readonly query: AuditQuery;
-  /** Undefined: there are so many that those of the filter could not be found in time. */
+  /** Undefined: the query timed out. */
   readonly changes: readonly RecordedChange[] | undefined;
   /** Sealed cursors. */
   readonly newer: string | undefined;
   readonly older: string | undefined;
-  /** The address had a cursor that is none of ours. */
+  /** Whether the query string has an invalid cursor. */
   readonly lost: boolean;
 }
 
 const KIND_LABELS: Readonly<Record<AuditObjectKind, string>> = {
   account: 'User',
-  key: 'Key',
+  key: 'API key',
   channel: 'Channel',
   model: 'Model',
   group: 'Group',
-  limits: 'Usual limits',
+  limits: 'Default limits',
   code: 'Redemption code',
   payment: 'Payment',
   invitation: 'Invitation',
@@ -36,10 +36,10 @@ export function auditPage({ query, changes, newer, older, lost }: AuditInput) {
     exportHref: auditAddress(query, {}, '.csv'),
     ...query,
     kinds: [
-      { value: '', label: 'Everything', selected: query.kind === '' },
+      { value: '', label: 'All types', selected: query.kind === '' },
       ...AUDIT_KINDS.map((kind) => ({ value: kind, label: KIND_LABELS[kind], selected: kind === query.kind })),
     ],
-    // Chosen by a link; nobody types it.
+    // Set by links only.
     keep: query.object === '' ? [] : [{ name: 'object', value: query.object }],
     filtersOn: [query.kind, query.from, query.to].filter((value) => value !== '').length,
     chips,
@@ -66,12 +66,12 @@ function rowOf(query: AuditQuery, { at, actor, action, object, lines, reason, ip
 }
 
 function chipsOf(query: AuditQuery, changes: AuditInput['changes']) {
-  // It is better known by its name; rows of what belongs to it have names of their own.
+  // Show the object’s name if a row has it; rows of dependent objects have other names.
   const named = changes?.find((change) => change.object.id === query.object);
   const object = query.object && (named?.object.name ?? query.object);
   const on: readonly (readonly [name: keyof typeof CLEARED, label: string, value: string])[] = [
-    ['who', 'Who', query.who],
-    ['kind', 'What', query.kind && KIND_LABELS[query.kind]],
+    ['who', 'Actor', query.who],
+    ['kind', 'Type', query.kind && KIND_LABELS[query.kind]],
     ['object', 'Object', object],
     ['text', 'Text', query.text],
     ['from', 'From', query.from],
@@ -85,13 +85,13 @@ function chipsOf(query: AuditQuery, changes: AuditInput['changes']) {
 function emptiness(query: AuditQuery, filtered: boolean) {
   if (filtered)
     return {
-      title: 'No change matches these filters',
-      text: 'Take one of them away to see more.',
+      title: 'No changes match these filters',
+      text: 'Change or clear the filters.',
       action: { href: auditAddress(query, CLEARED), label: 'Clear filters' },
     };
   return {
-    title: 'Nothing has been changed yet',
-    text: 'Every change that an operator makes appears here, with who made it, from where, and what it was before.',
-    action: { href: '/admin', label: 'Open the overview' },
+    title: 'No changes yet',
+    text: 'Changes appear here with their actor, IP address and previous values.',
+    action: { href: '/admin', label: 'Open overview' },
   };
 }

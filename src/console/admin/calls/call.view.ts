@@ -4,7 +4,7 @@ import { marginOf, marginText } from '../margin.js';
 
 const PATH = '/admin/calls';
 
-/** A call as operators see it: its page, who made it, where it went, and what that cost. */
+/** Call details for administrators: adds the user, the attempts and their costs. */
 export function callOfAll(details: CallDetails, background: CallBackground | undefined, now: Date, timeZone: string) {
   const { call, attempts } = details;
   const cost = background?.upstreamCost ?? null;
@@ -25,10 +25,9 @@ export function callOfAll(details: CallDetails, background: CallBackground | und
 function costNote(charged: bigint | null, cost: bigint | null, attempts: number): string {
   const margin = marginOf(charged, cost);
   if (margin !== undefined) return marginText(margin);
-  return attempts === 0 ? 'nothing was sent upstream' : 'unknown: an attempt has no known cost';
+  return attempts === 0 ? 'nothing was sent upstream' : 'unknown for at least one attempt';
 }
 
-/** An attempt as a row. */
 function tried(attempt: CallAttempt) {
   const { ordinal, channel, credential, upstreamModel, upstreamStatus, outcome, reason, durationMs } = attempt;
   const succeeded = outcome === 'succeeded';

@@ -4,7 +4,7 @@ import { UsageExport } from '../../../usage/index.js';
 import { type AddressParts, AllCallsReader, filterOf, usageQuery } from '../../usage/index.js';
 import type { Visitor } from '../../../auth/index.js';
 
-/** The calls that the operators' log shows under an address, all of its pages, as CSV. */
+/** Exports all pages of the filtered call log as CSV. */
 @Injectable()
 export class CallsCsv {
   constructor(

@@ -10,15 +10,15 @@ import { type CallsInput, callsPage } from './calls.view.js';
 const PATH = '/admin/calls';
 
 const MISSING = new Page('admin/calls-missing', {
-  title: 'No call has this ID',
+  title: 'Call not found',
   status: 404,
   data: {
-    crumbs: [{ href: PATH, label: 'Calls' }, { label: 'Unknown' }],
+    crumbs: [{ href: PATH, label: 'Calls' }, { label: 'Not found' }],
     action: { href: PATH, label: 'Show all calls' },
   },
 });
 
-/** The pages of everybody's log and of one call in it. */
+/** The call log of all users, and call details. */
 @Injectable()
 export class CallsPages {
   constructor(
@@ -39,7 +39,7 @@ export class CallsPages {
     try {
       const [list, figures, opened] = await Promise.all([
         this.calls.page(filter, start, query.size),
-        // A page is read from an index, its charts from every call of the filter: it does without them.
+        // Rows come from an index, charts from all matching calls: the page works without charts.
         this.calls.figures(filter, timeZone, query.by || undefined),
         entry.open === undefined ? undefined : this.find(entry.open),
       ]);
@@ -57,7 +57,7 @@ export class CallsPages {
     if (details === undefined) return MISSING;
     const background = await this.calls.background(details.call);
     const data = callOfAll(details, background, this.clock.date(), timeZone);
-    return new Page('admin/calls-call', { title: `Call of ${details.call.model || id}`, data });
+    return new Page('admin/calls-call', { title: `Call to ${details.call.model || id}`, data });
   }
 
   private page(input: CallsInput, status?: number): Page {

@@ -10,15 +10,14 @@ import {
 import { exactUsd } from '../../../platform/format/index.js';
 import { marginOf } from '../margin.js';
 
-/** Everything that a page of everybody's log is made of. */
 export interface CallsInput {
   readonly query: UsageQuery;
   readonly entry: LogEntry;
-  /** The address had a cursor that is none of ours. */
+  /** Whether the query string has an invalid cursor. */
   readonly lost: boolean;
-  /** Undefined: there are so many calls that not even a page of them was found in time. */
+  /** Undefined: the query timed out. */
   readonly list: AllCallsPage | undefined;
-  /** Undefined: they could not be added up in time. */
+  /** Undefined: the aggregation timed out. */
   readonly figures: LogFigures | undefined;
   readonly opened: CallDetails | undefined;
   /** Sealed cursors. */
@@ -28,7 +27,7 @@ export interface CallsInput {
 
 const NO_CHOICES = { models: [], groups: [], channels: [], keys: [] };
 
-/** The users' log, with what only operators see of each call. */
+/** The usage logs with the columns for administrators. */
 export function callsPage({ list, newer, older, ...input }: CallsInput) {
   const { query } = input;
   const calls = list?.page.calls ?? [];
@@ -42,7 +41,6 @@ export function callsPage({ list, newer, older, ...input }: CallsInput) {
       ...row,
       ...operatorsPart(query, byId.get(row.id), list?.backgrounds.get(row.id)),
     })),
-    // It is said in their place.
     chartsTooLarge: list !== undefined && input.figures === undefined,
     tooLarge: list === undefined,
     shorter: logAddress(query, { range: '24h' }),
@@ -50,7 +48,7 @@ export function callsPage({ list, newer, older, ...input }: CallsInput) {
   };
 }
 
-/** What of a row its owner does not see, but for what the call was charged. */
+/** Columns that users do not see. */
 function operatorsPart(query: UsageQuery, call: LoggedCall | undefined, background: CallBackground | undefined) {
   if (call === undefined || background === undefined) return {};
   const { account, accountId, upstreamStatus, upstreamCost } = background;
@@ -59,7 +57,7 @@ function operatorsPart(query: UsageQuery, call: LoggedCall | undefined, backgrou
     accountHref: logAddress(query, { user: account || accountId }),
     channel: call.channel,
     upstreamStatus,
-    // An open call costs nothing yet that could be told.
+    // The cost of a running call is not known yet.
     costText: call.cost === null ? '' : costText(call.cost, upstreamCost),
     isLoss: marginOf(call.cost, upstreamCost)?.isLoss === true,
   };
@@ -79,15 +77,15 @@ interface Emptiness {
   readonly action: { readonly href: string; readonly label: string };
 }
 
-/** In the words of whoever looks at everybody's calls. */
+/** Empty states for administrators. */
 function emptiness({ request, user }: UsageQuery, { title, text, action }: Emptiness): Emptiness {
   if (request !== '') return { title: 'No call has this ID', text, action };
   if (user !== '')
-    return { title, text: `No call of “${user}” matches: the address must be that of an account, whole.`, action };
+    return { title, text: `No calls by “${user}” match. Enter the full email address of an account.`, action };
   if (title !== 'No calls yet') return { title, text, action };
   return {
     title,
-    text: 'The first call of anybody appears here, with its channel, what it was charged and what it cost.',
-    action: { href: '/admin/routing', label: 'Try where a call would go' },
+    text: 'Calls by all users appear here, with their channel, charge and cost.',
+    action: { href: '/admin/routing', label: 'Open routing dry run' },
   };
 }

@@ -11,10 +11,10 @@ import { ChannelView } from './channel-view.js';
 import { withAdopted, withCredential, withFlagsApart, withoutCredential, withoutRow, withRow } from './form-rows.js';
 import { rowsIn } from './model-rows.js';
 
-/** What a button of the form asks of the upstream. */
+/** Buttons that query the upstream. */
 type Question = 'check' | 'models';
 
-/** The buttons of a channel's form that save nothing. */
+/** The buttons of the channel form that do not save. */
 @Injectable()
 export class ChannelActions {
   constructor(
@@ -24,7 +24,7 @@ export class ChannelActions {
     private readonly view: ChannelView,
   ) {}
 
-  /** Undefined when it is to be saved. @param id undefined for a new one */
+  /** Undefined if the form is to be saved. @param id undefined for a new channel */
   async answer(visitor: Visitor, body: FormBody, id: string | undefined): Promise<Page | undefined> {
     const [act = '', number = ''] = String(body['_act'] ?? '').split(':');
     switch (act) {
@@ -51,7 +51,7 @@ export class ChannelActions {
   private async ask(question: Question, visitor: Visitor, body: FormBody, id: string | undefined): Promise<Page> {
     const stored = await this.forms.storedFor(body, id);
     const form = Form.read(ChannelForm, withFlagsApart(body));
-    // Neither is needed to find out whether an upstream answers.
+    // The name is not needed to query the upstream.
     delete form.faults['name'];
     const answer = await form.attempt(async (value) => {
       const edited = editedFrom(value, body, stored, id);
@@ -77,6 +77,6 @@ export class ChannelActions {
     if (question === 'models') return { offered: await this.questions.models(edited, names) };
     const chosen = names.find((name) => name === body['_checkModel']) ?? names[0];
     if (chosen !== undefined) return { check: await this.questions.check(edited, chosen) };
-    throw new RefusedEntries([{ path: 'channels[0].models', message: 'needs a model that the check can ask for' }]);
+    throw new RefusedEntries([{ path: 'channels[0].models', message: 'needs at least one model to check' }]);
   }
 }

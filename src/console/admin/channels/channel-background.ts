@@ -4,15 +4,15 @@ import { ChannelDesk, type ChannelRecord } from '../../../catalog/channels/index
 import { RangeTooLarge, TimeLimitedReads } from '../../../usage/index.js';
 import { percent } from '../../../platform/format/index.js';
 
-/** What the page of a stored channel tells of it that its form does not hold. */
+/** What the page of a stored channel shows besides its form. */
 interface Background {
-  /** `60% of tier 1 today`; undefined where it takes no calls. */
+  /** `60% of tier 1`; undefined if the channel receives no calls. */
   readonly share: string | undefined;
-  /** By whom and when it was changed last, if anybody ever did. */
+  /** The last recorded change, if any. */
   readonly lastChange: { readonly at: Date; readonly who: string } | undefined;
 }
 
-/** More time is not spent on what stands in one line. */
+/** The last change is optional, so the timeout is short. */
 const READ_LIMIT_MS = 1000;
 
 @Injectable()
@@ -42,5 +42,5 @@ export class ChannelBackground {
 function shareOf({ enabled, tier, weight }: ChannelRecord, all: readonly ChannelRecord[]): string | undefined {
   const others = all.filter((one) => one.enabled && one.tier === tier);
   const sum = others.reduce((weights, other) => weights + other.weight, 0);
-  return !enabled || sum === 0 ? undefined : `${percent(weight, sum)} of tier ${tier} today`;
+  return !enabled || sum === 0 ? undefined : `${percent(weight, sum)} of tier ${tier}`;
 }

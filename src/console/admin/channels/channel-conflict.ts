@@ -5,24 +5,24 @@ import { FIELD_LABELS } from './channel-labels.js';
 import { flagsFrom } from './flag-controls.js';
 import { valuesOf } from './channel-values.js';
 
-/** What a channel says now and what somebody has typed, where they are not the same; of credentials no more than that. */
+/** Differences between stored and typed values. Credentials are compared without showing them. */
 export function differencesOf(stored: ChannelRecord, typed: FormBody, body: FormBody): readonly Difference[] {
   const now = valuesOf(stored);
   const fields = differencesBetween(FIELD_LABELS, now, typed, shown);
   const flags = { label: 'Flags', now: flagText(stored.flags), yours: flagText(flagsFrom(stored.flags, body)) };
   const held = { label: 'Credentials', now: shownList(now['held']), yours: shownList(typed['held']) };
   const credentials =
-    held.now === held.yours ? [] : [{ ...held, now: 'others than when you began', yours: 'as above' }];
+    held.now === held.yours ? [] : [{ ...held, now: 'changed since you opened the page', yours: 'as entered' }];
   const others = [flags, ...costsOf(stored, now, typed)].filter((field) => field.now !== field.yours);
   return [...fields, ...others, ...credentials];
 }
 
-/** Of the models that both have. */
+/** For models in both versions. */
 function costsOf(stored: ChannelRecord, now: FormBody, typed: FormBody): readonly Difference[] {
   const yours = costTexts(typed, stored);
   return [...costTexts(now, stored)].flatMap(([model, text]) => {
     const other = yours.get(model);
-    return other === undefined ? [] : [{ label: `What ${model} costs`, now: text, yours: other }];
+    return other === undefined ? [] : [{ label: `Cost of ${model}`, now: text, yours: other }];
   });
 }
 

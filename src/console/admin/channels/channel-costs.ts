@@ -15,23 +15,23 @@ import {
 } from './cost-columns.js';
 import { servedIn } from './model-rows.js';
 
-/** A model's costs as their template shows them. */
+/** The view of a model's cost. */
 interface CostRow {
   readonly number: number;
   readonly model: string;
-  /** What they are, in short. */
+  /** Summary of the cost. */
   readonly text: string;
-  /** Tiers or fees, for which the form has no fields: they stay unless they are to be forgotten. */
+  /** The cost has tiers or fees, which the form cannot edit: it is kept unless removed. */
   readonly isKept: boolean;
   readonly isForgotten: boolean;
   readonly isOpen: boolean;
   readonly fields: readonly (CostColumn & { readonly id: string; readonly value: string; readonly isShare: boolean })[];
 }
 
-/** The id of a model's field. @param number of the model among those that the form names, from 1 on */
+/** The id of a model's field. @param number of the model in the form, starting at 1 */
 export const costId = (number: number, name: string): string => `cost-${number}-${name}`;
 
-/** What stands in the form of a stored channel. */
+/** Cost fields of a stored channel. */
 export function costValues({ costs, models }: Pick<ChannelRecord, 'costs' | 'models'>): FormBody {
   const rows = Object.keys(models).flatMap((model) => {
     const typed = costAsTyped(costs, model);
@@ -42,8 +42,8 @@ export function costValues({ costs, models }: Pick<ChannelRecord, 'costs' | 'mod
 }
 
 /**
- * The costs that a form asks for, as the catalog file would say them. Of a model that it has no row for, what is stored
- * stays; a model that the channel does not serve has none.
+ * The costs of a form as catalog file entries. Models without a row keep their stored cost; models that the channel does
+ * not serve have none.
  */
 export function costsIn(form: ChannelForm, served: readonly string[], stored?: ChannelRecord): object {
   const typed = typedCosts(form);
@@ -56,7 +56,7 @@ export function costsIn(form: ChannelForm, served: readonly string[], stored?: C
   return Object.fromEntries(entries.filter(([, cost]) => cost !== undefined));
 }
 
-/** The rows of a form, one for each model that it names. */
+/** One row per model of the form. */
 export function costRows(form: Form<ChannelForm>, stored: ChannelRecord | undefined): readonly CostRow[] {
   const typed = typedCosts(form.values);
   const forgotten = textsOf(form.values, 'costForgotten');
@@ -80,7 +80,7 @@ export function costRows(form: Form<ChannelForm>, stored: ChannelRecord | undefi
   });
 }
 
-/** What two people have said of the same models, by model and in short. */
+/** Cost summaries by model, to compare conflicting changes. */
 export const costTexts = (values: FormBody, stored: ChannelRecord): ReadonlyMap<string, string> => {
   const typed = typedCosts(values);
   const forgotten = textsOf(values, 'costForgotten');
@@ -93,7 +93,7 @@ export const costTexts = (values: FormBody, stored: ChannelRecord): ReadonlyMap<
   );
 };
 
-/** What is typed as both is refused by the catalog file's own checks. */
+/** A share together with prices is rejected by the catalog file's checks. */
 function entryOf(typed: TypedCost): unknown {
   const given = Object.entries(typed).flatMap(([name, text]) => {
     const decimal = optionalDecimal(text);

@@ -12,13 +12,13 @@ class ConfirmForm extends ConfirmedForm {
 
 interface Found {
   readonly channel: ChannelRecord;
-  /** Attempts of the last 24 hours; undefined when nobody can say. */
+  /** Attempts in the last 24 hours; undefined: the query timed out. */
   readonly used: number | undefined;
 }
 
 /**
- * `/admin/channels/:id/delete`: asks first, and more so when calls go there. Its credentials go with it, so a recent
- * sign-in is asked for as on its own page.
+ * `/admin/channels/:id/delete`: the name must be typed if the channel is in use. Requires a recent sign-in, since the
+ * credentials are erased.
  */
 @Injectable()
 export class ChannelDeletePages {
@@ -36,15 +36,14 @@ export class ChannelDeletePages {
     const found = await this.find(id);
     const form = Form.read(ConfirmForm, body);
     const { name } = found.channel;
-    if (found.used !== 0 && form.value?.confirm.trim() !== name)
-      form.refuse('confirm', `Type the name of the channel, ${name}, to delete it.`);
+    if (found.used !== 0 && form.value?.confirm.trim() !== name) form.refuse('confirm', `Enter ${name} to confirm.`);
     const done = await form.attempt(async ({ password }) => {
       await this.recent.confirm(visitor, password);
       await this.desk.delete(id);
       return true;
     });
     if (done !== true) return this.page(visitor, found, form);
-    const text = 'Calls in progress finish first; no other one goes there. What calls say of it stays.';
+    const text = 'In-flight requests will finish. No new requests are routed here.';
     return new Redirect('/admin/channels', { tone: 'ok', title: `Channel “${name}” deleted`, text });
   }
 

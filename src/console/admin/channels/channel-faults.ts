@@ -6,13 +6,13 @@ import type { ChannelForm } from './channel-form.js';
 
 type Field = keyof ChannelForm;
 
-/** By the fields of the catalog file, those of the form, and what they are called there. */
+/** Form fields and their names in error messages, by field of the catalog file. */
 const FIELDS: Readonly<Record<string, readonly [Field | 'flags' | 'costs', string]>> = {
   name: ['name', 'The name'],
   protocol: ['protocol', 'The protocol'],
-  base_url: ['baseUrl', 'The base address'],
+  base_url: ['baseUrl', 'The base URL'],
   auth: ['authHeader', 'The header'],
-  query: ['query', 'The query'],
+  query: ['query', 'The query parameters'],
   headers: ['headers', 'The headers'],
   credentials: ['secret', 'The list of credentials'],
   models: ['public', 'The list of models'],
@@ -20,22 +20,22 @@ const FIELDS: Readonly<Record<string, readonly [Field | 'flags' | 'costs', strin
   groups: ['groups', 'The list of groups'],
   tier: ['tier', 'The tier'],
   weight: ['weight', 'The weight'],
-  max_concurrency: ['maxConcurrency', 'The number of calls at once'],
-  'timeouts.connect_ms': ['connectMs', 'The time to connect'],
-  'timeouts.first_event_ms': ['firstEventMs', 'The time to the first token'],
-  'timeouts.idle_ms': ['idleMs', 'The time between two tokens'],
-  'timeouts.total_ms': ['totalMs', 'The time of a call'],
+  max_concurrency: ['maxConcurrency', 'The limit of concurrent calls'],
+  'timeouts.connect_ms': ['connectMs', 'The connect timeout'],
+  'timeouts.first_event_ms': ['firstEventMs', 'The first-token timeout'],
+  'timeouts.idle_ms': ['idleMs', 'The idle timeout'],
+  'timeouts.total_ms': ['totalMs', 'The total timeout'],
   flags: ['flags', 'A flag'],
 };
 
-/** The ids of controls that are not called by their field. */
+/** Control ids that differ from the field name. */
 export const CONTROL_IDS: Readonly<Record<string, string>> = {
   secret: 'secret-1',
   public: 'public-1',
   flags: 'flags',
 };
 
-/** Puts each fault of the catalog file beside the field that it is in. */
+/** Adds catalog file errors to the form fields. */
 export function refuse(form: Form<ChannelForm>, faults: readonly Fault[]): void {
   for (const { path, message } of faults) {
     const field = path.replace(/^channels\[0\]\.?/, '');

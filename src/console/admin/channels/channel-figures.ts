@@ -7,20 +7,20 @@ const HOURS = 24;
 const HOUR_MS = 3_600_000;
 const READ_LIMIT_MS = 3000;
 
-/** What a channel was asked within the last 24 hours. */
+/** Statistics of a channel for the last 24 hours. */
 export interface ChannelFigures {
-  /** Attempts that say something of the upstream. */
+  /** Attempts whose outcome the upstream is responsible for. */
   readonly judged: number;
-  /** Of these, the share that succeeded: 0 to 1. */
+  /** Share of these that succeeded, 0 to 1. */
   readonly success: number;
-  /** Median; undefined when no token came. */
+  /** Median; undefined if there were no tokens. */
   readonly firstTokenMs: number | undefined;
   readonly strip: Strip;
 }
 
 interface Row {
   readonly channel: string;
-  /** Null for all hours together. */
+  /** Null for the total. */
   readonly hour: Date | null;
   readonly judged: number;
   readonly succeeded: number;
@@ -28,8 +28,7 @@ interface Row {
 }
 
 /**
- * What fails for the client's own fault, or because it left, says nothing of the upstream. `attempts` is read by the time
- * that it is indexed by.
+ * Excludes failures caused by the client, including disconnects. Uses the index on `created_at`.
  */
 const READ = `
   SELECT channel, hour, count(*)::integer AS judged, (count(*) FILTER (WHERE outcome = 'succeeded'))::integer AS succeeded,
@@ -41,7 +40,7 @@ const READ = `
                                  'model_not_found', 'request_too_large', 'insufficient_quota')) AS attempts
    GROUP BY GROUPING SETS ((channel, hour), (channel))`;
 
-/** The last 24 hours of channels, from the attempts that calls made with them. */
+/** Reads channel statistics for the last 24 hours from call attempts. */
 @Injectable()
 export class ChannelFiguresReader {
   constructor(
@@ -50,8 +49,8 @@ export class ChannelFiguresReader {
   ) {}
 
   /**
-   * By the name that attempts stand under, those of programs whose clocks are ahead too. Undefined when it takes too long: a
-   * list of channels is of use without them.
+   * By channel name at the time of the attempt; includes processes whose clocks are ahead. Undefined if the query times out:
+   * pages work without statistics.
    */
   async lastDay(): Promise<ReadonlyMap<string, ChannelRows> | undefined> {
     const nowMs = this.clock.now();
@@ -67,7 +66,7 @@ export class ChannelFiguresReader {
     }
   }
 
-  /** What stands under several names, because the channel was renamed, added up. Undefined when there is nothing. */
+  /** Combines the rows of all names of a renamed channel. Undefined if there are no attempts. */
   figuresOf(rows: readonly ChannelRows[]): ChannelFigures | undefined {
     const total = rows.flatMap((one) => one.total ?? []);
     const judged = total.reduce((sum, row) => sum + row.judged, 0);
@@ -83,7 +82,7 @@ export class ChannelFiguresReader {
   }
 }
 
-/** What was read of one name. */
+/** The rows of one channel name. */
 export class ChannelRows {
   constructor(private readonly rows: readonly Row[]) {}
 

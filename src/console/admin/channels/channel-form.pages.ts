@@ -10,10 +10,10 @@ import { editedFrom, newValues, valuesOf } from './channel-values.js';
 import { ChannelView } from './channel-view.js';
 import { shownOf, withFlagsApart } from './form-rows.js';
 
-/** Where a channel begins that is to be like no other. */
+/** Preselected in an empty form. */
 const FIRST_PROTOCOL = 'chat-completions';
 
-/** The form of a new channel and of one that there is: shown, and saved. */
+/** The form of a new or existing channel. */
 @Injectable()
 export class ChannelFormPages {
   constructor(
@@ -23,7 +23,7 @@ export class ChannelFormPages {
     private readonly view: ChannelView,
   ) {}
 
-  /** @param from the id of the channel that it is to be like; its credentials are its own */
+  /** @param from the id of the channel to duplicate; credentials are not copied */
   async newChannel(visitor: Visitor, from?: string): Promise<Page> {
     const like = from === undefined ? undefined : await this.desk.find(from);
     const values = like && { ...valuesOf(like), name: `${like.name} copy`, held: [''], revision: '' };
@@ -39,13 +39,13 @@ export class ChannelFormPages {
     return this.view.page(visitor, { form: Form.empty<ChannelForm>(valuesOf(stored)), stored, isNew: false });
   }
 
-  /** What was typed, with or without what is wrong with it, and nothing done. */
+  /** Shows the typed values again without validating or saving. */
   async again(visitor: Visitor, body: FormBody, id: string | undefined): Promise<Page> {
     const stored = await this.storedFor(body, id);
     return this.view.page(visitor, { form: Form.empty(shownOf(body)), body, stored, isNew: id === undefined });
   }
 
-  /** The id of what was made, or a page that says why nothing was. */
+  /** The id of the new channel, or the form with errors. */
   async create(visitor: Visitor, body: FormBody): Promise<{ readonly id: string } | Page> {
     const like = await this.storedFor(body, undefined);
     const form = Form.read(ChannelForm, withFlagsApart(body));
@@ -66,13 +66,13 @@ export class ChannelFormPages {
     }
   }
 
-  /** A form that says what it is to be like, or is to change. */
+  /** The channel that the form edits or duplicates. */
   storedFor({ _from: from }: FormBody, id: string | undefined): Promise<ChannelRecord> | undefined {
     const wanted = id ?? from;
     return typeof wanted === 'string' && wanted !== '' ? this.desk.find(wanted) : undefined;
   }
 
-  /** Undefined when the form was refused. @throws ChangedMeanwhile */
+  /** Undefined if the form was rejected. @throws ChangedMeanwhile */
   private attempt(
     visitor: Visitor,
     form: Form<ChannelForm>,
@@ -93,7 +93,7 @@ export class ChannelFormPages {
     });
   }
 
-  /** Saved over somebody else's change: shows both and asks again, now about what there is. */
+  /** Shows conflicting changes next to the typed values, for another attempt. */
   private async conflict(visitor: Visitor, id: string, typed: Form<ChannelForm>, body: FormBody): Promise<Page> {
     const stored = await this.desk.find(id);
     const differences = differencesOf(stored, typed.values, body);
@@ -106,5 +106,5 @@ export class ChannelFormPages {
 const told = ({ value }: Form<ChannelForm>, changes: number): Flash => ({
   tone: 'ok',
   title: `Channel “${value?.name.trim() ?? ''}” saved`,
-  text: changes === 0 ? 'Nothing was different.' : 'Calls follow within a second.',
+  text: changes === 0 ? 'No changes to save.' : 'Changes take effect within a second.',
 });

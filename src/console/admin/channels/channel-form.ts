@@ -4,23 +4,24 @@ import { IsCount } from '../../web/index.js';
 
 const DAY_MS = 86_400_000;
 
-/** A field that may come several times: a list, however often it came. */
+/** A repeatable field; always a list. */
 const Several = (): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value : [value ?? []].flat()));
 
-const Texts = (): PropertyDecorator => IsString({ each: true, message: 'Open the page again: it was not complete.' });
+const Texts = (): PropertyDecorator =>
+  IsString({ each: true, message: 'This form is incomplete. Reload the page and try again.' });
 
 const Milliseconds = (): PropertyDecorator =>
-  IsCount({ message: 'Enter milliseconds, 1 or more, or leave it empty for what is usual.', least: 1, most: DAY_MS });
+  IsCount({ message: 'Enter 1 or more milliseconds, or leave empty for the default.', least: 1, most: DAY_MS });
 
-/** One `name=value`, or whatever stands between, on each line. */
+/** One name, separator and value per line. */
 const Pairs = (separator: string): PropertyDecorator =>
   ValidateBy(
     {
       name: 'arePairs',
       validator: { validate: (value) => typeof value === 'string' && oddLine(value, separator) === undefined },
     },
-    { message: `Enter a name, “${separator}” and a value on each line.` },
+    { message: `Enter one name, “${separator}” and value per line.` },
   );
 
 const linesOf = (text: string): readonly string[] =>
@@ -32,7 +33,7 @@ const linesOf = (text: string): readonly string[] =>
 const oddLine = (text: string, separator: string): string | undefined =>
   linesOf(text).find((line) => line.indexOf(separator) < 1);
 
-/** What was typed as pairs; of a name that stands there twice the last one. */
+/** Parses pairs; the last one wins if a name is repeated. */
 export const pairsIn = (text: string, separator: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     linesOf(text).map((line) => {
@@ -41,10 +42,10 @@ export const pairsIn = (text: string, separator: string): Readonly<Record<string
     }),
   );
 
-/** Where the credential goes. `usual`: where upstreams of the protocol look for it. */
+/** How the credential is sent. `usual`: the protocol's default. */
 export const AUTH_FORMS = ['usual', 'bearer', 'header', 'none'] as const;
 
-/** A channel as it is typed; each field is always there. Its flags are fields of the page's own. */
+/** A channel as typed; no field is ever undefined. Flags are separate fields of the page. */
 export class ChannelForm {
   @Matches(/^\s*[^\p{Cc}]{0,199}[^\p{Cc}\s]\s*$/u, { message: 'Enter a name of 1 to 200 characters.' })
   readonly name: string = '';
@@ -52,13 +53,13 @@ export class ChannelForm {
   @IsString()
   readonly protocol: string = '';
 
-  @Matches(/\S/, { message: 'Enter the address, such as https://api.example.com/v1.' })
+  @Matches(/\S/, { message: 'Enter a URL, such as https://api.example.com/v1.' })
   readonly baseUrl: string = '';
 
-  @IsIn(AUTH_FORMS, { message: 'Choose where the credential goes.' })
+  @IsIn(AUTH_FORMS, { message: 'Choose an authentication method.' })
   readonly auth: string = 'usual';
 
-  /** Of auth `header`. */
+  /** For auth `header`. */
   @IsString()
   readonly authHeader: string = '';
 
@@ -68,17 +69,17 @@ export class ChannelForm {
   @Pairs(':')
   readonly headers: string = '';
 
-  /** Row by row with `secret`: the reference of a credential that is stored, or nothing. */
+  /** Parallel to `secret`: the reference of a stored credential, or empty. */
   @Several()
   @Texts()
   readonly held: readonly string[] = [];
 
-  /** What takes its place, or a new one; empty: keeps what is stored. */
+  /** A new or replacing secret; empty: keeps the stored one. */
   @Several()
   @Texts()
   readonly secret: readonly string[] = [];
 
-  /** Row by row with `upstream`; rows with both empty count for nothing. */
+  /** Parallel to `upstream`; rows with both empty are ignored. */
   @Several()
   @Texts()
   readonly public: readonly string[] = [];
@@ -87,7 +88,7 @@ export class ChannelForm {
   @Texts()
   readonly upstream: readonly string[] = [];
 
-  /** Models, row by row with what their upstream charges: a share of the price, or prices, or nothing that is known. */
+  /** Models, parallel to the cost fields below: a share of the price, or prices, or empty if unknown. */
   @Several()
   @Texts()
   readonly costModel: readonly string[] = [];
@@ -116,7 +117,7 @@ export class ChannelForm {
   @Texts()
   readonly costWrite1h: readonly string[] = [];
 
-  /** Models without such a row, whose costs are to be unknown from now on. */
+  /** Models without a cost row whose stored cost is removed. */
   @Several()
   @Texts()
   readonly costForgotten: readonly string[] = [];
@@ -131,7 +132,7 @@ export class ChannelForm {
   @IsCount({ message: 'Enter a whole number from 0 to 1,000,000.', least: 0, most: 1_000_000 })
   readonly weight: string = '';
 
-  @IsCount({ message: 'Enter 1 or more, or leave it empty for no limit.', least: 1, most: 1_000_000 })
+  @IsCount({ message: 'Enter a whole number of 1 or more, or leave empty for no limit.', least: 1, most: 1_000_000 })
   readonly maxConcurrency: string = '';
 
   @Milliseconds()
@@ -146,7 +147,7 @@ export class ChannelForm {
   @Milliseconds()
   readonly totalMs: string = '';
 
-  /** Of the channel when the page was opened; empty for a new one. */
+  /** Revision that the form was opened with; empty for a new channel. */
   @IsString()
   readonly revision: string = '';
 
@@ -154,7 +155,6 @@ export class ChannelForm {
   readonly password: string = '';
 }
 
-/** Rows of models as they are typed, also where the form is refused. */
 export interface ModelRow {
   readonly public: string;
   readonly upstream: string;

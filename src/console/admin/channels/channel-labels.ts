@@ -4,36 +4,36 @@ import type { ChannelForm } from './channel-form.js';
 import { COST_COLUMNS } from './cost-columns.js';
 import { servedIn } from './model-rows.js';
 
-/** What the fields of a channel's form are called, by their names. */
+/** Labels of the channel form's fields, by name. */
 export const FIELD_LABELS: Readonly<Record<string, string>> = {
   name: 'Name',
   protocol: 'Protocol',
-  baseUrl: 'Base address',
-  auth: 'Credential goes',
-  authHeader: 'Header',
-  query: 'Query',
-  headers: 'Headers',
+  baseUrl: 'Base URL',
+  auth: 'Authentication',
+  authHeader: 'Header name',
+  query: 'Query parameters',
+  headers: 'Request headers',
   public: 'Public names',
   upstream: 'Upstream names',
   groups: 'Groups',
   tier: 'Tier',
   weight: 'Weight',
-  maxConcurrency: 'Calls at once',
+  maxConcurrency: 'Concurrent calls',
   connectMs: 'Connect timeout',
   firstEventMs: 'First-token timeout',
-  idleMs: 'Longest pause within an answer',
-  totalMs: 'Longest call',
+  idleMs: 'Idle timeout',
+  totalMs: 'Total timeout',
 };
 
-/** Fields that two people cannot have set to different values, or not field by field. */
+/** Fields that are not compared when changes conflict. */
 const OTHER_LABELS: Readonly<Record<string, string>> = {
   secret: 'Credentials',
   flags: 'Flags',
-  costs: 'What the upstream charges',
+  costs: 'Upstream costs',
   password: 'Your password',
 };
 
-/** The fields of a form that were refused, as they are called on its page. */
+/** Labels of the fields with errors. */
 export function refusedLabels(form: Form<ChannelForm>): string {
   const costs = servedIn(form.values).flatMap((model, index) =>
     COST_COLUMNS.map(({ name, label }): [string, string] => [costId(index + 1, name), `${label} of ${model}`]),

@@ -18,7 +18,7 @@ interface Found {
   readonly state: ChannelState;
 }
 
-/** `/admin/channels`: all of them, narrowed by the address. */
+/** `/admin/channels`: the channel list, filtered by query parameters. */
 @Injectable()
 export class ChannelListPages {
   constructor(
@@ -41,7 +41,7 @@ export class ChannelListPages {
         tooSlow: attempts === undefined,
         text: filter.text,
         protocols: filterOptions(
-          [['', 'Any'], ...protocols.map((id) => [id, dialectNames(id).name] as const)],
+          [['', 'Any protocol'], ...protocols.map((id) => [id, dialectNames(id).name] as const)],
           filter.protocol,
         ),
         states: filterOptions([['', 'Any state'], ...Object.entries(STATE_LABELS)], filter.state),
@@ -72,7 +72,7 @@ export class ChannelListPages {
 
 const ACTIONS = {
   newModel: { href: '/admin/models/new', label: 'New model', icon: 'box' },
-  firstChannel: { href: '/admin/channels/new', label: 'Add the first channel', icon: 'plus' },
+  firstChannel: { href: '/admin/channels/new', label: 'Add channel', icon: 'plus' },
   all: { href: '/admin/channels', label: 'Clear filters' },
 };
 
@@ -82,7 +82,7 @@ const filterOf = (query: ListQuery): Filter => ({
   state: textIn(query, 's') ?? '',
 });
 
-/** By its name, an address, or a model. */
+/** Matches name, URL and models. */
 function isMeant({ channel, state }: Found, filter: Filter): boolean {
   const { name, baseUrl, models, protocol } = channel;
   const words = [name, baseUrl, ...Object.keys(models), ...Object.values(models).flat()].join('\n').toLowerCase();

@@ -16,7 +16,7 @@ import { ChannelStates } from './channel-states.js';
 import { ChannelView } from './channel-view.js';
 import { ChannelsController } from './channels.controller.js';
 
-/** The pages of channels: how they are, how they are changed under the rules of the catalog file, and asked before that. */
+/** Channel pages: state, editing by the rules of the catalog file, and upstream checks. */
 @Module({
   imports: [AccessModule, CatalogModule, ChannelsModule, RelayModule, UsageModule],
   controllers: [ChannelsController, ChannelController],

@@ -4,10 +4,10 @@ import { AdapterRegistry, type CheckResult, UpstreamQuestions } from '../../../r
 import { AppError, Clock } from '../../../platform/shared/index.js';
 import { count } from '../../../platform/format/index.js';
 
-/** More of an upstream's models are not offered on one page. */
+/** Limit of upstream models offered on a page. */
 const MOST_MODELS = 500;
 
-/** What an upstream said to a check, as its page shows it. */
+/** The view of an upstream check. */
 export interface CheckView {
   readonly tone: 'ok' | 'bad';
   readonly title: string;
@@ -15,15 +15,15 @@ export interface CheckView {
   readonly at: Date;
 }
 
-/** What an upstream says that it has, of what the form does not name already. */
+/** Upstream models that the form does not have yet. */
 export interface OfferedNames {
   readonly names: readonly string[];
-  /** How many it has. */
+  /** Number of all upstream models. */
   readonly all: number;
   readonly fault?: string;
 }
 
-/** Asks an upstream with what stands on a page. Nothing is saved. */
+/** Queries an upstream with unsaved form values. */
 @Injectable()
 export class ChannelQuestions {
   constructor(
@@ -33,7 +33,7 @@ export class ChannelQuestions {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws RefusedEntries where what it takes to reach the upstream is wrong */
+  /** @throws RefusedEntries if a value needed to reach the upstream is invalid */
   async check(edited: EditedChannel, model: string): Promise<CheckView> {
     const channel = await this.drafts.draft(edited, this.adapters.usualAuth);
     return viewOf(await this.questions.check(channel, model), model, this.clock.date());
@@ -57,10 +57,10 @@ function viewOf(
   at: Date,
 ): CheckView {
   const took = `${count(durationMs)} ms`;
-  if (!answered) return { tone: 'bad', title: `No answer from ${model} after ${took}`, text: `${message}.`, at };
+  if (!answered) return { tone: 'bad', title: `No response from ${model} after ${took}`, text: `${message}.`, at };
   const parts = [
     ...(firstByteMs === undefined ? [] : [`First byte ${count(firstByteMs)} ms`]),
     ...(usage === undefined ? [] : [`${count(usage.input)} tokens in, ${count(usage.output)} out`]),
   ];
-  return { tone: 'ok', title: `${model} answered in ${took}`, text: parts.join(' · '), at };
+  return { tone: 'ok', title: `${model} responded in ${took}`, text: parts.join(' · '), at };
 }

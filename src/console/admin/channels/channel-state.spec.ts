@@ -21,7 +21,7 @@ interface Case {
   readonly credentials?: readonly ChannelCredential[];
   readonly unavailableReason?: string;
   readonly rest?: Rest;
-  /** By the ids of credentials. */
+  /** By credential id. */
   readonly rests?: Readonly<Record<string, Rest>>;
 }
 
@@ -33,54 +33,54 @@ const state = ({ enabled = true, credentials = CREDENTIALS, unavailableReason, r
     NOW,
   );
 
-describe('the state of a channel', () => {
+describe('stateOf', () => {
   it.each<[string, Case, string, string | undefined]>([
-    ['is healthy', {}, 'Healthy', undefined],
-    ['is that it is switched off, whatever else', { enabled: false, rest: aRest({}) }, 'Switched off', undefined],
-    ['is out when it cannot be used', { unavailableReason: 'no credential' }, 'Out', 'No credential.'],
-    ['tells how long it rests, in seconds', { rest: aRest({}) }, 'Resting 30 s', 'Most of its last calls failed.'],
-    ['or minutes', { rest: aRest({ untilMs: NOW + 240_000 }) }, 'Resting 4 min', 'Most of its last calls failed.'],
+    ['is healthy by default', {}, 'Healthy', undefined],
+    ['is disabled, whatever else applies', { enabled: false, rest: aRest({}) }, 'Disabled', undefined],
+    ['is unavailable when it cannot be used', { unavailableReason: 'no credential' }, 'Unavailable', 'No credential.'],
+    ['shows the cooldown in seconds', { rest: aRest({}) }, 'Cooldown 30 s', 'Most recent requests failed.'],
     [
-      'fails its check where it rests again',
-      { rest: aRest({ strikes: 2 }) },
-      'Failing check',
-      'It is tried again in 30 s.',
+      'shows the cooldown in minutes',
+      { rest: aRest({ untilMs: NOW + 240_000 }) },
+      'Cooldown 4 min',
+      'Most recent requests failed.',
     ],
+    ['is failing after a repeated cooldown', { rest: aRest({ strikes: 2 }) }, 'Failing', 'Next retry in 30 s.'],
     [
-      'is tried with the next call when its time is up',
+      'is retried with the next call when the cooldown is over',
       { rest: aRest({ strikes: 3, untilMs: NOW }) },
-      'Failing check',
-      'It is tried again with the next call.',
+      'Failing',
+      'Next retry with the next call.',
     ],
     [
-      'is limited as long as a credential is',
+      'is rate limited while a credential is',
       { rests: { b: aRest({ reason: 'rate_limit' }) } },
       'Rate limited',
-      '1 of its 2 credentials can be used again in 30 s.',
+      '1 of 2 credentials: available again in 30 s.',
     ],
     [
-      'is out when no credential is taken',
+      'is unavailable when no credential works',
       { rests: { a: aRest({ reason: 'no_money' }), b: aRest({ reason: 'no_money', untilMs: NOW + 90_000 }) } },
-      'Out',
-      '2 of its 2 credentials have no money left; tried again in 30 s.',
+      'Unavailable',
+      '2 of 2 credentials: out of credit. Next retry in 30 s.',
     ],
     [
-      'says that its only credential was refused',
+      'reports a single rejected credential',
       { credentials: [CREDENTIALS[0]!], rests: { a: aRest({ reason: 'refused' }) } },
-      'Out',
-      'Its credential was refused; tried again in 30 s.',
+      'Unavailable',
+      'Credential: rejected by the upstream. Next retry in 30 s.',
     ],
   ])('%s', (_, given, label, why) => {
     const { label: shown, why: told } = state(given);
     expect([shown, told]).toEqual([label, why]);
   });
 
-  it('is not known before this process has heard of the channel', () => {
+  it('is unavailable without a tone when this process has not loaded the channel yet', () => {
     const health = { restOf: () => undefined, restOfCredential: () => undefined };
     expect(stateOf({ enabled: true }, undefined, health, NOW)).toEqual({
       name: 'out',
-      label: 'Out',
-      why: 'It is not in use yet.',
+      label: 'Unavailable',
+      why: 'Not loaded yet.',
     });
   });
 });

@@ -5,26 +5,26 @@ const MINUTE_MS = 60_000;
 
 export type StateName = 'healthy' | 'limited' | 'resting' | 'failing' | 'out' | 'off';
 
-/** How a channel is, in the words of its badge. */
+/** State of a channel, as shown by its badge. */
 export interface ChannelState {
   readonly name: StateName;
   readonly tone?: 'ok' | 'warn' | 'bad';
   readonly label: string;
-  /** More of it, as a sentence; absent where the badge says all. */
+  /** Details, as a sentence. */
   readonly why?: string;
 }
 
-/** What lists can be narrowed to. */
+/** Labels of badges and filters. */
 export const STATE_LABELS: Readonly<Record<StateName, string>> = {
   healthy: 'Healthy',
   limited: 'Rate limited',
-  resting: 'Resting',
-  failing: 'Failing check',
-  out: 'Out',
-  off: 'Switched off',
+  resting: 'Cooldown',
+  failing: 'Failing',
+  out: 'Unavailable',
+  off: 'Disabled',
 };
 
-/** @param channel as this process calls it; undefined until it has heard of it */
+/** @param channel as loaded by this process; undefined until then */
 export function stateOf(
   { enabled }: Pick<ChannelRecord, 'enabled'>,
   channel: Channel | undefined,
@@ -32,7 +32,7 @@ export function stateOf(
   nowMs: number,
 ): ChannelState {
   if (!enabled) return { name: 'off', label: STATE_LABELS.off };
-  if (channel === undefined) return { name: 'out', label: STATE_LABELS.out, why: 'It is not in use yet.' };
+  if (channel === undefined) return { name: 'out', label: STATE_LABELS.out, why: 'Not loaded yet.' };
   if (channel.unavailableReason !== undefined)
     return { name: 'out', tone: 'bad', label: STATE_LABELS.out, why: sentence(channel.unavailableReason) };
   const rest = health.restOf(channel);
@@ -40,12 +40,12 @@ export function stateOf(
   return ofCredentials(channel, health, nowMs);
 }
 
-/** It is asked again by itself; whether that has failed already, the number of its rests tells. */
+/** More than one strike means that a retry after the cooldown failed. */
 function resting({ strikes, untilMs }: Rest, nowMs: number): ChannelState {
   const left = leftUntil(untilMs, nowMs);
   if (strikes > 1)
-    return { name: 'failing', tone: 'bad', label: STATE_LABELS.failing, why: `It is tried again ${left.again}.` };
-  return { name: 'resting', tone: 'bad', label: `Resting ${left.short}`.trim(), why: 'Most of its last calls failed.' };
+    return { name: 'failing', tone: 'bad', label: STATE_LABELS.failing, why: `Next retry ${left.again}.` };
+  return { name: 'resting', tone: 'bad', label: `Cooldown ${left.short}`.trim(), why: 'Most recent requests failed.' };
 }
 
 function ofCredentials(channel: Channel, health: Pick<ChannelHealth, 'restOfCredential'>, nowMs: number): ChannelState {
@@ -53,22 +53,22 @@ function ofCredentials(channel: Channel, health: Pick<ChannelHealth, 'restOfCred
   const rests = all.flatMap((credential) => health.restOfCredential(channel, credential) ?? []);
   const [first] = rests.toSorted((one, other) => one.untilMs - other.untilMs);
   if (first === undefined) return { name: 'healthy', tone: 'ok', label: STATE_LABELS.healthy };
-  const which = all.length === 1 ? 'Its credential' : `${rests.length} of its ${all.length} credentials`;
+  const which = all.length === 1 ? 'Credential' : `${rests.length} of ${all.length} credentials`;
   const left = leftUntil(first.untilMs, nowMs);
   if (rests.some(({ reason }) => reason === 'rate_limit'))
     return {
       name: 'limited',
       tone: 'warn',
       label: STATE_LABELS.limited,
-      why: `${which} can be used again ${left.again}.`,
+      why: `${which}: available again ${left.again}.`,
     };
-  const fault = first.reason === 'no_money' ? 'has no money left' : 'was refused';
+  const fault = first.reason === 'no_money' ? 'out of credit' : 'rejected by the upstream';
   const out = rests.length === all.length;
   return {
     name: out ? 'out' : 'limited',
     tone: out ? 'bad' : 'warn',
-    label: out ? STATE_LABELS.out : 'Credential out',
-    why: `${which} ${all.length === 1 ? fault : fault.replace('has', 'have').replace('was', 'were')}; tried again ${left.again}.`,
+    label: out ? STATE_LABELS.out : 'Credential unavailable',
+    why: `${which}: ${fault}. Next retry ${left.again}.`,
   };
 }
 

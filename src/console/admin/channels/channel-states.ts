@@ -4,7 +4,7 @@ import { ChannelHealth } from '../../../relay/routing/index.js';
 import { Clock } from '../../../platform/shared/index.js';
 import { type ChannelState, stateOf } from './channel-state.js';
 
-/** How channels are, as far as this process has heard. */
+/** Channel states, as known to this process. */
 @Injectable()
 export class ChannelStates {
   constructor(

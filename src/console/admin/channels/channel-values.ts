@@ -14,7 +14,7 @@ import { modelsIn } from './model-rows.js';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What stands in the form of a new channel at first. */
+/** Initial form values of a new channel. */
 export const newValues = (protocol: string): FormBody => ({
   protocol,
   auth: 'usual',
@@ -30,7 +30,7 @@ export const newValues = (protocol: string): FormBody => ({
   upstream: [''],
 });
 
-/** A channel as its form shows it. */
+/** Form values of a stored channel. */
 export function valuesOf(channel: ChannelRecord): FormBody {
   const { auth, timeouts } = channel;
   const rows = Object.entries(channel.models).flatMap(([name, upstream]) =>
@@ -61,9 +61,9 @@ export function valuesOf(channel: ChannelRecord): FormBody {
 }
 
 /**
- * What a form asks for. What the form does not show stays as it is.
- * @param stored the channel that it is to change, or to be like
- * @param body with the flags
+ * The channel that the form describes. Values that the form does not show are kept.
+ * @param stored the channel to change or duplicate
+ * @param body including the flags
  */
 export function editedFrom(form: ChannelForm, body: FormBody, stored?: ChannelRecord, id?: string): EditedChannel {
   const models = modelsIn(form);
@@ -103,7 +103,7 @@ const credentialsIn = ({ held, secret }: ChannelForm): readonly EditedCredential
     return text === '' ? { kept } : { text };
   }).filter((credential) => 'text' in credential || credential.kept !== '');
 
-/** Undefined: as is usual. */
+/** Undefined: the default. */
 function numeral(text: string): Numeral | undefined {
   const whole = countOf(text);
   return whole === undefined ? undefined : new Numeral(String(whole));
@@ -114,7 +114,7 @@ const linesOf = (pairs: Texts, separator: string): string =>
     .map(([name, value]) => `${name}${separator}${value}`)
     .join('\n');
 
-/** Whether asking the upstream sends a secret elsewhere that is stored or in the server's environment. */
+/** Whether a check sends a stored secret, or one of the environment, to a new destination. */
 export function sendsSecretsElsewhere({ credentials, entry }: EditedChannel, stored?: ChannelRecord): boolean {
   if (credentials.some((credential) => 'text' in credential && credential.text.startsWith('env:'))) return true;
   const goesElsewhere = ['protocol', 'base_url', 'auth', 'query', 'headers'].some(

@@ -15,12 +15,12 @@ import { ChannelStates } from './channel-states.js';
 import { flagSection } from './flag-controls.js';
 import { rowsIn } from './model-rows.js';
 
-/** What a form of a channel shows beside its values. */
+/** What the page of a channel shows. */
 export interface Shown {
   readonly form: Form<ChannelForm>;
-  /** What was sent, flags included; absent where nothing was. */
+  /** The submitted form including flags, if any. */
   readonly body?: FormBody | undefined;
-  /** What is changed, or what a new one is to be like. */
+  /** The channel to change or duplicate. */
   readonly stored?: ChannelRecord | undefined;
   readonly isNew: boolean;
   readonly check?: CheckView | undefined;
@@ -85,15 +85,15 @@ export class ChannelView {
         label: name,
         text: `× ${formatMultiplier(multiplier)}`,
       })),
-      ...gone.map((name) => ({ value: name, label: name, text: 'switched off' })),
+      ...gone.map((name) => ({ value: name, label: name, text: 'disabled' })),
     ];
   }
 }
 
 const AUTH_OPTIONS = [
-  { value: 'usual', label: 'Where its protocol usually has it' },
+  { value: 'usual', label: 'Protocol default' },
   { value: 'bearer', label: 'Bearer token' },
-  { value: 'header', label: 'In a header' },
+  { value: 'header', label: 'Custom header' },
   { value: 'none', label: 'No credential' },
 ];
 
@@ -102,7 +102,7 @@ export const listOf = (value: string | readonly string[] | undefined): readonly 
 
 const textOf = (value: string | readonly string[] | undefined): string => listOf(value)[0] ?? '';
 
-/** Secrets never come back: of a stored one there is what may be known of it, of a new one an empty field. */
+/** Secrets are never shown: a stored one has a note, a new one an empty field. */
 function credentialRows({ values }: Form<ChannelForm>, notes: readonly CredentialNote[]) {
   return listOf(values['held']).map((held, index) => {
     const note = notes.find(({ reference }) => reference === held);
@@ -111,9 +111,9 @@ function credentialRows({ values }: Form<ChannelForm>, notes: readonly Credentia
 }
 
 function hintOf({ variable, ending, unreadable }: CredentialNote): string {
-  if (variable !== undefined) return `From the variable ${variable}.`;
-  if (unreadable) return 'Stored under another SECRET_KEY: enter it again.';
-  return ending === undefined ? 'Stored; too short for its ending to be shown.' : `Ends in ${ending}.`;
+  if (variable !== undefined) return `From the environment variable ${variable}.`;
+  if (unreadable) return 'Cannot be decrypted: SECRET_KEY has changed. Enter it again.';
+  return ending === undefined ? 'Stored.' : `Ends in ${ending}.`;
 }
 
 function modelRows({ values }: Form<ChannelForm>) {

@@ -37,8 +37,8 @@ export class ChannelController {
   async switchOff(@Param('id') id: string): Promise<Redirect> {
     const { name } = await this.desk.find(id);
     await this.desk.setEnabled(id, false);
-    const text = 'Calls in progress finish first; no other one goes there until you switch it on again.';
-    return new Redirect(`/admin/channels/${id}`, { tone: 'ok', title: `Channel “${name}” switched off`, text });
+    const text = 'In-flight requests will finish. No new requests are routed here until you re-enable it.';
+    return new Redirect(`/admin/channels/${id}`, { tone: 'ok', title: `Channel “${name}” disabled`, text });
   }
 
   @Post('on')
@@ -46,8 +46,8 @@ export class ChannelController {
   async switchOn(@Param('id') id: string): Promise<Redirect> {
     const { name } = await this.desk.find(id);
     await this.desk.setEnabled(id, true);
-    const text = 'Calls can go there within a second.';
-    return new Redirect(`/admin/channels/${id}`, { tone: 'ok', title: `Channel “${name}” switched on`, text });
+    const text = 'It receives calls within a second.';
+    return new Redirect(`/admin/channels/${id}`, { tone: 'ok', title: `Channel “${name}” enabled`, text });
   }
 
   @Get('delete')

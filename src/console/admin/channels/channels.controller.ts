@@ -7,7 +7,7 @@ import { ChannelActions } from './channel-actions.js';
 import { ChannelFormPages } from './channel-form.pages.js';
 import { ChannelListPages } from './channel-list.pages.js';
 
-/** Channels: the list, and adding one. */
+/** The channel list, and adding a channel. */
 @Operator()
 @Controller('admin/channels')
 export class ChannelsController {
@@ -45,4 +45,4 @@ export class ChannelsController {
   }
 }
 
-const ADDED = { tone: 'ok', title: 'Channel added', text: 'Calls can go there within a second.' } as const;
+const ADDED = { tone: 'ok', title: 'Channel added', text: 'It receives calls within a second.' } as const;

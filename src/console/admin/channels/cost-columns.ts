@@ -7,9 +7,9 @@ type Costs = ChannelRecord['costs'];
 type CostField = keyof ChannelForm & `cost${string}`;
 
 export interface CostColumn {
-  /** Of the form: a list, row by row with `costModel`. */
+  /** Form field: a list parallel to `costModel`. */
   readonly field: CostField;
-  /** In the catalog file; `share` is ours: there it stands alone. */
+  /** Name in the catalog file, where a share has no name. */
   readonly name: 'share' | 'input' | 'cache_read' | 'output' | 'cache_write_5m' | 'cache_write_1h';
   readonly label: string;
   readonly hint?: string;
@@ -19,7 +19,7 @@ export const SHARE: CostColumn = {
   field: 'costShare',
   name: 'share',
   label: 'Share of the price',
-  hint: 'Such as 0.6',
+  hint: 'For example 0.6',
 };
 
 /** In the order of the form. */
@@ -27,15 +27,15 @@ export const COST_COLUMNS: readonly CostColumn[] = [
   SHARE,
   { field: 'costInput', name: 'input', label: 'Input' },
   { field: 'costOutput', name: 'output', label: 'Output', hint: 'Includes reasoning' },
-  { field: 'costCacheRead', name: 'cache_read', label: 'Cache read', hint: 'Empty: as input' },
-  { field: 'costWrite5m', name: 'cache_write_5m', label: 'Cache write, 5 minutes', hint: 'Empty: as input' },
-  { field: 'costWrite1h', name: 'cache_write_1h', label: 'Cache write, 1 hour', hint: 'Empty: as 5 minutes' },
+  { field: 'costCacheRead', name: 'cache_read', label: 'Cache read', hint: 'Default: input price' },
+  { field: 'costWrite5m', name: 'cache_write_5m', label: 'Cache write, 5 minutes', hint: 'Default: input price' },
+  { field: 'costWrite1h', name: 'cache_write_1h', label: 'Cache write, 1 hour', hint: 'Default: 5-minute price' },
 ];
 
-/** What is said of one model: by column, as typed. */
+/** The cost of a model as typed, by column. */
 export type TypedCost = Readonly<Partial<Record<CostColumn['name'], string>>>;
 
-/** Row by row, by model. */
+/** Typed costs by model. */
 export function typedCosts(values: FormBody | ChannelForm): ReadonlyMap<string, TypedCost> {
   const texts = (field: CostField): readonly string[] => [(values as FormBody)[field] ?? []].flat();
   const columns = COST_COLUMNS.map(({ field, name }) => [name, texts(field)] as const);
@@ -47,7 +47,7 @@ export function typedCosts(values: FormBody | ChannelForm): ReadonlyMap<string, 
   );
 }
 
-/** A stored cost as it is typed. Undefined where the form has no fields for it. */
+/** A stored cost as form values. Undefined if the form cannot edit it. */
 export function costAsTyped(costs: Costs, model: string): TypedCost | undefined {
   const cost = Object.hasOwn(costs, model) ? costs[model] : undefined;
   if (cost === undefined) return {};

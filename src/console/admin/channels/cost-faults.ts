@@ -5,15 +5,15 @@ import { COST_COLUMNS } from './cost-columns.js';
 import { servedIn } from './model-rows.js';
 
 interface CostFault {
-  /** Of the field that it is in. */
+  /** Id of the field. */
   readonly id: string;
   readonly message: string;
 }
 
-/** A model's name stands in the message where all of its costs are wrong, else in the path. */
+/** The model name is in the message if its whole cost is invalid, else in the path. */
 const WHOLE = /^must say what the upstream charges for each model; ("(?:[^"\\]|\\.)*") /;
 
-/** Undefined where a fault of the catalog file is not about what the upstream charges for one of the form's models. */
+/** Undefined if a catalog file error is not about the cost of one of the form's models. */
 export function costFault(form: Form<ChannelForm>, path: string, message: string): CostFault | undefined {
   const models = servedIn(form.values);
   const [, quoted] = path === 'costs' ? (WHOLE.exec(message) ?? []) : [];
@@ -23,7 +23,7 @@ export function costFault(form: Form<ChannelForm>, path: string, message: string
       models,
       model,
       'share',
-      `The share of ${model} must be a decimal such as 0.6, at most 6 digits after the point.`,
+      `Enter the share for ${model} as a decimal such as 0.6, with at most 6 decimal places.`,
     );
   }
   for (const model of models)
@@ -39,9 +39,8 @@ function at(models: readonly string[], model: string, name: string, message: str
 }
 
 function sentenceOf(model: string, name: string, label: string, message: string): string {
-  // A share stands alone in the catalog file: beside prices there is no such field.
-  if (name === 'share') return `Enter a share of the price of ${model} or prices, not both.`;
-  if (message === 'is missing')
-    return `Enter what ${model} costs for ${label.toLowerCase()} too, 0 where it is nothing.`;
+  // In the catalog file, prices have no field for a share.
+  if (name === 'share') return `Enter either a share or prices for ${model}, not both.`;
+  if (message === 'is missing') return `Enter the ${label.toLowerCase()} cost of ${model}, or 0 if it is free.`;
   return `${label} of ${model} ${message}.`;
 }

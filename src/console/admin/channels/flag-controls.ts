@@ -7,24 +7,24 @@ type FlagValue = Flags[string];
 
 const PREFIX = '_flag.';
 
-/** A flag as its template shows it. */
+/** The view of a flag. */
 interface FlagControl {
   readonly id: string;
   readonly name: string;
   readonly label: string;
   readonly text: string;
-  /** Absent: something is typed. */
+  /** Absent for text fields. */
   readonly options?: readonly { readonly value: string; readonly label: string; readonly selected: boolean }[];
   readonly value: string;
 }
 
 interface FlagSection {
   readonly controls: readonly FlagControl[];
-  /** Of these, how many say something. */
+  /** Number of flags that are set. */
   readonly set: number;
-  /** What these are called. */
+  /** Labels of the set flags. */
   readonly setLabels: string;
-  /** Flags that stay as they are, because there is no control for them. */
+  /** Flags without a control; saving keeps them. */
   readonly kept: readonly { readonly name: string; readonly value: string }[];
 }
 
@@ -35,8 +35,8 @@ const typed = (value: FlagValue | undefined): string => {
 
 /**
  * The controls of a protocol's flags.
- * @param flags as they are stored
- * @param body what was typed, where something was
+ * @param flags as stored
+ * @param body the submitted form, if any
  */
 export function flagSection(protocol: string, flags: Flags, body?: FormBody): FlagSection {
   const own = FLAGS.filter((flag) => flag.of.includes(protocol));
@@ -53,7 +53,7 @@ export function flagSection(protocol: string, flags: Flags, body?: FormBody): Fl
   };
 }
 
-/** The flags that a form asks for: what it has no control for stays as it is. */
+/** The flags of a form; flags without a control are kept. */
 export function flagsFrom(flags: Flags, body: FormBody): Flags {
   const changed = new Map(Object.entries(flags));
   for (const flag of FLAGS) {
@@ -65,7 +65,7 @@ export function flagsFrom(flags: Flags, body: FormBody): Flags {
   return Object.fromEntries(changed);
 }
 
-/** What was typed into flags, as fields of the page's own. */
+/** Flags are separate fields of the page. */
 export const isFlagField = (name: string): boolean => name.startsWith(PREFIX);
 
 const textIn = (body: FormBody | undefined, name: string): string | undefined => {
@@ -83,7 +83,7 @@ function controlOf({ name, label, text, form }: FlagWords, value: string): FlagC
   const control = { id: `flag-${name}`, name: PREFIX + name, label, text, value };
   if (form === 'text' || form === 'count' || form === 'names') return control;
   const choices = form === 'switch' ? ['true', 'false'] : form;
-  // A value that nobody thought of is not lost by saving.
+  // Keep an unknown stored value selectable, so that saving does not change it.
   const all = ['', ...choices, ...(value === '' || choices.includes(value) ? [] : [value])];
   return {
     ...control,
@@ -91,4 +91,4 @@ function controlOf({ name, label, text, form }: FlagWords, value: string): FlagC
   };
 }
 
-const LABELS: Readonly<Record<string, string>> = { '': 'As usual', true: 'Yes', false: 'No' };
+const LABELS: Readonly<Record<string, string>> = { '': 'Default', true: 'Yes', false: 'No' };

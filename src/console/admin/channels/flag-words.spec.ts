@@ -10,7 +10,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   G: 'gemini',
 };
 
-/** `| `audio` | R C | …`: names of flags, and of which protocols they are. */
+/** Parses `| `audio` | R C | …`: flag names and their protocols. */
 function documented(): [name: string, of: string[]][] {
   const [, table = ''] = readFileSync(DOCUMENT, 'utf8').split('## Flags');
   return [...(table.split('\n## ')[0] ?? '').matchAll(/^\| `(\w+)`\s*\| ([^|]*)\|/gm)].map(([, name = '', of = '']) => [
@@ -19,14 +19,14 @@ function documented(): [name: string, of: string[]][] {
   ]);
 }
 
-describe('the words for flags on the pages of channels', () => {
-  it('are there for each flag of the table, for the protocols that it names', () => {
+describe('FLAGS', () => {
+  it('covers the documented flags and their protocols', () => {
     const worded = FLAGS.map(({ name, of }) => [name, [...of].toSorted()] as const);
     expect(documented().length).toBeGreaterThan(30);
     expect(new Map(worded)).toEqual(new Map(documented()));
   });
 
-  it('are whole sentences under labels of their own', () => {
+  it('has full sentences and unique labels', () => {
     for (const { text } of FLAGS) expect(text).toMatch(/^[A-Z].*\.$/);
     expect(new Set(FLAGS.map(({ label }) => label)).size).toBe(FLAGS.length);
   });

@@ -1,15 +1,15 @@
 /**
- * A flag of a channel as its page asks for it. What the flags do is the dialects' (`*.flags.ts`); `docs/catalog-file.md`
- * has the table.
+ * Label and help of a channel flag. The flags are implemented by the protocols (`*.flags.ts`) and documented in
+ * `docs/catalog-file.md`.
  */
 export interface FlagWords {
   readonly name: string;
-  /** Of which protocols. */
+  /** Protocols that have the flag. */
   readonly of: readonly string[];
   readonly label: string;
-  /** What it says, as a sentence. */
+  /** Help text, a sentence. */
   readonly text: string;
-  /** `switch`: yes or no; a list: one of these; `text`, `count`, `names`: typed. */
+  /** `switch`: yes or no; a list: one of its values; `text`, `count`, `names`: text fields. */
   readonly form: 'switch' | 'text' | 'count' | 'names' | readonly string[];
 }
 
@@ -34,103 +34,109 @@ const flag = (
   text,
 });
 
-/** In the order of that table. */
+/** In the order of the documentation. */
 export const FLAGS: readonly FlagWords[] = [
-  flag('nativeOnly', [R, C, M], 'switch', 'Its own dialect only', 'Takes calls of its own dialect alone.'),
+  flag('nativeOnly', [R, C, M], 'switch', 'Native protocol only', 'Accepts only calls in its own protocol.'),
   flag(
     'sharedState',
     [R, C, M],
     'switch',
-    'State of one account',
-    'The upstream account belongs to one account here: ids of files, conversations and the like pass.',
+    'Dedicated upstream account',
+    'The upstream account belongs to one account here. IDs of files, conversations and other upstream state pass.',
   ),
   flag(
     'unknownMembers',
     [R, C, M],
     ['refuse'],
-    'Unknown members',
-    'Requests with members that are in no table are refused.',
+    'Unknown request members',
+    'Requests with members that no table lists are not sent here.',
   ),
-  flag('family', ALL, 'text', 'Family', 'Channels of one family read each other’s signed reasoning.'),
+  flag('family', ALL, 'text', 'Family', 'Channels of one family can read each other’s signed reasoning.'),
   flag(
     'forceUpstreamStream',
     ALL,
     'switch',
-    'Always streamed',
-    'Every call is streamed upstream; no: only for clients that want a stream.',
+    'Always stream upstream',
+    'Streams all calls upstream. If set to no, only calls of clients that stream.',
   ),
-  flag('includeUsage', [C], 'switch', 'Usage of streams', 'Streams can be asked for their usage.'),
+  flag('includeUsage', [C], 'switch', 'Usage in streams', 'Can report usage in streams.'),
   flag(
     'maxTokensField',
     [C],
     ['max_tokens', 'max_completion_tokens'],
-    'Output limit',
-    'What the output limit is called there.',
+    'Output limit field',
+    'Name of the output limit field.',
   ),
-  flag('reasoning', ALL, 'switch', 'Reasoning', 'The models think before they answer.'),
+  flag('reasoning', ALL, 'switch', 'Reasoning', 'The models support reasoning.'),
   flag(
     'thinkingMode',
     [R, M, G],
     ['budget', 'adaptive', 'always', 'level', 'none'],
-    'How it is told to think',
-    'By a budget of tokens, by effort, by a level, always, or not at all.',
+    'Reasoning control',
+    'Controls reasoning by token budget, effort (adaptive) or level; always on; or no control.',
   ),
-  flag('efforts', ALL, 'names', 'Efforts', 'The efforts that are known there; the nearest one is asked for.'),
-  flag(
-    'reasoningSummary',
-    [R],
-    'switch',
-    'Reasoning summary',
-    'A summary is asked for where the client shows thoughts.',
-  ),
-  flag('cacheKey', [C], 'switch', 'Cache key', 'Knows prompt_cache_key.'),
-  flag('verbosity', [C], 'switch', 'Verbosity', 'Knows verbosity.'),
-  flag(
-    'replayReasoning',
-    [C],
-    'switch',
-    'Thoughts go back',
-    'Thoughts are given back with the tool calls they led to.',
-  ),
+  flag('efforts', ALL, 'names', 'Efforts', 'Supported reasoning efforts. The nearest one is requested.'),
+  flag('reasoningSummary', [R], 'switch', 'Reasoning summary', 'Requests a summary if the client shows reasoning.'),
+  flag('cacheKey', [C], 'switch', 'Cache key', 'Supports prompt_cache_key.'),
+  flag('verbosity', [C], 'switch', 'Verbosity', 'Supports verbosity.'),
+  flag('replayReasoning', [C], 'switch', 'Replay reasoning', 'Sends reasoning back with the tool calls it led to.'),
   flag(
     'reasoningField',
     [C],
     ['reasoning_content', 'reasoning'],
-    'Member of thoughts',
-    'The member in which thoughts are given back.',
+    'Reasoning field',
+    'Field in which reasoning is sent back.',
   ),
-  flag('thinkTagSplit', [C], 'switch', 'Think tags', 'What stands between <think> tags is a thought.'),
-  flag('samplingFixed', ALL, 'switch', 'Fixed sampling', 'Refuses temperature, top_p and the like.'),
-  flag('oneSampler', [M], 'switch', 'One sampler', 'Takes temperature or top_p, not both.'),
-  flag('topK', [C], 'switch', 'Top k', 'Knows top_k.'),
-  flag('penalties', [G], 'switch', 'Penalties', 'Knows presence_penalty and frequency_penalty.'),
-  flag('stopMax', [C, G], 'count', 'Stop texts', 'So many stop texts; others are looked for here.'),
-  flag('anthropicVersion', [M], 'text', 'API version', 'The version that is spoken, such as 2023-06-01.'),
-  flag('developerRole', [R, C], 'switch', 'Developer role', 'Instructions come from a developer; no: from system.'),
-  flag('systemInInput', [R], 'switch', 'System in input', 'Instructions stand in the input, not beside it.'),
-  flag('midSystem', [C, M], ['native', 'user'], 'Instructions within', 'Native: they may stand in the conversation.'),
-  flag('prefill', [M, G], 'switch', 'Prefill', 'A conversation may end with the assistant.'),
-  flag('customTools', [C], 'switch', 'Custom tools', 'Knows tools that take any text.'),
-  flag('allowedTools', [R, C], 'switch', 'Allowed tools', 'The choice can be narrowed to some tools.'),
-  flag('strictSchema', [C, M], 'switch', 'Strict schemas', 'Tools and schemas can be strict.'),
+  flag('thinkTagSplit', [C], 'switch', 'Think tags', 'Treats text inside <think> tags as reasoning.'),
+  flag('samplingFixed', ALL, 'switch', 'Fixed sampling', 'Rejects temperature, top_p and similar parameters.'),
+  flag('oneSampler', [M], 'switch', 'One sampler', 'Accepts temperature or top_p, not both.'),
+  flag('topK', [C], 'switch', 'Top k', 'Supports top_k.'),
+  flag('penalties', [G], 'switch', 'Penalties', 'Supports presence_penalty and frequency_penalty.'),
+  flag(
+    'stopMax',
+    [C, G],
+    'count',
+    'Stop sequences',
+    'Maximum stop sequences the upstream accepts; the relay enforces the rest.',
+  ),
+  flag('anthropicVersion', [M], 'text', 'API version', 'Version of the Messages API, for example 2023-06-01.'),
+  flag(
+    'developerRole',
+    [R, C],
+    'switch',
+    'Developer role',
+    'Sends instructions with the role developer instead of system.',
+  ),
+  flag('systemInInput', [R], 'switch', 'System in input', 'Sends instructions as an input item.'),
+  flag(
+    'midSystem',
+    [C, M],
+    ['native', 'user'],
+    'Mid-conversation instructions',
+    'Native: accepts instructions within the conversation. User: sends them as user text.',
+  ),
+  flag('prefill', [M, G], 'switch', 'Prefill', 'Accepts conversations that end with an assistant message.'),
+  flag('customTools', [C], 'switch', 'Custom tools', 'Supports tools with free-form text input.'),
+  flag('allowedTools', [R, C], 'switch', 'Allowed tools', 'Supports limiting the tool choice to some tools.'),
+  flag('strictSchema', [C, M], 'switch', 'Strict schemas', 'Supports strict tools and schemas.'),
   flag(
     'structuredOutput',
     [C, M, G],
     [...SWITCH, 'alone'],
     'Structured output',
-    'Answers can be held to a schema; alone: not beside tools.',
+    'Can enforce a response schema. Alone: not together with tools.',
   ),
   flag(
     'hostedWebSearch',
     ALL,
     'text',
     'Web search',
-    'Can search the web itself: true, false, or the type of that tool.',
+    'Supports hosted web search: true, false, or the type of the tool.',
   ),
-  flag('imageUrl', ALL, 'switch', 'Images by address', 'Fetches images by their address.'),
-  flag('audio', [R, C, G], 'switch', 'Audio', 'Hears.'),
-  flag('emptyToolResultText', ALL, 'switch', 'Empty results', 'An empty result of a tool is sent as “(no output)”.'),
-  flag('resultMedia', [G], 'switch', 'Media in results', 'Results of tools can hold images and files.'),
-  flag('toolIdStyle', [C], ['alphanumeric9'], 'Ids of tool calls', 'Nine letters and digits.'),
-  flag('autoCacheControl', [M], 'switch', 'Cache marks', 'Prompts that mark nothing for the cache are marked.'),
+  flag('imageUrl', ALL, 'switch', 'Images by URL', 'Fetches images by URL.'),
+  flag('audio', [R, C, G], 'switch', 'Audio', 'Accepts audio input.'),
+  flag('emptyToolResultText', ALL, 'switch', 'Empty tool results', 'Sends empty tool results as “(no output)”.'),
+  flag('resultMedia', [G], 'switch', 'Media in tool results', 'Tool results can contain images and files.'),
+  flag('toolIdStyle', [C], ['alphanumeric9'], 'Tool call IDs', 'Tool call IDs have nine letters and digits.'),
+  flag('autoCacheControl', [M], 'switch', 'Cache markers', 'Adds cache markers to prompts without any.'),
 ];

@@ -3,32 +3,31 @@ import { isFlagField } from './flag-controls.js';
 
 const SECRET = /password|secret/i;
 
-/** Flags are fields of the page's own; without them what was sent is the form. */
+/** The submitted form without the flag fields. */
 export const withFlagsApart = (body: FormBody): FormBody =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !isFlagField(name)));
 
-/** What was sent, as it may be shown again: without secrets. */
+/** The submitted form without secrets, to be shown again. */
 export const shownOf = (body: FormBody): FormBody =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !name.startsWith('_') && !SECRET.test(name)));
 
 const listOf = (value: string | readonly string[] | undefined): readonly string[] =>
   typeof value === 'string' ? [value] : (value ?? []);
 
-/** One more row of models. */
 export const withRow = (body: FormBody): FormBody => ({
   ...body,
   public: [...listOf(body['public']), ''],
   upstream: [...listOf(body['upstream']), ''],
 });
 
-/** Without a row of models. @param number from 1 on */
+/** Removes a model row. @param number starting at 1 */
 export const withoutRow = (body: FormBody, number: number): FormBody => ({
   ...body,
   public: listOf(body['public']).filter((_, index) => index !== number - 1),
   upstream: listOf(body['upstream']).filter((_, index) => index !== number - 1),
 });
 
-/** With rows for names that an upstream has, called the same here. */
+/** Adds rows for selected upstream models, with the same public name. */
 export function withAdopted(body: FormBody): FormBody {
   const names = listOf(body['_adopt']);
   const rows = listOf(body['public'])
@@ -40,7 +39,7 @@ export function withAdopted(body: FormBody): FormBody {
 
 export const withCredential = (body: FormBody): FormBody => ({ ...body, held: [...listOf(body['held']), ''] });
 
-/** Without a credential. @param number from 1 on */
+/** Removes a credential. @param number starting at 1 */
 export const withoutCredential = (body: FormBody, number: number): FormBody => ({
   ...body,
   held: listOf(body['held']).filter((_, index) => index !== number - 1),

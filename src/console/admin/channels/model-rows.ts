@@ -4,14 +4,14 @@ import type { ChannelForm, ModelRow } from './channel-form.js';
 
 type Names = Pick<ChannelForm, 'public' | 'upstream'>;
 
-/** Rows that say something, as typed. */
+/** Non-empty rows, trimmed. */
 export const rowsIn = ({ public: names, upstream }: Names): readonly ModelRow[] =>
   Array.from({ length: Math.max(names.length, upstream.length) }, (_, index) => ({
     public: names[index]?.trim() ?? '',
     upstream: upstream[index]?.trim() ?? '',
   })).filter((row) => row.public !== '' || row.upstream !== '');
 
-/** Upstream names by public ones. A row that has only one of its names has the same on both sides. */
+/** Upstream names by public name. A missing name defaults to the other one. */
 export function modelsIn(names: Names): Readonly<Record<string, readonly string[]>> {
   const models = new Map<string, string[]>();
   for (const row of rowsIn(names)) {
@@ -21,6 +21,6 @@ export function modelsIn(names: Names): Readonly<Record<string, readonly string[
   return Object.fromEntries(models);
 }
 
-/** The public names of a form's rows, each once. */
+/** The distinct public names of a form. */
 export const servedIn = (values: FormBody): readonly string[] =>
   Object.keys(modelsIn({ public: textsOf(values, 'public'), upstream: textsOf(values, 'upstream') }));

@@ -15,7 +15,7 @@ interface MadeBatch {
   readonly form: NewCodesForm;
 }
 
-/** `/admin/codes/new`: makes a batch, and voids one. */
+/** `/admin/codes/new`: creates and voids codes. */
 @Injectable()
 export class CodeBatchPages {
   constructor(
@@ -29,7 +29,7 @@ export class CodeBatchPages {
     return new Page('admin/codes-new', { title: 'New codes', width: 'narrow', data });
   }
 
-  /** Answers with the codes themselves, so that no address ever leads to them; sent again, it leads to the batch. */
+  /** Renders the codes in the response, so that no URL leads to them. A repeated submission redirects to the batch. */
   async create(visitor: Visitor, body: FormBody): Promise<Page | Redirect> {
     const form = Form.read(NewCodesForm, body);
     const create = () => form.attempt((value) => this.created(visitor, value));
@@ -47,11 +47,11 @@ export class CodeBatchPages {
     if (voided === 0)
       return new Redirect(there, {
         tone: 'warn',
-        title: 'Nothing was voided',
-        text: 'No such code is open: what you chose was redeemed or voided before, or there never was such a one.',
+        title: 'Nothing to void',
+        text: 'These codes were already redeemed or voided, or they do not exist.',
       });
-    const title = voided === 1 ? 'The code is voided' : `${voided} codes are voided`;
-    return new Redirect(there, { tone: 'ok', title, text: 'Whoever types one is told that it was withdrawn.' });
+    const title = voided === 1 ? 'Code voided' : `${voided} codes voided`;
+    return new Redirect(there, { tone: 'ok', title, text: 'Users who enter a voided code see that it was withdrawn.' });
   }
 
   private async created(visitor: Visitor, form: NewCodesForm): Promise<MadeBatch> {
@@ -65,8 +65,8 @@ export class CodeBatchPages {
 
 const SHOWN_BEFORE = {
   tone: 'warn',
-  title: 'These codes were shown before',
-  text: 'Nobody can read them again. Void them and make others if they were not stored.',
+  title: 'These codes were already created',
+  text: 'Codes are shown only once. If you did not store them, void them and create new ones.',
 } as const;
 
 const createdPage = ({ codes, form }: MadeBatch, location: string): Page =>

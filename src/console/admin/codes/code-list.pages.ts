@@ -24,7 +24,7 @@ const STATES: readonly (readonly [string, string])[] = [
   ...Object.entries(BADGES).map(([state, { label }]) => [state, label] as const),
 ];
 
-/** `/admin/codes`: all codes, narrowed by the address, never what people type. */
+/** `/admin/codes`: all codes, filtered by query parameters. Never shows the codes themselves. */
 @Injectable()
 export class CodeListPages {
   constructor(
@@ -56,7 +56,6 @@ export class CodeListPages {
     });
   }
 
-  /** Undefined when the address names a place that is none. */
   private address(filter: CodeFilter, side: 'before' | 'after', code: RedemptionCode | undefined): string | undefined {
     if (code === undefined) return undefined;
     const { text, state, batch } = filter;

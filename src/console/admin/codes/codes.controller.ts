@@ -8,7 +8,7 @@ import { CodeBatchPages } from './code-batch.pages.js';
 import { CodeListPages } from './code-list.pages.js';
 import { codesCsv } from './codes-csv.js';
 
-/** Codes that are worth money once: the list, making a batch, and voiding. */
+/** Redemption codes: list, creation and voiding. */
 @Controller('admin/codes')
 @Operator()
 export class CodesController {

@@ -13,13 +13,13 @@ import { differencesOf, refuseBy, textOf, typedForm, type TypedForm } from '../c
 import { entryOf, fieldOf, LABELS, newValues, valuesOf } from './group-values.js';
 import { groupAddress, GroupPage } from './group.page.js';
 
-/** What a call would cost in a group does not depend on how it is called. */
+/** The price preview does not depend on the group’s name. */
 const ANY_NAME = 'any';
 
-/** Whether a submitted form only asks what its change comes to. */
+/** Whether the form was submitted for a preview only. */
 export const isPreview = (body: FormBody): boolean => textOf(body, '_act') === 'recalculate';
 
-/** The form of a new group and of one that there is. */
+/** The form of a new or existing group. */
 @Injectable()
 export class GroupFormPages {
   constructor(
@@ -38,7 +38,7 @@ export class GroupFormPages {
     return this.page.show(thing, { form: typedForm(valuesOf(thing, revision)) });
   }
 
-  /** Saves, or shows what the change comes to. @param name undefined: of the form of a new one */
+  /** Saves or previews. @param name undefined for a new group */
   async submit(name: string | undefined, body: FormBody): Promise<Page | Redirect> {
     const stored = name === undefined ? undefined : (await this.inventory.group(name)).thing;
     const form = typedForm(name === undefined ? body : { ...body, name });
@@ -48,14 +48,16 @@ export class GroupFormPages {
     return this.save(stored, form, after);
   }
 
-  /** Switches it off, or on again. @throws ChangedMeanwhile */
+  /** @throws ChangedMeanwhile */
   async switch(name: string, enabled: boolean): Promise<Redirect> {
     const { thing, revision } = await this.inventory.group(name);
     await this.put({ ...groupEntry(thing), enabled }, { seen: { subject: { kind: 'group', name }, revision } });
     return new Redirect(groupAddress(name), {
       tone: 'ok',
-      title: enabled ? `Group ${name} is switched on again` : `Group ${name} is switched off`,
-      text: enabled ? 'Calls under it are answered again.' : 'New calls under it are refused; nothing of it is lost.',
+      title: enabled ? `Group ${name} enabled` : `Group ${name} disabled`,
+      text: enabled
+        ? 'Calls billed to it are accepted again.'
+        : 'New calls billed to it are rejected. Its settings are kept.',
     });
   }
 
@@ -73,8 +75,8 @@ export class GroupFormPages {
       const told = changes.map((line) => line.replace(`group ${name}: `, '')).join('; ');
       return new Redirect(groupAddress(name), {
         tone: 'ok',
-        title: changes.length > 0 ? `Group ${name} is saved` : 'Nothing was changed',
-        ...(stored && told && { text: `${told}. Calls in progress keep their prices.` }),
+        title: changes.length > 0 ? `Group ${name} saved` : 'No changes to save',
+        ...(stored && told && { text: `${told}. In-flight calls keep their prices.` }),
       });
     } catch (error) {
       if (error instanceof ChangedMeanwhile) return this.changedMeanwhile(stored, form);
@@ -84,10 +86,10 @@ export class GroupFormPages {
     }
   }
 
-  /** Somebody saved it first: shows both and asks again, now about what there is. */
+  /** Shows conflicting changes next to the typed values, for another attempt. */
   private async changedMeanwhile(stored: GroupDefinition | undefined, form: TypedForm): Promise<Page> {
     if (stored === undefined) {
-      form.refuse('name', 'Enter another name: there is a group of this name already.');
+      form.refuse('name', 'Enter another name. A group with this name already exists.');
       return this.page.show(stored, { form });
     }
     const { thing, revision } = await this.inventory.group(stored.name);
@@ -95,7 +97,7 @@ export class GroupFormPages {
     return this.page.show(thing, { form: typedForm({ ...form.values, revision }), differences });
   }
 
-  /** What the form would make of the group; undefined where it is refused, with the faults beside the fields. */
+  /** The group that the form describes; undefined if invalid, with errors added to the fields. */
   private meaningOf(
     stored: GroupDefinition | undefined,
     form: TypedForm,

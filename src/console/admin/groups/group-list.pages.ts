@@ -7,7 +7,7 @@ import { times } from '../../../platform/format/index.js';
 import { GroupMembers } from './group-members.js';
 import { groupAddress } from './group.page.js';
 
-/** `/admin/groups`: all of them. */
+/** `/admin/groups`: the group list. */
 @Injectable()
 export class GroupListPages {
   constructor(
@@ -23,12 +23,12 @@ export class GroupListPages {
       description: group.description,
       multiplier: times(parseMultiplier(group.multiplier)),
       others: Object.keys(group.models).length,
-      choice: group.choice === 'everyone' ? 'Everyone' : 'Those it is assigned to',
+      choice: group.choice === 'everyone' ? 'Everyone' : 'Assigned users',
       limits: describeLimits(group.limits),
       models: models.filter(({ enabled, definition }) => enabled && definition?.groups.includes(group.name)).length,
       users: members.get(group.name)?.users ?? 0,
       keys: members.get(group.name)?.keys ?? 0,
-      badge: group.enabled ? { tone: 'ok', label: 'Switched on' } : { tone: '', label: 'Switched off' },
+      badge: group.enabled ? { tone: 'ok', label: 'Enabled' } : { tone: '', label: 'Disabled' },
     }));
     return new Page('admin/groups', { title: 'Groups', data: { rows } });
   }

@@ -1,28 +1,28 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
-/** How many are called by name; of the others it is told how many they are. */
+/** How many members are listed by name; the rest are counted. */
 const NAMED = 10;
 
-/** Who is billed under a group, as far as accounts and keys that are not deleted say so. */
+/** Number of accounts and keys that are billed to a group, without deleted ones. */
 export interface Members {
   readonly users: number;
-  /** Keys that name it, or name none and belong to one of its users. */
+  /** Keys with this group, or without a group and owned by one of its users. */
   readonly keys: number;
 }
 
-/** The first of them. */
+/** The first members, by name. */
 export interface NamedMembers {
   readonly users: readonly { readonly id: string; readonly email: string }[];
   readonly keys: readonly { readonly name: string; readonly accountId: string; readonly email: string }[];
 }
 
-/** Tells whom a group is for. */
+/** Reads the users and keys of groups. */
 @Injectable()
 export class GroupMembers {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** By the name of each group that has any. */
+  /** By group name; groups without members are absent. */
   async all(): Promise<ReadonlyMap<string, Members>> {
     const rows = await this.dataSource.query<(Members & { readonly name: string })[]>(`
       SELECT name, sum(users)::integer AS users, sum(keys)::integer AS keys FROM (
@@ -35,7 +35,7 @@ export class GroupMembers {
     return new Map(rows.map(({ name, users, keys }) => [name, { users, keys }]));
   }
 
-  /** By address and name, keys of the same name by their users. */
+  /** Users sorted by email address; keys by name, then by user. */
   async named(group: string): Promise<NamedMembers> {
     const [users, keys] = await Promise.all([
       this.dataSource.query<NamedMembers['users']>(

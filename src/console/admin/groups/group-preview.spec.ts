@@ -12,7 +12,7 @@ const aGroup = (overrides: Partial<GroupDefinition> = {}): GroupDefinition => ({
   ...overrides,
 });
 
-/** $4 per million in and $5 out, so that 10,000 in and 1,000 out come to $0.045. */
+/** $4 per million in and $5 out, so that 10,000 in and 1,000 out cost $0.045. */
 const aModel = (name: string, overrides: Partial<ModelDefinition> = {}): KnownModel => ({
   name,
   ownedBy: '',
@@ -44,8 +44,8 @@ const inventory = {
   channels: [{ name: 'c', models: ['one'], groups: ['saver'] }],
 };
 
-describe('what a group comes to', () => {
-  it('is told of each model that is in it and switched on, before and after', () => {
+describe('groupPreview', () => {
+  it('returns prices before and after for each enabled model in the group', () => {
     const after = aGroup({ multiplier: '2', models: { two: '0.1' } });
     expect(groupPreview(inventory, aGroup(), after)).toEqual([
       { model: 'one', multiplier: '× 2.00', unserved: false, now: 22_500_000n, after: 90_000_000n },
@@ -53,7 +53,7 @@ describe('what a group comes to', () => {
     ]);
   });
 
-  it('is told of every model where the group is new', () => {
+  it('returns all enabled models when the group is new', () => {
     const rows = groupPreview(inventory, undefined, aGroup({ name: 'any', multiplier: '2' }));
     expect(rows.map(({ model, now, after }) => [model, now, after])).toEqual([
       ['one', undefined, 90_000_000n],
@@ -62,7 +62,7 @@ describe('what a group comes to', () => {
     ]);
   });
 
-  it('is nothing before anything is entered', () => {
+  it('returns nothing when a new group has no values yet', () => {
     expect(groupPreview(inventory, undefined, undefined)).toEqual([]);
   });
 });

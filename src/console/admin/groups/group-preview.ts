@@ -4,8 +4,8 @@ import { times } from '../../../platform/format/index.js';
 import { multiplierIn, sampleCost } from '../models/pay-preview.js';
 
 /**
- * What a usual call of each model of a group comes to, before a change and after it; amounts in nano-dollars. Of a group
- * that there is not yet: of every model, since it is on a model's page that the model is put into a group.
+ * Cost of a sample call for each model of a group, before and after a change, in nano-dollars. A new group shows all
+ * models, because models are added to groups on their own pages.
  */
 export function groupPreview(
   { models, channels }: Inventory,

@@ -3,10 +3,10 @@ import type { Fault } from '../../../catalog/channels/index.js';
 import type { FormBody } from '../../web/index.js';
 import { decimalIn, linesOf, pairsIn, textOf, wholeIn } from '../catalog-form.js';
 
-/** What stands in the form of a new group at first. */
+/** Initial form values of a new group. */
 export const newValues = (): FormBody => ({ multiplier: '1', choice: 'everyone' });
 
-/** A group as its form shows it. */
+/** Form values of a stored group. */
 export const valuesOf = (group: GroupDefinition, revision: string): FormBody => ({
   name: group.name,
   multiplier: group.multiplier.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, ''),
@@ -20,7 +20,7 @@ export const valuesOf = (group: GroupDefinition, revision: string): FormBody => 
   revision,
 });
 
-/** A form as an entry of the catalog file; whether it is a good one, the catalog file's own checks say. */
+/** The form as a catalog file entry, to be validated by the catalog file's checks. */
 export const entryOf = (values: FormBody, enabled: boolean): Readonly<Record<string, unknown>> => ({
   name: textOf(values, 'name'),
   multiplier: decimalIn(textOf(values, 'multiplier')),
@@ -45,16 +45,16 @@ const FIELDS: Readonly<Record<string, string>> = {
   'limits.concurrency': 'concurrency',
 };
 
-/** The field that a fault is about: `groups[0].limits.concurrency` is `concurrency`. */
+/** The field of an error path: `groups[0].limits.concurrency` is `concurrency`. */
 export const fieldOf = ({ path }: Fault): string => FIELDS[path.replace(/^groups\[0\]\./, '')] ?? 'name';
 
-/** What is told of a field that was changed meanwhile. */
+/** Labels of fields with conflicting changes. */
 export const LABELS: Readonly<Record<string, string>> = {
   multiplier: 'Multiplier',
-  models: 'Other multipliers',
+  models: 'Per-model multipliers',
   description: 'Description',
-  choice: 'Who may choose it',
-  callsPerMinute: 'Calls a minute',
-  tokensPerMinute: 'Tokens a minute',
-  concurrency: 'Calls at the same time',
+  choice: 'Available to',
+  callsPerMinute: 'Calls per minute',
+  tokensPerMinute: 'Tokens per minute',
+  concurrency: 'Concurrent calls',
 };

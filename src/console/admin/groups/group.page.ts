@@ -7,10 +7,10 @@ import { addressPart } from '../name-address.js';
 import { groupPreview } from './group-preview.js';
 import { GroupMembers } from './group-members.js';
 
-/** What the page shows beside what is stored. */
+/** What the page shows besides the stored group. */
 interface Shown {
   readonly form: TypedForm;
-  /** The group that the form thinks of, where it can be read. */
+  /** The group that the form describes, if valid. */
   readonly after?: GroupDefinition | undefined;
   readonly differences?: readonly Difference[];
 }
@@ -18,12 +18,12 @@ interface Shown {
 const CONFLICT = 409;
 const CHOICES = [
   { value: 'everyone', label: 'Everyone' },
-  { value: 'assigned', label: 'Only users it is assigned to' },
+  { value: 'assigned', label: 'Assigned users only' },
 ];
 
 export const groupAddress = (name: string): string => `/admin/groups/${addressPart(name)}`;
 
-/** The page of one group: its form, what it comes to, and whom it is for. */
+/** The page of a group: form, price preview and members. */
 @Injectable()
 export class GroupPage {
   constructor(
@@ -31,7 +31,7 @@ export class GroupPage {
     private readonly members: GroupMembers,
   ) {}
 
-  /** @param group undefined: a new one */
+  /** @param group undefined for a new group */
   async show(group: GroupDefinition | undefined, { form, after, differences }: Shown): Promise<Page> {
     const inventory = await this.inventory.all();
     const title = group?.name ?? 'New group';
@@ -58,7 +58,7 @@ export class GroupPage {
     const serving = channels.filter(({ groups }) => groups.includes(name)).map((channel) => channel.name);
     return {
       group: { name, enabled, href: groupAddress(name), maySwitchOff: name !== DEFAULT_GROUP },
-      badge: enabled ? undefined : { tone: '', label: 'Switched off' },
+      badge: enabled ? undefined : { tone: '', label: 'Disabled' },
       members,
       without: [
         listed(
@@ -67,7 +67,7 @@ export class GroupPage {
           named.users.map(({ id, email }) => ({ href: userAddress(id), label: email })),
         ),
         listed(
-          'Keys',
+          'API keys',
           members.keys,
           named.keys.map(({ name: key, accountId, email }) => ({
             href: userAddress(accountId),

@@ -6,7 +6,7 @@ import { nameInPart } from '../name-address.js';
 import { GroupFormPages, isPreview } from './group-form.pages.js';
 import { GroupListPages } from './group-list.pages.js';
 
-/** Groups: what calls under them cost, and who may choose them. */
+/** Groups: list, forms, and enabling. */
 @Operator()
 @Controller('admin/groups')
 export class GroupsController {

@@ -3,7 +3,7 @@ import { marginView } from './model-list.view.js';
 
 const FULL = 100;
 
-/** What each channel brought, with a bar of what was charged there beside the most that was. */
+/** Margins per channel; bar widths are relative to the highest charge. */
 export function marginBars(margins: ReadonlyMap<string, KnownMargin>) {
   const most = [...margins.values()].reduce((sum, { charged }) => (charged > sum ? charged : sum), 1n);
   return [...margins].map(([channel, margin]) => ({

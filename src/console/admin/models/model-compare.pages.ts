@@ -10,11 +10,12 @@ import { comparedItems } from './price-items.js';
 export class ModelComparePages {
   constructor(private readonly history: PriceHistory) {}
 
-  /** @param before @param after numbers of versions. @throws AppError not_found */
+  /** @param before @param after version numbers. @throws AppError not_found */
   async compare(name: string, before: string, after: string): Promise<Page> {
     const versions = await this.history.of(name);
     const [older, newer] = [before, after].map((wanted) => versions.find(({ number }) => String(number) === wanted));
-    if (older === undefined || newer === undefined) throw new AppError('not_found', `${name} has no such versions.`);
+    if (older === undefined || newer === undefined)
+      throw new AppError('not_found', `${name} does not have these price versions.`);
     const href = modelAddress(name);
     const title = `Versions ${older.number} and ${newer.number}`;
     const choices = (chosen: number) =>

@@ -9,15 +9,15 @@ import { capabilityLine } from './model-values.js';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** What stays as it is, because the form does not show it. */
+/** Values that the form does not show. */
 interface Kept {
   readonly capabilities: Flags;
   readonly enabled: boolean;
 }
 
 /**
- * A form as an entry of the catalog file; whether it is a good one, the catalog file's own checks say. Prices that are
- * to begin later and stored already are not named, so they stay.
+ * The form as a catalog file entry, to be validated by the catalog file's checks. Stored upcoming prices are omitted, which
+ * keeps them.
  */
 export const entryOf = (values: FormBody, kept: Kept, timeZone: string): Entry => ({
   name: textOf(values, 'name'),
@@ -33,7 +33,7 @@ export const entryOf = (values: FormBody, kept: Kept, timeZone: string): Entry =
   valid_from: textOf(values, 'when') === 'later' ? laterIn(values, timeZone) : undefined,
 });
 
-/** An entry that says no more than what calls cost: of the rest of the form nothing is asked. */
+/** An entry with prices only, so that the rest of the form is not validated. */
 export const pricesOnly = (values: FormBody): Entry => ({
   name: 'any',
   context_window: new Numeral('1'),
@@ -59,7 +59,7 @@ function pricesIn(values: FormBody): Entry {
   };
 }
 
-/** Whole numbers; what is none is kept as it was typed, to be refused. */
+/** Invalid numbers are kept as typed, to be rejected. */
 const numeralsIn = (text: string): Entry =>
   Object.fromEntries(Object.entries(pairsIn(text)).map(([name, value]) => [name, wholeIn(value)]));
 
@@ -72,13 +72,13 @@ const tierIn = (values: FormBody, index: number): Entry => ({
   ),
 });
 
-/** The time as it was typed where it is none, so that it is refused. */
+/** Returns an invalid time as typed, so that it is rejected. */
 function laterIn(values: FormBody, timeZone: string): string {
   const typed = textOf(values, 'from');
   return momentOf(typed, timeZone)?.toISOString() ?? (typed || 'nothing');
 }
 
-/** One on each line. A line that is as it was means what it meant: that a text is none of the other kinds is not lost. */
+/** One capability per line. An unchanged line keeps its stored value and type. */
 function capabilitiesIn(text: string, stored: Flags): unknown[] {
   const known = new Map(Object.entries(stored).map(([name, value]) => [capabilityLine(name, value), { name, value }]));
   return text

@@ -18,17 +18,17 @@ import { fieldOf, labelsOf, withoutTier, withTier } from './model-fields.js';
 import { ModelPage } from './model.page.js';
 import { newValues, valuesOf } from './model-values.js';
 
-/** What of a stored model its form does not show. */
+/** Values of a stored model that the form does not show. */
 const keptOf = (stored: ModelDefinition | undefined) => ({
   capabilities: stored?.capabilities ?? {},
   enabled: stored?.enabled ?? true,
 });
 
-/** Whether the button of a submitted form only changes or previews the form. */
+/** Whether the pressed button saves nothing. */
 export const changesNothing = (body: FormBody): boolean =>
   /^(?:add-tier|recalculate|remove-tier-\d+)$/.test(textOf(body, '_act'));
 
-/** The form of a new model and of one that there is. */
+/** The form of a new or existing model. */
 @Injectable()
 export class ModelFormPages {
   constructor(
@@ -39,7 +39,7 @@ export class ModelFormPages {
     private readonly clock: Clock,
   ) {}
 
-  /** @param name of a model that a channel names already */
+  /** @param name prefills the form with a name that a channel already uses */
   async newModel(visitor: Visitor, name = ''): Promise<Page> {
     return this.page.show(visitor, undefined, { form: typedForm({ ...newValues(), name }) });
   }
@@ -49,7 +49,7 @@ export class ModelFormPages {
     return this.page.show(visitor, thing, { form: formOf(thing, revision, visitor.timeZone) });
   }
 
-  /** Whatever one of the form's buttons asks for. @param name undefined: of the form of a new one */
+  /** Handles all buttons of the form. @param name undefined for a new model */
   async submit(visitor: Visitor, name: string | undefined, body: FormBody): Promise<Page | Redirect> {
     const act = textOf(body, '_act');
     const stored = name === undefined ? undefined : (await this.inventory.model(name)).thing;
@@ -62,21 +62,21 @@ export class ModelFormPages {
     return this.save(visitor, stored, form);
   }
 
-  /** Switches it off, or on again. @throws ChangedMeanwhile */
+  /** @throws ChangedMeanwhile */
   async switch(name: string, enabled: boolean): Promise<Redirect> {
     const { thing, revision } = await this.inventory.model(name);
     const { definition } = thing;
     if (definition !== undefined) await this.put({ ...modelEntry(definition), enabled }, seenAs(name, revision));
     return new Redirect(modelAddress(name), {
       tone: 'ok',
-      title: enabled ? `${name} is switched on again` : `${name} is switched off`,
+      title: enabled ? `${name} enabled` : `${name} disabled`,
       text: enabled
-        ? 'It can be called where a channel serves it.'
-        : 'New calls of it are refused; its prices and its log stay.',
+        ? 'Clients can call the model if a channel serves it.'
+        : 'New calls are rejected. Prices and usage logs are kept.',
     });
   }
 
-  /** Takes back prices that have not begun. @param time when they would begin, as an ISO time. @throws ChangedMeanwhile */
+  /** Withdraws upcoming prices. @param time their start, ISO 8601. @throws ChangedMeanwhile */
   async withdraw(name: string, time: string): Promise<Redirect> {
     const { thing, revision } = await this.inventory.model(name);
     const { definition } = thing;
@@ -93,8 +93,8 @@ export class ModelFormPages {
     return new Redirect(
       modelAddress(name),
       changes.length > 0
-        ? { tone: 'ok', title: 'The prices are withdrawn', text: 'They never begin; what is in force stays.' }
-        : { tone: 'warn', title: 'There is nothing to withdraw', text: 'These prices have begun, or were withdrawn.' },
+        ? { tone: 'ok', title: 'Prices withdrawn', text: 'The current prices stay in effect.' }
+        : { tone: 'warn', title: 'Nothing to withdraw', text: 'These prices already took effect or were withdrawn.' },
     );
   }
 
@@ -108,7 +108,7 @@ export class ModelFormPages {
     const entry = entryOf(form.values, keptOf(stored?.definition), visitor.timeZone);
     const meaning = this.meaningOf(entry, form);
     if (meaning?.validFrom !== undefined && meaning.validFrom <= this.clock.date())
-      form.refuse('from', 'Enter a time that is still to come, or choose “As soon as saved”.');
+      form.refuse('from', 'Enter a time in the future, or choose “Immediately”.');
     const after = meaning?.pricing;
     if (form.refused) return this.page.show(visitor, stored, { form, after });
     try {
@@ -121,15 +121,15 @@ export class ModelFormPages {
     } catch (error) {
       if (error instanceof ChangedMeanwhile) return this.changedMeanwhile(visitor, stored, form);
       if (!(error instanceof RefusedEntries)) throw error;
-      refuseBy(form, error.faults, fieldOf, { ...labelsOf(form.values), name: 'Name', from: 'The time' });
+      refuseBy(form, error.faults, fieldOf, { ...labelsOf(form.values), name: 'Name', from: 'Date and time' });
       return this.page.show(visitor, stored, { form, after });
     }
   }
 
-  /** Somebody saved it first: shows both and asks again, now about what there is. */
+  /** Shows conflicting changes next to the typed values, for another attempt. */
   private async changedMeanwhile(visitor: Visitor, stored: KnownModel | undefined, form: TypedForm): Promise<Page> {
     if (stored === undefined) {
-      form.refuse('name', 'Enter another name: there is a model of this name already.');
+      form.refuse('name', 'Enter another name. A model with this name already exists.');
       return this.page.show(visitor, stored, { form });
     }
     const { thing, revision } = await this.inventory.model(stored.name);
@@ -138,13 +138,13 @@ export class ModelFormPages {
     return this.page.show(visitor, thing, { form: typedForm({ ...form.values, revision }), differences });
   }
 
-  /** What an entry made of the form means; undefined where it is refused, with the faults beside the fields. */
+  /** The parsed entry; undefined if invalid, with errors added to the fields. */
   private meaningOf(entry: object, form: TypedForm): ModelDefinition | undefined {
     try {
       return this.desk.meaningOf({ models: [entry] }).models[0];
     } catch (error) {
       if (!(error instanceof RefusedEntries)) throw error;
-      refuseBy(form, error.faults, fieldOf, { ...labelsOf(form.values), name: 'Name', from: 'The time' });
+      refuseBy(form, error.faults, fieldOf, { ...labelsOf(form.values), name: 'Name', from: 'Date and time' });
       return undefined;
     }
   }
@@ -157,7 +157,7 @@ export class ModelFormPages {
   }
 }
 
-/** What a change is made of: where it is something else by then, nothing is overwritten. */
+/** The revision that a change is based on; a newer one is not overwritten. */
 const seenAs = (name: string, revision: string | undefined) => ({
   seen: { subject: { kind: 'model' as const, name }, revision },
 });
@@ -167,12 +167,12 @@ const formOf = ({ name, definition }: KnownModel, revision: string, timeZone: st
 
 function told(name: string, changes: readonly string[]) {
   const about = changes.map((line) => line.replace(`model ${name}: `, ''));
-  if (about.length === 0) return { tone: 'ok' as const, title: 'Nothing was changed', text: 'It is stored as it was.' };
+  if (about.length === 0) return { tone: 'ok' as const, title: 'No changes to save', text: 'The model is unchanged.' };
   if (about[0] === 'added')
-    return { tone: 'ok' as const, title: `${name} is added`, text: 'It can be called once a channel serves it.' };
+    return { tone: 'ok' as const, title: `${name} added`, text: 'The model is available once a channel serves it.' };
   return {
     tone: 'ok' as const,
-    title: `${name} is saved`,
-    text: `${about.join('; ')}. Calls in progress keep their prices.`,
+    title: `${name} saved`,
+    text: `${about.join('; ')}. In-flight calls keep their prices.`,
   };
 }

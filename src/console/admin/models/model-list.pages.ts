@@ -5,7 +5,7 @@ import type { ListQuery } from '../list-address.js';
 import { ModelMargins } from './model-margins.js';
 import { modelListView } from './model-list.view.js';
 
-/** `/admin/models`: the list, narrowed by its address. */
+/** `/admin/models`: the model list, filtered by query parameters. */
 @Injectable()
 export class ModelListPages {
   constructor(

@@ -5,22 +5,22 @@ import { filterOptions, listAddress, type ListQuery, textIn } from '../list-addr
 import { modelAddress } from './model-address.js';
 import type { KnownMargin } from './model-margins.js';
 
-/** What can be said of a model; the first that is so is its badge. */
+/** States of a model; the badge shows the first that applies. */
 const STATES = {
-  off: { tone: '', label: 'Switched off' },
+  off: { tone: '', label: 'Disabled' },
   'no-price': { tone: 'bad', label: 'No price' },
-  later: { tone: 'warn', label: 'Begins later' },
+  later: { tone: 'warn', label: 'Upcoming' },
   'no-channel': { tone: 'warn', label: 'No channel' },
-  offered: { tone: 'ok', label: 'Offered' },
+  offered: { tone: 'ok', label: 'Available' },
 } as const;
 type State = keyof typeof STATES;
 
 const LIST = '/admin/models';
 
-/** What the address asks for; undefined: whatever it is. */
+/** Query parameters; undefined: not filtered. */
 type Filter = Readonly<Record<'q' | 'group' | 'state', string | undefined>>;
 
-/** @param margins by the name of the model; undefined: they could not be added up in time */
+/** @param margins by model name; undefined: the aggregation timed out */
 export function modelListView(
   inventory: Inventory,
   margins: ReadonlyMap<string, KnownMargin> | undefined,
@@ -44,7 +44,7 @@ export function modelListView(
       filter.group,
     ),
     states: filterOptions(
-      [['', 'All'], ...Object.entries(STATES).map(([id, { label }]) => [id, label] as const)],
+      [['', 'All states'], ...Object.entries(STATES).map(([id, { label }]) => [id, label] as const)],
       filter.state,
     ),
     chips: chipsOf(filter),
@@ -53,7 +53,7 @@ export function modelListView(
   };
 }
 
-/** Models that channels name and that have no price, because the catalog does not have them. */
+/** Models that channels reference but the catalog does not contain. */
 function unpriced({ models, channels }: Inventory) {
   const known = new Set(models.map(({ name }) => name));
   const missing = new Set(channels.flatMap((channel) => channel.models).filter((name) => !known.has(name)));
@@ -90,7 +90,7 @@ function stateOf({ enabled, definition, price: current }: KnownModel, serving: r
   return serving.length === 0 ? 'no-channel' : 'offered';
 }
 
-/** Of the first tier, and how many more there are. */
+/** Prices of the first tier, and the number of further tiers. */
 function pricesOf(definition: Parameters<typeof parsePricing>[0]) {
   const { costsNothing, tiers, requestFee } = parsePricing(definition);
   const prices = tiers[0]?.prices;
@@ -104,7 +104,7 @@ function pricesOf(definition: Parameters<typeof parsePricing>[0]) {
   };
 }
 
-/** Over how many calls it is, where the cost of some is not known. */
+/** `partly`: some calls have an unknown cost. */
 export const marginView = ({ margin, calls, known }: KnownMargin) => ({
   amount: margin && usd(margin.amount),
   share: margin?.share,

@@ -3,13 +3,13 @@ import { Clock } from '../../../platform/shared/index.js';
 import { type MarginPart, RangeTooLarge, readMargins, TimeLimitedReads } from '../../../usage/index.js';
 import { type Margin, marginOf } from '../margin.js';
 
-/** What calls of the last seven days have brought, as far as their cost is known. */
+/** Margin of the last seven days, over calls with a known cost. */
 export interface KnownMargin {
-  /** Undefined where no cost is known. */
+  /** Undefined if no cost is known. */
   readonly margin: Margin | undefined;
   readonly charged: bigint;
   readonly calls: number;
-  /** Of so many of the calls the cost is known. */
+  /** Number of calls with a known cost. */
   readonly known: number;
 }
 
@@ -17,10 +17,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const DAYS = 7;
 const LIMIT_MS = 3000;
 
-/** What is known of margins, by name; undefined: there are too many calls to add them up in time. */
+/** By name; undefined: the aggregation timed out. */
 type Margins = ReadonlyMap<string, KnownMargin> | undefined;
 
-/** Margins of models and channels. Pages are of use without them. */
+/** Margins of models and channels. Optional on pages: the queries have a short timeout. */
 @Injectable()
 export class ModelMargins {
   constructor(
@@ -28,12 +28,12 @@ export class ModelMargins {
     private readonly clock: Clock,
   ) {}
 
-  /** By the name of each model that was called. */
+  /** By model name. */
   byModel(): Promise<Margins> {
     return this.read('model');
   }
 
-  /** Of one model by the name of each channel that answered for it, the dearest first. */
+  /** Of one model, by channel name, highest charge first. */
   byChannel(model: string): Promise<Margins> {
     return this.read('channel', model);
   }

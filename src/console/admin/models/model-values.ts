@@ -6,10 +6,10 @@ import { linesOf } from '../catalog-form.js';
 import { TOKEN_FIELDS, tierField } from './model-fields.js';
 import { localMinute, parseUsd } from '../../../platform/shared/index.js';
 
-/** What stands in the form of a new model at first. */
+/** Initial form values of a new model. */
 export const newValues = (): FormBody => ({ groups: ['default'], when: 'now', 'tier-0-from': '0' });
 
-/** A model as its form shows it. */
+/** Form values of a stored model. */
 export const valuesOf = (model: ModelDefinition, revision: string, timeZone: string): FormBody => ({
   name: model.name,
   displayName: model.displayName,
@@ -43,10 +43,10 @@ const tierValues = (tier: TierDefinition, index: number): FormBody => ({
   ...Object.fromEntries(TOKEN_FIELDS.map(({ name }) => [tierField(index, name), dollars(tier[name])])),
 });
 
-/** `3` as `3.00`, with every digit that it has. */
+/** `3` as `3.00`, without rounding. */
 const dollars = (text: string | undefined): string => (text === undefined ? '' : price(parseUsd(text)).slice(1));
 
-/** `vision`, `stopMax: 4`, `efforts: low, high`: a list of one ends with a comma, or it would be a text. */
+/** `vision`, `stopMax: 4`, `efforts: low, high`: a list with one item ends with a comma to distinguish it from a text. */
 export const capabilityLines = (flags: Flags): readonly string[] =>
   Object.keys(flags)
     .toSorted()

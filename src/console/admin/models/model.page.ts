@@ -15,17 +15,17 @@ import { ModelMargins } from './model-margins.js';
 import { payPreview } from './pay-preview.js';
 import { versionRows } from './version-rows.js';
 
-/** What the page shows beside what is stored. */
+/** What the page shows besides the stored model. */
 interface Shown {
   readonly form: TypedForm;
-  /** The prices that the form thinks of, where it is asked what they come to. */
+  /** The entered prices, for the preview. */
   readonly after?: PricingDefinition | undefined;
   readonly differences?: readonly Difference[];
 }
 
 const CONFLICT = 409;
 
-/** The page of one model: its form, what users pay, what is earned, and every version of its prices. */
+/** The page of a model: form, price preview, margins and price versions. */
 @Injectable()
 export class ModelPage {
   constructor(
@@ -35,7 +35,7 @@ export class ModelPage {
     private readonly clock: Clock,
   ) {}
 
-  /** @param model undefined: a new one */
+  /** @param model undefined for a new model */
   async show(visitor: Visitor, model: KnownModel | undefined, shown: Shown): Promise<Page> {
     const inventory = await this.inventory.all();
     const title = model?.name ?? 'New model';
@@ -62,9 +62,9 @@ export class ModelPage {
       base: tiers[0],
       tiers: tiers.slice(1),
       efforts: EFFORTS.map((effort) => ({ name: `effort-${effort}`, label: effort })),
-      groups: groups.map(({ name, enabled }) => ({ value: name, label: name, text: enabled ? '' : 'switched off' })),
+      groups: groups.map(({ name, enabled }) => ({ value: name, label: name, text: enabled ? '' : 'disabled' })),
       whens: [
-        { value: 'now', label: 'As soon as saved' },
+        { value: 'now', label: 'Immediately' },
         { value: 'later', label: 'At a date and time' },
       ],
       zone: zoneName(this.clock.date(), visitor.timeZone),
@@ -83,7 +83,7 @@ export class ModelPage {
         withdraw: withdrawAddress(model.name),
       },
       lede: ledeOf(model, inventory, timeZone),
-      badge: model.enabled ? undefined : { tone: '', label: 'Switched off' },
+      badge: model.enabled ? undefined : { tone: '', label: 'Disabled' },
       current: model.price,
       next: (versions[0]?.number ?? 0) + 1,
       ...payView(model.name, shown, inventory, versions.find(({ state }) => state === 'in-force')?.pricing),
@@ -94,7 +94,7 @@ export class ModelPage {
   }
 }
 
-/** What users pay in the groups that are ticked, now and after what was entered. */
+/** What users pay in the selected groups, now and with the entered prices. */
 function payView(name: string, { form, after }: Shown, inventory: Inventory, current: PricingDefinition | undefined) {
   const ticked = textsOf(form.values, 'groups');
   const groups = inventory.groups.filter((group) => ticked.includes(group.name));
@@ -107,12 +107,12 @@ function payView(name: string, { form, after }: Shown, inventory: Inventory, cur
 /** `Anthropic · served by 2 channels · version 12 since 18 Nov 2026`. */
 function ledeOf({ name, ownedBy, price }: KnownModel, { channels }: Inventory, timeZone: string): string {
   const serving = channels.filter(({ models }) => models.includes(name)).length;
-  const served = serving === 0 ? 'served by no channel' : `served by ${serving} channel${serving === 1 ? '' : 's'}`;
+  const served = serving === 0 ? 'no channel' : `served by ${serving} channel${serving === 1 ? '' : 's'}`;
   const version = price && `version ${price.number} since ${dateTime(price.validFrom, timeZone)}`;
-  return [ownedBy, served, version ?? 'no prices in force'].filter(Boolean).join(' · ');
+  return [ownedBy, served, version ?? 'no current prices'].filter(Boolean).join(' · ');
 }
 
-/** What is rare is shown at once where it says something. */
+/** Rare fields are expanded if one has a value or an error. */
 function tierView(index: number, form: TypedForm) {
   const fields = TOKEN_FIELDS.map((field) => ({ ...field, id: tierField(index, field.name) }));
   const rare = fields.filter(({ isRare }) => isRare);

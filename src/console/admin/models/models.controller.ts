@@ -9,7 +9,7 @@ import { ModelComparePages } from './model-compare.pages.js';
 import { changesNothing, ModelFormPages } from './model-form.pages.js';
 import { ModelListPages } from './model-list.pages.js';
 
-/** Models and their prices. A model's name may hold slashes, so that nothing stands behind it in an address. */
+/** Models and prices. Model names may contain slashes, so they are always the last part of a path. */
 @Operator()
 @Controller('admin')
 export class ModelsController {

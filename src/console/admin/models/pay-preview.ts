@@ -3,11 +3,11 @@ import { NO_TOKENS, type TokenUsage } from '../../../protocols/contract/index.js
 import { type GroupDefinition, parseMultiplier, parsePricing, type PricingDefinition } from '../../../catalog/index.js';
 import { times } from '../../../platform/format/index.js';
 
-/** A usual call, to show what prices come to: 10,000 tokens in, 80% of them cached, and 1,000 out. */
+/** The sample call of price previews: 10,000 tokens in, 80% of them cached, and 1,000 out. */
 export const SAMPLE: TokenUsage = { ...NO_TOKENS, input: 10_000, cacheRead: 8_000, output: 1_000 };
 const ONE = 1_000_000n;
 
-/** What the sample costs in a group, in nano-dollars; undefined where nothing is known of it. */
+/** Cost of the sample call in a group, in nano-dollars; undefined if unknown. */
 export interface GroupPays {
   readonly group: string;
   readonly multiplier: string;
@@ -16,9 +16,9 @@ export interface GroupPays {
 }
 
 /**
- * What users pay in each of the groups that are switched on.
- * @param now the prices in force, if there are any
- * @param after those that are thought of; undefined where they cannot be read
+ * What users pay in each enabled group.
+ * @param now the current prices, if any
+ * @param after the entered prices; undefined if invalid
  */
 export const payPreview = (
   model: string,
@@ -38,7 +38,7 @@ export const payPreview = (
       };
     });
 
-/** Millionths. */
+/** In millionths. */
 export const multiplierIn = (group: GroupDefinition, model: string): bigint =>
   parseMultiplier(group.models[model] ?? group.multiplier);
 

@@ -9,8 +9,8 @@ const pricing = (overrides: Partial<PricingDefinition> = {}): PricingDefinition 
   ...overrides,
 });
 
-describe('what prices say', () => {
-  it('is each price by a name for people, without what stands at its default', () => {
+describe('priceItems', () => {
+  it('lists prices by label, without defaults', () => {
     const tiers = [
       { from_prompt_tokens: 0, input: '3', output: '15', cache_read: '0.3' },
       { from_prompt_tokens: 200_000, input: '6', output: '22.5' },
@@ -24,7 +24,7 @@ describe('what prices say', () => {
     ]);
   });
 
-  it('has what is charged beside tokens, and of what is free no price of tokens', () => {
+  it('lists fees and multipliers, and no token prices when tokens are free', () => {
     const besides = {
       request_fee: '0.02',
       tool_fees: { web_search: '0.01' },
@@ -37,8 +37,8 @@ describe('what prices say', () => {
     };
     expect([...priceItems(pricing({ free: true, tiers: [], ...besides }))]).toEqual([
       ['tokens', 'free'],
-      ['each call', '$0.02'],
-      ['each use of web_search', '$0.01'],
+      ['fee per call', '$0.02'],
+      ['fee per use of web_search', '$0.01'],
       ['max uses of web_search', '5'],
       ['image generation text input', '$5.00'],
       ['image generation image input', '$5.00'],
@@ -52,29 +52,29 @@ describe('what prices say', () => {
   });
 });
 
-describe('two versions of prices', () => {
+describe('comparedItems and changeWords', () => {
   const dearer = pricing({ tiers: [{ from_prompt_tokens: 0, input: '3', output: '16' }], request_fee: '0.02' });
 
-  it('stand side by side with everything that either says', () => {
+  it('compares all items of either version', () => {
     expect(comparedItems(pricing(), dearer)).toEqual([
       { name: 'input', before: '$3.00', after: '$3.00', isChanged: false },
       { name: 'output', before: '$15.00', after: '$16.00', isChanged: true },
-      { name: 'each call', before: undefined, after: '$0.02', isChanged: true },
+      { name: 'fee per call', before: undefined, after: '$0.02', isChanged: true },
     ]);
   });
 
   it.each([
-    ['the first there are', undefined, pricing(), 'first prices'],
-    ['the same again', pricing(), pricing(), 'the same prices'],
-    ['something dearer and something new', pricing(), dearer, 'output $16.00, was $15.00; each call $0.02, new'],
-    ['what is not said any more', dearer, pricing(), 'output $15.00, was $16.00; each call no longer said, was $0.02'],
+    ['the first prices', undefined, pricing(), 'initial prices'],
+    ['unchanged prices', pricing(), pricing(), 'no price changes'],
+    ['an increase and a new fee', pricing(), dearer, 'output $15.00 → $16.00; fee per call – → $0.02'],
+    ['a decrease and a removed fee', dearer, pricing(), 'output $16.00 → $15.00; fee per call $0.02 → –'],
     [
-      'more than two',
+      'more than two changes',
       pricing(),
       pricing({ free: true, tiers: [], request_fee: '0.02' }),
-      'tokens free, new; each call $0.02, new; and 2 more',
+      'tokens – → free; fee per call – → $0.02; and 2 more',
     ],
-  ])('tell %s in words', (_, before, after, words) => {
+  ])('describes %s', (_, before, after, words) => {
     expect(changeWords(before, after)).toBe(words);
   });
 });

@@ -8,10 +8,10 @@ import { parseUsd } from '../../../platform/shared/index.js';
 import { count, price, times } from '../../../platform/format/index.js';
 import { TOKEN_FIELDS } from './model-fields.js';
 
-/** Everything that prices say, each by a name for people: `output` is `$15.00`. */
+/** Prices by label: `output` is `$15.00`. */
 export type PriceItems = ReadonlyMap<string, string>;
 
-/** What stands at its default is left out. */
+/** Omits defaults. */
 export function priceItems(definition: PricingDefinition): PriceItems {
   const pricing = parsePricing(definition);
   return new Map([...(definition.free ? [['tokens', 'free'] as const] : tokenItems(definition)), ...besides(pricing)]);
@@ -28,8 +28,8 @@ const tokenItems = ({ tiers }: PricingDefinition): (readonly [string, string])[]
   );
 
 const besides = (pricing: Pricing): (readonly [string, string])[] => [
-  ...(pricing.requestFee > 0n ? [['each call', price(pricing.requestFee)] as const] : []),
-  ...[...pricing.toolFees].map(([tool, fee]) => [`each use of ${tool}`, price(fee)] as const),
+  ...(pricing.requestFee > 0n ? [['fee per call', price(pricing.requestFee)] as const] : []),
+  ...[...pricing.toolFees].map(([tool, fee]) => [`fee per use of ${tool}`, price(fee)] as const),
   ...[...pricing.toolMaxUses].map(([tool, most]) => [`max uses of ${tool}`, count(most)] as const),
   ...imageItems(pricing),
   ...[...pricing.effortMultipliers].map(([effort, by]) => [`effort ${effort}`, times(by)] as const),
@@ -45,13 +45,13 @@ const imageItems = ({ imageGeneration: prices }: Pricing): (readonly [string, st
 
 interface ComparedItem {
   readonly name: string;
-  /** Undefined where it was not said. */
+  /** Undefined if not set. */
   readonly before: string | undefined;
   readonly after: string | undefined;
   readonly isChanged: boolean;
 }
 
-/** All that either of two versions says, side by side. */
+/** Compares all items of two versions. */
 export function comparedItems(before: PricingDefinition, after: PricingDefinition): readonly ComparedItem[] {
   const [then, now] = [priceItems(before), priceItems(after)];
   return [...new Set([...now.keys(), ...then.keys()])].map((name) => ({
@@ -62,19 +62,16 @@ export function comparedItems(before: PricingDefinition, after: PricingDefinitio
   }));
 }
 
-/** So many changes are told; of more it is told how many they are. */
+/** Number of changes listed; further ones are counted. */
 const TOLD = 2;
 
-/** What a version changed, in words: `output $15.00, was $16.00`. */
+/** Describes the changes of a version: `output $16.00 → $15.00`. */
 export function changeWords(before: PricingDefinition | undefined, after: PricingDefinition): string {
-  if (before === undefined) return 'first prices';
+  if (before === undefined) return 'initial prices';
   const changed = comparedItems(before, after).filter(({ isChanged }) => isChanged);
-  if (changed.length === 0) return 'the same prices';
+  if (changed.length === 0) return 'no price changes';
   const told = changed.slice(0, TOLD).map(wordsOf).join('; ');
   return changed.length > TOLD ? `${told}; and ${changed.length - TOLD} more` : told;
 }
 
-function wordsOf({ name, before, after }: ComparedItem): string {
-  if (after === undefined) return `${name} no longer said, was ${before ?? '–'}`;
-  return before === undefined ? `${name} ${after}, new` : `${name} ${after}, was ${before}`;
-}
+const wordsOf = ({ name, before, after }: ComparedItem): string => `${name} ${before ?? '–'} → ${after ?? '–'}`;

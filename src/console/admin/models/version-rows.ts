@@ -2,7 +2,7 @@ import type { RecordedPrices } from '../../../catalog/index.js';
 import { shortDay } from '../../../platform/format/index.js';
 import { changeWords } from './price-items.js';
 
-/** Versions as the page lists them, newest first, each with what it changed of the one before it. */
+/** Version list, newest first, with the changes from the previous version. */
 export const versionRows = (versions: readonly RecordedPrices[], address: string, timeZone: string) => {
   const isInForce = versions.some(({ state }) => state === 'in-force');
   return versions.map((version, index) => {
@@ -19,7 +19,7 @@ export const versionRows = (versions: readonly RecordedPrices[], address: string
       isUpcoming: version.state === 'upcoming',
       isWithdrawn: version.state === 'withdrawn',
       from: `From ${shortDay(version.validFrom, timeZone)}`,
-      // A model that has no prices yet must keep its first ones.
+      // A model without current prices must keep its first ones.
       canWithdraw: version.state === 'upcoming' && isInForce,
       compare: before && `${address}?compare=${before.number}&with=${version.number}`,
     };

@@ -9,15 +9,15 @@ import type { ChannelState } from '../channels/channel-state.js';
 import { ChannelStates } from '../channels/channel-states.js';
 import type { ChannelRest } from './notices.js';
 
-/** What the attempts with a channel cost. */
+/** Upstream cost of a channel’s attempts. */
 interface ChannelCost {
   readonly channel: string;
-  /** Of those whose cost is known; null: of none. */
+  /** Sum of the known costs; null if none is known. */
   readonly cost: string | null;
   readonly unknown: number;
 }
 
-/** Clients that left count here too: upstreams are paid for them. */
+/** Includes canceled attempts: upstreams bill for them. */
 const COSTS = `
   SELECT channel, sum(upstream_cost) AS cost, (count(*) FILTER (WHERE upstream_cost IS NULL))::integer AS unknown
     FROM call_attempts WHERE created_at >= now() - interval '24 hours' GROUP BY channel`;
@@ -27,7 +27,7 @@ interface Found {
   readonly state: ChannelState;
 }
 
-/** The channels of the overview: how they are, and how the last 24 hours went, whatever range is looked at. */
+/** The overview’s channel table: state and the last 24 hours, independent of the selected range. */
 @Injectable()
 export class ChannelsCard {
   constructor(
@@ -57,7 +57,7 @@ export class ChannelsCard {
     attempts: ReadonlyMap<string, ChannelRows> | undefined,
     costs: ReadonlyMap<string, ChannelCost> | undefined,
   ) {
-    // Attempts stand under the name that the channel had.
+    // Attempts are stored under the channel name at that time.
     const names = [channel.name, ...channel.formerNames];
     const figures = this.figures.figuresOf(names.flatMap((name) => attempts?.get(name) ?? []));
     return {
@@ -84,17 +84,17 @@ function withoutWhatTakesTooLong(error: unknown): undefined {
   throw error;
 }
 
-/** Null: the cost of no attempt is known. */
+/** Null if no cost is known. */
 function sumOf(costs: readonly ChannelCost[]): Nanos | null {
   const known = costs.flatMap(({ cost }) => cost ?? []);
   return known.length === 0 ? null : nanos(known.reduce((sum, cost) => sum + BigInt(cost), 0n));
 }
 
 function noteOf(tooSlow: boolean, incomplete: boolean): string {
-  if (tooSlow) return 'There are too many attempts to add them up in time.';
-  return incomplete ? 'Cost is of the attempts whose cost is known.' : '';
+  if (tooSlow) return 'Statistics are unavailable: there are too many attempts to aggregate in time.';
+  return incomplete ? 'Cost includes only attempts with a known cost.' : '';
 }
 
-/** What has a channel not asked, or not as it might be. One that somebody switched off is as it should be. */
+/** A channel that is not, or only partly, available. Disabled channels are not reported. */
 const restOf = ({ channel: { id, name }, state: { tone, label, why } }: Found): ChannelRest[] =>
   tone === 'warn' || tone === 'bad' ? [{ id, name, tone, label, why: why ?? '' }] : [];

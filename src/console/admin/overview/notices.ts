@@ -1,62 +1,62 @@
 import type { Notice } from '../../web/index.js';
 import { count, percent } from '../../../platform/format/index.js';
 
-/** What a channel did within the last hour. */
+/** A channel’s attempts in the last hour. */
 export interface ChannelTrouble {
   readonly channel: string;
   readonly attempts: number;
-  /** Those that failed for a reason of the upstream. */
+  /** Failures caused by the upstream. */
   readonly failed: number;
-  /** What most of them were answered with; null: nothing. */
+  /** The most frequent status of the failures; null: no response. */
   readonly status: number | null;
 }
 
-/** A channel whose reports of usage could not be true within the last day. */
+/** A channel that reported implausible usage in the last day. */
 export interface ChannelCorrections {
   readonly channel: string;
   readonly calls: number;
 }
 
-/** A channel that is not asked, or not as often as it might be. */
+/** A channel that is not, or only partly, available. */
 export interface ChannelRest {
   readonly id: string;
   readonly name: string;
   readonly tone: 'warn' | 'bad';
-  /** The words of its badge: `Resting 4 min`. */
+  /** Badge label, such as `Cooldown 4 min`. */
   readonly label: string;
   readonly why: string;
 }
 
-/** What may have to be told on top of the overview. */
+/** The state that notices are derived from. */
 export interface Conditions {
   readonly rests: readonly ChannelRest[];
   readonly troubles: readonly ChannelTrouble[];
-  /** Whether a channel is stored and switched on. */
+  /** Whether a stored channel is enabled. */
   readonly hasChannel: boolean;
-  /** Models that could be called, were there anybody to ask. */
+  /** Enabled models without a channel. */
   readonly unserved: readonly string[];
-  /** Where processes count together but cannot now: `Redis`. */
+  /** Shared counters that are unreachable: `Redis`. */
   readonly countsAway: readonly string[];
-  /** Whether this process hears what others change. */
+  /** Whether this process receives change notifications. */
   readonly hearsOthers: boolean;
-  /** Mails given up in a row. */
+  /** Consecutive emails that were not delivered. */
   readonly lostMails: number;
-  /** Calls whose settlement the database has refused. */
+  /** Calls whose settlement the database rejected. */
   readonly unsettled: number;
-  /** What the payment provider told that could not be entered. */
+  /** Payment provider events that could not be applied. */
   readonly paymentProblems: number;
   readonly corrections: readonly ChannelCorrections[];
 }
 
-/** Fewer attempts say little of a channel, and so does a smaller share of failures. */
+/** Below these thresholds failures are not significant. */
 const LEAST_ATTEMPTS = 20;
 const LEAST_SHARE = 0.05;
-/** A single mail may have had a wrong address. */
+/** A single failure may be a wrong address. */
 const LEAST_MAILS = 2;
 const MOST = 6;
 const MOST_NAMES = 3;
 
-/** What is wrong now, the worst in front, each with where it can be looked at. */
+/** Current problems, errors first. */
 export function notices(conditions: Conditions): readonly Notice[] {
   const all = [
     ...ofMoney(conditions),
@@ -79,21 +79,21 @@ function ofMoney({ unsettled, paymentProblems }: Conditions): Notice[] {
 
 const notEntered = (paymentProblems: number): Notice => ({
   tone: 'bad',
-  title: `${count(paymentProblems)} payment${paymentProblems === 1 ? '' : 's'} could not be entered`,
-  text: 'No money was moved: what Stripe told does not match its order, or the account is gone. Each says why.',
+  title: `${count(paymentProblems)} payment${paymentProblems === 1 ? '' : 's'} could not be applied`,
+  text: 'No money was moved. The Stripe event does not match its order, or the account was deleted. See each problem for details.',
   action: { href: '/admin/payments', label: 'Open payment problems' },
 });
 
 const notSettled = (unsettled: number): Notice => ({
   tone: 'bad',
   title: `${count(unsettled)} call${unsettled === 1 ? '' : 's'} could not be settled`,
-  text: 'The database refused to, so nothing was charged. “switchboard ledger check” names them.',
+  text: 'The database rejected the settlement, so nothing was charged. Run “switchboard ledger check” to list the calls.',
 });
 
 const corrected = ({ channel, calls }: ChannelCorrections): Notice => ({
   tone: 'warn',
   title: `${channel} reported implausible usage for ${count(calls)} call${calls === 1 ? '' : 's'}`,
-  text: 'Within the last 24 hours. These calls were charged by what was counted here; the upstream may bill you more. Check its reports, and the context window and output limit of the model.',
+  text: 'In the last 24 hours. These calls were charged by locally counted tokens; the upstream may bill you more. Check the upstream’s usage reports and the model’s context window and output limit.',
   action: {
     href: `/admin/calls?range=24h&channel=${encodeURIComponent(channel)}&result=corrected`,
     label: 'Show calls',
@@ -103,20 +103,20 @@ const corrected = ({ channel, calls }: ChannelCorrections): Notice => ({
 const resting = ({ id, name, tone, label, why }: ChannelRest): Notice => ({
   tone,
   title: `${name}: ${label.charAt(0).toLowerCase()}${label.slice(1)}`,
-  text: `${why} Calls move to other channels of their model, where there are any.`,
+  text: `${why} Calls fail over to other channels that serve the model.`,
   action: { href: `/admin/channels/${id}`, label: 'Open channel' },
 });
 
 function failing({ channel, attempts, failed, status }: ChannelTrouble, rests: readonly ChannelRest[]): Notice[] {
   if (attempts < LEAST_ATTEMPTS || failed < attempts * LEAST_SHARE) return [];
-  // What has consequences already is told as these.
+  // Already reported with its state.
   if (rests.some(({ name }) => name === channel)) return [];
-  const what = status === null ? 'is not answering' : status === 429 ? 'is refusing' : 'is failing';
+  const what = status === null ? 'is not responding to' : status === 429 ? 'is rejecting' : 'is failing';
   return [
     {
       tone: 'warn',
-      title: `${channel} ${what} ${percent(failed, attempts)} of calls${status === null ? '' : ` (${status})`}`,
-      text: `${count(failed)} of ${count(attempts)} attempts within the last hour. Calls move to other channels of their model, where there are any.`,
+      title: `${channel} ${what} ${percent(failed, attempts)} of requests${status === null ? '' : ` (${status})`}`,
+      text: `${count(failed)} of ${count(attempts)} attempts in the last hour. Calls fail over to other channels that serve the model.`,
       action: {
         href: `/admin/calls?range=1h&channel=${encodeURIComponent(channel)}&upstream=${status ?? 'none'}`,
         label: 'Show calls',
@@ -133,18 +133,18 @@ function ofModels({ hasChannel, unserved }: Conditions): Notice[] {
   return [
     {
       tone: 'bad',
-      title: `Nobody serves ${named.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`,
-      text: 'No channel that could be asked has it for any of its groups: calls of it are refused.',
+      title: `No channel serves ${named.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`,
+      text: 'Calls are rejected because no available channel serves the model in any of its groups.',
       action: { href: '/admin/models', label: 'Open models' },
     },
   ];
 }
 
-/** What a new service begins with, and what one is left with whose channels are all switched off. */
+/** A new service, or one with all channels disabled. */
 const withoutChannel = (hasModels: boolean): Notice => ({
   tone: hasModels ? 'bad' : 'warn',
-  title: 'No channel is switched on',
-  text: 'Until one is, nothing answers but the demo model, where that is on. A channel answers for models that have prices: add these first.',
+  title: 'No channel is enabled',
+  text: 'Only the demo model, if enabled, can be called. Add models with prices first, then a channel that serves them.',
   action: hasModels
     ? { href: '/admin/channels', label: 'Open channels' }
     : { href: '/admin/models', label: 'Open models' },
@@ -154,16 +154,16 @@ function ofProcess({ countsAway, hearsOthers, lostMails }: Conditions): Notice[]
   return [
     ...countsAway.map((name): Notice => ({
       tone: 'warn',
-      title: `Rate limits are not counted by ${name}`,
-      text: 'It cannot be reached. Until it is back each process counts for itself, and more calls may pass than limits allow.',
+      title: `Rate limits are not shared through ${name}`,
+      text: 'It is unreachable. Until it recovers, each process counts separately, and more calls may pass than the limits allow.',
     })),
     ...(hearsOthers
       ? []
       : [
           {
             tone: 'warn',
-            title: 'The database does not tell of changes',
-            text: 'The connection that does is lost. Until it is back this process looks for changes every second.',
+            title: 'Database change notifications are unavailable',
+            text: 'The notification connection was lost. Until it is restored, this process polls for changes every second.',
           } as const,
         ]),
     ...(lostMails < LEAST_MAILS
@@ -171,8 +171,8 @@ function ofProcess({ countsAway, hearsOthers, lostMails }: Conditions): Notice[]
       : [
           {
             tone: 'warn',
-            title: 'Mail is not being sent',
-            text: `The last ${count(lostMails)} mails were given up. Codes to register and to reset passwords are mailed.`,
+            title: 'Email is not being sent',
+            text: `The last ${count(lostMails)} emails could not be delivered. Users need email to register and to reset passwords.`,
             action: { href: '/admin/settings', label: 'Open settings' },
           } as const,
         ]),

@@ -16,19 +16,18 @@ import {
 } from '../../../usage/index.js';
 import type { ChannelCorrections, ChannelTrouble } from './notices.js';
 
-/** An account that calls were charged to. */
 export interface Spender {
   readonly id: string;
   readonly email: string;
   readonly balance: Nanos;
 }
 
-/** What the overview shows of the database. Undefined: it could not be read in time. */
+/** Database facts for the overview. Undefined: the query timed out. */
 export interface OverviewReading {
   readonly traffic: (Traffic & { readonly spenders: ReadonlyMap<string, Spender> }) | undefined;
-  /** Of the span before, as long as this one. */
+  /** Of the preceding span of the same length. */
   readonly callsBefore: number | undefined;
-  /** `ownMs`: how much of the time no upstream took; undefined where no stream tells. */
+  /** `ownMs`: the relay’s own share; undefined if there were no streams. */
   readonly firstToken: { readonly times: Percentiles | undefined; readonly ownMs: number | undefined } | undefined;
   readonly changes: readonly RecordedChange[] | undefined;
   readonly troubles: readonly ChannelTrouble[];
@@ -37,7 +36,7 @@ export interface OverviewReading {
   readonly corrections: readonly ChannelCorrections[];
 }
 
-/** What the upstream is not to blame for says nothing of it. */
+/** Excludes failures that the upstream did not cause. */
 const TROUBLES = `
   SELECT channel, count(*)::integer AS attempts, (count(*) FILTER (WHERE has_failed))::integer AS failed,
          mode() WITHIN GROUP (ORDER BY coalesce(upstream_status, 0)) FILTER (WHERE has_failed) AS status
@@ -58,10 +57,10 @@ const SPENDERS = `
 const CHANGES = 5;
 const NOTHING_READ = { changes: undefined, troubles: [], unsettled: 0, paymentProblems: 0, corrections: [] };
 
-/** What the overview shows of the database, part by part, so that one that takes too long does not take the others along. */
+/** Reads the overview in separate queries, so that one timeout does not affect the others. */
 @Injectable()
 export class OverviewReader {
-  /** By what is asked for: however often the page is loaded while it waits, the calls are read once. */
+  /** Running reads by name: concurrent page loads share one read. */
   private readonly underWay = new Map<string, Promise<OverviewReading>>();
 
   constructor(
@@ -69,7 +68,7 @@ export class OverviewReader {
     private readonly sums: UsageSumsReader,
   ) {}
 
-  /** @param name what is the same for all who may share the reading */
+  /** @param name identifies reads that can be shared */
   read(name: string, span: Span, scale: ChartScale): Promise<OverviewReading> {
     const running = this.underWay.get(name);
     if (running !== undefined) return running;

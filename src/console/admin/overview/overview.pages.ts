@@ -9,7 +9,7 @@ import { OverviewReader } from './overview-reader.js';
 import { DAY, OVERVIEW_RANGES, overviewView } from './overview.view.js';
 import { Troubles } from './troubles.js';
 
-/** How the service stands, at a glance. */
+/** `/admin`: the overview. */
 @Injectable()
 export class OverviewPages {
   constructor(
@@ -19,11 +19,11 @@ export class OverviewPages {
     private readonly clock: Clock,
   ) {}
 
-  /** @param range as the address has it */
+  /** @param range from the query string */
   async show({ timeZone }: Visitor, range: unknown): Promise<Page> {
     const shown = OVERVIEW_RANGES.find(({ name }) => name === range) ?? DAY;
     const now = this.clock.now();
-    // What comes in while the page is made belongs to it.
+    // Includes calls that arrive while the page is rendered.
     const span = { from: new Date(now - shown.ms), to: new Date(now + 1000) };
     const scale = { unit: unitFor(span.from, new Date(now)), timeZone };
     const [reading, channels] = await Promise.all([

@@ -5,12 +5,12 @@ import { clockTime, count, percent, shortDay, usd } from '../../../platform/form
 import { marginOf } from '../margin.js';
 import type { OverviewReading } from './overview-reader.js';
 
-/** A range that can be looked at, up to now. */
+/** A selectable range, ending now. */
 export interface OverviewRange {
   readonly name: string;
   readonly label: string;
   readonly ms: number;
-  /** `Last 24 hours`, and what it is compared with. */
+  /** `Last 24 hours`, and the name of the preceding span. */
   readonly words: string;
   readonly before: string;
 }
@@ -23,13 +23,13 @@ export const DAY: OverviewRange = {
   label: '24 hours',
   ms: DAY_MS,
   words: 'Last 24 hours',
-  before: 'the day before',
+  before: 'previous day',
 };
 export const OVERVIEW_RANGES: readonly OverviewRange[] = [
-  { name: '1h', label: '1 hour', ms: HOUR_MS, words: 'Last hour', before: 'the hour before' },
+  { name: '1h', label: '1 hour', ms: HOUR_MS, words: 'Last hour', before: 'previous hour' },
   DAY,
-  { name: '7d', label: '7 days', ms: 7 * DAY_MS, words: 'Last 7 days', before: 'the 7 days before' },
-  { name: '30d', label: '30 days', ms: 30 * DAY_MS, words: 'Last 30 days', before: 'the 30 days before' },
+  { name: '7d', label: '7 days', ms: 7 * DAY_MS, words: 'Last 7 days', before: 'previous 7 days' },
+  { name: '30d', label: '30 days', ms: 30 * DAY_MS, words: 'Last 30 days', before: 'previous 30 days' },
 ];
 
 export interface OverviewInput {
@@ -53,7 +53,7 @@ export function overviewView({ range, scale, reading, notices }: OverviewInput) 
     notices,
     stats: [callsFigure(reading, range), failedFigure(traffic), chargedFigure(traffic), firstTokenFigure(reading)],
     tooLarge: traffic === undefined && {
-      text: 'There are too many calls in this range to add them up in time. Choose a shorter one.',
+      text: 'There are too many calls in this range to aggregate in time. Choose a shorter range.',
       href: '/admin?range=1h',
     },
     chart: traffic && trafficChart(traffic, scale, range),
@@ -64,7 +64,7 @@ export function overviewView({ range, scale, reading, notices }: OverviewInput) 
   };
 }
 
-/** One of the figures on top; `change` is how much more it is than before. */
+/** A key figure; `change` is relative to the preceding span. */
 interface Figure {
   readonly label: string;
   readonly value: string;
@@ -78,19 +78,19 @@ function callsFigure({ traffic, callsBefore }: OverviewReading, { before }: Over
   const { calls } = traffic.total;
   const value = count(calls);
   if (callsBefore === undefined) return { label, value, note: '' };
-  if (callsBefore === 0) return { label, value, note: `none ${before}` };
+  if (callsBefore === 0) return { label, value, note: `none in the ${before}` };
   const more = calls - callsBefore;
-  if (more === 0) return { label, value, note: `as many as ${before}` };
+  if (more === 0) return { label, value, note: `same as the ${before}` };
   const text = `${more > 0 ? '+' : '−'}${percent(Math.abs(more), callsBefore)}`;
-  return { label, value, change: { text, class: more > 0 ? 'up' : 'down' }, note: `on ${before}` };
+  return { label, value, change: { text, class: more > 0 ? 'up' : 'down' }, note: `vs. ${before}` };
 }
 
 function failedFigure(traffic: Traffic | undefined): Figure {
   const label = 'Failed';
   if (traffic === undefined) return { label, value: UNKNOWN, note: '' };
   const { calls, failed, failedAfterRetry } = traffic.total;
-  if (failed === 0) return { label, value: percent(0, calls), note: 'no call' };
-  const note = `${count(failed)} call${failed === 1 ? '' : 's'}, ${count(failedAfterRetry)} after a retry`;
+  if (failed === 0) return { label, value: percent(0, calls), note: 'no failed calls' };
+  const note = `${count(failed)} call${failed === 1 ? '' : 's'}, ${count(failedAfterRetry)} after retries`;
   return { label, value: percent(failed, calls), note };
 }
 
@@ -99,17 +99,17 @@ function chargedFigure(traffic: Traffic | undefined): Figure {
   if (traffic === undefined) return { label, value: UNKNOWN, note: '' };
   const { calls, charged, known, cost, chargedOfKnown } = traffic.total;
   const value = usd(charged);
-  if (known === 0) return { label, value, note: `cost ${UNKNOWN}${calls > 0 ? ', known of no call' : ''}` };
+  if (known === 0) return { label, value, note: `cost ${UNKNOWN}${calls > 0 ? ', unknown for all calls' : ''}` };
   const margin = marginOf(chargedOfKnown, cost)?.share ?? UNKNOWN;
-  const over = known < calls ? `, known of ${count(known)} calls` : '';
+  const over = known < calls ? `, based on ${count(known)} call${known === 1 ? '' : 's'}` : '';
   return { label, value, note: `cost ${usd(cost)}, margin ${margin}${over}` };
 }
 
 function firstTokenFigure({ firstToken }: OverviewReading): Figure {
   const label = 'First token, median';
   const times = firstToken?.times;
-  if (times === undefined) return { label, value: UNKNOWN, note: firstToken === undefined ? '' : 'no stream' };
-  const own = firstToken?.ownMs === undefined ? '' : `ours ${count(firstToken.ownMs)} ms, `;
+  if (times === undefined) return { label, value: UNKNOWN, note: firstToken === undefined ? '' : 'no streams' };
+  const own = firstToken?.ownMs === undefined ? '' : `relay ${count(firstToken.ownMs)} ms, `;
   return { label, value: `${count(times.medianMs)} ms`, note: `${own}p95 ${count(times.p95Ms)} ms` };
 }
 
@@ -127,7 +127,7 @@ function trafficChart({ bars, total }: Traffic, { unit, timeZone }: ChartScale, 
   const time = (start: Date): string => clockTime(start, timeZone, 'minutes');
   const labels = bars.map(({ start }, index) => {
     if (unit === 'day' || unit === 'week') return day(start);
-    // A day of hours begins and ends within the same one.
+    // A 24-hour range starts and ends at the same clock hour.
     return unit === 'six hours' || (unit === 'hour' && index === 0) ? `${day(start)}, ${time(start)}` : time(start);
   });
   return {
@@ -151,7 +151,7 @@ function trafficChart({ bars, total }: Traffic, { unit, timeZone }: ChartScale, 
 
 const MOST_MODELS = 5;
 
-/** Bars of the models that most was charged for, and one of all others. The longest is the whole width. */
+/** Bars for the models with the highest charges, and one for the rest. The longest bar has full width. */
 function chargedByModel(traffic: Traffic) {
   const models = traffic.models.filter(({ charged }) => charged > 0n);
   const shown = models.slice(0, MOST_MODELS).map(({ name, charged }) => ({ name, charged, rest: false }));
@@ -161,7 +161,7 @@ function chargedByModel(traffic: Traffic) {
   const all = [...shown, ...(others.length > 0 ? [{ name, charged, rest: true }] : [])];
   const longest = all.reduce((most, one) => (one.charged > most ? one.charged : most), 0n);
   return all.map((one) => ({
-    name: one.name || 'model not read',
+    name: one.name || 'unknown model',
     href: one.rest || one.name === '' ? undefined : `/admin/calls?model=${encodeURIComponent(one.name)}`,
     charged: usd(one.charged),
     class: one.rest ? 'f5' : 'f1',

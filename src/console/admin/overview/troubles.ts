@@ -7,7 +7,7 @@ import { Mailer } from '../../../platform/mail/index.js';
 import type { ChannelRest, Conditions } from './notices.js';
 import type { OverviewReading } from './overview-reader.js';
 
-/** What this process knows to be wrong, beside what the database tells. */
+/** Combines database facts with problems known to this process. */
 @Injectable()
 export class Troubles {
   constructor(
@@ -36,7 +36,7 @@ export class Troubles {
     };
   }
 
-  /** Models that are switched on and in a group, and that no channel serves in any of their groups. */
+  /** Enabled models with groups that no channel serves in any of these groups. */
   private unserved(): readonly string[] {
     return [...this.catalog.current().models.values()]
       .filter(({ enabled, groups }) => enabled && groups.length > 0)

@@ -8,7 +8,7 @@ const LIST = 'payment-problems';
 const PATH = '/admin/payments';
 const PAGE_PROBLEMS = 50;
 
-/** `/admin/payments`: what could not be entered and nobody has seen to, newest first. */
+/** `/admin/payments`: unresolved payment problems, newest first. */
 @Injectable()
 export class PaymentListPages {
   constructor(

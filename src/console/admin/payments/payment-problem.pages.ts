@@ -7,21 +7,21 @@ import { ResolveForm } from './resolve.form.js';
 
 const LIST = '/admin/payments';
 
-/** `/admin/payments/:id`: one payment that could not be entered, and what was done about it. */
+/** `/admin/payments/:id`: one payment problem, and its resolution. */
 @Injectable()
 export class PaymentProblemPages {
   constructor(private readonly problems: PaymentProblems) {}
 
-  /** @throws AppError when there is no such problem, or none any more */
+  /** @throws AppError if there is no such unresolved problem */
   async ask(id: string, form: Form<ResolveForm> = Form.empty()): Promise<Page> {
     const problem = await this.problems.find(id);
-    if (problem === undefined) throw new AppError('not_found', 'No payment problem at this address waits for anybody.');
+    if (problem === undefined) throw new AppError('not_found', 'There is no unresolved payment problem with this ID.');
     const crumbs = [{ href: LIST, label: TITLE }, { label: problem.reference }];
     const data = { form, problem: problemView(problem), crumbs };
     return new Page('admin/payments-problem', { title: `Resolve ${problem.reference}`, width: 'narrow', data });
   }
 
-  /** Moves no money, so that no password is asked for: it stands on record who has said so. */
+  /** Moves no money, so no password is required; the audit log records who resolved it. */
   async resolve(id: string, body: FormBody): Promise<Page | Redirect> {
     const form = Form.read(ResolveForm, body);
     const { value } = form;
@@ -32,12 +32,12 @@ export class PaymentProblemPages {
 
 const RESOLVED = {
   tone: 'ok',
-  title: 'The problem is resolved',
-  text: 'What you wrote stands in the audit log.',
+  title: 'Payment problem resolved',
+  text: 'Your resolution was recorded in the audit log.',
 } as const;
 
 const RESOLVED_BEFORE = {
   tone: 'warn',
   title: 'Nothing was resolved',
-  text: 'Somebody has seen to it before, as the audit log says, or there never was such a problem.',
+  text: 'The problem was already resolved (see the audit log) or does not exist.',
 } as const;

@@ -5,7 +5,7 @@ import type { ListQuery } from '../list-address.js';
 import { PaymentListPages } from './payment-list.pages.js';
 import { PaymentProblemPages } from './payment-problem.pages.js';
 
-/** What the payment provider told that could not be entered: the list, and saying what was done about one. */
+/** Payment provider events that could not be applied: list and resolution. */
 @Controller('admin/payments')
 @Operator()
 export class PaymentProblemsController {

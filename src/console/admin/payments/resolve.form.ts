@@ -3,6 +3,6 @@ import { Trimmed } from '../../web/index.js';
 
 export class ResolveForm {
   @Trimmed()
-  @Matches(/^[^\p{Cc}]{1,200}$/u, { message: 'Enter what was done, in 1 to 200 characters.' })
+  @Matches(/^[^\p{Cc}]{1,200}$/u, { message: 'Enter the resolution (1 to 200 characters).' })
   readonly reason: string = '';
 }

@@ -12,27 +12,26 @@ export function destinationOf(routes: readonly DryRoute[]): string {
   return named.length < 2 ? (named[0] ?? '') : `${named.slice(0, -1).join(', ')} or ${named.at(-1)}`;
 }
 
-/** Why those are asked first, as a sentence. */
+/** Why these channels are tried first, as a sentence. */
 export function becauseOf(routes: readonly DryRoute[], protocol: ProtocolId): string {
   const first = routes.filter(({ firstShare }) => firstShare > 0);
   const [one] = first;
   const next = routes[first.length];
   if (one === undefined) return '';
-  const many = first.length > 1 ? ' Chance decides between them, by their weights.' : '';
-  if (next === undefined)
-    return first.length === 1 ? 'It is the only channel that can be asked now.' : many.trimStart();
-  return `${whyBefore(one, next, protocol, first.length > 1)}${many}`;
+  const many = first.length > 1 ? ' The first channel is chosen at random by weight.' : '';
+  if (next === undefined) return first.length === 1 ? 'It is the only available channel.' : many.trimStart();
+  return `${whyBefore(one, next, protocol)}${many}`;
 }
 
-function whyBefore(one: DryRoute, next: DryRoute, protocol: ProtocolId, isMany: boolean): string {
+function whyBefore(one: DryRoute, next: DryRoute, protocol: ProtocolId): string {
   const { tier } = one.channel;
-  if (next.channel.tier !== tier) return `Tier ${tier} is asked before tier ${next.channel.tier}.`;
+  if (next.channel.tier !== tier) return `Tier ${tier} is tried before tier ${next.channel.tier}.`;
   if (one.channel.protocol !== next.channel.protocol && one.channel.protocol === protocol)
-    return `In tier ${tier} ${isMany ? 'they speak' : 'it speaks'} ${dialectNames(protocol).name}, as the client does.`;
-  return `The others of tier ${tier} have weight 0: they are asked last.`;
+    return `In tier ${tier}, channels with the client’s protocol (${dialectNames(protocol).name}) are tried first.`;
+  return `Other channels in tier ${tier} have weight 0 and are tried last.`;
 }
 
-/** A channel that would be asked, in its turn. */
+/** A channel that would be tried, in routing order. */
 export function routeRow(route: DryRoute, place: number, protocol: ProtocolId) {
   const { channel, firstShare, upstreamModel, isTranslated, rest, credentials } = route;
   const unrested = credentials.length;
@@ -44,17 +43,17 @@ export function routeRow(route: DryRoute, place: number, protocol: ProtocolId) {
     tierAndWeight: `${channel.tier} · ${channel.weight}`,
     upstreamModel,
     share: firstShare > 0 ? percent(firstShare, 1) : undefined,
-    badge: { tone: 'ok', label: firstShare > 0 ? 'Asked first' : 'Asked next' },
+    badge: { tone: 'ok', label: firstShare > 0 ? 'First attempt' : 'Failover' },
     words: [
-      isTranslated ? translated(protocol, channel.protocol) : 'The request goes up as it is.',
-      ...(firstShare > 0 ? [] : ['Asked when those above it fail.']),
-      ...(rest !== undefined ? ['It has rested; the next call tries whether it answers again.'] : []),
-      ...(unrested < all ? [`${unrested} of its ${all} credentials can be used.`] : []),
+      isTranslated ? translated(protocol, channel.protocol) : 'The request is passed through unchanged.',
+      ...(firstShare > 0 ? [] : ['Used if the channels above fail.']),
+      ...(rest !== undefined ? ['Its cooldown is over; the next request checks whether it has recovered.'] : []),
+      ...(unrested < all ? [`${unrested} of ${all} credentials available.`] : []),
     ].join(' '),
   };
 }
 
 const translated = (from: ProtocolId, to: ProtocolId): string =>
   from === to
-    ? 'The request is written anew: its answer is asked for as a stream.'
+    ? 'The request is rewritten to request a streamed response.'
     : `Translated from ${dialectNames(from).name} to ${dialectNames(to).name}.`;

@@ -6,15 +6,16 @@ import type { AnsweredRouting } from './answered-routing.js';
 import { becauseOf, destinationOf, routeRow } from './route-words.js';
 import { excludedRow, hinderedRow } from './unasked-words.js';
 
-/** What the page says of it. */
+/** The view of a dry run. */
 export function routingAnswer(asked: AnsweredRouting) {
   const { answer, question, account, key } = asked;
   const { outlook, routes, refusal } = answer;
-  const who = `${account.email} with ${key === undefined ? 'a new key' : `the key “${key.name}”`}`;
-  const call = `A call of ${question.model} by ${who}`;
+  const who = `${account.email} with ${key === undefined ? 'a new API key' : `the API key “${key.name}”`}`;
+  const call = `A call to ${question.model} by ${who}`;
   return {
     isRefused: refusal !== undefined,
-    verdict: refusal === undefined ? `${call} would go to ${destinationOf(routes)}.` : `${call} would be refused.`,
+    verdict:
+      refusal === undefined ? `${call} would be routed to ${destinationOf(routes)}.` : `${call} would be rejected.`,
     because: refusal === undefined ? becauseOf(routes, question.protocol) : refusal.message,
     steps: admissionSteps(asked),
     price: priceOf(asked),
@@ -46,15 +47,15 @@ function priceOf({ answer: { terms, plan }, question: { promptTokens, outputLimi
     isFree: pricing.costsNothing,
     tierFrom: tier?.fromPromptTokens,
     lines: costTerms(pricing, usage).map(({ item, price: perMillion, isFee }) => ({
-      name: isFee ? 'Each call' : `${item === 'input' ? 'Input' : 'Output'} per 1M tokens`,
+      name: isFee ? 'Fee per call' : `${item === 'input' ? 'Input' : 'Output'} per 1M tokens`,
       price: isFee ? usd(perMillion) : price(perMillion),
     })),
     multipliers: [
       { name: `Group ${plan.group.name}`, value: groupMultiplier, isShown: true },
       { name: 'Effort', value: effortMultiplier, isShown: effortMultiplier !== ONE },
-      { name: 'Service tier, the dearest', value: serviceMultiplier, isShown: serviceMultiplier !== ONE },
+      { name: 'Service tier (highest)', value: serviceMultiplier, isShown: serviceMultiplier !== ONE },
       { name: 'Speed', value: speedMultiplier, isShown: speedMultiplier !== ONE },
-      { name: 'Region, the dearest', value: geoMultiplier, isShown: geoMultiplier !== ONE },
+      { name: 'Region (highest)', value: geoMultiplier, isShown: geoMultiplier !== ONE },
     ].flatMap(({ name, value, isShown }) => (isShown ? [{ name, value: times(value) }] : [])),
     outputTokens: usage.output,
     most: costOf(terms, usage),

@@ -8,24 +8,24 @@ interface Choice {
   readonly label: string;
 }
 
-/** What the fields of a dry run offer. */
+/** Options of the dry run form. */
 export const routingChoices = (
   { models }: Pick<Catalog, 'models'>,
   dialects: readonly Pick<ProtocolAdapter, 'id'>[],
   keys: readonly OwnKey[],
   chosen: OwnKey | undefined,
 ): Readonly<Record<'keys' | 'models' | 'dialects' | 'efforts', readonly Choice[]>> => ({
-  keys: [{ value: '', label: 'A new key, with no settings of its own' }, ...withChosen(keys, chosen).map(keyChoice)],
+  keys: [{ value: '', label: 'A new API key with default settings' }, ...withChosen(keys, chosen).map(keyChoice)],
   models: [...models.values()]
     .toSorted((one, other) => one.name.localeCompare(other.name))
-    .map(({ name, enabled }) => ({ value: name, label: enabled ? name : `${name} (switched off)` })),
+    .map(({ name, enabled }) => ({ value: name, label: enabled ? name : `${name} (disabled)` })),
   dialects: dialects
     .toSorted((one, other) => dialectNames(one.id).place - dialectNames(other.id).place)
     .map(({ id }) => ({ value: id, label: dialectNames(id).fullName })),
-  efforts: [{ value: '', label: 'Not said' }, ...EFFORTS.map((effort) => ({ value: effort, label: effort }))],
+  efforts: [{ value: '', label: 'Not set' }, ...EFFORTS.map((effort) => ({ value: effort, label: effort }))],
 });
 
-/** Also one that is further back than what is listed. */
+/** Includes the selected key if it is not on the listed page. */
 const withChosen = (keys: readonly OwnKey[], chosen: OwnKey | undefined): readonly OwnKey[] =>
   chosen === undefined || keys.some(({ id }) => id === chosen.id) ? keys : [chosen, ...keys];
 

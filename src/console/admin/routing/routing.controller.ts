@@ -4,7 +4,7 @@ import { CurrentVisitor, type Page } from '../../web/index.js';
 import { type Visitor } from '../../../auth/index.js';
 import { RoutingPages } from './routing.pages.js';
 
-/** Asks, and changes nothing: the whole question stands in the address. */
+/** Read-only: the form is submitted in the query string. */
 @Operator()
 @Controller('admin/routing')
 export class RoutingController {

@@ -8,15 +8,15 @@ import { routingAnswer } from './routing-answer.js';
 import { routingChoices } from './routing-choices.js';
 import { promptTokensOf, RoutingForm, type TypedRouting, typedIn } from './routing-form.js';
 
-/** What an answer is made of: the question, and who asks it. */
+/** A valid dry run form with its account and key. */
 interface Asked {
   readonly form: TypedRouting;
   readonly account: Account;
-  /** Undefined: a new one. */
+  /** Undefined: a new key. */
   readonly key: OwnKey | undefined;
 }
 
-/** The page that says what would become of a call. */
+/** `/admin/routing`: simulates the routing of a call. */
 @Injectable()
 export class RoutingPages {
   constructor(
@@ -27,10 +27,10 @@ export class RoutingPages {
     private readonly adapters: AdapterRegistry,
   ) {}
 
-  /** @param parts of the address: the fields of the form, none of them or some */
+  /** @param parts the query string: all, some or no form fields */
   async show(visitor: Visitor, parts: Readonly<Record<string, unknown>>): Promise<Page> {
     const typed = typedIn(parts);
-    // Whoever comes from the page of a user or a channel has asked nothing yet.
+    // Links from user and channel pages prefill the form without submitting it.
     const isAsked = 'protocol' in typed;
     const form = isAsked ? Form.read(RoutingForm, typed) : Form.empty<RoutingForm>(typed);
     const account = await this.accountOf(form, isAsked);
@@ -41,7 +41,11 @@ export class RoutingPages {
     const offered = account === undefined ? [] : (await this.keys.page(account.id, {})).keys;
     const choices = routingChoices(this.catalog.current(), this.adapters.dialects, offered, key);
     const data = { form, ...choices, answer };
-    return new Page('admin/routing', { title: 'Dry run', data, ...(form.refused && { status: 422, failed: true }) });
+    return new Page('admin/routing', {
+      title: 'Routing dry run',
+      data,
+      ...(form.refused && { status: 422, failed: true }),
+    });
   }
 
   private async accountOf(form: TypedRouting, isAsked: boolean): Promise<Account | undefined> {
@@ -51,7 +55,7 @@ export class RoutingPages {
       return await this.accounts.get(user);
     } catch (error) {
       if (!(error instanceof AccountNotFound) && !(error instanceof InvalidAccount)) throw error;
-      if (isAsked) form.refuse('user', 'Enter the e-mail address of a user who has an account here.');
+      if (isAsked) form.refuse('user', 'Enter the email address of an existing user.');
       return undefined;
     }
   }
@@ -63,7 +67,7 @@ export class RoutingPages {
       return await this.keys.get({ accountId, id: key });
     } catch (error) {
       if (!(error instanceof KeyNotFound)) throw error;
-      form.refuse('key', 'Choose one of the keys of this user.');
+      form.refuse('key', 'Choose one of this user’s API keys.');
       return undefined;
     }
   }
@@ -71,7 +75,7 @@ export class RoutingPages {
   private checkDialect(form: TypedRouting): void {
     const { protocol } = form.values;
     if (protocol !== undefined && !this.adapters.dialects.some(({ id }) => id === protocol))
-      form.refuse('protocol', 'Choose the dialect of the client.');
+      form.refuse('protocol', 'Choose the client protocol.');
   }
 
   private async answer({ account, key }: Asked, value: RoutingForm, { timeZone }: Visitor) {

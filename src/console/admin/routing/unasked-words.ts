@@ -4,29 +4,29 @@ import { clockTime } from '../../../platform/format/index.js';
 type Rest = Hindered['rests'][number];
 
 const REASONS: Readonly<Record<Rest['reason'], string>> = {
-  failures: 'its calls failed',
+  failures: 'of repeated failures',
   rate_limit: 'the upstream’s rate limit was reached',
-  refused: 'the upstream refused the credential',
-  no_money: 'the account there has no money left',
+  refused: 'the upstream rejected the credential',
+  no_money: 'the upstream account is out of credit',
 };
 
-/** A channel that takes such calls and cannot be asked now. */
+/** A channel that matches the call but is temporarily unavailable. */
 export function hinderedRow({ channel, isFull, rests }: Hindered, nowMs: number, timeZone: string) {
-  const full = `It answers as many calls as it may at the same time${channel.maxConcurrency === undefined ? '' : `, ${channel.maxConcurrency}`}.`;
+  const full = `The limit of concurrent calls${channel.maxConcurrency === undefined ? '' : ` (${channel.maxConcurrency})`} is reached.`;
   return {
     ...unasked(channel),
-    badge: { tone: 'warn', label: isFull ? 'Too busy' : 'Resting' },
+    badge: { tone: 'warn', label: isFull ? 'Busy' : 'Cooldown' },
     words: isFull ? full : [...new Set(rests.map((rest) => restWords(rest, nowMs, timeZone)))].join(' '),
   };
 }
 
 function restWords({ reason, untilMs }: Rest, nowMs: number, timeZone: string): string {
   const why = REASONS[reason];
-  if (untilMs <= nowMs) return `It rested because ${why}; another call tries at this moment whether it answers again.`;
-  return `It rests until ${clockTime(new Date(untilMs), timeZone)}, because ${why}.`;
+  if (untilMs <= nowMs) return `In cooldown because ${why}. Another request is checking whether it has recovered.`;
+  return `In cooldown until ${clockTime(new Date(untilMs), timeZone)} because ${why}.`;
 }
 
-/** A channel that serves the model, but not such a call. */
+/** A channel that serves the model but does not match the call. */
 export const excludedRow = ({ channel, exclusion }: Excluded) => ({
   ...unasked(channel),
   badge: { tone: exclusion.why === 'unavailable' ? 'bad' : '', label: LABELS[exclusion.why] },
@@ -34,22 +34,22 @@ export const excludedRow = ({ channel, exclusion }: Excluded) => ({
 });
 
 const LABELS: Readonly<Record<Exclusion['why'], string>> = {
-  'switched-off': 'Switched off',
-  unavailable: 'Out',
+  'switched-off': 'Disabled',
+  unavailable: 'Unavailable',
   'other-groups': 'Other groups',
-  'native-only': 'Other dialect',
+  'native-only': 'Other protocol',
 };
 
 function exclusionWords(exclusion: Exclusion): string {
   switch (exclusion.why) {
     case 'switched-off':
-      return 'It takes no calls until it is switched on.';
+      return 'The channel is disabled.';
     case 'unavailable':
-      return `It cannot be called: ${exclusion.reason}.`;
+      return `The channel cannot be used: ${exclusion.reason}.`;
     case 'other-groups':
-      return `It serves ${exclusion.groups.length === 0 ? 'no group' : exclusion.groups.join(', ')}.`;
+      return `It serves ${exclusion.groups.length === 0 ? 'no groups' : `only ${exclusion.groups.join(', ')}`}.`;
     case 'native-only':
-      return 'It takes calls of its own dialect alone.';
+      return 'It accepts only calls in its own protocol.';
     default:
       return exclusion satisfies never;
   }

@@ -7,7 +7,7 @@ import { BaseAddress } from '../../../platform/config/index.js';
 import { calendarDate } from '../../../platform/format/index.js';
 import { PAYMENTS_OFF, secretHint } from './payment-words.js';
 
-/** What the page of settings says beside the fields of a section. */
+/** What the settings page shows besides the fields of a section. */
 @Injectable()
 export class SectionFacts {
   constructor(
@@ -31,14 +31,14 @@ export class SectionFacts {
       hasWebhookSecret,
       webhookSecretHint: secretHint('webhookSecret', hasWebhookSecret, unreadable),
       confirm: this.recent.needed(visitor),
-      /** Why nobody can pay; undefined: people can. */
+      /** Why payments are off; undefined if they are on. */
       off: off && PAYMENTS_OFF[off],
       endpoint: `${this.address.current()}${WEBHOOK_PATH}`,
       events: EVENT_TYPES,
     };
   }
 
-  /** The day from which on calls are kept; undefined: all are. */
+  /** First day whose calls are kept; undefined: all are kept. */
   retention() {
     const time = this.kept.keptFrom();
     return { keptFrom: time && calendarDate(time, 'UTC') };

@@ -13,7 +13,7 @@ import { TestMailPages } from './test-mail.pages.js';
 import { UsualLimitPages } from './usual-limits.pages.js';
 import { UsualLimitSettings } from './usual-limits.js';
 
-/** The page of settings: a form for each section, saved on its own, and a test mail. */
+/** The settings page: one form per section, saved separately, and a test email. */
 @Module({
   imports: [AccessModule, ChannelsModule, MailModule, RelayModule, SettingsModule, UsageModule],
   controllers: [SettingsController],

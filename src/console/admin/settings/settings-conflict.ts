@@ -1,7 +1,7 @@
 import type { SectionName } from '../../../platform/settings/index.js';
 import { type Difference, differencesBetween, type FieldValue, type FormBody } from '../../web/index.js';
 
-/** Boxes: one that is not ticked is not sent. */
+/** Checkboxes: not sent when cleared. */
 const BOXES: readonly string[] = ['statusIsPublic', 'administratorsNeedSecondFactor', 'enabled'];
 
 const LABELS: Readonly<Record<SectionName, Readonly<Record<string, string>>>> = {
@@ -9,30 +9,30 @@ const LABELS: Readonly<Record<SectionName, Readonly<Record<string, string>>>> = 
     name: 'Name',
     supportContact: 'Support contact',
     terms: 'Terms',
-    statusIsPublic: 'Status page for everybody',
+    statusIsPublic: 'Public status page',
   },
   signUp: {
-    mode: 'Who may register',
-    domains: 'Domains',
+    mode: 'Registration',
+    domains: 'Allowed email domains',
     startingCredit: 'Starting credit',
-    administratorsNeedSecondFactor: 'Administrators need a second factor',
-    sessionIdleHours: 'Hours without a visit',
+    administratorsNeedSecondFactor: 'Require two-factor authentication for administrators',
+    sessionIdleHours: 'Idle session timeout',
   },
-  mail: { server: 'Server', from: 'Sender' },
+  mail: { server: 'SMTP server', from: 'Sender' },
   payment: {
     enabled: 'Payments',
     amounts: 'Amounts',
-    smallest: 'Smallest other amount',
-    largest: 'Largest other amount',
+    smallest: 'Minimum custom amount',
+    largest: 'Maximum custom amount',
   },
-  retention: { callsMonths: 'Months of calls' },
+  retention: { callsMonths: 'Months to keep' },
 };
 
-/** What a section says now and what somebody has typed, where they are not the same. */
+/** Differences between stored and typed values of a section. */
 export const differencesOf = (section: SectionName, now: FormBody, typed: FormBody): readonly Difference[] =>
   sentDifferences(LABELS[section], now, typed);
 
-/** The same of any fields. Those that were not sent are none. */
+/** Differences between stored and typed values; fields that were not sent are ignored. */
 export function sentDifferences(
   labels: Readonly<Record<string, string>>,
   now: FormBody,
@@ -42,7 +42,7 @@ export function sentDifferences(
   return differencesBetween(Object.fromEntries(sent), now, typed, shown);
 }
 
-/** Browsers end the lines of a text in a way of their own. */
+/** Browsers send CRLF line endings. */
 const shown = (value: FieldValue): string =>
   String(value ?? '')
     .trim()

@@ -51,7 +51,7 @@ export class SettingsController {
     return this.pages.save(visitor, 'retention', body);
   }
 
-  /** @param kind whose: `key`, `account` or `address` */
+  /** @param kind `key`, `account` or `address` */
   @Post('limits/:kind')
   @RequiresRecentSignIn()
   saveLimits(

@@ -2,14 +2,14 @@ import { IsString, Matches } from 'class-validator';
 import { ConfirmedForm } from '../../../auth/index.js';
 import type { SectionName } from '../../../platform/settings/index.js';
 
-/** A field of text; what it must be, the section itself says. Fields that the environment sets are not sent. */
-const Text = (): PropertyDecorator => IsString({ message: 'Enter one text here.' });
+/** A text field, validated by its section. Fields that the environment sets are not sent. */
+const Text = (): PropertyDecorator => IsString({ message: 'Enter a single value.' });
 
 const Revision = (): PropertyDecorator =>
-  Matches(/^\d{1,9}$/, { message: 'Open the page again: it was not complete.' });
+  Matches(/^\d{1,9}$/, { message: 'This form is incomplete. Reload the page and try again.' });
 
 export class SiteForm {
-  /** Of the section, when its fields were shown. */
+  /** Revision of the section that the form was opened with. */
   @Revision()
   readonly revision: string = '';
 
@@ -26,7 +26,7 @@ export class SiteForm {
   readonly statusIsPublic: string = '';
 }
 
-/** Whoever may lift it has administrators sign in with less. */
+/** Confirmed by password: it can relax the sign-in policy of administrators. */
 export class SignUpForm extends ConfirmedForm {
   @Revision()
   readonly revision: string = '';
@@ -34,7 +34,7 @@ export class SignUpForm extends ConfirmedForm {
   @Text()
   readonly mode: string = '';
 
-  /** One on each line. */
+  /** One per line. */
   @Text()
   readonly domains: string = '';
 
@@ -49,7 +49,7 @@ export class SignUpForm extends ConfirmedForm {
   readonly sessionIdleHours: string = '';
 }
 
-/** Whoever may change the server may read everybody's links for new passwords. */
+/** Confirmed by password: the mail server sees all password reset links. */
 export class MailForm extends ConfirmedForm {
   @Revision()
   readonly revision: string = '';
@@ -64,7 +64,7 @@ export class MailForm extends ConfirmedForm {
   readonly from: string = '';
 }
 
-/** Whoever may change the secrets may have users pay into another account. */
+/** Confirmed by password: the secrets decide which account is paid. */
 export class PaymentForm extends ConfirmedForm {
   @Revision()
   readonly revision: string = '';
@@ -78,14 +78,14 @@ export class PaymentForm extends ConfirmedForm {
   @Text()
   readonly webhookSecret: string = '';
 
-  /** `yes` to have none stored. */
+  /** `yes` to remove the stored secret. */
   @Text()
   readonly removeSecretKey: string = '';
 
   @Text()
   readonly removeWebhookSecret: string = '';
 
-  /** Dollars, with commas. */
+  /** Dollars, separated by commas. */
   @Text()
   readonly amounts: string = '';
 
@@ -112,12 +112,11 @@ export const SECTION_FORMS = {
   retention: RetentionForm,
 } as const satisfies Readonly<Record<SectionName, unknown>>;
 
-/** Any of them. */
 export type SectionForm = SiteForm | SignUpForm | MailForm | PaymentForm | RetentionForm;
 
 export class TestMailForm {
   @Matches(/^[^\s\p{Cc}<>,;:"()[\]\\@]+@[^\s\p{Cc}<>,;:"()[\]\\@]+$/u, {
-    message: 'Enter one address such as name@example.com.',
+    message: 'Enter an email address, such as name@example.com.',
   })
   readonly to: string = '';
 }

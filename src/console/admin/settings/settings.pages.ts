@@ -16,20 +16,20 @@ import { SECTION_FORMS, type SectionForm, type TestMailForm } from './settings.f
 import { type FixedField, fixedFields, MODES, valuesOf, withoutPassword } from './settings.view.js';
 import { type FilledLimits, UsualLimitSettings } from './usual-limits.js';
 
-/** What was typed into one of the forms, and came back. */
+/** A submitted section form that is shown again. */
 interface Filled {
   readonly name: SectionName;
   readonly form: Form<SectionForm>;
-  /** Whether what there is now is shown beside it. */
+  /** Whether the current values are shown beside it. */
   readonly conflict: boolean;
 }
 
-/** What came back of all forms of the page. */
+/** The submitted form that is shown again, if any. */
 interface Returned {
   readonly section?: Filled;
   readonly limits?: FilledLimits;
   readonly test?: Form<TestMailForm>;
-  /** What somebody else has saved meanwhile, beside what was typed. */
+  /** Conflicting changes saved meanwhile. */
   readonly differences?: readonly Difference[];
 }
 
@@ -43,12 +43,12 @@ interface SectionView {
 const TITLES: Readonly<Record<SectionName, string>> = {
   site: 'Site',
   signUp: 'Sign-up',
-  mail: 'Mail',
+  mail: 'Email',
   payment: 'Payment',
   retention: 'Retention',
 };
 
-/** The page of settings: a form for each section, saved on its own. */
+/** `/admin/settings`: one form per section, saved separately. */
 @Injectable()
 export class SettingsPages {
   constructor(
@@ -129,24 +129,24 @@ export class SettingsPages {
     const here = filled?.name === name ? filled : undefined;
     return {
       form: here?.form ?? Form.empty<SectionForm>(valuesOf(name, value)),
-      // What is saved over: what was shown, unless what there is now is shown beside it.
+      // The revision the form was opened with, unless the current values are shown beside it.
       revision: here === undefined || here.conflict ? revision : here.form.values['revision'],
       fixed: fixedFields(fixed, this.settings.current()),
     };
   }
 }
 
-/** By section, what its fields are known by where another section has one of that name. */
+/** Control ids of fields whose name occurs in several sections. */
 const IDS: Readonly<Partial<Record<SectionName, Readonly<Record<string, string>>>>> = {
   signUp: { password: 'sign-up-password' },
   payment: { password: 'payment-password' },
 };
 
-/** The controls of limits are there for each kind. */
+/** Each kind has its own controls. */
 const idsOf = ({ kind, form }: FilledLimits): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.keys(form.faults).map((field) => [field, `${kind}-${field}`]));
 
-/** People paste the whole address: its password is not to be shown again with it. */
+/** Moves a password pasted with the SMTP URL into its own field, so that it is never displayed. */
 function parted(body: FormBody): FormBody {
   const { server: typed, serverPassword } = body;
   if (typeof typed !== 'string') return body;
@@ -154,11 +154,11 @@ function parted(body: FormBody): FormBody {
   return { ...body, server, ...(password && !serverPassword && { serverPassword: password }) };
 }
 
-/** What is told travels in a cookie. */
+/** Flash messages are stored in a cookie. */
 const MOST = 300;
 
 function told(name: SectionName, lines: readonly string[]): Flash {
-  const text = lines.length === 0 ? 'They say what they said before' : lines.join('; ');
+  const text = lines.length === 0 ? 'No changes to save' : lines.join('; ');
   return {
     tone: 'ok',
     title: `${TITLES[name]} settings saved`,

@@ -27,23 +27,23 @@ const VALUES: { readonly [Name in SectionName]: (section: Sections[Name]) => For
   retention: ({ callsMonths }) => ({ callsMonths: callsMonths === null ? '' : String(callsMonths) }),
 };
 
-/** What stands in the fields of a section's form. */
+/** Form values of a section. */
 export const valuesOf = <Name extends SectionName>(name: Name, section: Sections[Name]): FormBody =>
   VALUES[name](section);
 
 export const MODES: readonly { readonly value: string; readonly label: string }[] = [
-  { value: 'open', label: 'Anybody' },
-  { value: 'invite', label: 'Whoever has an invitation' },
-  { value: 'closed', label: 'Nobody: operators make accounts' },
+  { value: 'open', label: 'Open' },
+  { value: 'invite', label: 'Invitation only' },
+  { value: 'closed', label: 'Closed (administrators create accounts)' },
 ];
 
-/** A field that the environment sets: what it sets it to, and by which variable. */
+/** A field set by an environment variable. */
 export interface FixedField {
   readonly value: string;
   readonly variable: string;
 }
 
-/** By field, what the environment says. */
+/** Fields set by environment variables, by name. */
 export function fixedFields(
   variables: Readonly<Record<string, string>>,
   settings: CurrentSettings,
@@ -66,15 +66,15 @@ const shownSettings = ({
   mode: MODES.find(({ value }) => value === signUp.mode)?.label ?? signUp.mode,
   domains: signUp.domains.join(', '),
   startingCredit: formatUsd(signUp.startingCredit),
-  sessionIdleHours: `${idleTime(signIn.sessionIdleHours)} without a visit`,
+  sessionIdleHours: idleTime(signIn.sessionIdleHours),
   server: mail.smtpUrl === undefined ? '' : withoutPassword(mail.smtpUrl.reveal()).server,
   from: mail.from,
-  secretKey: payment.secretKey === undefined ? '' : 'A key that is not shown',
-  webhookSecret: payment.webhookSecret === undefined ? '' : 'A secret that is not shown',
+  secretKey: payment.secretKey === undefined ? '' : 'Hidden',
+  webhookSecret: payment.webhookSecret === undefined ? '' : 'Hidden',
   callsMonths: String(retention.callsMonths ?? ''),
 });
 
-/** An address of a mail server, and the password that stood in it. */
+/** Splits the password off an SMTP URL. */
 export function withoutPassword(address: string): { readonly server: string; readonly password: string } {
   if (!URL.canParse(address)) return { server: address, password: '' };
   const url = new URL(address);
@@ -88,7 +88,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A percent sign that was meant as one.
+    // A literal percent sign.
     return text;
   }
 }

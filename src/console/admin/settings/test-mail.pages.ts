@@ -6,7 +6,7 @@ import { TestMailForm } from './settings.form.js';
 import { SettingsPages } from './settings.pages.js';
 import { TestMail } from './test-mail.js';
 
-/** What becomes of a test mail, on the page of settings. */
+/** Sends the test email and shows the result on the settings page. */
 @Injectable()
 export class TestMailPages {
   constructor(
@@ -22,19 +22,19 @@ export class TestMailPages {
   }
 }
 
-/** What is told travels in a cookie. */
+/** Flash messages are stored in a cookie. */
 const MOST = 300;
 
 function told(delivery: Delivery): Flash {
   if (delivery.by === 'server')
     return {
       tone: 'ok',
-      title: 'The mail server took the test mail',
-      text: `It said: ${delivery.answer.slice(0, MOST)}`,
+      title: 'Test email accepted by the mail server',
+      text: `Server reply: ${delivery.answer.slice(0, MOST)}`,
     };
   return {
     tone: 'warn',
-    title: 'The test mail is in the outbox folder',
-    text: `No mail server is set, so it was sent to nobody: ${delivery.file.slice(-MOST)}`,
+    title: 'Test email written to the outbox folder',
+    text: `No SMTP server is configured, so the email was not sent: ${delivery.file.slice(-MOST)}`,
   };
 }

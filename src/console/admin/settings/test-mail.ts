@@ -4,14 +4,13 @@ import { Settings } from '../../../platform/settings/index.js';
 import { AppError, reasonOf, type Secret } from '../../../platform/shared/index.js';
 import { withoutPassword } from './settings.view.js';
 
-/** The test mail was not taken; what the server said, or what kept it from saying anything, is the message. */
+/** The test email was not accepted; the message has the server’s reply or the connection error. */
 export class TestMailRefused extends AppError {
   constructor(message: string) {
     super('unavailable', message, { param: 'to' });
   }
 }
 
-/** A mail that shows whether mail arrives. */
 @Injectable()
 export class TestMail {
   constructor(
@@ -20,26 +19,26 @@ export class TestMail {
     private readonly settings: Settings,
   ) {}
 
-  /** Sends it once, now. @throws TestMailRefused */
+  /** Sends once, without retries. @throws TestMailRefused */
   async send(to: string): Promise<Delivery> {
     const { site, mail } = this.settings.current();
     const data = {
       product: site.name,
-      heading: 'Mail arrives',
-      preview: `${site.name} can send mail.`,
-      paragraphs: [`This is a test mail of ${site.name}. Whoever runs it asked for it on the page of settings.`],
-      foot: ['Not expected? Ignore this mail; nothing has changed.'],
+      heading: 'Email delivery works',
+      preview: `${site.name} can send email.`,
+      paragraphs: [`This is a test email from ${site.name}. An administrator sent it from the settings page.`],
+      foot: ['If you did not expect this email, you can ignore it.'],
     };
     const message = this.templates.message(data);
     try {
-      return await this.mailer.deliver({ to, subject: `Test mail of ${site.name}`, ...message });
+      return await this.mailer.deliver({ to, subject: `Test email from ${site.name}`, ...message });
     } catch (error) {
-      throw new TestMailRefused(`The mail was not taken: ${hushed(reasonOf(error), mail.smtpUrl)}`);
+      throw new TestMailRefused(`The email was not accepted: ${hushed(reasonOf(error), mail.smtpUrl)}`);
     }
   }
 }
 
-/** A server may repeat what it was told. */
+/** Removes the password: a server may echo what it received. */
 function hushed(text: string, address: Secret | undefined): string {
   const url = address && new URL(address.reveal());
   if (!url?.password) return text;

@@ -5,15 +5,15 @@ import { countOf, type FormBody, IsCount } from '../../web/index.js';
 
 const Limit = (): PropertyDecorator =>
   IsCount({
-    message: 'Enter a whole number of 1 or more, or leave it empty for no limit.',
+    message: 'Enter a whole number of 1 or more, or leave empty for no limit.',
     least: 1,
     most: LARGEST_LIMIT,
   });
 
-/** What is usual for a kind, as it is typed. */
+/** Default limits of a kind, as typed. */
 export class UsualLimitsForm {
-  /** Of these limits, when they were shown. */
-  @IsString({ message: 'Open the page again: it was not complete.' })
+  /** Revision of the limits that the form was opened with. */
+  @IsString({ message: 'This form is incomplete. Reload the page and try again.' })
   readonly revision: string = '';
 
   @Limit()
@@ -22,15 +22,14 @@ export class UsualLimitsForm {
   @Limit()
   readonly tokensPerMinute: string = '';
 
-  /** At the same time. */
   @Limit()
   readonly concurrency: string = '';
 }
 
 export const LIMIT_LABELS: Readonly<Record<string, string>> = {
-  callsPerMinute: 'Calls a minute',
-  tokensPerMinute: 'Tokens a minute',
-  concurrency: 'Calls at the same time',
+  callsPerMinute: 'Calls per minute',
+  tokensPerMinute: 'Tokens per minute',
+  concurrency: 'Concurrent calls',
 };
 
 export const limitValues = ({ requestsPerMinute, tokensPerMinute, concurrency }: Limits): FormBody => ({
@@ -39,7 +38,7 @@ export const limitValues = ({ requestsPerMinute, tokensPerMinute, concurrency }:
   concurrency: String(concurrency ?? ''),
 });
 
-/** As the catalog file would say them. */
+/** The limits as a catalog file entry. */
 export const limitsEntry = ({ callsPerMinute, tokensPerMinute, concurrency }: UsualLimitsForm): object => ({
   requests_per_minute: numeralOf(callsPerMinute),
   tokens_per_minute: numeralOf(tokensPerMinute),

@@ -9,7 +9,7 @@ import { SettingsPages } from './settings.pages.js';
 import { LIMIT_LABELS, UsualLimitsForm } from './usual-limits.form.js';
 import { UsualLimitSettings } from './usual-limits.js';
 
-/** What becomes of usual limits that are saved, on the page of settings. */
+/** Saves default limits from the settings page. */
 @Injectable()
 export class UsualLimitPages {
   constructor(
@@ -17,16 +17,16 @@ export class UsualLimitPages {
     private readonly pages: SettingsPages,
   ) {}
 
-  /** @throws AppError when there are no usual limits of that kind */
+  /** @throws AppError if there is no such kind */
   async save(visitor: Visitor, named: string, body: FormBody): Promise<Page | Redirect> {
     const kind = USUALLY_LIMITED.find((one) => one === named);
-    if (kind === undefined) throw new AppError('not_found', `There are no usual limits of “${named}”.`);
+    if (kind === undefined) throw new AppError('not_found', `There are no default limits for “${named}”.`);
     const form = Form.read(UsualLimitsForm, body);
     try {
       const lines = await form.attempt((value) => this.limits.save(kind, value));
       if (lines === undefined) return await this.pages.show(visitor, { limits: { kind, form, conflict: false } });
-      const text = lines.length === 0 ? 'They say what they said before.' : `${lines.join('; ')}.`;
-      return new Redirect('/admin/settings', { tone: 'ok', title: 'Usual limits saved', text });
+      const text = lines.length === 0 ? 'No changes to save.' : `${lines.join('; ')}.`;
+      return new Redirect('/admin/settings', { tone: 'ok', title: 'Default limits saved', text });
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile)) throw error;
       const differences = sentDifferences(LIMIT_LABELS, await this.limits.now(kind), form.values);

@@ -5,12 +5,12 @@ import { AdapterRegistry } from '../../../relay/index.js';
 import { Form } from '../../web/index.js';
 import { limitsEntry, limitValues, type UsualLimitsForm } from './usual-limits.form.js';
 
-/** Who has usual limits. */
+/** Kinds of subjects with default limits. */
 export type Kind = (typeof USUALLY_LIMITED)[number];
 
-const TITLES: Readonly<Record<Kind, string>> = { key: 'A key', account: 'An account', address: 'An address' };
+const TITLES: Readonly<Record<Kind, string>> = { key: 'API key', account: 'Account', address: 'IP address' };
 
-/** The limits of a kind as their form shows them. */
+/** The form of one kind. */
 interface UsualLimitsView {
   readonly kind: Kind;
   readonly title: string;
@@ -18,15 +18,15 @@ interface UsualLimitsView {
   readonly revision: unknown;
 }
 
-/** A form of limits that came back. */
+/** A submitted form that is shown again. */
 export interface FilledLimits {
   readonly kind: Kind;
   readonly form: Form<UsualLimitsForm>;
-  /** Whether what there is now is shown beside it. */
+  /** Whether the current values are shown beside it. */
   readonly conflict: boolean;
 }
 
-/** The usual limits of keys, accounts and addresses: a part of the catalog, changed by its rules. */
+/** Default limits of API keys, accounts and IP addresses. They are part of the catalog and validated by its rules. */
 @Injectable()
 export class UsualLimitSettings {
   constructor(
@@ -50,15 +50,15 @@ export class UsualLimitSettings {
     );
   }
 
-  /** What stands in the fields now. */
+  /** The current form values. */
   async now(kind: Kind): Promise<ReturnType<typeof limitValues>> {
     return limitValues((await this.inventory.usualLimits(kind)).limits);
   }
 
-  /** @returns a line for each change. @throws ChangedMeanwhile */
+  /** @returns one line per change. @throws ChangedMeanwhile */
   save(kind: Kind, form: UsualLimitsForm): Promise<readonly string[]> {
     const seen = {
-      subject: { kind: 'limits', name: TITLES[kind].toLowerCase(), id: kind },
+      subject: { kind: 'limits', name: TITLES[kind], id: kind },
       revision: form.revision,
     } as const;
     return this.desk.put({ limits: { [kind]: limitsEntry(form) } }, { protocols: this.adapters.usualAuth, seen });

@@ -9,7 +9,7 @@ import { AllowanceForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';
 import { userCrumbs, userTitle } from './user-words.js';
 
-/** `/admin/users/:id/allowance`: what a user is given each month. */
+/** `/admin/users/:id/allowance`: a user’s monthly allowance. */
 @Injectable()
 export class UserAllowancePages {
   constructor(
@@ -31,7 +31,7 @@ export class UserAllowancePages {
       await this.recent.confirm(visitor, password);
       const amount = amountOf(typed) ?? ZERO;
       await this.allowances.set(id, amount);
-      return amount === 0n ? 'Nothing more is given.' : `It is ${price(amount)} a month.`;
+      return amount === 0n ? 'The allowance was ended.' : `The allowance is ${price(amount)} per month.`;
     });
     if (done === undefined) return this.page(visitor, user, form);
     return new Redirect(`/admin/users/${id}`, { tone: 'ok', title: 'Monthly allowance set', text: done });

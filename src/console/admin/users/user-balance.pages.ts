@@ -9,7 +9,7 @@ import { BalanceForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';
 import { userCrumbs, userTitle } from './user-words.js';
 
-/** `/admin/users/:id/balance`: shows what an adjustment leads to before it is made. */
+/** `/admin/users/:id/balance`: an adjustment is previewed before it is made. */
 @Injectable()
 export class UserBalancePages {
   constructor(
@@ -23,7 +23,7 @@ export class UserBalancePages {
     return this.page(visitor, await this.users.findPresent(id), Form.empty({ direction: 'add' }));
   }
 
-  /** Does what was reviewed; shows what the form leads to when it was not, or says something else by now. */
+  /** Makes a reviewed adjustment; shows the preview if it was not reviewed or has changed since. */
   async adjust(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
     const user = await this.users.findPresent(id);
     const form = Form.read(BalanceForm, body);
@@ -36,11 +36,11 @@ export class UserBalancePages {
     const there = `/admin/users/${id}`;
     const result = await this.once.run(visitor.accountId, body, adjusted, () => there);
     if (result === undefined) return this.page(visitor, user, form, review);
-    const text = result.made === undefined ? 'The form had been sent before.' : `It is ${result.made} now.`;
+    const text = result.made === undefined ? 'This form was already submitted.' : `The balance is now ${result.made}.`;
     return new Redirect(result.location, { tone: 'ok', title: 'Balance adjusted', text });
   }
 
-  /** The balance then, in words. */
+  /** Returns the new balance, formatted. */
   private async adjusted(visitor: Visitor, id: string, form: BalanceForm): Promise<string> {
     await this.recent.confirm(visitor, form.password);
     return usd((await this.wallets.credit(id, signed(form), form.reason)).balance);
@@ -66,24 +66,24 @@ export class UserBalancePages {
 }
 
 const DIRECTIONS = [
-  { value: 'add', label: 'Add to the balance' },
-  { value: 'take', label: 'Take out of the balance' },
+  { value: 'add', label: 'Add to balance' },
+  { value: 'take', label: 'Deduct from balance' },
 ];
 
-/** Negative: to be taken out. */
+/** Negative for a deduction. */
 function signed({ direction, amount: typed }: BalanceForm): Nanos {
   const amount = amountOf(typed) ?? nanos(0n);
   return direction === 'take' ? nanos(-amount) : amount;
 }
 
-/** What an adjustment leads to, in words. */
+/** The preview of an adjustment, formatted. */
 interface Review {
-  /** What it is of, so that nothing else is done than what somebody has seen. */
+  /** The reviewed amount; an adjustment by another amount is reviewed again. */
   readonly of: string;
   readonly before: string;
   readonly after: string;
   readonly paidDebt: string | undefined;
-  /** What the button says. */
+  /** Button label. */
   readonly act: string;
 }
 
@@ -94,6 +94,6 @@ function reviewed(form: BalanceForm, { before, after }: WalletPreview): Review {
     before: exactUsd(before.balance),
     after: exactUsd(after.balance),
     paidDebt: after.owed < before.owed ? exactUsd(before.owed - after.owed) : undefined,
-    act: amount < 0n ? `Take out ${exactUsd(-amount)}` : `Add ${exactUsd(amount)}`,
+    act: amount < 0n ? `Deduct ${exactUsd(-amount)}` : `Add ${exactUsd(amount)}`,
   };
 }

@@ -6,7 +6,7 @@ import { UserKeyQuotaPages } from './user-key-quota.pages.js';
 import { UserKeyPages } from './user-keys.pages.js';
 import { UserPages } from './user.pages.js';
 
-/** A user's keys and sessions. */
+/** A user's API keys and sessions. */
 @Controller('admin/users/:id')
 @Operator()
 export class UserBelongingsController {
@@ -68,13 +68,13 @@ export class UserBelongingsController {
   @Post('sessions/:session/end')
   async endSession(@Param('id') id: string, @Param('session') session: string): Promise<Redirect> {
     await this.sessions.end(id, session);
-    return new Redirect(`/admin/users/${id}#sessions`, { tone: 'ok', title: 'That browser is signed out' });
+    return new Redirect(`/admin/users/${id}#sessions`, { tone: 'ok', title: 'Browser signed out' });
   }
 
   @Post('sessions/end')
   async endSessions(@Param('id') id: string): Promise<Redirect> {
     await this.users.find(id);
     await this.sessions.endAllOf(id);
-    return new Redirect(`/admin/users/${id}#sessions`, { tone: 'ok', title: 'All its browsers are signed out' });
+    return new Redirect(`/admin/users/${id}#sessions`, { tone: 'ok', title: 'All browsers signed out' });
   }
 }

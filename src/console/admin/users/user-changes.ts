@@ -16,7 +16,7 @@ import { ROLES } from './user-words.js';
 
 const pathOf = (id: string): string => `/admin/users/${id}`;
 
-/** What is changed on a user's page itself. */
+/** Changes made directly on a user's page. */
 @Injectable()
 export class UserChanges {
   constructor(
@@ -39,7 +39,7 @@ export class UserChanges {
     return new Redirect(pathOf(id), {
       tone: 'ok',
       title: 'Group and limits saved',
-      text: 'They hold from the next call on.',
+      text: 'Changes apply from the next call.',
     });
   }
 
@@ -49,14 +49,14 @@ export class UserChanges {
     const done = await form.attempt(async ({ role, password }) => {
       await this.recent.confirm(visitor, password);
       await this.standing.setRole(id, role);
-      return ROLES[role].toLowerCase();
+      return role;
     });
     if (done === undefined) return this.pages.show(visitor, id, {}, { role: form });
     const there = visitor.accountId === id && done === 'user' ? '/' : pathOf(id);
     return new Redirect(there, {
       tone: 'ok',
       title: 'Role changed',
-      text: `Their role is ${done} from the next page on.`,
+      text: `The role is now ${ROLES[done].toLowerCase()}.`,
     });
   }
 
@@ -64,15 +64,19 @@ export class UserChanges {
     const { email } = await this.pages.find(id);
     const refused = await this.standing.disable(id).then(() => undefined, asLastAdministrator);
     if (refused !== undefined)
-      return new Redirect(pathOf(id), { tone: 'bad', title: 'Not suspended', text: refused.message });
-    const text = 'Nobody is signed in with it any more, and calls with its keys are refused.';
-    return new Redirect(pathOf(id), { tone: 'ok', title: `${email} is suspended`, text });
+      return new Redirect(pathOf(id), { tone: 'bad', title: 'User not suspended', text: refused.message });
+    const text = 'All sessions ended, and calls with the API keys are rejected.';
+    return new Redirect(pathOf(id), { tone: 'ok', title: `${email} suspended`, text });
   }
 
   async enable(id: string): Promise<Redirect> {
     const { email } = await this.pages.find(id);
     await this.standing.enable(id);
-    return new Redirect(pathOf(id), { tone: 'ok', title: `${email} is enabled`, text: 'Its keys are accepted again.' });
+    return new Redirect(pathOf(id), {
+      tone: 'ok',
+      title: `${email} enabled`,
+      text: 'Sign-in and API keys work again.',
+    });
   }
 
   private async setTerms(id: string, form: SettingsForm): Promise<true> {
@@ -87,7 +91,7 @@ export class UserChanges {
   }
 }
 
-/** @throws what else it is */
+/** @throws any other error */
 function asLastAdministrator(error: unknown): LastAdministrator {
   if (error instanceof LastAdministrator) return error;
   throw error;

@@ -9,7 +9,7 @@ import { ConfirmDeletionForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';
 import { userCrumbs, userTitle } from './user-words.js';
 
-/** `/admin/users/:id/delete`: asks for the address first, since nothing brings the account back. */
+/** `/admin/users/:id/delete`: requires the email address to be typed, since deletion is permanent. */
 @Injectable()
 export class UserDeletePages {
   constructor(
@@ -25,15 +25,14 @@ export class UserDeletePages {
   async delete(visitor: Visitor, id: string, body: FormBody): Promise<Page | Redirect> {
     const user = await this.users.findPresent(id);
     const form = Form.read(ConfirmDeletionForm, body);
-    if (form.value?.confirm.toLowerCase() !== user.email)
-      form.refuse('confirm', `Type the address of the account, ${user.email}, to delete it.`);
+    if (form.value?.confirm.toLowerCase() !== user.email) form.refuse('confirm', `Enter ${user.email} to confirm.`);
     const done = await form.attempt(({ password }) => this.deleted(visitor, id, password, form));
     if (done !== true) return this.page(visitor, user, form);
-    const text = 'Its calls and its ledger stay. The address is free again.';
-    return new Redirect('/admin/users', { tone: 'ok', title: `${user.email} is deleted`, text });
+    const text = 'Usage logs and the ledger are kept. The email address can be used again.';
+    return new Redirect('/admin/users', { tone: 'ok', title: `${user.email} deleted`, text });
   }
 
-  /** What keeps the account is told beside what was typed, which is not asked for again by it. */
+  /** Reasons against the deletion become an error of the confirmation field. */
   private async deleted(
     visitor: Visitor,
     id: string,

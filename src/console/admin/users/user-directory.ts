@@ -3,7 +3,7 @@ import type { AccountRole, AccountState } from '../../../auth/index.js';
 import { type Nanos, nanos } from '../../../platform/shared/index.js';
 import { type Query, TimeLimitedReads } from '../../../usage/index.js';
 
-/** A user as a row of the list. */
+/** A row of the user list. */
 export interface ListedUser {
   readonly id: string;
   readonly email: string;
@@ -17,25 +17,25 @@ export interface ListedUser {
   readonly hasSecondFactor: boolean;
   readonly balance: Nanos;
   readonly owed: Nanos;
-  /** What they are given each month; 0: nothing. */
+  /** Monthly allowance; 0 if none. */
   readonly allowance: Nanos;
-  /** Of the last 30 days: how many calls were finished, and what was charged for them. */
+  /** Finished calls and their charges in the last 30 days. */
   readonly calls: number;
   readonly charged: Nanos;
-  /** The last page or call; null: none that is on record. */
+  /** Last page view or call; null if none is recorded. */
   readonly lastSeenAt: Date | null;
 }
 
 export interface UserFilter {
-  /** Part of the address, the name or the id. */
+  /** Part of the email address, name or id. */
   readonly text?: string | undefined;
   readonly role?: AccountRole | undefined;
   readonly group?: string | undefined;
-  /** Left out: any but deleted. */
+  /** Absent: any but deleted. */
   readonly state?: AccountState | undefined;
 }
 
-/** A place in the list, newest user first: ids sort by the time they were made. */
+/** A position in the list, newest first: ids sort by creation time. */
 export interface UserPosition {
   readonly before?: string | undefined;
   readonly after?: string | undefined;
@@ -45,8 +45,8 @@ type UserRow = Omit<ListedUser, 'calls' | Money> & Readonly<Record<'calls' | Mon
 type Money = 'balance' | 'owed' | 'allowance' | 'charged';
 
 /**
- * The rows first, so that figures are made of those alone that are shown. Calls are counted by the sums of quarters of
- * an hour as far as these go, and one by one after that.
+ * Selects the rows first, so that figures are computed only for them. Calls come from the 15-minute rollups up to the
+ * watermark, and from the calls themselves after it.
  */
 const SELECT = (filter: string, order: string): string => `
   SELECT a.*, EXISTS (SELECT FROM second_factors f WHERE f.account_id = a.id) AS "hasSecondFactor",
@@ -86,12 +86,12 @@ const PAGE = (side: string, order: string): string =>
 const OLDER = PAGE('<', 'DESC');
 const NEWER = PAGE('>', 'ASC');
 
-/** Users with what their other modules know of them, read only. */
+/** Read-only view of users with data of other modules. */
 @Injectable()
 export class UserDirectory {
   constructor(private readonly reads: TimeLimitedReads) {}
 
-  /** Newest first; of those newer than a place, the nearest to it. @throws RangeTooLarge after 5 s */
+  /** Newest first; with `after`, the rows next to it. @throws RangeTooLarge after 5 s */
   page(filter: UserFilter, { before, after }: UserPosition, size: number): Promise<readonly ListedUser[]> {
     const { text, role, group, state } = filter;
     const values = [text === undefined ? null : containing(text), role, group, state, after ?? before, size];

@@ -9,7 +9,7 @@ import { exactAmount, MOVEMENT_WORDS, paymentWords } from '../../wallet/index.js
 
 const PAGE_MOVEMENTS = 20;
 
-/** What stands on a user's page beside the figures and the forms. */
+/** Lists on a user's page: API keys, sessions and ledger. */
 @Injectable()
 export class UserFacts {
   constructor(
@@ -20,7 +20,7 @@ export class UserFacts {
     private readonly accounts: AccountService,
   ) {}
 
-  /** Rows of the page, newest first. @param before older than this key; undefined: from the newest on */
+  /** Newest first. @param before only keys older than this one; undefined: from the newest */
   async keysOf(accountId: string, before: string | undefined) {
     const { keys, older } = await this.keys.page(accountId, {}, { before });
     const rows = keys.map((key) => ({
@@ -38,12 +38,12 @@ export class UserFacts {
     return { keys: rows, older: older ? keys.at(-1)?.id : undefined };
   }
 
-  /** @param currentId the session that asks, which may be one of them */
+  /** @param currentId the session of the request */
   async sessionsOf(accountId: string, currentId: string) {
     return sessionViews(await this.sessions.list(accountId), currentId);
   }
 
-  /** What moved the wallet but calls, newest first. */
+  /** Ledger entries other than calls, newest first. */
   async ledgerOf(accountId: string, before: TopUpPosition | undefined) {
     const { topUps, older } = await this.reads.read((query) =>
       this.statement.topUps(query, accountId, before, PAGE_MOVEMENTS),
@@ -60,9 +60,9 @@ const movementRow = ({ id, at, kind, reason, amount, balanceAfter, payment }: To
   id,
   at,
   source: MOVEMENT_WORDS[kind].source,
-  // Of a code it says which one, which the source says already.
+  // The source column already says that it is a redemption code.
   reason: reason.replace(/^Redemption code /, ''),
-  /** Of a payment: by what Stripe knows it, and how it stands. */
+  /** Of a payment: its Stripe reference and status. */
   provider: payment?.isOrder ? { ...payment, words: paymentWords(payment) } : undefined,
   amount: exactAmount(amount, true),
   after: exactAmount(balanceAfter),

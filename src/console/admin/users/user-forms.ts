@@ -6,22 +6,22 @@ import { IsAmount, IsCount, Trimmed } from '../../web/index.js';
 
 const Rate = (): PropertyDecorator =>
   IsCount({
-    message: 'Enter a whole number of 1 or more, or leave it empty for what is usual here.',
+    message: 'Enter a whole number of 1 or more, or leave empty for the default.',
     least: 1,
     most: LARGEST_LIMIT,
   });
 
-/** An adjustment of a balance; `reviewed` says of which one it was shown what it leads to. */
+/** A balance adjustment; `reviewed` is the amount whose preview was shown. */
 export class BalanceForm extends ConfirmedForm {
-  @IsIn(['add', 'take'], { message: 'Choose whether to add it or to take it out.' })
+  @IsIn(['add', 'take'], { message: 'Choose whether to add or deduct the amount.' })
   readonly direction: string = 'add';
 
-  @IsAmount({ message: 'Enter dollars, such as 25 or 1,000.50.', least: nanos(1n) })
+  @IsAmount({ message: 'Enter an amount in dollars, such as 25 or 1,000.50.', least: nanos(1n) })
   readonly amount: string = '';
 
   @Trimmed()
   @Matches(/^[^\p{Cc}]{1,200}$/u, {
-    message: 'Enter a reason of 1 to 200 characters: it stands in the ledger, and the user reads it.',
+    message: 'Enter a reason (1 to 200 characters). It is recorded in the ledger and visible to the user.',
   })
   readonly reason: string = '';
 
@@ -29,24 +29,24 @@ export class BalanceForm extends ConfirmedForm {
   readonly reviewed?: unknown;
 }
 
-/** What a user is given each month. */
+/** A monthly allowance. */
 export class AllowanceForm extends ConfirmedForm {
-  @IsAmount({ message: 'Enter dollars, such as 25 or 1,000.50, or 0 for none.' })
+  @IsAmount({ message: 'Enter an amount in dollars, such as 25 or 1,000.50, or 0 for none.' })
   readonly amount: string = '';
 }
 
-/** A change of a key's quota. */
+/** A change of an API key's quota. */
 export class QuotaForm {
-  @IsIn(['add', 'take'], { message: 'Choose whether to add it or to take it off.' })
+  @IsIn(['add', 'take'], { message: 'Choose whether to raise or lower the quota.' })
   readonly direction: string = 'add';
 
-  @IsAmount({ message: 'Enter dollars, such as 25 or 1,000.50.', least: nanos(1n) })
+  @IsAmount({ message: 'Enter an amount in dollars, such as 25 or 1,000.50.', least: nanos(1n) })
   readonly quota: string = '';
 }
 
-/** What a user's calls are billed under, and how many there may be. */
+/** A user's group and limits. */
 export class SettingsForm {
-  @Matches(/^[^\p{Cc}]{1,200}$/u, { message: 'Choose one of the groups in the list.' })
+  @Matches(/^[^\p{Cc}]{1,200}$/u, { message: 'Choose a group from the list.' })
   readonly group: string = '';
 
   @Rate()
@@ -58,7 +58,7 @@ export class SettingsForm {
   @Rate()
   readonly concurrency: string = '';
 
-  /** Of what it was opened on. */
+  /** Revision of the values that the form was opened with. */
   @IsString()
   readonly revision: string = '';
 }
@@ -68,7 +68,7 @@ export class RoleForm extends ConfirmedForm {
   readonly role: AccountRole = 'user';
 }
 
-/** What is typed to delete something, so that it is not done by a slip. */
+/** Confirmation of a deletion by typing a name. */
 export class ConfirmDeletionForm extends ConfirmedForm {
   @Trimmed()
   @IsString()
@@ -77,23 +77,29 @@ export class ConfirmDeletionForm extends ConfirmedForm {
 
 export class NewUserForm extends ConfirmedForm {
   @Trimmed()
-  @Matches(/^[^\p{Cc}]{1,320}$/u, { message: 'Enter an e-mail address, such as ann@example.com.' })
+  @Matches(/^[^\p{Cc}]{1,320}$/u, { message: 'Enter an email address, such as ann@example.com.' })
   readonly email: string = '';
 
   @Trimmed()
   @Matches(/^[^\p{Cc}]{0,100}$/u, { message: 'Enter a name of at most 100 characters.' })
   readonly name: string = '';
 
-  @Matches(/^[^\p{Cc}]{1,200}$/u, { message: 'Choose one of the groups in the list.' })
+  @Matches(/^[^\p{Cc}]{1,200}$/u, { message: 'Choose a group from the list.' })
   readonly group: string = 'default';
 
-  @IsAmount({ message: 'Enter dollars, such as 25 or 1,000.50, or leave it empty for none.', mayBeEmpty: true })
+  @IsAmount({
+    message: 'Enter an amount in dollars, such as 25 or 1,000.50, or leave empty for none.',
+    mayBeEmpty: true,
+  })
   readonly credit: string = '';
 
-  /** A month. */
-  @IsAmount({ message: 'Enter dollars, such as 25 or 1,000.50, or leave it empty for none.', mayBeEmpty: true })
+  /** Per month. */
+  @IsAmount({
+    message: 'Enter an amount in dollars, such as 25 or 1,000.50, or leave empty for none.',
+    mayBeEmpty: true,
+  })
   readonly allowance: string = '';
 
-  @IsIn(['password', 'invite'], { message: 'Choose how they sign in for the first time.' })
+  @IsIn(['password', 'invite'], { message: 'Choose a first sign-in method.' })
   readonly way: string = 'password';
 }

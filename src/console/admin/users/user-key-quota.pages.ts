@@ -9,7 +9,7 @@ import { QuotaForm } from './user-forms.js';
 import { UserPages } from './user.pages.js';
 import { userCrumbs, userTitle } from './user-words.js';
 
-/** `/admin/users/:id/keys/:key/quota`: how much of the user's own money a key may spend. No balance is changed by it. */
+/** `/admin/users/:id/keys/:key/quota`: how much of the user's balance a key may spend. Does not change the balance. */
 @Injectable()
 export class UserKeyQuotaPages {
   constructor(
@@ -18,7 +18,7 @@ export class UserKeyQuotaPages {
     private readonly once: OnceForms,
   ) {}
 
-  /** @throws KeyNotFound also for a key of another user */
+  /** @throws KeyNotFound, also for a key of another user */
   async ask(accountId: string, id: string): Promise<Page> {
     const user = await this.users.find(accountId);
     return pageOf(user, await this.keys.get({ accountId, id }), Form.empty({ direction: 'add' }));
@@ -31,17 +31,18 @@ export class UserKeyQuotaPages {
     const change = () => form.attempt((value) => this.keys.raiseQuota({ accountId, id }, signed(value)));
     const result = await this.once.run(visitor.accountId, body, change, () => `/admin/users/${accountId}#keys`);
     if (result === undefined) return pageOf(user, key, form);
-    const text = result.made === undefined ? 'The form had been sent before.' : `It is ${exactUsd(result.made)} now.`;
+    const text =
+      result.made === undefined ? 'This form was already submitted.' : `The quota is now ${exactUsd(result.made)}.`;
     return new Redirect(result.location, { tone: 'ok', title: `Quota of “${key.name}” changed`, text });
   }
 }
 
 const DIRECTIONS = [
-  { value: 'add', label: 'Add to the quota' },
-  { value: 'take', label: 'Take off the quota' },
+  { value: 'add', label: 'Raise the quota' },
+  { value: 'take', label: 'Lower the quota' },
 ];
 
-/** Negative: to be taken off. */
+/** Negative to lower the quota. */
 function signed({ direction, quota }: QuotaForm): Nanos {
   const amount = amountOf(quota) ?? nanos(0n);
   return direction === 'take' ? nanos(-amount) : amount;
@@ -59,6 +60,6 @@ const pageOf = (user: ListedUser, key: OwnKey, form: Form<QuotaForm>): Page =>
       used: exactUsd(key.used),
       held: key.held > 0n ? exactUsd(key.held) : undefined,
       directions: DIRECTIONS,
-      crumbs: userCrumbs({ id: user.id, email: userTitle(user) }, 'Quota of a key'),
+      crumbs: userCrumbs({ id: user.id, email: userTitle(user) }, 'API key quota'),
     },
   });

@@ -9,7 +9,7 @@ import { userCrumbs, userTitle } from './user-words.js';
 
 const pathOf = (id: string): string => `/admin/users/${id}#keys`;
 
-/** What an operator does with a user's key. The user sees it in their list of keys. */
+/** Administration of a user's API keys. */
 @Injectable()
 export class UserKeyPages {
   constructor(
@@ -18,35 +18,35 @@ export class UserKeyPages {
     private readonly use: KeyUsePages,
   ) {}
 
-  /** What its owner sees on the page of the key, but for what only an owner does. @throws KeyNotFound */
+  /** The key's usage page without the owner's actions. @throws KeyNotFound */
   async show(visitor: Visitor, accountId: string, id: string, range: unknown): Promise<Page> {
     const user = await this.users.find(accountId);
     const place = {
       path: `/admin/users/${accountId}/keys/${id}`,
-      crumbs: userCrumbs({ id: accountId, email: userTitle(user) }, 'Key'),
+      crumbs: userCrumbs({ id: accountId, email: userTitle(user) }, 'API key'),
       log: (name: string): string => listAddress('/admin/calls', { user: accountId, key: id, range: name }),
     };
     return this.use.ofUser({ accountId, id }, place, visitor, range);
   }
 
-  /** @throws KeyNotFound also for a key of another user; so do all that follow */
+  /** @throws KeyNotFound, also for a key of another user; so do the methods below */
   async disable(accountId: string, id: string): Promise<Redirect> {
     const { name } = await this.keys.get({ accountId, id });
     await this.keys.disable({ accountId, id });
-    const text = 'Calls made with it are refused until it is enabled again, which the user can do too.';
-    return new Redirect(pathOf(accountId), { tone: 'ok', title: `Key “${name}” disabled`, text });
+    const text = 'Calls with this key are rejected until you or the user re-enable it.';
+    return new Redirect(pathOf(accountId), { tone: 'ok', title: `API key “${name}” disabled`, text });
   }
 
   async enable(accountId: string, id: string): Promise<Redirect> {
     const { name } = await this.keys.get({ accountId, id });
     await this.keys.enable({ accountId, id });
-    return new Redirect(pathOf(accountId), { tone: 'ok', title: `Key “${name}” enabled` });
+    return new Redirect(pathOf(accountId), { tone: 'ok', title: `API key “${name}” enabled` });
   }
 
   async askToDelete(accountId: string, id: string): Promise<Page> {
     const user = await this.users.find(accountId);
     const key = await this.keys.get({ accountId, id });
-    const crumbs = userCrumbs({ id: user.id, email: userTitle(user) }, 'Delete key');
+    const crumbs = userCrumbs({ id: user.id, email: userTitle(user) }, 'Delete API key');
     const data = { key: shown(key), user: { id: user.id, title: userTitle(user) }, crumbs };
     return new Page('admin/users-key-delete', { title: `Delete “${key.name}”?`, width: 'narrow', data });
   }
@@ -54,8 +54,8 @@ export class UserKeyPages {
   async delete(accountId: string, id: string): Promise<Redirect> {
     const { name } = await this.keys.get({ accountId, id });
     await this.keys.delete({ accountId, id });
-    const text = 'Calls made with it are refused from now on.';
-    return new Redirect(pathOf(accountId), { tone: 'ok', title: `Key “${name}” deleted`, text });
+    const text = 'Calls with this key are now rejected.';
+    return new Redirect(pathOf(accountId), { tone: 'ok', title: `API key “${name}” deleted`, text });
   }
 }
 

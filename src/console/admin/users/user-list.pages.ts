@@ -9,7 +9,7 @@ import { badgeOf, ROLE_FILTERS, ROLES, STATE_FILTERS, userTitle } from './user-w
 const LIST = 'users';
 const PAGE_USERS = 50;
 
-/** `/admin/users`: the list, narrowed by its address. */
+/** `/admin/users`: the user list, filtered by query parameters. */
 @Injectable()
 export class UserListPages {
   constructor(
@@ -41,7 +41,6 @@ export class UserListPages {
     });
   }
 
-  /** Undefined when the address names a place that is none. */
   private address(filter: UserFilter, side: 'before' | 'after', user: ListedUser | undefined): string | undefined {
     if (user === undefined) return undefined;
     const { text, role, group, state } = filter;

@@ -6,21 +6,21 @@ import { UserFacts } from './user-facts.js';
 const KEYS = 'user-keys';
 const LEDGER = 'user-ledger';
 
-/** Where a list of the page begins. */
+/** Start of a list on the page. */
 interface Start {
-  /** What the sealed place says; undefined: the list begins with the newest. */
+  /** The opened cursor; undefined: start with the newest. */
   readonly place: Readonly<Record<string, string>> | undefined;
-  /** The address has a place that is none of ours. */
+  /** Whether the query string has an invalid cursor. */
   readonly lost: boolean;
 }
 
-/** Addresses; undefined where there is no such page. */
+/** URLs; undefined if there is no such page. */
 interface Turns {
   readonly newest: string | undefined;
   readonly older: string | undefined;
 }
 
-/** The lists on a user's page that may be long, each with the addresses of its other pages. */
+/** The paginated lists on a user's page. */
 @Injectable()
 export class UserLists {
   constructor(
@@ -49,7 +49,7 @@ export class UserLists {
   }
 }
 
-/** Undefined where everything is on one page. */
+/** Undefined if the list fits on one page. */
 function turnsOf(userId: string, list: string, place: Start['place'], next: string | undefined): Turns | undefined {
   if (place === undefined && next === undefined) return undefined;
   const there = `/admin/users/${userId}`;

@@ -7,7 +7,7 @@ import { UserBalancePages } from './user-balance.pages.js';
 
 type Answer = Promise<Page | Redirect>;
 
-/** What operators give one user, or take out: once, and each month. */
+/** A user's balance adjustments and monthly allowance. */
 @Controller('admin/users/:id')
 @Operator()
 export class UserMoneyController {

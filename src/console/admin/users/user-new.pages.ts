@@ -7,17 +7,17 @@ import { NewUserForm } from './user-forms.js';
 
 const CRUMBS = [{ href: '/admin/users', label: 'Users' }, { label: 'New user' }];
 
-/** What was made, with what is told this once. */
+/** A created user, with what is shown only once. */
 interface MadeUser {
   readonly id: string;
   readonly email: string;
-  /** Undefined: they were sent a link to choose one with. */
+  /** Undefined if the user was invited by email. */
   readonly password: string | undefined;
-  /** Why the mail with that link could not be sent. */
+  /** Why the invitation could not be sent. */
   readonly notInvited: string | undefined;
 }
 
-/** `/admin/users/new`: an account with its wallet and what it starts with. */
+/** `/admin/users/new`: creates an account with its wallet and opening credit. */
 @Injectable()
 export class UserNewPages {
   constructor(
@@ -42,7 +42,7 @@ export class UserNewPages {
     return new Page('admin/users-new', { title: 'New user', width: 'narrow', data });
   }
 
-  /** Answers with the password itself, so that no address ever leads to it; sent again, it leads to the user. */
+  /** Renders the password in the response, so that no URL leads to it. A repeated submission redirects to the user. */
   async create(visitor: Visitor, body: FormBody): Promise<Page | Redirect> {
     const form = Form.read(NewUserForm, body);
     const create = () => form.attempt((value) => this.created(visitor, value));
@@ -52,8 +52,8 @@ export class UserNewPages {
     if (made === undefined)
       return new Redirect(location, {
         tone: 'ok',
-        title: 'This user was made before',
-        text: 'The form had been sent twice.',
+        title: 'This user already exists',
+        text: 'The form was already submitted.',
       });
     if (made.password !== undefined) return createdPage(made);
     return new Redirect(location, made.notInvited === undefined ? INVITED : notInvited(made.notInvited));
@@ -63,10 +63,10 @@ export class UserNewPages {
     const groupName = await this.choices.groupName(form.group);
     await this.recent.confirm(visitor, form.password);
     const amount = amountOf(form.credit);
-    const credit = amount ? { amount, reason: 'Opening credit by the operator' } : undefined;
+    const credit = amount ? { amount, reason: 'Opening credit by an administrator' } : undefined;
     const invites = form.way === 'invite';
     const account = { email: form.email, name: form.name, groupName };
-    // An address that the operator has typed counts as the user's; one that is invited is shown to be so by the link.
+    // An address typed by the administrator counts as verified; an invited one is verified by the link.
     const { id, email, generatedPassword } = await this.onboarding.createAccount(
       invites ? { ...account, passwordHash: null } : { ...account, verified: true },
       credit,
@@ -78,17 +78,17 @@ export class UserNewPages {
 }
 
 const WAYS = [
-  { value: 'password', label: 'A password that is shown here once' },
-  { value: 'invite', label: 'A mail with a link to choose a password' },
+  { value: 'password', label: 'Password, shown here once' },
+  { value: 'invite', label: 'Email with a link to choose a password' },
 ];
 
-const INVITED = { tone: 'ok', title: 'User invited', text: 'The link in the mail works for 7 days.' } as const;
+const INVITED = { tone: 'ok', title: 'User invited', text: 'The link in the email is valid for 7 days.' } as const;
 
 const notInvited = (reason: string) =>
   ({
     tone: 'warn',
-    title: 'The user is made, but was not invited',
-    text: `The mail could not be sent: ${reason}`,
+    title: 'User created, but not invited',
+    text: `The email could not be sent: ${reason}`,
   }) as const;
 
 const createdPage = ({ id, email, password }: MadeUser): Page =>

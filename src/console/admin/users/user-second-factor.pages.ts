@@ -13,8 +13,8 @@ import { UserPages } from './user.pages.js';
 import { userCrumbs } from './user-words.js';
 
 /**
- * `/admin/users/:id/second-factor`: takes it off somebody who has lost both the app and the recovery codes. Operators turn
- * their own off where everybody does: it takes a code, which whoever found their browser open does not have.
+ * `/admin/users/:id/second-factor`: turns off two-factor authentication for a user who lost the app and the recovery
+ * codes. Administrators turn off their own on the account page, which requires a code.
  */
 @Injectable()
 export class UserSecondFactorPages {
@@ -46,21 +46,21 @@ export class UserSecondFactorPages {
       if (error instanceof SecondFactorIsOff) return new Redirect(pathOf(id), GONE);
       throw error;
     }
-    const text = `${user.email} is signed out, signs in with the password alone, and was told so by mail.`;
-    return new Redirect(pathOf(id), { tone: 'ok', title: 'Second factor removed', text });
+    const text = `${user.email} was signed out and notified by email. They now sign in with their password only.`;
+    return new Redirect(pathOf(id), { tone: 'ok', title: 'Two-factor authentication turned off', text });
   }
 
   private async page(visitor: Visitor, user: ListedUser, form: Form<ConfirmedForm>): Promise<Page | Redirect> {
     const factor = await this.factors.of(user.id);
     if (factor === undefined) return new Redirect(pathOf(user.id), GONE);
     return new Page('admin/users-second-factor', {
-      title: `Remove the second factor of ${user.email}?`,
+      title: `Turn off two-factor authentication for ${user.email}?`,
       width: 'narrow',
       data: {
         form,
         user: { id: user.id, email: user.email },
         factor,
-        crumbs: userCrumbs(user, 'Second factor'),
+        crumbs: userCrumbs(user, 'Two-factor authentication'),
         passwordNeeded: this.recent.needed(visitor),
       },
     });
@@ -68,6 +68,6 @@ export class UserSecondFactorPages {
 }
 
 const pathOf = (id: string): string => `/admin/users/${id}`;
-/** Where it takes the password and a code. */
+/** Requires the password and a code. */
 const OWN_PAGE = '/account/second-factor/off';
-const GONE = { tone: 'warn', title: 'There is no second factor any more' } as const;
+const GONE = { tone: 'warn', title: 'Two-factor authentication is already off' } as const;

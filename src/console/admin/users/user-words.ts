@@ -20,15 +20,15 @@ export const STATE_FILTERS: readonly (readonly [string, string])[] = [
 
 export const ROLE_FILTERS: readonly (readonly [string, string])[] = [['', 'Any role'], ...Object.entries(ROLES)];
 
-/** That an address is not shown to be its owner's matters as long as the account may be used. */
+/** Verification matters only while the account is enabled. */
 export const badgeOf = ({ state, verified }: { readonly state: AccountState; readonly verified: boolean }): Badge =>
   state === 'enabled' && !verified ? { tone: 'warn', label: 'Not verified' } : STATES[state];
 
-/** What somebody is called: the address of a deleted account says nothing. */
+/** Display name of a user; the address of a deleted account is meaningless. */
 export const userTitle = ({ state, email }: { readonly state: AccountState; readonly email: string }): string =>
   state === 'deleted' ? 'Deleted user' : email;
 
-/** Where a page of a user stands: below the list, and below the user. */
+/** Breadcrumbs of a user's pages. */
 export const userCrumbs = (user: { readonly id: string; readonly email: string }, last?: string) => [
   { href: '/admin/users', label: 'Users' },
   ...(last === undefined

@@ -10,7 +10,7 @@ import { UserPages } from './user.pages.js';
 
 type Answer = Promise<Page | Redirect>;
 
-/** One user: their page, what they may, how they sign in, and their end. */
+/** One user: page, settings, role, sign-in and deletion. */
 @Controller('admin/users/:id')
 @Operator()
 export class UserController {

@@ -13,17 +13,17 @@ import { badgeOf, ROLES, userCrumbs, userTitle } from './user-words.js';
 
 interface SentSettings {
   readonly form: Form<SettingsForm>;
-  /** Somebody else has saved others meanwhile, which are shown beside what was typed. */
+  /** Whether others were saved meanwhile; the differences are shown. */
   readonly conflict?: boolean;
 }
 
-/** Forms of the page as they were sent, where one was refused. */
+/** The submitted form, if it was rejected. */
 interface Sent {
   readonly settings?: SentSettings;
   readonly role?: Form<RoleForm>;
 }
 
-/** `/admin/users/:id`: one user, with everything that can be done with them. */
+/** `/admin/users/:id`: one user. */
 @Injectable()
 export class UserPages {
   constructor(
@@ -45,7 +45,7 @@ export class UserPages {
       title: userTitle(user),
       ...(settings.differences && { status: 409 }),
       data: {
-        // The one that was refused is the form of the page: its faults stand above it.
+        // The rejected form; its errors are listed at the top of the page.
         form: sent.role ?? settings.form,
         settings,
         role,
@@ -66,13 +66,13 @@ export class UserPages {
 
   /** @throws AccountGone */
   async find(id: string): Promise<ListedUser> {
-    // The database would not even take some of what stands in addresses.
+    // The database rejects some texts, such as those with NUL.
     const user = /^acc_\w+$/.test(id) ? await this.users.find(id) : undefined;
     if (user === undefined) throw new AccountGone();
     return user;
   }
 
-  /** One whose account can be changed. @throws AccountGone also where it was deleted */
+  /** @throws AccountGone, also for a deleted account */
   async findPresent(id: string): Promise<ListedUser> {
     const user = await this.find(id);
     if (user.state === 'deleted') throw new AccountGone();
@@ -89,12 +89,12 @@ const settingsIn = ({ groupName, limits }: Account) => ({
 
 const SETTING_LABELS = {
   group: 'Group',
-  callsPerMinute: 'Calls a minute',
-  tokensPerMinute: 'Tokens a minute',
-  concurrency: 'Calls at the same time',
+  callsPerMinute: 'Calls per minute',
+  tokensPerMinute: 'Tokens per minute',
+  concurrency: 'Concurrent calls',
 };
 
-/** What is saved over: what was shown, unless what there is now is shown beside it. */
+/** The form keeps the revision it was opened with, unless the current values are shown beside it. */
 function settingsView(account: Account, sent: SentSettings | undefined) {
   const now = settingsIn(account);
   const revision = termsRevision(account);
@@ -121,8 +121,8 @@ const factsOf = (user: ListedUser) => ({
 });
 
 function balanceNote({ owed, allowance }: ListedUser): string {
-  if (owed > 0n) return `${usd(owed)} is owed`;
-  return allowance > 0n ? `${usd(allowance)} given each month` : '';
+  if (owed > 0n) return `${usd(owed)} owed`;
+  return allowance > 0n ? `${usd(allowance)} monthly allowance` : '';
 }
 
 const statsOf = (user: ListedUser, { timeZone }: Visitor) => [

@@ -6,7 +6,7 @@ import type { ListQuery } from '../list-address.js';
 import { UserListPages } from './user-list.pages.js';
 import { UserNewPages } from './user-new.pages.js';
 
-/** All users, and making one. */
+/** The user list, and creating a user. */
 @Controller('admin/users')
 @Operator()
 export class UsersController {
