@@ -99,7 +99,7 @@ const FATES: readonly Weighted<Fate>[] = [
       ...WELL,
       status: 'failed',
       reason: 'upstream_truncated',
-      message: 'The upstream closed the stream before its answer was complete.',
+      message: 'The upstream closed the stream before the response was complete.',
       basis: 'partial',
       charged: 0.5,
       streamed: true,

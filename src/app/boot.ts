@@ -81,8 +81,11 @@ async function listen(app: NestFastifyApplication, { port, host }: Config): Prom
   } catch (error) {
     await app.close();
     if (codeOf(error) !== 'EADDRINUSE') throw error;
-    throw new Error(`Port ${port} of ${host} is taken: set PORT to another one, or stop what listens there.`, {
-      cause: error,
-    });
+    throw new Error(
+      `Port ${port} of ${host} is already in use. Set PORT to another one or stop the process that uses it.`,
+      {
+        cause: error,
+      },
+    );
   }
 }

@@ -53,7 +53,7 @@ const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+ *(?:;|$)/;
 /** What is so broken that it never becomes a request, by the parser's word for it. */
 const BROKEN: Readonly<Record<string, readonly [status: number, message: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The headers of this request are too large.'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request was not complete in time.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
 };
 
 /** How long connections are waited for, in milliseconds; bodies have limits of their own (relay-timings.ts). */

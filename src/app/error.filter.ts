@@ -32,7 +32,7 @@ export class ErrorFilter implements ExceptionFilter {
     private readonly pages: ErrorPages,
     metrics: Metrics,
   ) {
-    this.errors = metrics.counter('errors_total', 'Errors that requests were answered with, by kind.', ['kind', 'to']);
+    this.errors = metrics.counter('errors_total', 'Error responses, by kind.', ['kind', 'to']);
   }
 
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
@@ -63,7 +63,7 @@ export class ErrorFilter implements ExceptionFilter {
     try {
       return protocol.renderError(error, requestId);
     } catch (fault) {
-      this.logger.error({ err: fault, request_id: requestId }, `${protocol.id} has no words for ${error.kind}.`);
+      this.logger.error({ err: fault, request_id: requestId }, `${protocol.id}has no rendering for ${error.kind}.`);
       return this.adapters.usual.renderError(error, requestId);
     }
   }
@@ -89,14 +89,14 @@ function answerInText(error: AppError, request: FastifyRequest, reply: FastifyRe
 function appErrorOf(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (isDatabaseOutage(thrown))
-    return new AppError('unavailable', 'The database does not answer. Try again in a moment.', {
+    return new AppError('unavailable', 'The database is not responding. Retry shortly.', {
       retryAfterSeconds: 1,
     });
   const status = thrown instanceof HttpException ? thrown.getStatus() : statusCodeOf(thrown);
   if (status === undefined || status < 400) return AppError.from(thrown);
   const kind = KIND_BY_STATUS[status] ?? (status < 500 ? 'invalid_request' : 'internal');
   if (kind === 'internal') return AppError.from(thrown);
-  return new AppError(kind, thrown instanceof Error ? maskKeys(thrown.message) : 'The request was refused.');
+  return new AppError(kind, thrown instanceof Error ? maskKeys(thrown.message) : 'The request was rejected.');
 }
 
 /** Fastify's own errors carry their status. */

@@ -21,18 +21,18 @@ export function surviveFaults(app: NestFastifyApplication): void {
       // The terminal is gone, or the pipe: no reason to end either.
     }
   };
-  process.on('unhandledRejection', (thrown) => log(thrown, 'A promise was rejected and nobody waited for it.'));
+  process.on('unhandledRejection', (thrown) => log(thrown, 'Unhandled promise rejection.'));
   process.on('uncaughtException', (thrown) => {
     const requestId = currentRequestId();
     const itsCallFails =
       requestId !== undefined && app.get(RunState).fail(requestId, AppError.from(new FaultInCall(thrown)));
-    if (!itsCallFails) log(thrown, 'An exception was not caught.');
+    if (!itsCallFails) log(thrown, 'Uncaught exception.');
   });
 }
 
 /** Keeps an AppError that went astray from being told to a client as if it had been meant for it. */
 class FaultInCall extends Error {
   constructor(cause: unknown) {
-    super('An exception in the course of this call was not caught.', { cause });
+    super('Uncaught exception during this call.', { cause });
   }
 }

@@ -42,7 +42,7 @@ export async function runPrimary(config: Config, told: StopRequest): Promise<voi
 /** @throws when the first worker has failed */
 function begin({ dataDir }: Config, logger: Logger, failure: string | undefined): void {
   if (failure === SAID_SO) throw new FailedAndSaidSo();
-  if (failure !== undefined) throw new Error(`The first worker has ended before it served (${failure}).`);
+  if (failure !== undefined) throw new Error(`The first worker exited before it was ready (${failure}).`);
   writePidFile(dataDir);
   surviveFaults(logger);
 }
@@ -65,6 +65,6 @@ function openLinks(): WorkerLinks {
 
 /** The end of this process would be that of all its workers. */
 function surviveFaults(logger: Logger): void {
-  process.on('unhandledRejection', (err) => logger.error({ err }, 'A promise was rejected and nobody waited for it.'));
-  process.on('uncaughtException', (err) => logger.error({ err }, 'An exception was not caught.'));
+  process.on('unhandledRejection', (err) => logger.error({ err }, 'Unhandled promise rejection.'));
+  process.on('uncaughtException', (err) => logger.error({ err }, 'Uncaught exception.'));
 }

@@ -12,7 +12,7 @@ export function logOtherRequests(server: FastifyInstance): void {
   const strangers = new LimitedLines(LINES_A_MINUTE, ({ key: network, count: requests, leftOut }) =>
     logger.warn(
       { network, requests, left_out: leftOut },
-      'Many requests without a valid key came from one network within a minute; not all of them were logged.',
+      'Too many requests with invalid keys from one network within a minute; some were not logged.',
     ),
   );
   server.addHook('onResponse', (request, reply, done) => {

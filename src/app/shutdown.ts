@@ -35,7 +35,7 @@ class Shutdown {
     this.stop().then(
       (unsettled) => process.exit(unsettled > 0 ? 1 : 0),
       (error: unknown) => {
-        this.logger.error({ err: error }, 'The process could not stop in order.');
+        this.logger.error({ err: error }, 'The process did not stop cleanly.');
         process.exit(1);
       },
     );
@@ -49,7 +49,7 @@ class Shutdown {
     // The server goes on listening: a load balancer shall hear that this process is not ready, and a call that it should
     // go elsewhere, where a closed port would only look like a fault.
     await within(Promise.race([state.drain(), this.haste()]), this.config.shutdownGraceMs);
-    if (state.running > 0) this.logger.warn(`Cut off: ${state.running} requests were still being answered.`);
+    if (state.running > 0) this.logger.warn(`Shutdown timed out: ${state.running} requests were still running.`);
     await within(state.cutOff(), LAST_WORDS_MS);
     // Whoever has not read everything by now never will. Their calls are settled already, or are settled by this.
     const server = this.app.getHttpServer();
@@ -62,6 +62,6 @@ class Shutdown {
 
   private async haste(): Promise<void> {
     const who = await this.told.hurried;
-    this.logger.warn(`${who} once more: running calls are not waited for any longer.`);
+    this.logger.warn(`${who}received again: no longer waiting for running calls.`);
   }
 }

@@ -15,7 +15,7 @@ export async function startOrEnd(start: (told: StopRequest) => Promise<void>): P
   } catch (error) {
     const reason =
       isDatabaseOutage(error) || LOST_CONNECTION.test(reasonOf(error))
-        ? `The database was lost during the start (${reasonOf(error)}): start again.`
+        ? `The database connection was lost during startup (${reasonOf(error)}). Start again.`
         : reasonOf(error);
     if (!(error instanceof FailedAndSaidSo)) process.stderr.write(`error: ${reason}\n`);
     await DatabaseServer.releaseAll();

@@ -16,7 +16,7 @@ export function welcome(
   const mail =
     outbox === undefined
       ? ''
-      : `Mail is put into ${outbox}, and sent to nobody, until SMTP_URL or the settings name a server.\n`;
+      : `Email is written to ${outbox} and not sent until SMTP_URL or the settings name a server.\n`;
   if (firstRun === undefined) return `\nSwitchboard is at ${address}\n${mail}\n`;
   const { email, password, keySecret, credit } = firstRun;
   return `
@@ -50,7 +50,7 @@ function firstCalls(address: string, key: string): string {
     }),
     curl(`${address}/v1/responses`, bearer, { ...usual, input: 'Hello' }),
   ];
-  return ['Try it; the built-in demo model answers until you add a channel:', ...lines].join('\n\n');
+  return ['Try it: the built-in demo model responds until you add a channel.', ...lines].join('\n\n');
 }
 
 /** One line that can be pasted as it is: no text in it has a quote. */

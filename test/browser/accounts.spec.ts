@@ -75,7 +75,7 @@ describe('the pages of accounts in a browser', () => {
     await window.close();
   }, 120_000);
 
-  it('are accessible and fit for whoever is signed in', async () => {
+  it('are accessible and fit signed-in users', async () => {
     const window = await Window.open(browser, relay.url);
     const { page } = window;
     await signIn(page, await account(false));

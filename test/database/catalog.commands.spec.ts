@@ -62,7 +62,7 @@ describe('switchboard catalog', () => {
 
   it('apply refuses a file in one line for each fault', async () => {
     const file = inFolder('catalog.yaml', 'models: [{ name: m }]\nchannel: []\n');
-    await expect(run('apply', file)).rejects.toThrow(`${file} has 4 faults; nothing of it was applied.`);
+    await expect(run('apply', file)).rejects.toThrow(`${file} has 4errors; nothing was applied.`);
     expect(stderr.split('\n').toSorted()).toEqual(
       [
         '',

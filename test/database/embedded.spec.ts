@@ -169,7 +169,7 @@ describe('The embedded database', () => {
     await kill(pid);
     await eventually(async () => expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]), 20_000);
     await eventually(() => expect(serverPid()).not.toBe(pid));
-    expect(lines).toContain('The embedded database has gone; starting it again.');
+    expect(lines).toContain('The embedded database exited; restarting it.');
   });
 
   it('is started again when somebody asks it to stop, which it would do only when its last user has left', async () => {

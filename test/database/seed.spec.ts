@@ -36,8 +36,8 @@ describe('the seed for development', () => {
     const service = await startOn(other, [SeedModule]);
     for (const email of accounts) await service.get(Onboarding).createAccount({ email });
     const outcome = await service.get(Seed).run();
-    expect(outcome).toEqual({ state: 'withheld', reason: 'this database has accounts of its own' });
-    expect(describeSeed(outcome)).toMatch(/^No seed data: this database has accounts of its own\./);
+    expect(outcome).toEqual({ state: 'withheld', reason: 'the database already has accounts' });
+    expect(describeSeed(outcome)).toMatch(/^No seed data: the database already has accounts\./);
     expect((await service.get(AccountService).list()).map(({ email }) => email)).toEqual(accounts);
     await service.close();
     await other.drop();

@@ -169,7 +169,7 @@ describe('two first starts at once in one data folder', () => {
       expect(loser?.wrapper.exitCode).toBe(1);
       await loser?.ended;
       expect(loser?.errors).toEqual([
-        `error: Port ${PORT} of 127.0.0.1 is taken: set PORT to another one, or stop what listens there.`,
+        `error: Port ${PORT} of 127.0.0.1 is already in use. Set PORT to another one or stop the process that uses it.`,
       ]);
       await winner?.untilPrinted(/First API key/);
       expect(await (winner && ready(winner))).toBe(200);
@@ -185,7 +185,7 @@ describe('a start that cannot be', () => {
     if (!switched) chmodSync(dataDir, 0o555);
     await expectRefusal(
       launch(dataDir, {}, switched ? { user: { uid, gid } } : {}),
-      /^error: DATA_DIR \(\S+\) must be a folder that this user may write: /,
+      /^error: DATA_DIR \(\S+\)must be a directory writable by this user: /,
     );
     chmodSync(dataDir, 0o755);
   });
@@ -193,7 +193,7 @@ describe('a start that cannot be', () => {
   it('says in one line that DATA_DIR is no folder', async () => {
     const file = join(dataDir, 'file');
     writeFileSync(file, '');
-    await expectRefusal(launch(file), /^error: DATA_DIR \(\S+\) must be a folder that this user may write: /);
+    await expectRefusal(launch(file), /^error: DATA_DIR \(\S+\)must be a directory writable by this user: /);
   });
 
   it(

@@ -66,7 +66,7 @@ describe('the page of alerts', () => {
     ['quotaPercent', '100', 'Enter a whole number from 1 to 99, or leave it empty for no mail.'],
     ['budgetPercent', '12.5', 'Enter a whole number from 1 to 99, or leave it empty for no mail.'],
     ['expiryDays', '366', 'Enter days from 1 to 365, or leave it empty for no mail.'],
-    ['newNetwork', 'perhaps', 'Tick the box or leave it empty.'],
+    ['newNetwork', 'perhaps', 'Select or clear the checkbox.'],
   ])('refuses %s “%s”, keeps what was typed, and saves nothing', async (field, value, fault) => {
     const answer = await ann.submit(PAGE, { ...USUAL, [field]: value });
     expect(answer.status).toBe(422);

@@ -49,7 +49,7 @@ describe('backup and restore refuse', () => {
     const { code, stderr } = await world.command({ DATABASE_URL: source.url }, 'backup', file);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `error: ${file} exists already: name a file that does not, for a backup replaces none.\n`,
+      stderr: `error: ${file}already exists. Choose a new file name; backups never overwrite files.\n`,
     });
     expect(readFileSync(file).equals(before)).toBe(true);
   });
@@ -77,7 +77,7 @@ describe('backup and restore refuse', () => {
     writeFileSync(other, 'id,name\n1,Ann\n');
     const dataDir = world.emptyDataDir();
     const noBackup = await world.command({ DATA_DIR: dataDir }, 'restore', other);
-    expect(noBackup).toMatchObject({ code: 1, stderr: `error: ${other} is no backup of Switchboard.\n` });
+    expect(noBackup).toMatchObject({ code: 1, stderr: `error: ${other} is not a Switchboard backup.\n` });
     expect(readdirSync(dataDir)).toEqual([]);
     expect(await refusal(world.file('not-there'))).toContain('cannot be read: ENOENT');
     rmSync(other);

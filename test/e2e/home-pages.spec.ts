@@ -49,7 +49,7 @@ describe('pages that sum up and explain', () => {
       expect(text.replaceAll(/<[^>]+>/g, '')).toContain('Charged$0.017170');
     });
 
-    it('are the dashboard for whoever is signed in, of their own calls alone', async () => {
+    it('are the dashboard signed-in users, of their own calls alone', async () => {
       await (await relay.post('/v1/responses', caller.key, { model: 'm', input: 'hello' })).text();
       const [mine] = await relay.calls(caller);
       const own = await (await signedIn(relay, caller.accountId)).get('/');

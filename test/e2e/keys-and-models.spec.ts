@@ -275,7 +275,7 @@ describe('what a key can ask of itself', () => {
       expect(await relay.ledger()).toEqual({ exact: true, differences: [] });
     });
 
-    it('says null where there is no quota, and the group that calls are billed under', async () => {
+    it('says null where there is no quota, and the model group that calls are billed under', async () => {
       const caller = await relay.caller({ credit: '0', group: 'saver' });
       expect(await (await get('/key', caller)).json()).toMatchObject({
         group: 'saver',

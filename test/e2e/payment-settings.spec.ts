@@ -96,10 +96,10 @@ describe('the settings of payment', () => {
   });
 
   it.each([
-    ['secretKey', 'pk_test_of_a_test', 'Enter a secret or restricted key: it begins with sk_ or rk_.'],
-    ['webhookSecret', 'of_a_test', 'Enter the signing secret of the endpoint: it begins with whsec_.'],
-    ['amounts', '10, many', 'Enter dollars and cents, such as 10, 25, 50: 0.50 at least, separated by commas.'],
-    ['largest', '4', 'Enter no less than the smallest amount.'],
+    ['secretKey', 'pk_test_of_a_test', 'Enter a secret or restricted key (sk_… or rk_…).'],
+    ['webhookSecret', 'of_a_test', 'Enter the signing secret of the endpoint (whsec_…).'],
+    ['amounts', '10, many', 'Enter amounts of at least 0.50, separated by commas, such as 10, 25, 50.'],
+    ['largest', '4', 'Enter at least the minimum amount.'],
   ])('say what is wrong with %s, and save nothing', async (field, typed, fault) => {
     const { status, text } = await save({ ...SECRETS, [field]: typed });
     expect(status).toBe(422);

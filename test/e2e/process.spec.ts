@@ -116,7 +116,7 @@ describe('the program, started as a person starts it', () => {
 
   it('says in one line which variable is wrong', async () => {
     await expect(Service.start(service.dataDir, { LOG_LEVEL: 'loud', PORT: '99999' })).rejects.toThrow(
-      /error: These settings in the environment are wrong: .*PORT.*LOG_LEVEL/,
+      /error: Invalid environment: .*PORT.*LOG_LEVEL/,
     );
   });
 });

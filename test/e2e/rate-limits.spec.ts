@@ -154,7 +154,7 @@ describe('rate limits', () => {
     const caller = await withLimits({ tokensPerMinute: 100 });
     const response = await call(caller, 'responses', { input: 'word '.repeat(1000) });
     const message = await expectError('responses', response, RATE_LIMITED, { shouldRetry: 'false' });
-    expect(message).toMatch(/It is more than the limit ever allows\.$/);
+    expect(message).toMatch(/This request exceeds the limit by itself\.$/);
     expect(await statusOf(call(caller))).toBe(200);
   });
 

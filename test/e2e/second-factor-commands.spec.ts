@@ -29,7 +29,11 @@ describe('a second factor that its owner cannot use any more', () => {
 
   it('is removed by the command line, on record, and the owner is told by mail', async () => {
     const { email } = await owner();
-    expect(await remove(email)).toEqual({ code: 0, stdout: `the second factor of ${email} is removed\n`, stderr: '' });
+    expect(await remove(email)).toEqual({
+      code: 0,
+      stdout: `two-factor authentication of ${email} is turned off\n`,
+      stderr: '',
+    });
     const mail = await pages.mailbox.latestTo(email, 2);
     expect(mail.message.text).toContain('Whoever runs Switchboard removed it.');
     expect((await pages.visitor().signIn(email, PASSWORD)).location).toBe('/');

@@ -45,7 +45,7 @@ describe('the status of the service', () => {
       ?.replaceAll(/<details[^]*?<\/details>|<svg[^]*?<\/svg>|<[^>]+>/g, ' ')
       .replaceAll(/\s+/g, ' ') ?? '';
 
-  it('is for whoever is signed in, unless the operator makes it public: then its address stands on public pages', async () => {
+  it('is signed-in users, unless the operator makes it public: then its address stands on public pages', async () => {
     const stranger = new PageVisitor(relay.url);
     await makePublic(false);
     await expect(stranger.get('/status')).resolves.toMatchObject({ status: 303, location: '/sign-in?next=%2Fstatus' });

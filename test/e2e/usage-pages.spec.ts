@@ -75,7 +75,7 @@ describe('the pages of the usage log', () => {
     );
   });
 
-  it('are for whoever is signed in', async () => {
+  it('are signed-in users', async () => {
     const { status, location } = await new (await import('../support/page-visitor.js')).PageVisitor(relay.url).get(LOG);
     expect([status, location]).toEqual([303, expect.stringMatching(/^\/sign-in\?next=/)]);
   });

@@ -49,7 +49,7 @@ describe('the page of the wallet', () => {
     return lines.map((line) => Object.fromEntries(line.map((cell, index) => [head![index]!, cell])));
   };
 
-  it('is for whoever is signed in', async () => {
+  it('is signed-in users', async () => {
     const stranger = new (browser.constructor as typeof PageVisitor)(relay.url);
     for (const path of ['/wallet', '/wallet/top-ups.csv', '/wallet/consumption.csv'])
       expect((await stranger.get(path)).location).toMatch(/^\/sign-in/);

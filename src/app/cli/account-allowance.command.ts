@@ -17,10 +17,14 @@ interface AllowanceOptions {
 export function accountAllowanceCommand(account: Command, withApp: WithApp): void {
   account
     .command('allowance')
-    .description('set what an account is given each month, UTC, at once for this one; what it does not spend expires')
-    .requiredOption('--email <address>', 'e-mail address of the account')
-    .requiredOption('--amount <usd>', 'dollars; another amount holds from the next month on, 0 ends it', amountArgument)
-    .option('--json', 'print one JSON object')
+    .description('set the monthly allowance of an account (UTC); takes effect immediately, the unspent part expires')
+    .requiredOption('--email <address>', 'email address of the account')
+    .requiredOption(
+      '--amount <usd>',
+      'US dollars; a different amount takes effect next month, 0 ends the allowance',
+      amountArgument,
+    )
+    .option('--json', 'print JSON')
     .action((options: AllowanceOptions) => setAllowance(options, withApp));
 }
 

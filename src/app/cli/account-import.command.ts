@@ -14,10 +14,10 @@ interface ImportOptions {
 export function accountImportCommand(account: Command, withApp: WithApp): void {
   account
     .command('import')
-    .description('make the accounts of a file, all of them or none; they choose their passwords by mail')
+    .description('import accounts from a CSV file (atomic); users set their passwords by email')
     .argument('<file>', 'CSV with the columns email, name, group, credit (dollars), monthly_allowance (dollars)')
-    .option('--invite', 'mail each of them a link with which they choose a password')
-    .option('--json', 'print one JSON object')
+    .option('--invite', 'email each user a link to set a password')
+    .option('--json', 'print JSON')
     .action((file: string, options: ImportOptions) => importAccounts(file, options, withApp));
 }
 
@@ -30,16 +30,16 @@ async function importAccounts(file: string, { invite, json }: ImportOptions, wit
   });
   if (json) printJson({ accounts: made, invited: invite ? made.length - failed.length : 0, failed });
   else for (const { id, email } of made) printLine(`${id}  ${email}`);
-  for (const { email, reason } of failed) process.stderr.write(`${email} was not invited: ${reason}\n`);
+  for (const { email, reason } of failed) process.stderr.write(`${email}could not be invited: ${reason}\n`);
   if (failed.length > 0)
-    throw new AppError('upstream_error', `All accounts are made, but ${failed.length} of them could not be invited.`);
+    throw new AppError('upstream_error', `All accounts were created, but ${failed.length} could not be invited.`);
 }
 
 async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new AppError('invalid_request', `The file ${file} cannot be read: ${reasonOf(error)}.`);
+    throw new AppError('invalid_request', `Cannot read ${file}: ${reasonOf(error)}.`);
   }
 }
 
@@ -47,5 +47,5 @@ async function readText(file: string): Promise<string> {
 function reportFaults(error: unknown, file: string): unknown {
   if (!(error instanceof ImportRefused) || error.faults.length === 1) return error;
   for (const fault of error.faults) process.stderr.write(`${fault}\n`);
-  return new AppError('invalid_request', `${file} has ${error.faults.length} faults; nothing of it was imported.`);
+  return new AppError('invalid_request', `${file} has ${error.faults.length}errors; nothing was imported.`);
 }

@@ -14,13 +14,13 @@ interface AccountLimitOptions extends LimitOptions {
 export function accountLimitsCommand(account: Command, withApp: WithApp): void {
   const command = account
     .command('limits')
-    .description('set how much all keys of an account together may ask for in a minute and at the same time')
-    .requiredOption('--email <address>', 'e-mail address of the account');
+    .description('set the rate limits of an account, shared by all its keys')
+    .requiredOption('--email <address>', 'email address of the account');
   withLimits(command)
-    .option('--json', 'print one JSON object')
+    .option('--json', 'print JSON')
     .action((options: AccountLimitOptions) => {
       if (limitsChange(options) === undefined)
-        command.error('error: name at least one of --rpm, --tpm, --concurrency and --clear');
+        command.error('error: specify at least one of --rpm, --tpm, --concurrency and --clear');
       return setLimits(options, withApp);
     });
 }

@@ -19,7 +19,7 @@ export function limitArgument(text: string): Nanos | 'none' {
 
 /** A whole number from 1 on. */
 export function countArgument(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Write a whole number from 1 on.');
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Enter an integer of at least 1.');
   return Number(text);
 }
 
@@ -37,7 +37,7 @@ export function networksArgument(text: string): readonly string[] {
 export function timeArgument(text: string): Date {
   const time = parseTime(text);
   if (time === undefined)
-    throw new InvalidArgumentError('Write an ISO time such as 2026-12-31 or 2026-12-31T23:59:59Z.');
+    throw new InvalidArgumentError('Enter an ISO time such as 2026-12-31 or 2026-12-31T23:59:59Z.');
   return time;
 }
 
@@ -47,6 +47,6 @@ export function listArgument(text: string): readonly string[] {
     .split(',')
     .map((name) => name.trim())
     .filter(Boolean);
-  if (names.length === 0) throw new InvalidArgumentError('Write one or more names, separated by commas.');
+  if (names.length === 0) throw new InvalidArgumentError('Enter one or more names, separated by commas.');
   return names;
 }

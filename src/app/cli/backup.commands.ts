@@ -10,12 +10,12 @@ const KILOBYTE = 1000;
 export function backupCommands(program: Command): void {
   program
     .command('backup')
-    .description('write all of the database, as it is at one moment, into a new file; the service may run')
-    .argument('<file>', 'the file; it must not exist')
+    .description('write a consistent snapshot of the database to a new file; the service can keep running')
+    .argument('<file>', 'file to create')
     .action(writeBackup);
   program
     .command('restore')
-    .description('put a backup into an empty DATA_DIR or DATABASE_URL')
+    .description('restore a backup into an empty DATA_DIR or DATABASE_URL')
     .argument('<file>', 'what "backup" wrote')
     .action(readBackup);
 }
@@ -26,8 +26,8 @@ async function writeBackup(file: string): Promise<void> {
   );
   printLine(`backup of ${tables} tables, ${inWords(rows)} rows, ${inWords(Math.ceil(bytes / KILOBYTE))} kB in ${file}`);
   note(
-    'SECRET_KEY is not in it: keep it elsewhere (DATA_DIR/secret.key, or the variable). Without it the credentials of channels and the password of the mail server cannot be read, codes that were mailed are void, and clients lose the reasoning that was sealed for them.',
-    `Left out: what only the running service needs (${LEFT_OUT.join(', ')}, and counts that a crash forgets as well). After a restore everybody signs in again, and calls that were open are closed without a charge.`,
+    'The backup does not contain SECRET_KEY (DATA_DIR/secret.key, or the variable); store it separately. Without it, channel credentials and the mail server password cannot be decrypted, mailed codes are void, and clients lose sealed reasoning.',
+    `Not included: runtime state (${LEFT_OUT.join(', ')}, and in-memory counters). After a restore, users must sign in again, and open calls are closed without a charge.`,
   );
 }
 
@@ -43,7 +43,7 @@ async function readBackup(file: string): Promise<void> {
   printLine(
     `restored ${header.tables.length} tables, ${inWords(rows)} rows, as they were at ${header.made_at} under version ${header.version}`,
   );
-  if (sameKey) note('SECRET_KEY is the one that the backup was made under.');
+  if (sameKey) note('SECRET_KEY matches the backup.');
   else
     note(
       'SECRET_KEY is another one than the backup was made under: until the old one is back, codes of apps are refused as second factors (recovery codes are not), and the credentials of channels and the password of the mail server cannot be read. Put it into DATA_DIR/secret.key in place of what stands there, or set the variable SECRET_KEY, before the service starts. Where it is lost, enter them anew, and remove second factors with “switchboard account second-factor remove”.',

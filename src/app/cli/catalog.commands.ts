@@ -18,19 +18,19 @@ interface ExportOptions {
 
 /** `switchboard catalog …` */
 export function catalogCommands(program: Command, withApp: WithApp): void {
-  const catalog = program.command('catalog').description('groups, models, prices and channels, as a file');
+  const catalog = program.command('catalog').description('manage groups, models, prices and channels as a file');
   catalog
     .command('apply')
-    .description('make the catalog be as the file says; all of it or nothing')
+    .description('apply a catalog file (atomic)')
     .argument('<file>', 'YAML; examples/ holds some')
-    .option('--prune', 'switch off what the file does not name')
-    .option('--check', 'then send one smallest call to each channel and print what it answered')
-    .option('--json', 'print one JSON object')
+    .option('--prune', 'disable entries that the file does not contain')
+    .option('--check', 'afterwards, send a minimal call to each channel and print the result')
+    .option('--json', 'print JSON')
     .action((file: string, options: ApplyOptions) => apply(file, options, withApp));
   catalog
     .command('export')
-    .description('print the file that the catalog could have been made from')
-    .option('--secrets-to <file>', 'write the same file with the stored secrets there (mode 0600)')
+    .description('print the current catalog as a file')
+    .option('--secrets-to <file>', 'write the catalog, including stored secrets, to a file (mode 0600)')
     .action((options: ExportOptions) => exportCatalog(options, withApp));
 }
 
@@ -47,7 +47,7 @@ async function apply(file: string, { prune, check, json }: ApplyOptions, withApp
     if (json) printJson({ changes, ...(channels && { channels }) });
     const silent = channels?.filter(({ answered }) => !answered).length ?? 0;
     if (silent > 0)
-      throw new AppError('upstream_error', `The catalog is applied, but ${silent} of its channels did not answer.`);
+      throw new AppError('upstream_error', `The catalog was applied, but ${silent} of its channels did not respond.`);
   });
 }
 
@@ -76,7 +76,7 @@ async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new AppError('invalid_request', `The file ${file} cannot be read: ${(error as Error).message}.`);
+    throw new AppError('invalid_request', `Cannot read ${file}: ${(error as Error).message}.`);
   }
 }
 
@@ -84,7 +84,7 @@ async function readText(file: string): Promise<string> {
 function reportFaults(error: unknown, file: string): unknown {
   if (!(error instanceof InvalidCatalog) || error.faults.length === 1) return error;
   for (const fault of error.faults) process.stderr.write(`${fault}\n`);
-  return new AppError('invalid_request', `${file} has ${error.faults.length} faults; nothing of it was applied.`);
+  return new AppError('invalid_request', `${file} has ${error.faults.length}errors; nothing was applied.`);
 }
 
 /** The file never exists with other rights than its owner's, nor half written, whatever was there before. */
@@ -95,6 +95,6 @@ async function writeSecrets(file: string, text: string): Promise<void> {
     await rename(unfinished, file);
   } catch (error) {
     await rm(unfinished, { force: true });
-    throw new AppError('invalid_request', `The secrets cannot be written to ${file}: ${(error as Error).message}.`);
+    throw new AppError('invalid_request', `Cannot write secrets to ${file}: ${(error as Error).message}.`);
   }
 }

@@ -13,21 +13,19 @@ interface CreateOptions {
 
 /** `switchboard invitation …` */
 export function invitationCommands(program: Command, withApp: WithApp): void {
-  const invitation = program
-    .command('invitation')
-    .description('codes that let somebody register once (SIGN_UP=invite)');
+  const invitation = program.command('invitation').description('single-use invitation codes (SIGN_UP=invite)');
   invitation
     .command('create')
     .description('make codes; prints them once, one a line')
-    .option('--count <number>', 'how many, 1000 at most', countArgument, 1)
-    .option('--expires <time>', 'ISO time from which on they let nobody in', timeArgument)
-    .option('--note <text>', 'whom they are for; shown by "invitation list"')
-    .option('--json', 'print one JSON object')
+    .option('--count <number>', 'number of codes, max 1000', countArgument, 1)
+    .option('--expires <time>', 'expiry, ISO time', timeArgument)
+    .option('--note <text>', 'note, shown by "invitation list"')
+    .option('--json', 'print JSON')
     .action((options: CreateOptions) => create(options, withApp));
   invitation
     .command('list')
-    .description('all invitations, oldest first, without what people type')
-    .option('--json', 'print one JSON object')
+    .description('list invitations, oldest first, without the codes')
+    .option('--json', 'print JSON')
     .action((options: { readonly json?: true }) => list(options, withApp));
 }
 

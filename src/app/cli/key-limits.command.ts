@@ -16,13 +16,13 @@ interface KeyLimitOptions extends LimitOptions {
 export function keyLimitsCommand(key: Command, withApp: WithApp): void {
   const command = key
     .command('limits')
-    .description('set how much a key may ask for in a minute and at the same time, and from where')
+    .description('set the rate limits and allowed networks of a key')
     .requiredOption('--id <id>', 'the key\'s id, as "key list" shows it');
   withNetworks(withLimits(command))
-    .option('--json', 'print one JSON object')
+    .option('--json', 'print JSON')
     .action((options: KeyLimitOptions) => {
       if (limitsChange(options) === undefined && options.networks === undefined)
-        command.error('error: name at least one of --rpm, --tpm, --concurrency, --clear and --networks');
+        command.error('error: specify at least one of --rpm, --tpm, --concurrency, --clear and --networks');
       return setLimits(options, withApp);
     });
 }

@@ -42,27 +42,27 @@ type Verb = 'enable' | 'disable' | 'delete';
 export function keyCommands(program: Command, withApp: WithApp): void {
   const key = program.command('key').description('API keys');
   withKeyOptions(key.command('create'))
-    .description('make a key; prints its secret, once')
+    .description('create an API key; prints the secret once')
     .action((options: KeyOptions) => create(options, withApp));
   withKeyOptions(key.command('import'))
-    .description('take over the secret of a key that another system issued; prints the id')
+    .description('import the secret of a key issued by another system; prints the id')
     .requiredOption('--secret-stdin', 'read the secret from stdin')
     .action((options: KeyOptions) => importSecret(options, withApp));
   key
     .command('list')
     .description("an account's keys, oldest first")
-    .requiredOption('--email <address>', 'e-mail address of the account')
-    .option('--json', 'print one JSON object')
+    .requiredOption('--email <address>', 'email address of the account')
+    .option('--json', 'print JSON')
     .action((options: { readonly email: string; readonly json?: true }) => list(options, withApp));
-  stateCommand(key, 'disable', 'refuse it, and end its running calls', withApp);
+  stateCommand(key, 'disable', 'disable a key and end its running calls', withApp);
   stateCommand(key, 'enable', 'accept it again', withApp);
-  stateCommand(key, 'delete', 'refuse it for good, and end its running calls', withApp);
+  stateCommand(key, 'delete', 'delete a key and end its running calls', withApp);
   key
     .command('quota')
-    .description('raise what a key may spend, or lower it with a negative amount')
+    .description('raise the quota of a key, or lower it with a negative amount')
     .requiredOption('--id <id>', 'the key\'s id, as "key list" shows it')
-    .requiredOption('--add <usd>', 'dollars; negative: no further down than what is used and on hold', amountArgument)
-    .option('--json', 'print one JSON object')
+    .requiredOption('--add <usd>', 'US dollars; cannot go below the amount used and on hold', amountArgument)
+    .option('--json', 'print JSON')
     .action((options: { readonly id: string; readonly add: Nanos; readonly json?: true }) =>
       addQuota(options, withApp),
     );
@@ -73,37 +73,39 @@ export function keyCommands(program: Command, withApp: WithApp): void {
 function budgetCommand(key: Command, withApp: WithApp): void {
   const command = key.command('budget');
   command
-    .description('set what a key may spend a day, a week from Monday, a month (UTC); "none" lifts a limit')
+    .description('set the daily, weekly (from Monday) and monthly budgets of a key (UTC); "none" removes a budget')
     .requiredOption('--id <id>', 'the key\'s id, as "key list" shows it')
-    .option('--daily <usd>', 'dollars, no less than what is used and on hold today, or none', limitArgument)
-    .option('--weekly <usd>', 'the same for this week', limitArgument)
-    .option('--monthly <usd>', 'the same for this month', limitArgument)
-    .option('--json', 'print one JSON object')
+    .option('--daily <usd>', 'US dollars, at least the amount used and on hold today, or none', limitArgument)
+    .option('--weekly <usd>', 'same for this week', limitArgument)
+    .option('--monthly <usd>', 'same for this month', limitArgument)
+    .option('--json', 'print JSON')
     .action((options: BudgetOptions) => {
       const { daily, weekly, monthly } = options;
       if ([daily, weekly, monthly].every((limit) => limit === undefined))
-        command.error('error: name at least one of --daily, --weekly and --monthly');
+        command.error('error: specify at least one of --daily, --weekly and --monthly');
       return setBudgets(options, withApp);
     });
 }
 
 const withKeyOptions = (command: Command): Command =>
   withNetworks(withNewLimits(withMoneyOptions(command)))
-    .option('--group <name>', "group that its calls are billed under, in place of the account's")
-    .option('--models <names>', 'the only models it may use, separated by commas', listArgument)
-    .option('--expires <time>', 'ISO time from which on it is refused', timeArgument)
-    .option('--strict', 'refuse calls that would lose something on their way to an upstream of another API')
-    .addOption(new Option('--store <when>', 'never: refuse calls that want their answer kept').choices(['never']))
-    .option('--json', 'print one JSON object');
+    .option('--group <name>', "model group that calls are billed under, instead of the account's")
+    .option('--models <names>', 'allowed models, separated by commas', listArgument)
+    .option('--expires <time>', 'expiry, ISO time', timeArgument)
+    .option('--strict', 'reject calls that cannot be translated without warnings')
+    .addOption(
+      new Option('--store <when>', 'never: reject calls that ask for the response to be stored').choices(['never']),
+    )
+    .option('--json', 'print JSON');
 
 const withMoneyOptions = (command: Command): Command =>
   command
-    .requiredOption('--email <address>', 'e-mail address of the account')
-    .requiredOption('--name <name>', 'what it is called')
-    .option('--quota <usd>', 'the most it may spend in all; unlimited when left out', amountArgument)
-    .option('--daily <usd>', 'the most it may spend a day (UTC)', amountArgument)
-    .option('--weekly <usd>', 'the most it may spend a week, from Monday on (UTC)', amountArgument)
-    .option('--monthly <usd>', 'the most it may spend a month (UTC)', amountArgument);
+    .requiredOption('--email <address>', 'email address of the account')
+    .requiredOption('--name <name>', 'name of the key')
+    .option('--quota <usd>', 'total quota; unlimited by default', amountArgument)
+    .option('--daily <usd>', 'daily budget (UTC)', amountArgument)
+    .option('--weekly <usd>', 'weekly budget, from Monday (UTC)', amountArgument)
+    .option('--monthly <usd>', 'monthly budget (UTC)', amountArgument);
 
 function stateCommand(key: Command, verb: Verb, description: string, withApp: WithApp): void {
   const state = verb === 'delete' ? 'deleted' : `${verb}d`;
@@ -111,7 +113,7 @@ function stateCommand(key: Command, verb: Verb, description: string, withApp: Wi
     .command(verb)
     .description(description)
     .requiredOption('--id <id>', 'the key\'s id, as "key list" shows it')
-    .option('--json', 'print one JSON object')
+    .option('--json', 'print JSON')
     .action(async ({ id, json }: { readonly id: string; readonly json?: true }) => {
       await withApp((app) => app.get(ApiKeyService)[verb](id));
       if (json) printJson({ id, state });

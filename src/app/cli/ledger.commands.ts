@@ -6,11 +6,11 @@ import type { WithApp } from './with-app.js';
 
 /** `switchboard ledger …` */
 export function ledgerCommands(program: Command, withApp: WithApp): void {
-  const ledger = program.command('ledger').description('the books behind the wallets');
+  const ledger = program.command('ledger').description('the double-entry ledger of the wallets');
   ledger
     .command('check')
-    .description('recompute every balance, debt, hold and use; fails when one is not exact')
-    .option('--json', 'print one JSON object')
+    .description('recompute every balance, debt, hold and usage total; fails on any difference')
+    .option('--json', 'print JSON')
     .action((options: { readonly json?: true }) => check(options, withApp));
 }
 
@@ -19,5 +19,8 @@ async function check({ json }: { readonly json?: true }, withApp: WithApp): Prom
   if (json) printJson({ exact, differences });
   else for (const line of exact ? ['ledger exact'] : differences) printLine(line);
   if (!exact)
-    throw new AppError('internal', `The ledger is not exact: ${differences.length} figures differ from the entries.`);
+    throw new AppError(
+      'internal',
+      `The ledger is inconsistent: ${differences.length} figures differ from the entries.`,
+    );
 }

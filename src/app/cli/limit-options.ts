@@ -28,24 +28,20 @@ export interface LimitOptions {
 /** Of something new. */
 export const withNewLimits = (command: Command): Command =>
   command
-    .option('--rpm <number>', 'the most calls a minute; as usual when left out', countArgument)
-    .option('--tpm <number>', 'the most tokens a minute, of prompts and answers', countArgument)
-    .option('--concurrency <number>', 'the most calls at the same time', countArgument);
+    .option('--rpm <number>', 'max calls per minute; the default limit if omitted', countArgument)
+    .option('--tpm <number>', 'max tokens per minute, prompt and response', countArgument)
+    .option('--concurrency <number>', 'max concurrent calls', countArgument);
 
 /** Of something that there is. */
 export const withLimits = (command: Command): Command =>
   command
-    .option('--rpm <number>', 'the most calls a minute, or none: as usual', countOrNoneArgument)
-    .option('--tpm <number>', 'the most tokens a minute, of prompts and answers, or none', countOrNoneArgument)
-    .option('--concurrency <number>', 'the most calls at the same time, or none', countOrNoneArgument)
-    .option('--clear', 'lift those of the three that are not named');
+    .option('--rpm <number>', 'max calls per minute, or none for the default limit', countOrNoneArgument)
+    .option('--tpm <number>', 'max tokens per minute, prompt and response, or none', countOrNoneArgument)
+    .option('--concurrency <number>', 'max concurrent calls, or none', countOrNoneArgument)
+    .option('--clear', 'remove the limits that are not specified');
 
 export const withNetworks = (command: Command): Command =>
-  command.option(
-    '--networks <list>',
-    'the only addresses and ranges it may be used from, separated by commas, or any',
-    networksArgument,
-  );
+  command.option('--networks <list>', 'allowed IP addresses and ranges, separated by commas, or any', networksArgument);
 
 export const newLimits = ({ rpm, tpm, concurrency }: NewLimitOptions): Limits => ({
   ...(rpm !== undefined && { requestsPerMinute: rpm }),

@@ -12,24 +12,24 @@ interface ReconcileOptions {
 
 /** `switchboard payments …` */
 export function paymentCommands(program: Command, withApp: WithApp): void {
-  const payments = program.command('payments').description('what users paid through Stripe');
+  const payments = program.command('payments').description('payments through Stripe');
   payments
     .command('reconcile')
-    .description('compare orders, refunds and disputes with what Stripe lists; fails when something differs')
-    .option('--days <number>', 'how far back', countArgument, 30)
+    .description('compare orders, refunds and disputes with Stripe; fails on any difference')
+    .option('--days <number>', 'number of days to check', countArgument, 30)
     .option(
       '--apply',
-      'enter what Stripe has and is missing here, as its events would; close what was never begun; note what cannot be entered',
+      'import missing entries as if Stripe had sent its events; close unopened orders; record problems',
     )
     .action((options: ReconcileOptions) => reconcile(options, withApp));
   payments
     .command('problems')
-    .description('what Stripe told that could not be entered, and moved no money')
+    .description('list Stripe events that could not be processed and moved no money')
     .action(() => problems(withApp));
   payments
     .command('resolve <id>')
-    .description('say that somebody has seen to a problem')
-    .requiredOption('--reason <text>', 'what was done; kept in the audit log')
+    .description('mark a problem as resolved')
+    .requiredOption('--reason <text>', 'what was done; recorded in the audit log')
     .action((id: string, { reason }: { readonly reason: string }) => resolve(id, reason, withApp));
 }
 
@@ -43,7 +43,7 @@ async function reconcile({ days, apply = false }: ReconcileOptions, withApp: Wit
     return differences;
   });
   if (left > 0)
-    throw new AppError('conflict', `Stripe and this service differ in ${left === 1 ? 'one place' : `${left} places`}.`);
+    throw new AppError('conflict', `Stripe and this service differ in ${left === 1 ? '1 entry' : `${left} entries`}.`);
   printLine('payments agree');
 }
 
@@ -62,5 +62,5 @@ async function problems(withApp: WithApp): Promise<void> {
 
 async function resolve(id: string, reason: string, withApp: WithApp): Promise<void> {
   if (!(await withApp((app) => app.get(PaymentProblems).resolve(id, reason))))
-    throw new AppError('not_found', `There is no unresolved problem ${id}: "payments problems" lists them.`);
+    throw new AppError('not_found', `No unresolved problem ${id}. List them with "payments problems".`);
 }

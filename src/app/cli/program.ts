@@ -13,9 +13,9 @@ import type { WithApp } from './with-app.js';
 /** All commands. Parsing throws a CommanderError where the program would otherwise end. */
 export function buildProgram(withApp: WithApp): Command {
   const program = new Command('switchboard')
-    .description("The operator's command line. Works with a running or a stopped service.")
+    .description('Manages this service from the command line. The service may be running or stopped.')
     .exitOverride()
-    .showHelpAfterError('(--help says what it takes)');
+    .showHelpAfterError('(see --help)');
   accountCommands(program, withApp);
   invitationCommands(program, withApp);
   keyCommands(program, withApp);

@@ -23,27 +23,27 @@ interface RedeemOptions {
 
 /** `switchboard redemption …` */
 export function redemptionCommands(program: Command, withApp: WithApp): void {
-  const redemption = program.command('redemption').description('codes that are worth money once');
+  const redemption = program.command('redemption').description('single-use redemption codes');
   redemption
     .command('create')
     .description('make codes; prints them once, one a line')
-    .requiredOption('--amount <usd>', 'what each is worth, in dollars', amountArgument)
-    .requiredOption('--count <number>', 'how many, 1000 at most', countArgument)
-    .option('--expires <time>', 'ISO time from which on they are worth nothing', timeArgument)
-    .option('--note <text>', 'what they are for; shown by "redemption list"')
-    .option('--json', 'print one JSON object')
+    .requiredOption('--amount <usd>', 'value of each code in US dollars', amountArgument)
+    .requiredOption('--count <number>', 'number of codes, max 1000', countArgument)
+    .option('--expires <time>', 'expiry, ISO time', timeArgument)
+    .option('--note <text>', 'note, shown by "redemption list"')
+    .option('--json', 'print JSON')
     .action((options: CreateOptions) => create(options, withApp));
   redemption
     .command('list')
-    .description('all codes, oldest first, without what people type')
-    .option('--json', 'print one JSON object')
+    .description('list codes, oldest first, without the secret part')
+    .option('--json', 'print JSON')
     .action((options: { readonly json?: true }) => list(options, withApp));
   redemption
     .command('redeem')
-    .description("put what a code is worth into an account's wallet")
-    .requiredOption('--email <address>', 'e-mail address of the account')
-    .requiredOption('--code <code>', 'the code, in whatever case, with or without dashes')
-    .option('--json', 'print one JSON object')
+    .description('redeem a code for an account')
+    .requiredOption('--email <address>', 'email address of the account')
+    .requiredOption('--code <code>', 'code; case and dashes are ignored')
+    .option('--json', 'print JSON')
     .action((options: RedeemOptions) => redeem(options, withApp));
 }
 

@@ -12,11 +12,11 @@ interface RemoveOptions {
 export function secondFactorCommands(account: Command, withApp: WithApp): void {
   account
     .command('second-factor')
-    .description('what is asked for beside the password')
+    .description('two-factor authentication')
     .command('remove')
-    .description('let an account sign in with its password alone; its owner is told by mail')
-    .requiredOption('--email <address>', 'e-mail address of the account')
-    .option('--json', 'print one JSON object')
+    .description('turn off two-factor authentication for an account; the user is notified by email')
+    .requiredOption('--email <address>', 'email address of the account')
+    .option('--json', 'print JSON')
     .action((options: RemoveOptions) => remove(options, withApp));
 }
 
@@ -26,5 +26,5 @@ async function remove({ email, json }: RemoveOptions, withApp: WithApp): Promise
     await app.get(SecondFactorRemoval).remove(id);
   });
   if (json) printJson({ email, second_factor: 'removed' });
-  else printLine(`the second factor of ${email} is removed`);
+  else printLine(`two-factor authentication of ${email} is turned off`);
 }

@@ -13,13 +13,13 @@ interface ExportOptions {
 
 /** `switchboard usage …` */
 export function usageCommands(program: Command, withApp: WithApp): void {
-  const usage = program.command('usage').description('the record of calls');
+  const usage = program.command('usage').description('usage logs');
   usage
     .command('export')
-    .description('finished calls as CSV, oldest first')
-    .requiredOption('--from <time>', 'ISO time of the first', timeArgument)
-    .requiredOption('--to <time>', 'ISO time that all are before', timeArgument)
-    .option('--email <address>', 'e-mail address of the account; all accounts when left out')
+    .description('export finished calls as CSV, oldest first')
+    .requiredOption('--from <time>', 'start, ISO time', timeArgument)
+    .requiredOption('--to <time>', 'end (exclusive), ISO time', timeArgument)
+    .option('--email <address>', 'email address of the account; all accounts by default')
     .action((options: ExportOptions) => exportCalls(options, withApp));
 }
 

@@ -23,7 +23,7 @@ export async function withServer<T>(work: (database: WholeDatabase) => Promise<T
   const config = Config.load();
   const stopping = new AbortController();
   const stop = (signal: NodeJS.Signals): void =>
-    stopping.abort(new AppError('internal', `Stopped by ${signal}; nothing is left of what was begun.`));
+    stopping.abort(new AppError('internal', `Stopped by ${signal}; nothing was changed.`));
   for (const name of SIGNALS) process.on(name, stop);
   const server = await DatabaseServer.use(config, 0);
   try {

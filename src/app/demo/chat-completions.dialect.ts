@@ -18,7 +18,7 @@ export const chatCompletionsDialect: DemoDialect = {
 function readQuestion(body: JsonObject): DemoQuestion {
   const messages = readItems(body, 'messages');
   if ((readLimit(body, 'n', 1) ?? 1) > 1) {
-    throw new DemoRefusal('The demo model gives one choice: leave n out.', { param: 'n', code: 'invalid_value' });
+    throw new DemoRefusal('The demo model returns a single choice. Omit n.', { param: 'n', code: 'invalid_value' });
   }
   return {
     model: readModel(body),

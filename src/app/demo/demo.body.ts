@@ -44,7 +44,7 @@ export function readLimit(body: JsonObject, field: string, minimum: number): num
 export function readItems(body: JsonObject, field: string): readonly JsonObject[] {
   const items = body[field];
   if (Array.isArray(items) && items.length > 0 && items.every(isJsonObject)) return items;
-  throw refuseField(field, items, 'must be a list of at least one object');
+  throw refuseField(field, items, 'must be a non-empty array of objects');
 }
 
 /** All texts inside a message, a list of content parts, or a plain string, in order. */

@@ -19,7 +19,7 @@ export const responsesDialect: DemoDialect = {
 
 function readQuestion(body: JsonObject): DemoQuestion {
   if (typeof body['previous_response_id'] === 'string') {
-    throw new DemoRefusal('The demo model keeps no responses: send the whole conversation as input.', {
+    throw new DemoRefusal('The demo model does not store responses. Send the whole conversation as input.', {
       param: 'previous_response_id',
       code: 'previous_response_not_found',
     });

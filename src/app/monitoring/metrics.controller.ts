@@ -23,6 +23,6 @@ export class MetricsController {
     // Nobody who has no token to show need know that there is anything here.
     if (metricsToken === undefined) throw new NotFoundException();
     void reply.status(401).header('www-authenticate', 'Bearer').type('text/plain; charset=utf-8');
-    void reply.send('METRICS_TOKEN is missing, or another one: send it as Authorization: Bearer.\n');
+    void reply.send('Missing or invalid METRICS_TOKEN. Send it as Authorization: Bearer.\n');
   }
 }

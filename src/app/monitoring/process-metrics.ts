@@ -8,7 +8,7 @@ export class ProcessMetrics {
   private readonly serving;
 
   constructor(private readonly metrics: Metrics) {
-    this.serving = metrics.gauge('processes', 'Processes that serve and are counted in the other figures.');
+    this.serving = metrics.gauge('processes', 'Processes included in the other metrics.');
   }
 
   /** For a process that serves, once: what watches it is not taken off again. */

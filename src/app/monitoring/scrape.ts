@@ -27,7 +27,7 @@ export class Scrape {
       const figures = await this.primary.ask(TOPIC_OF_ALL, undefined);
       return await together(Array.isArray(figures) ? figures.filter(isFigures) : []).metrics();
     } catch (error) {
-      this.logger.warn(`The metrics of the other processes are missing: ${reasonOf(error)}`);
+      this.logger.warn(`Metrics of the other processes are missing: ${reasonOf(error)}`);
       return this.metrics.registry.metrics();
     }
   }

@@ -45,7 +45,10 @@ const cancelled = (weight: number, seen: Partial<Seen>): SeedEnding =>
     seen,
   );
 
-const TRUNCATED = new AppError('upstream_truncated', 'The upstream closed the stream before its answer was complete.');
+const TRUNCATED = new AppError(
+  'upstream_truncated',
+  'The upstream closed the stream before the response was complete.',
+);
 const NO_LIMIT = new AppError('invalid_request', "'max_tokens' must be a whole number of at least 1.");
 
 /** In a hundred calls, so many of each. */

@@ -6,7 +6,7 @@ export function describeSeed(outcome: SeedOutcome): string {
   if (outcome.state === 'withheld') return `No seed data: ${outcome.reason}. Give DATA_DIR a folder of its own.\n\n`;
   const keys = SEED_ACCOUNTS.flatMap((account) => account.keys);
   const owner = SEED_ACCOUNTS.find((account) => account.keys.some(({ secret }) => secret === SEED_SECRET));
-  const calls = outcome.state === 'made' ? `${outcome.calls} over the last 30 days` : 'made by an earlier start';
+  const calls = outcome.state === 'made' ? `${outcome.calls} over the last 30 days` : 'created by an earlier start';
   return `Seed data, for development only:
   Accounts  ${SEED_ACCOUNTS.map(nameOf).join(', ')}; each with the password ${SEED_PASSWORD}
   Keys      ${keys.length}, one of them known: ${SEED_SECRET} (${owner?.email ?? 'nobody'})

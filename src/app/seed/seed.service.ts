@@ -36,7 +36,7 @@ export class Seed {
     if (this.config.production) return { state: 'withheld', reason: 'NODE_ENV is production' };
     const found = await this.people.found();
     if (found === 'seed') return { state: 'present' };
-    if (found === 'others') return { state: 'withheld', reason: 'this database has accounts of its own' };
+    if (found === 'others') return { state: 'withheld', reason: 'the database already has accounts' };
     await this.catalog.applyIfNone();
     await this.calls.makeRoom();
     const now = this.clock.now();

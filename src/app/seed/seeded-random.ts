@@ -29,7 +29,7 @@ export class SeededRandom {
   weighted<Entry extends { readonly weight: number }>(entries: readonly Entry[]): Entry {
     let left = this.next() * entries.reduce((sum, { weight }) => sum + weight, 0);
     const drawn = entries.find(({ weight }) => (left -= weight) < 0) ?? entries.at(-1);
-    if (drawn === undefined) throw new RangeError('There is nothing to draw from.');
+    if (drawn === undefined) throw new RangeError('Cannot draw from an empty list.');
     return drawn;
   }
 

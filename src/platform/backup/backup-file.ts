@@ -53,10 +53,9 @@ export class BackupFile {
     const header = usableHeader(path, beginning.toString('utf8', 0, start));
     const end = size - CHECKSUM_LINE_BYTES;
     const digest = CHECKSUM_LINE.exec((await read(handle, Math.max(end, start), CHECKSUM_LINE_BYTES)).toString())?.[1];
-    if (digest === undefined)
-      throw new UnusableBackup(path, 'is cut off: its end is missing. Nothing was restored; take another backup.');
+    if (digest === undefined) throw new UnusableBackup(path, 'is truncated. Nothing was restored; use another backup.');
     if (digest !== (await digestOf(path, end)))
-      throw new UnusableBackup(path, 'is not as it was written: its checksum differs. Nothing was restored.');
+      throw new UnusableBackup(path, 'is corrupt: its checksum does not match. Nothing was restored.');
     const trailer = await lastLine(handle, start, end);
     // The line before it is the compressed part, which has a line's end of its own behind it.
     const bounds = { start, end: trailer.position - 2 };
@@ -67,14 +66,14 @@ export class BackupFile {
 /** @throws UnusableBackup for what is none, and for one of a newer program: its tables are unknown here */
 function usableHeader(path: string, line: string): BackupHeader {
   const reading = readHeader(line);
-  if (reading.kind === 'other') throw new UnusableBackup(path, 'is no backup of Switchboard.');
+  if (reading.kind === 'other') throw new UnusableBackup(path, 'is not a Switchboard backup.');
   const version = reading.kind === 'newer' ? reading.version : reading.header.version;
   const unknown =
     reading.kind === 'newer' ? [] : reading.header.migrations.filter((name) => !MIGRATION_NAMES.includes(name));
   if (reading.kind === 'newer' || unknown.length > 0)
     throw new UnusableBackup(
       path,
-      `was made by a newer Switchboard (${version}; this is ${programVersion()}${unknownSchema(unknown)}): restore it with that one.`,
+      `was made by a newer version (${version}; this is ${programVersion()}${unknownSchema(unknown)}). Restore it with that version.`,
     );
   return reading.header;
 }

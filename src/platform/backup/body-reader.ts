@@ -51,7 +51,7 @@ export class BodyReader {
 
   private async readOn(): Promise<void> {
     const { done, value } = await this.pieces.next();
-    if (done === true) throw new TypeError('A backup ends before its last row.');
+    if (done === true) throw new TypeError('The backup ends before its last row.');
     this.rest = Buffer.concat([this.rest, value]);
   }
 }

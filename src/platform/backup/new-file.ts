@@ -56,4 +56,4 @@ export class NewFile {
 }
 
 const standsThere = (path: string): BackupFailed =>
-  new BackupFailed(`${path} exists already: name a file that does not, for a backup replaces none.`);
+  new BackupFailed(`${path}already exists. Choose a new file name; backups never overwrite files.`);

@@ -46,9 +46,9 @@ async function load(
 ): Promise<void> {
   const statement = copyIn(table);
   const found = await reader.line();
-  if (found !== statement) throw new BackupFailed(`The backup goes on with "${found}" where ${table.name} should be.`);
+  if (found !== statement) throw new BackupFailed(`The backup contains "${found}" where ${table.name} was expected.`);
   const copy = session.query(from(statement));
   await pipeline(reader.rows(), copy, { signal });
   if (copy.rowCount !== expected)
-    throw new BackupFailed(`Of ${table.name} there are ${copy.rowCount} rows, and there should be ${expected}.`);
+    throw new BackupFailed(`${table.name} has ${copy.rowCount} rows; ${expected} were expected.`);
 }

@@ -52,7 +52,7 @@ function inOrder(rows: readonly Row[]): readonly TableShape[] {
     const placed = new Set(ordered.map(({ name }) => name));
     const ready = waiting.filter(({ needs }) => needs.every((name) => placed.has(name)));
     if (ready.length === 0)
-      throw new TypeError(`These tables cannot be put in order: ${waiting.map(({ name }) => name).join(', ')}.`);
+      throw new TypeError(`These tables have circular references: ${waiting.map(({ name }) => name).join(', ')}.`);
     ordered.push(...ready.map(({ name, columns }) => ({ name, columns })));
     waiting = waiting.filter((row) => !ready.includes(row));
   }

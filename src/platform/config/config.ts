@@ -128,8 +128,7 @@ export class Config {
     );
     const environment = plainToInstance(Environment, set, { exposeDefaultValues: true });
     const faults = validateSync(environment).flatMap((fault) => reasonsOf(fault.constraints));
-    if (faults.length > 0)
-      throw new InvalidEnvironment(`These settings in the environment are wrong: ${faults.join('; ')}.`);
+    if (faults.length > 0) throw new InvalidEnvironment(`Invalid environment: ${faults.join('; ')}.`);
     return new Config(environment, (name) => variables[name] || undefined);
   }
 }

@@ -6,7 +6,7 @@ function packageRoot(): string {
   let folder = import.meta.dirname;
   while (!existsSync(join(folder, 'package.json'))) {
     const parent = dirname(folder);
-    if (parent === folder) throw new Error(`No package.json above ${import.meta.dirname}: views cannot be found.`);
+    if (parent === folder) throw new Error(`No package.json above ${import.meta.dirname}: cannot find views.`);
     folder = parent;
   }
   return folder;

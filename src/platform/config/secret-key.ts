@@ -16,9 +16,7 @@ const MIN_LENGTH = 32;
 export function secretKeyFrom(environment: Environment, dataDir: string): Secret {
   if (environment.SECRET_KEY !== undefined) return new Secret(environment.SECRET_KEY);
   if (environment.DATABASE_URL !== undefined && environment.NODE_ENV === 'production')
-    throw new InvalidEnvironment(
-      'SECRET_KEY must be set (32 characters or more) when DATABASE_URL is set in production.',
-    );
+    throw new InvalidEnvironment('SECRET_KEY (32+ characters) is required in production when DATABASE_URL is set.');
   return new Secret(readOrCreate(join(dataDir, 'secret.key'), dataDir));
 }
 
@@ -26,7 +24,7 @@ function readOrCreate(file: string, dataDir: string): string {
   const key = contentOf(file, dataDir);
   if (key.length < MIN_LENGTH)
     throw new InvalidEnvironment(
-      `${file} holds no key of ${MIN_LENGTH} characters or more: put the one back that it had, or remove the file if nothing was stored yet.`,
+      `${file}contains no key of at least ${MIN_LENGTH} characters. Restore the previous key, or delete the file if nothing was stored yet.`,
     );
   return key;
 }
@@ -38,9 +36,7 @@ function contentOf(file: string, dataDir: string): string {
     if (!existsSync(file)) create(file);
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw new InvalidEnvironment(
-      `DATA_DIR (${dataDir}) must be a folder that this user may write: ${reasonOf(error)}.`,
-    );
+    throw new InvalidEnvironment(`DATA_DIR (${dataDir})must be a directory writable by this user: ${reasonOf(error)}.`);
   }
 }
 

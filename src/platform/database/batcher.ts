@@ -76,6 +76,6 @@ export class Batcher<Input, Output> {
 }
 
 function rejectAll<Input, Output>(batch: readonly Waiting<Input, Output>[], outputs: number): void {
-  const fault = new RangeError(`A flush of ${batch.length} inputs returned ${outputs} outputs.`);
+  const fault = new RangeError(`A batch of ${batch.length} inputs returned ${outputs} outputs.`);
   for (const { reject } of batch) reject(fault);
 }

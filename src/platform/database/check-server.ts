@@ -66,7 +66,7 @@ async function checkVersion(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_version_num: string }>('SHOW server_version_num');
   const major = Math.floor(Number(rows[0]?.server_version_num) / 10_000);
   if (major < OLDEST_VERSION)
-    throw new DatabaseUnusable(`The database is PostgreSQL ${major}; version ${OLDEST_VERSION} or newer is needed.`);
+    throw new DatabaseUnusable(`PostgreSQL ${OLDEST_VERSION} or later is required; the server runs ${major}.`);
 }
 
 /**
@@ -88,7 +88,7 @@ async function checkSessions(first: pg.Client, url: string): Promise<void> {
     const pid = before.rows[0]?.pid;
     if (pid !== after.rows[0]?.pid || pid === other.rows[0]?.pid || after.rows[0]?.mark !== mark)
       throw new DatabaseUnusable(
-        'DATABASE_URL leads to a transaction pooler: a session does not keep its connection. Use the address of the server itself, or of a pooler in session mode.',
+        'DATABASE_URL points to a pooler in transaction mode. Connect directly, or use a pooler in session mode.',
       );
   } finally {
     await second.end().catch(() => undefined);
@@ -122,6 +122,6 @@ const CONNECTIONS = `
 
 const unreachable = (error: unknown): DatabaseUnusable =>
   new DatabaseUnusable(
-    `The database cannot be reached: ${reasonOf(error)}. Check DATABASE_URL and that the server runs.`,
+    `Cannot connect to the database: ${reasonOf(error)}. Check DATABASE_URL and that the server is running.`,
     error,
   );

@@ -12,7 +12,7 @@ export const applicationName = (role: string): string => `${APPLICATION_PREFIX} 
  */
 export function withRole(url: string, role: string): string {
   if (!URL.canParse(url))
-    throw new DatabaseUnusable('DATABASE_URL is not an address like postgres://user:password@host:5432/name.');
+    throw new DatabaseUnusable('DATABASE_URL must have the form postgres://user:password@host:5432/name.');
   const address = new URL(url);
   address.searchParams.set('application_name', applicationName(role));
   return address.href;

@@ -28,7 +28,7 @@ export async function openDataSource(dataSource: DataSource, log: (line: string)
     await migrate(dataSource, log);
   } catch (error) {
     await dataSource.destroy();
-    throw new DatabaseUnusable(`A migration failed, and nothing after it was run: ${reasonOf(error)}`, error);
+    throw new DatabaseUnusable(`Migration failed; later migrations were not run: ${reasonOf(error)}`, error);
   }
   return dataSource;
 }

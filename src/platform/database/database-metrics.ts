@@ -9,7 +9,7 @@ export class DatabaseMetrics {
   constructor(metrics: Metrics, { admission, settlement, general }: DatabasePools, notifications: Notifications) {
     metrics.gauge(
       'database_connections',
-      'Connections to the database by pool: open, and idle of these.',
+      'Database connections by pool: open and idle.',
       ['pool', 'state'],
       (gauge) => {
         for (const [pool, { totalCount, idleCount }] of Object.entries({ admission, settlement, general })) {
@@ -18,13 +18,13 @@ export class DatabaseMetrics {
         }
       },
     );
-    metrics.gauge('database_waiting', 'Statements that wait for a connection, by pool.', ['pool'], (gauge) => {
+    metrics.gauge('database_waiting', 'Statements waiting for a connection, by pool.', ['pool'], (gauge) => {
       for (const [pool, { waitingCount }] of Object.entries({ admission, settlement, general }))
         gauge.set({ pool }, waitingCount);
     });
     metrics.gauge(
       'database_listening',
-      'Processes that hear of changes at once; others believe what they have read for a second.',
+      'Processes connected to change notifications; others cache reads for one second.',
       [],
       (gauge) => gauge.set(Number(notifications.connected)),
     );

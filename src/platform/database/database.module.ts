@@ -39,7 +39,7 @@ const typeOrm = TypeOrmModule.forRootAsync({
     toRetry: () => false,
   }),
   dataSourceFactory: (options) => {
-    if (options === undefined) throw new TypeError('TypeORM was given no options.');
+    if (options === undefined) throw new TypeError('TypeORM options are missing.');
     const dataSource = new DataSource(options);
     // A worker's primary has migrated before it started it.
     return isWorker ? dataSource.initialize() : openDataSource(dataSource, (line) => logger.log(line));

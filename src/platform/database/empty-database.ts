@@ -51,7 +51,7 @@ async function refuseUnlessEmpty(runner: QueryRunner): Promise<void> {
   const some = found.slice(0, 3).map(({ name }) => name);
   const others = found.length > some.length ? ` and ${found.length - some.length} more` : '';
   throw new DatabaseUnusable(
-    `The database is not empty, it has the tables ${some.join(', ')}${others}: a backup is restored only into a database without tables. Name another DATA_DIR or DATABASE_URL.`,
+    `The database is not empty (tables: ${some.join(', ')}${others}). Backups are restored only into an empty database. Choose another DATA_DIR or DATABASE_URL.`,
   );
 }
 

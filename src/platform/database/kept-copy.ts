@@ -72,7 +72,7 @@ export class KeptCopy<T> {
         this.source.read().then((value) => ({ value })),
         ANSWER_TIMEOUT_MS,
       );
-      if (read === undefined) throw new Error('the database did not answer');
+      if (read === undefined) throw new Error('the database did not respond');
       this.source.use(read.value);
       this.failed = false;
     } catch (error) {

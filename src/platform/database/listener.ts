@@ -29,14 +29,12 @@ export class Listener {
       prepare: (client) => this.listen(client),
       beat: (client) => client.query('SELECT 1'),
       lost: () =>
-        this.logger.warn(
-          'The connection that carries notifications was lost; caches live one second until it is back.',
-        ),
+        this.logger.warn('Lost the notification connection; caches expire after one second until it is restored.'),
       back: () => {
-        this.logger.log('Notifications are back.');
+        this.logger.log('Notification connection restored.');
         this.events.reconnected();
       },
-      failed: (error) => this.logger.debug(`The notification connection could not be made: ${reasonOf(error)}`),
+      failed: (error) => this.logger.debug(`Cannot open the notification connection: ${reasonOf(error)}`),
     });
   }
 

@@ -81,7 +81,7 @@ export class Notifications {
     const message = JSON.stringify({ topic, payload });
     if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES)
       throw new RangeError(
-        `A notification on "${topic}" has ${Buffer.byteLength(message)} bytes; at most ${MAX_MESSAGE_BYTES} can be sent.`,
+        `Notification on "${topic}" has ${Buffer.byteLength(message)} bytes; the maximum is ${MAX_MESSAGE_BYTES}.`,
       );
     await runner.query('SELECT pg_notify($1, $2)', [NOTIFICATION_CHANNEL, message]);
   }
@@ -133,7 +133,7 @@ export class Notifications {
     try {
       await handler();
     } catch (error) {
-      this.logger.error(`A handler of "${topic}" failed: ${reasonOf(error)}`);
+      this.logger.error(`Handler for "${topic}" failed: ${reasonOf(error)}`);
     }
   }
 }

@@ -74,7 +74,7 @@ export class DatabasePools {
       ...onceConnected(`SET statement_timeout = ${STATEMENT_TIMEOUT_MS[role]}; ${setting}`),
     });
     // A pool without a listener would end the process when the server closes an idle connection.
-    pool.on('error', (error) => this.logger.warn(`A ${role} connection to the database was lost: ${reasonOf(error)}`));
+    pool.on('error', (error) => this.logger.warn(`Lost a ${role} database connection: ${reasonOf(error)}`));
     return pool;
   }
 }
@@ -89,7 +89,7 @@ function onceConnected(statement: string): Pick<pg.PoolConfig, 'verify'> {
 
 function poolOf(driver: Driver): pg.Pool {
   if (isPostgres(driver)) return driver.master;
-  throw new TypeError('The data source is not on PostgreSQL.');
+  throw new TypeError('The data source is not PostgreSQL.');
 }
 
 const isPostgres = (driver: Driver): driver is PostgresDriver => driver.options.type === 'postgres';

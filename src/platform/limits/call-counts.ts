@@ -106,9 +106,9 @@ class LoggedOutages implements OutageWatch {
   constructor(metrics: Metrics) {
     this.degraded = metrics.gauge(
       'rate_limits_degraded',
-      'How many of the places where processes count together are away; 0 when rate limits are exact.',
+      'Unreachable rate limit stores; 0 when rate limits are exact.',
     );
-    this.outages = metrics.counter('rate_limits_degraded_total', 'How often such a place was lost.');
+    this.outages = metrics.counter('rate_limits_degraded_total', 'Times a rate limit store became unreachable.');
   }
 
   lost(name: string, reason: unknown): void {
@@ -116,13 +116,13 @@ class LoggedOutages implements OutageWatch {
     this.degraded.inc();
     this.outages.inc();
     this.logger.warn(
-      `Rate limits are not counted by ${name} any more (${reasonOf(reason)}): until it is back, fewer processes count together, and more calls may pass than limits allow.`,
+      `Lost the rate limit store ${name} (${reasonOf(reason)}). Until it is restored, processes count separately and may admit more calls than the limits allow.`,
     );
   }
 
   back(name: string): void {
     this.away.delete(name);
     this.degraded.dec();
-    this.logger.log(`Rate limits are counted by ${name} again.`);
+    this.logger.log(`Rate limit store ${name} restored.`);
   }
 }

@@ -42,7 +42,7 @@ export class Demanded {
   exceeded({ refusal, standings }: Decision & { readonly refusal: Refusal }): Exceeded {
     const { which } = refusal;
     const asked = this.counts[which] ?? this.places[which - this.counts.length];
-    if (asked === undefined) throw new TypeError(`Limit ${which} was exceeded, which was not asked for.`);
+    if (asked === undefined) throw new TypeError(`Limit ${which} was exceeded but not requested.`);
     const { subject, limit, allowed } = asked;
     return {
       subject,

@@ -100,7 +100,7 @@ export class FallbackCounts {
       asked.then((result) => ({ result })),
       patienceMs,
     );
-    if (answer === undefined) throw new Error(`no answer within ${patienceMs} ms`);
+    if (answer === undefined) throw new Error(`no response within ${patienceMs} ms`);
     return answer.result;
   }
 }

@@ -25,7 +25,8 @@ export class RateLimited extends AppError {
     readonly standings: LimitStandings,
   ) {
     const seconds = Math.min(Math.max(1, Math.ceil((waitMs ?? Infinity) / 1000)), MAX_WAIT_SECONDS);
-    const advice = waitMs === undefined ? 'It is more than the limit ever allows.' : `Please try again in ${seconds}s.`;
+    const advice =
+      waitMs === undefined ? 'This request exceeds the limit by itself.' : `Please try again in ${seconds}s.`;
     super('rate_limit_exceeded', `Rate limit reached: ${ruleOf(exceeded)} ${advice}`, {
       retryAfterSeconds: seconds,
       ...(waitMs === undefined && { shouldRetry: false }),
@@ -39,9 +40,9 @@ function ruleOf({ subject, limit, allowed, used, needed }: Exceeded): string {
     case 'requests':
       return `${who} may make ${times(allowed, 'request')} a minute.`;
     case 'tokens':
-      return `${who} may use ${times(allowed, 'token')} a minute; ${used} are used and this call needs about ${needed}.`;
+      return `${who}is limited to ${times(allowed, 'token')} per minute; ${used} are used and this call needs about ${needed}.`;
     case 'concurrency':
-      return `${who} may run ${times(allowed, 'call')} at the same time.`;
+      return `${who}is limited to ${times(allowed, 'concurrent call')}.`;
     default:
       return limit satisfies never;
   }
@@ -52,7 +53,7 @@ function ownerOf({ kind, name }: Exceeded['subject']): string {
     case 'key':
       return `the key “${name}”`;
     case 'group':
-      return `the group “${name}”, with everybody in it,`;
+      return `the group “${name}” as a whole`;
     case 'account':
       return 'your account';
     case 'address':

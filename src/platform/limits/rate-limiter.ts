@@ -42,7 +42,7 @@ export class RateLimiter {
     private readonly clock: Clock,
     metrics: Metrics,
   ) {
-    this.refusals = metrics.counter('rate_limit_refusals_total', 'Calls that a rate limit has refused.', [
+    this.refusals = metrics.counter('rate_limit_refusals_total', 'Calls rejected by rate limits.', [
       'subject',
       'limit',
     ]);

@@ -18,7 +18,7 @@ export class RedisLink {
   /** Called whenever a connection that could be asked is gone. */
   onLost: ((reason: unknown) => void) | undefined;
   private readonly client: Redis;
-  private lastError: unknown = new Error('there is no connection yet');
+  private lastError: unknown = new Error('not connected yet');
 
   /** @param silenceMs an answer that takes longer never comes: the connection is given up */
   constructor(

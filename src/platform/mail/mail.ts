@@ -15,6 +15,6 @@ const ONE_ADDRESS = /^[^\s\p{Cc}<>,;:"()[\]\\]+@[^\s\p{Cc}<>,;:"()[\]\\@]+$/u;
 
 /** @throws AppError when a header of it could hold more than it says */
 export function checkMail({ to, subject }: Mail): void {
-  if (!ONE_ADDRESS.test(to)) throw new AppError('internal', 'A mail was to go to what is not one address.');
-  if (!ONE_LINE.test(subject)) throw new AppError('internal', 'The subject of a mail is not one line.');
+  if (!ONE_ADDRESS.test(to)) throw new AppError('internal', 'Invalid recipient address.');
+  if (!ONE_LINE.test(subject)) throw new AppError('internal', 'The email subject contains a line break.');
 }

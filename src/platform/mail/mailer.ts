@@ -35,7 +35,7 @@ export class Mailer implements BeforeApplicationShutdown {
   send(mail: Mail): void {
     checkMail(mail);
     if (this.underWay.size >= MOST_UNDER_WAY)
-      return this.logger.error('A mail was given up: too many wait for the server.');
+      return this.logger.error('Email dropped: too many messages are waiting for the server.');
     const sending = this.persist(mail).finally(() => this.underWay.delete(sending));
     this.underWay.add(sending);
   }
@@ -88,8 +88,8 @@ export class Mailer implements BeforeApplicationShutdown {
 
 const told = (delivery: Delivery): string =>
   delivery.by === 'server'
-    ? 'A mail was handed to the SMTP server.'
-    : `No SMTP server is set: a mail was written to ${delivery.file}.`;
+    ? 'Email delivered to the SMTP server.'
+    : `No SMTP server is configured: email written to ${delivery.file}.`;
 
 /** A server that says 5xx means it: the address is wrong, or we are not welcome. */
 const isFinal = (error: unknown): boolean => (responseOf(error) ?? 0) >= 500;

@@ -8,14 +8,14 @@ const FACTS: { readonly [Name in SectionName]: (section: Sections[Name]) => Fact
     name,
     'support contact': supportContact,
     terms,
-    'status page': statusIsPublic ? 'for everybody' : 'for whoever is signed in',
+    'status page': statusIsPublic ? 'everyone' : 'signed-in users',
   }),
   signUp: ({ mode, domains, startingCredit, administratorsNeedSecondFactor, sessionIdleHours }) => ({
-    'who may register': mode,
+    registration: mode,
     domains: domains.join(', '),
     'starting credit': `$${startingCredit}`,
-    'second factor of administrators': administratorsNeedSecondFactor ? 'needed' : 'as they like',
-    'hours without a visit': String(sessionIdleHours),
+    'two-factor authentication for administrators': administratorsNeedSecondFactor ? 'needed' : 'as they like',
+    'idle session timeout (hours)': String(sessionIdleHours),
   }),
   mail: ({ server, sealedPassword, from }) => ({ server, password: sealedPassword, sender: from }),
   payment: ({ enabled, sealedSecretKey, sealedWebhookSecret, amounts, smallest, largest }) => ({
@@ -26,7 +26,7 @@ const FACTS: { readonly [Name in SectionName]: (section: Sections[Name]) => Fact
     'smallest amount': `$${smallest}`,
     'largest amount': `$${largest}`,
   }),
-  retention: ({ callsMonths }) => ({ 'months of calls': callsMonths === null ? 'all' : String(callsMonths) }),
+  retention: ({ callsMonths }) => ({ 'months of usage logs': callsMonths === null ? 'all' : String(callsMonths) }),
 };
 
 /** Too long, or a secret. */

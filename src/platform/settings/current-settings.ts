@@ -102,7 +102,7 @@ function mailSettings({ site, mail }: Sections, config: Config, password: MailPa
 }
 
 const UNREADABLE =
-  'the password of the mail server cannot be opened: SECRET_KEY is not the one it was stored under; enter it again in the settings';
+  'cannot decrypt the mail server password: SECRET_KEY has changed. Enter the password again in the settings';
 
 /** Nobody can answer it, but people see who wrote. */
 const senderNamed = (name: string): string => `"${name.replaceAll(/["\\]/g, '\\$&')}" <switchboard@localhost>`;

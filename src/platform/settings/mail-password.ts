@@ -25,12 +25,12 @@ export class MailPassword {
   sealed({ server }: MailSection, typed: string, before: MailSection): string {
     if (userOf(server) === '') {
       if (typed === '') return '';
-      throw new InvalidSettings({ server: 'Name the user of this password too: smtp://user@mail.example.com:587.' });
+      throw new InvalidSettings({ server: 'Include the user name: smtp://user@mail.example.com:587.' });
     }
     if (typed !== '') return this.key.seal(new Secret(typed), placeOf(server));
     if (server !== before.server || before.sealedPassword === '')
       throw new InvalidSettings({
-        serverPassword: 'Enter the password of this user: a stored one stays with its address.',
+        serverPassword: 'Enter the password for this user. A stored password is only used with its original address.',
       });
     return before.sealedPassword;
   }

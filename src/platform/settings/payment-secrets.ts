@@ -18,13 +18,13 @@ const SECRETS = {
     stored: 'sealedSecretKey',
     removal: 'removeSecretKey',
     form: /^(sk|rk)_\w+$/,
-    fault: 'Enter a secret or restricted key: it begins with sk_ or rk_.',
+    fault: 'Enter a secret or restricted key (sk_… or rk_…).',
   },
   webhookSecret: {
     stored: 'sealedWebhookSecret',
     removal: 'removeWebhookSecret',
     form: /^whsec_[\w+/=-]+$/,
-    fault: 'Enter the signing secret of the endpoint: it begins with whsec_.',
+    fault: 'Enter the signing secret of the endpoint (whsec_…).',
   },
 } as const;
 export type PaymentSecretName = keyof typeof SECRETS;
@@ -44,7 +44,7 @@ export class PaymentSecrets {
     const wrong = NAMES.flatMap((name): [string, string][] => {
       const text = textIn(typed, name);
       if (text === '' || name in fixed) return [];
-      if (isRemoved(typed, name)) return [[name, 'Enter another one or remove the one that is stored, not both.']];
+      if (isRemoved(typed, name)) return [[name, 'Enter a new value or remove the stored one, not both.']];
       return SECRETS[name].form.test(text) ? [] : [[name, SECRETS[name].fault]];
     });
     return Object.fromEntries(wrong);

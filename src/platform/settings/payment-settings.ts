@@ -7,7 +7,8 @@ import type { PaymentSection } from './sections/payment-section.js';
  * Why people cannot pay. Without a signing secret nothing that the provider tells can be believed; switched off, what was
  * begun before is still taken.
  */
-export type PaymentsOff = 'not set up' | 'unreadable secret' | 'no secret key' | 'no signing secret' | 'switched off';
+export type PaymentsOff =
+  'not configured' | 'unreadable secret' | 'no secret key' | 'no signing secret' | 'switched off';
 
 /** How users pay, as it holds now. */
 export interface PaymentSettings {
@@ -56,7 +57,7 @@ function whyOff(
   secretKey: Secret | undefined,
   webhookSecret: Secret | undefined,
 ): PaymentsOff | undefined {
-  if (secretKey === undefined) return webhookSecret === undefined ? 'not set up' : 'no secret key';
+  if (secretKey === undefined) return webhookSecret === undefined ? 'not configured' : 'no secret key';
   if (webhookSecret === undefined) return 'no signing secret';
   return enabled ? undefined : 'switched off';
 }

@@ -14,6 +14,6 @@ export class InvalidSettings extends AppError {
 /** Somebody else has saved the section since it was shown. Nothing was changed. */
 export class SettingsChangedMeanwhile extends AppError {
   constructor() {
-    super('conflict', 'These settings were changed while you edited them. Look at what stands there now.');
+    super('conflict', 'These settings were changed while you edited them. Review the current values and try again.');
   }
 }

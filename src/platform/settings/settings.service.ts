@@ -26,8 +26,7 @@ export class Settings implements OnModuleInit, OnModuleDestroy {
       topic: TOPICS.settings,
       read: async () => this.settingsOf(await repository.all()),
       use: (settings) => (this.settings = settings),
-      warn: (reason) =>
-        this.logger.warn(`The settings could not be read again; those from before stay in use: ${reason}`),
+      warn: (reason) => this.logger.warn(`Failed to reload settings; using the previous ones: ${reason}`),
     });
   }
 

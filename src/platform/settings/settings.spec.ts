@@ -204,7 +204,7 @@ describe('payments', () => {
   };
 
   it('are off until both secrets are there, and as long as they are switched off, and it is said why', () => {
-    expect(heldWith({}, {})).toMatchObject({ off: 'not set up' });
+    expect(heldWith({}, {})).toMatchObject({ off: 'not configured' });
     expect(heldWith({ STRIPE_WEBHOOK_SECRET: 'whsec_e' }, {})).toMatchObject({ off: 'no secret key' });
     expect(heldWith({ STRIPE_SECRET_KEY: 'sk_test_e', STRIPE_WEBHOOK_SECRET: '' }, {})).toMatchObject({
       key: 'sk_test_e',

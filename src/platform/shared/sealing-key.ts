@@ -11,7 +11,7 @@ const TAG_BYTES = 16;
 /** A stored secret that does not open. The message names no place: whoever knows it says so. */
 export class UnreadableSecret extends AppError {
   constructor(options?: ErrorOptions) {
-    super('internal', 'its stored secret cannot be opened: SECRET_KEY is not the one it was stored under', {}, options);
+    super('internal', 'its stored secret cannot be decrypted: SECRET_KEY has changed', {}, options);
   }
 }
 

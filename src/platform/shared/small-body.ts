@@ -45,10 +45,10 @@ export function readSmallBody(payload: IncomingMessage, limits: SmallBodyLimits)
 }
 
 const tooLarge = ({ what, maxBytes }: SmallBodyLimits): AppError =>
-  new AppError('request_too_large', `A ${what} has at most ${maxBytes / 1024} KiB.`);
+  new AppError('request_too_large', `The maximum size of a ${what} is ${maxBytes / 1024} KiB.`);
 
 const tooSlow = ({ what, withinMs }: SmallBodyLimits): AppError =>
-  new AppError('request_timeout', `The ${what} did not arrive within ${withinMs / 1000} seconds. Send it again.`);
+  new AppError('request_timeout', `The ${what} did not arrive within ${withinMs / 1000} seconds. Try again.`);
 
 const left = ({ what }: SmallBodyLimits): AppError =>
-  new AppError('context_canceled', `The client left before its ${what} was complete.`);
+  new AppError('context_canceled', `The client disconnected before its ${what} was complete.`);

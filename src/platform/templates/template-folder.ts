@@ -79,17 +79,17 @@ class TemplateCheck extends Handlebars.Visitor {
     const name = 'original' in path ? path.original : '';
     const bare = params.length === 0 && (hash?.pairs.length ?? 0) === 0;
     if (bare && this.helpers[name] === true && !BARE.includes(name))
-      throw new Error(`{{${name}}} calls the helper of that name: write {{this.${name}}} for a value`);
+      throw new Error(`{{${name}}}calls a helper; use {{this.${name}}} for a value`);
     super.MustacheStatement(mustache);
   }
 
   override PartialStatement(partial: hbs.AST.PartialStatement): void {
     const { name } = partial;
     if (name.type === 'PathExpression' && !this.names.has(name.original))
-      throw new Error(`there is no partial “${name.original}”`);
+      throw new Error(`unknown partial “${name.original}”`);
     // Handlebars would mix up the name and what it is given.
     if (name.type === 'SubExpression' && partial.params.length === 0)
-      throw new Error('a partial whose name is made up must be given something: {{> (concat …) this}}');
+      throw new Error('a dynamic partial needs a context: {{> (concat …) this}}');
     this.checkIcon(partial);
     super.PartialStatement(partial);
   }

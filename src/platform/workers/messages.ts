@@ -27,7 +27,7 @@ export async function replyTo(
   { id, topic, payload }: Question,
   answerer: ((payload: unknown) => unknown) | undefined,
 ): Promise<Answer> {
-  if (answerer === undefined) return { type: 'answer', id, failed: `Nobody answers on "${topic}".` };
+  if (answerer === undefined) return { type: 'answer', id, failed: `No handler for "${topic}".` };
   try {
     return { type: 'answer', id, payload: await answerer(payload) };
   } catch (error) {

@@ -10,7 +10,7 @@ interface Waiting {
 /** The primary cannot be asked: there is none, or it is gone. */
 export class NoPrimary extends Error {
   constructor() {
-    super('This process has no primary to ask.');
+    super('This process has no primary.');
   }
 }
 

@@ -88,7 +88,7 @@ export class WorkerCrew {
     this.living.add(worker);
     worker.once('exit', (code: number, signal: string | null) => this.end(worker, startedMs, code, signal));
     worker.on('error', (error) => {
-      this.logger.error(`A worker could not be started or told something: ${reasonOf(error)}`);
+      this.logger.error(`Failed to start or message a worker: ${reasonOf(error)}`);
       if (worker.process.pid === undefined) this.end(worker, startedMs, 1, null);
     });
   }
@@ -106,7 +106,7 @@ export class WorkerCrew {
   private replace({ process: { pid } }: Worker, livedMs: number, how: string): void {
     if (livedMs >= LASTED_MS) this.waitMs = FIRST_WAIT_MS;
     const { waitMs } = this;
-    this.logger.warn({ pid }, `A worker has ended (${how}); another one follows in ${waitMs} ms.`);
+    this.logger.warn({ pid }, `A worker exited (${how}); restarting in ${waitMs} ms.`);
     this.waitMs = Math.min(waitMs * 2, LAST_WAIT_MS);
     const replacement = setTimeout(() => {
       this.replacements.delete(replacement);
@@ -117,7 +117,7 @@ export class WorkerCrew {
 
   private killAll(): void {
     for (const worker of this.living) {
-      this.logger.error({ pid: worker.process.pid }, 'A worker has not stopped in time, and is killed.');
+      this.logger.error({ pid: worker.process.pid }, 'A worker did not stop in time and was killed.');
       worker.process.kill('SIGKILL');
     }
   }

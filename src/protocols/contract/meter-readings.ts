@@ -33,7 +33,7 @@ export const unreadableEvent = (): AppError =>
 
 /** For a stream that ends before its answer does. */
 export const truncated = (): AppError =>
-  new AppError('upstream_truncated', 'The upstream closed the stream before its answer was complete.', {
+  new AppError('upstream_truncated', 'The upstream closed the stream before the response was complete.', {
     failover: true,
   });
 

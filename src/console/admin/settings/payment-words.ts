@@ -6,7 +6,7 @@ type PaymentsOffNotice = Omit<Notice, 'tone'> & { readonly tone?: Notice['tone']
 
 /** Notices for the payment section when payments are off. */
 export const PAYMENTS_OFF: Readonly<Record<PaymentsOff, PaymentsOffNotice>> = {
-  'not set up': {
+  'not configured': {
     title: 'Payments are not set up',
     text: 'Users cannot pay yet. Add the webhook endpoint below in Stripe, then enter its signing secret and your secret key here.',
     action: { href: '#secretKey', label: 'Enter the secrets' },

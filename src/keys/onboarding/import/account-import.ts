@@ -12,10 +12,7 @@ export class ImportRefused extends AppError {
     /** A sentence each; all but those about the whole file begin with their line. */
     readonly faults: readonly string[],
   ) {
-    super(
-      'invalid_request',
-      faults.length === 1 ? (faults[0] ?? '') : `${faults.length} faults; nothing was imported.`,
-    );
+    super('invalid_request', faults.length === 1 ? (faults[0] ?? '') : `${faults.length}errors; nothing was imported.`);
   }
 }
 
@@ -82,7 +79,7 @@ export class AccountImport {
     manager: EntityManager,
   ): Promise<MadeAccount> {
     const prepared = await this.accounts.prepare({ email, name, groupName, passwordHash: null });
-    const opening = credit > 0n ? { amount: credit, reason: 'Opening credit by the operator' } : undefined;
+    const opening = credit > 0n ? { amount: credit, reason: 'Opening credit by an administrator' } : undefined;
     const { id } = await this.onboarding.open(prepared, opening, manager, allowance > 0n ? allowance : undefined);
     return { id, email };
   }

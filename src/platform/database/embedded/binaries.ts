@@ -25,7 +25,7 @@ export function findBinaries(user: SystemUser, log: (line: string) => void): Bin
   const failure = failureOf(native, user);
   if (failure !== undefined)
     throw new DatabaseUnusable(
-      `This machine cannot run the PostgreSQL that comes with Switchboard (${failure}): set DATABASE_URL to a PostgreSQL server.`,
+      `The bundled PostgreSQL does not run on this machine (${failure}). Set DATABASE_URL to a PostgreSQL server.`,
     );
   const program = (name: string): string => join(native, 'bin', name);
   return { postgres: program('postgres'), initdb: program('initdb'), major: Number.parseInt(installed.version, 10) };

@@ -35,7 +35,7 @@ export function createCluster(place: string, password: string, binaries: Binarie
     const data = join(workshop, 'data');
     const made = runAs(user, binaries.initdb, ['-D', data, '--pwfile', passwordFile, ...INITDB_OPTIONS]);
     if (made.status !== 0)
-      throw new DatabaseUnusable(`The embedded database could not be made in ${place}: ${complaint(made)}.`);
+      throw new DatabaseUnusable(`Cannot create the embedded database in ${place}: ${complaint(made)}.`);
     renameSync(data, place);
   } finally {
     // The workshop, and what an orphan of an earlier start has put in its own meanwhile.
@@ -58,7 +58,7 @@ export function checkVersion(place: string, binaries: Binaries): void {
   const made = readFileSync(join(place, 'PG_VERSION'), 'utf8').trim();
   if (made !== String(binaries.major))
     throw new DatabaseUnusable(
-      `The embedded database in ${place} was made by PostgreSQL ${made} and this is ${binaries.major}: make a backup with the version of Switchboard that made it, and restore that into a new DATA_DIR.`,
+      `The embedded database in ${place} was created by PostgreSQL ${made}; this version uses ${binaries.major}. Make a backup with the previous version of Switchboard and restore it into a new DATA_DIR.`,
     );
 }
 
@@ -68,7 +68,7 @@ export function resetPassword(place: string, password: string, binaries: Binarie
   const done = runAs(user, binaries.postgres, ['--single', '-D', place, 'postgres'], sql);
   if (done.status !== 0)
     throw new DatabaseUnusable(
-      `postgres.json is gone and the password of the embedded database in ${place} could not be replaced: ${complaint(done)}.`,
+      `postgres.json is missing and the password of the embedded database in ${place} could not be reset: ${complaint(done)}.`,
     );
 }
 

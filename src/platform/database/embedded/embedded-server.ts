@@ -48,7 +48,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   } catch (error) {
     if (error instanceof DatabaseUnusable) throw error;
     throw new DatabaseUnusable(
-      `The embedded database could not be started: ${reasonOf(error)}. DATABASE_URL names another server instead.`,
+      `Cannot start the embedded database: ${reasonOf(error)}. Set DATABASE_URL to use another server.`,
       error,
     );
   }
@@ -63,7 +63,7 @@ function prepare(dataDir: string): string {
     return realpathSync(dataDir);
   } catch (error) {
     throw new DatabaseUnusable(
-      `DATA_DIR (${dataDir}) must be a folder that this user may write: ${reasonOf(error)}.`,
+      `DATA_DIR (${dataDir})must be a directory writable by this user: ${reasonOf(error)}.`,
       error,
     );
   }
@@ -83,7 +83,7 @@ class EmbeddedUser implements EmbeddedServer {
   ) {}
 
   get url(): string {
-    if (this.server === undefined) throw new TypeError('The embedded database has not been started.');
+    if (this.server === undefined) throw new TypeError('The embedded database is not running.');
     return this.server.url;
   }
 
@@ -92,7 +92,7 @@ class EmbeddedUser implements EmbeddedServer {
       const { server, keeper } = await this.join();
       this.keeper = keeper;
       if (this.server !== undefined && server.port !== this.server.port)
-        this.log('The embedded database has moved to another port: restart this process.');
+        this.log('The embedded database moved to another port. Restart this process.');
       this.server ??= server;
     });
     this.looking ??= setInterval(() => void this.look(), LOOK_MS).unref();
@@ -140,18 +140,18 @@ class EmbeddedUser implements EmbeddedServer {
   private async look(): Promise<void> {
     if (this.server === undefined || this.hurrying || !this.supervisor.isStopping(this.server)) return;
     this.hurrying = true;
-    this.log('The embedded database was asked to stop.');
+    this.log('Stopping the embedded database.');
     const server = this.server;
     await this.supervisor
       .exclusively(() => this.supervisor.hurry(server))
-      .catch((error: unknown) => this.log(`The embedded database could not be stopped: ${reasonOf(error)}`));
+      .catch((error: unknown) => this.log(`Cannot stop the embedded database: ${reasonOf(error)}`));
     this.hurrying = false;
   }
 
   private lost(): void {
     this.keeper = undefined;
     if (this.released.signal.aborted) return;
-    this.log('The embedded database has gone; starting it again.');
+    this.log('The embedded database exited; restarting it.');
     this.reviving = this.revive();
   }
 
@@ -160,7 +160,7 @@ class EmbeddedUser implements EmbeddedServer {
       try {
         return await this.begin();
       } catch (error) {
-        this.log(`The embedded database could not be started again yet: ${reasonOf(error)}`);
+        this.log(`Failed to restart the embedded database: ${reasonOf(error)}`);
         await sleep(waitMs, undefined, { signal: this.released.signal, ref: false }).catch(() => undefined);
       }
     }
@@ -173,7 +173,7 @@ async function connectKeeper({ url, place, pid }: RunningServer, lost: () => voi
   } catch (error) {
     if (codeOf(error) !== WRONG_PASSWORD) throw error;
     throw new DatabaseUnusable(
-      `The embedded database in ${place} does not know the password in postgres.json: stop it (kill -INT ${pid}), remove postgres.json, and start again.`,
+      `The password in postgres.json does not match the embedded database in ${place}. Stop it (kill -INT ${pid}), delete postgres.json, and start again.`,
       error,
     );
   }

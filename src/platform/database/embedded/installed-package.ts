@@ -20,7 +20,7 @@ export function installedPackage(): BinaryPackage {
     return { native: join(root, 'native'), version: String(readJsonFile(join(root, 'package.json'))?.['version']) };
   } catch (error) {
     throw new DatabaseUnusable(
-      `The embedded database is not installed (${name}): run "npm ci" without --omit=optional, or set DATABASE_URL to a PostgreSQL server.`,
+      `The embedded database is not installed (${name}). Run "npm ci" without --omit=optional, or set DATABASE_URL.`,
       error,
     );
   }

@@ -24,7 +24,7 @@ export function copyPackage(installed: BinaryPackage, log: (line: string) => voi
   const uid = process.getuid?.() ?? 0;
   const folder = `/var/tmp/switchboard-postgres-${installed.version}-${uid}`;
   if (isFaithful(folder, installed, uid)) return join(folder, 'native');
-  log(`Copying PostgreSQL ${installed.version} to ${folder}, where the user that runs it can reach it.`);
+  log(`Copying PostgreSQL ${installed.version} to ${folder}, which its user can access.`);
   const fresh = makeCopy(`${folder}-`, installed);
   try {
     moveInto(fresh, folder);
@@ -33,9 +33,7 @@ export function copyPackage(installed: BinaryPackage, log: (line: string) => voi
   }
   // Another process may have been first; then its copy is judged, not ours.
   if (!isFaithful(folder, installed, uid))
-    throw new DatabaseUnusable(
-      `The copy of PostgreSQL in ${folder} is not what was copied: remove it and start again.`,
-    );
+    throw new DatabaseUnusable(`The copy of PostgreSQL in ${folder} was modified. Delete it and start again.`);
   return join(folder, 'native');
 }
 
@@ -44,7 +42,7 @@ function isFaithful(folder: string, installed: BinaryPackage, uid: number): bool
   if (found === undefined) return false;
   if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o022) !== 0)
     throw new DatabaseUnusable(
-      `${folder} is not a folder that only this user may write: somebody else put it there. Remove it and start again.`,
+      `${folder}is not a directory that only this user can write. Another user created it. Delete it and start again.`,
     );
   if (!isOnlyOurs(listFolder(folder), uid)) return false;
   const stamp = readStamp(folder);
@@ -78,7 +76,7 @@ function compare(source: string, copy: string): Stamp {
   const [from, to] = [withoutLinks(listFolder(source)), listFolder(copy)];
   const contents = digest(source, from);
   if (contents !== digest(copy, withoutLinks(to)))
-    throw new DatabaseUnusable(`PostgreSQL was not copied faithfully to ${copy}: is the disk full?`);
+    throw new DatabaseUnusable(`The copy of PostgreSQL in ${copy} is incomplete. Check the free disk space.`);
   return { digest: contents, packageFingerprint: fingerprint(from), copyFingerprint: fingerprint(to) };
 }
 

@@ -22,7 +22,7 @@ export function findPlace(dataDir: string, recorded: string | undefined, user: S
   checkOwner(place, user);
   if (holdsCluster(place) && !canEnter(user, place))
     throw new DatabaseUnusable(
-      `The embedded database lies in ${place}, which ${user.name} can no longer reach: give the folders above it back their mode (chmod o+x).`,
+      `${user.name} can no longer access the embedded database in ${place}. Restore the permissions of its parent directories (chmod o+x).`,
     );
   return place;
 }
@@ -44,13 +44,13 @@ function checkOwner(place: string, user: SystemUser): void {
   if (found === undefined) return;
   const refuse = (fault: string): never => {
     throw new DatabaseUnusable(
-      `The embedded database cannot use ${place}: ${fault}. Move it away or set it right, then start again.`,
+      `The embedded database cannot use ${place}: ${fault}. Move it or fix it, then start again.`,
     );
   };
   if (found.isSymbolicLink()) refuse('it is a symbolic link');
-  if (!found.isDirectory()) refuse('it is not a folder');
-  if (found.uid !== user.uid) refuse(`it belongs to uid ${found.uid} and not to ${user.name}`);
-  if ((found.mode & 0o077) !== 0) refuse('others may enter it (its mode must be 0700)');
+  if (!found.isDirectory()) refuse('it is not a directory');
+  if (found.uid !== user.uid) refuse(`it is owned by uid ${found.uid}, not ${user.name}`);
+  if ((found.mode & 0o077) !== 0) refuse('its mode must be 0700');
 }
 
 function lstatOf(path: string): Stats | undefined {

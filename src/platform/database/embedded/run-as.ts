@@ -32,7 +32,7 @@ export function serverUser(): SystemUser {
   const gid = process.getgid?.();
   if (uid === undefined || gid === undefined)
     throw new DatabaseUnusable(
-      `There is no embedded database for ${process.platform}: set DATABASE_URL to a PostgreSQL server.`,
+      `The embedded database does not support ${process.platform}. Set DATABASE_URL to a PostgreSQL server.`,
     );
   if (uid !== 0) return { name: `uid ${uid}`, uid, gid, switched: false };
   for (const name of CANDIDATES) {
@@ -40,7 +40,7 @@ export function serverUser(): SystemUser {
     if (found !== undefined) return found;
   }
   throw new DatabaseUnusable(
-    'PostgreSQL does not run as root and there is neither a user "postgres" nor "nobody": run as another user, or set DATABASE_URL.',
+    'PostgreSQL does not run as root, and no unprivileged user ("postgres") was found. Run as another user, or set DATABASE_URL.',
   );
 }
 

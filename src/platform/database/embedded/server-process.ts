@@ -96,7 +96,7 @@ export async function stopServer(pid: number): Promise<void> {
   process.kill(pid, 'SIGINT');
   for (const deadline = monotonicMs() + STOP_MS; monotonicMs() < deadline; await sleep(POLL_MS))
     if (processIdentity(pid) !== identity) return;
-  throw new DatabaseUnusable(`The embedded database (process ${pid}) has not stopped after ${STOP_MS / 1000} s.`);
+  throw new DatabaseUnusable(`The embedded database (pid ${pid}) did not stop within ${STOP_MS / 1000} s.`);
 }
 
 interface ServerLog {

@@ -88,7 +88,7 @@ export class Supervisor {
   private adopt(place: string, { pid, port }: PostmasterFile, recorded: ServerState | undefined): RunningServer {
     if (recorded === undefined)
       throw new DatabaseUnusable(
-        `An embedded database runs in ${place}, but postgres.json, which holds its password, is gone: stop it (kill -INT ${pid}) and start again.`,
+        `An embedded database is running in ${place}, but postgres.json with its password is missing. Stop it (kill -INT ${pid}) and start again.`,
       );
     return this.record({ place, port, pid, password: recorded.password });
   }
@@ -105,10 +105,12 @@ export class Supervisor {
     }
     if (recorded !== undefined)
       throw new DatabaseUnusable(
-        `The embedded database lay in ${recorded.place} and is gone: put it back, or remove postgres.json from DATA_DIR to begin with an empty one.`,
+        `The embedded database in ${recorded.place} is missing. Restore it, or delete postgres.json from DATA_DIR to start with an empty one.`,
       );
     if (isOutside(place))
-      this.log(`The embedded database will lie in ${place}: ${this.user.name}, which runs it, cannot reach DATA_DIR.`);
+      this.log(
+        `The embedded database is stored in ${place} because its user ${this.user.name} cannot access DATA_DIR.`,
+      );
     const password = newPassword();
     createCluster(place, password, binaries, this.user);
     return password;

@@ -2,7 +2,7 @@ import { IsString, MaxLength, ValidateBy } from 'class-validator';
 import { Text } from './typed.js';
 
 const SENDER = /^(?:[^\p{Cc}<>]*<[^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+>|[^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+)?$/u;
-const SERVER = 'Enter an address such as smtp://user@mail.example.com:587, or smtps:// for TLS from the start.';
+const SERVER = 'Enter an address such as smtp://user@mail.example.com:587, or smtps:// for implicit TLS.';
 
 /** The server that takes our mail, and the sender that it names. */
 export class MailSection {
@@ -21,7 +21,7 @@ export class MailSection {
   @MaxLength(200, { message: 'Enter at most 200 characters.' })
   @ValidateBy(
     { name: 'isSender', validator: { validate: (value) => typeof value === 'string' && SENDER.test(value) } },
-    { message: 'Enter an address such as relay@example.com, or a name with an address in angle brackets.' },
+    { message: 'Enter an address such as relay@example.com or Name <relay@example.com>.' },
   )
   readonly from: string = '';
 }

@@ -5,7 +5,7 @@ import { Names, Text, Ticked } from './typed.js';
 const AMOUNT = /^\d{1,6}(\.\d{1,2})?$/;
 /** The provider takes no less. */
 const LEAST = 0.5;
-const DOLLARS = 'Enter dollars and cents, such as 5 or 7.50; 0.50 at least.';
+const DOLLARS = 'Enter an amount of at least 0.50, such as 5 or 7.50.';
 
 const isPayable = (value: unknown): boolean =>
   typeof value === 'string' && AMOUNT.test(value) && Number(value) >= LEAST;
@@ -17,7 +17,7 @@ const IsPayable = (): PropertyDecorator =>
 export class PaymentSection {
   /** Whether people can pay, where all that it takes is set. */
   @Ticked()
-  @IsBoolean({ message: 'Tick the box or leave it empty.' })
+  @IsBoolean({ message: 'Select or clear the checkbox.' })
   readonly enabled: boolean = true;
 
   /** The provider's secret key as it is stored; empty: there is none. */
@@ -32,7 +32,7 @@ export class PaymentSection {
   @Names()
   @ValidateBy(
     { name: 'arePayable', validator: { validate: (values) => Array.isArray(values) && values.every(isPayable) } },
-    { message: 'Enter dollars and cents, such as 10, 25, 50: 0.50 at least, separated by commas.' },
+    { message: 'Enter amounts of at least 0.50, separated by commas, such as 10, 25, 50.' },
   )
   @ArrayMaxSize(6, { message: 'Enter at most 6 amounts.' })
   @ArrayNotEmpty({ message: 'Enter at least one amount.' })
@@ -52,7 +52,7 @@ export class PaymentSection {
         validate: (value, of) => Number(value) >= Number((of?.object as PaymentSection | undefined)?.smallest ?? 0),
       },
     },
-    { message: 'Enter no less than the smallest amount.' },
+    { message: 'Enter at least the minimum amount.' },
   )
   @Matches(AMOUNT, { message: DOLLARS })
   readonly largest: string = '500';

@@ -1,7 +1,7 @@
 import { IsInt, Max, Min, ValidateIf } from 'class-validator';
 import { Whole } from './typed.js';
 
-const MONTHS = 'Enter a whole number of months from 1 to 1200, or leave it empty to keep all calls.';
+const MONTHS = 'Enter 1 to 1200 months, or leave empty to keep all calls.';
 
 /** How long the log of calls is kept. */
 export class RetentionSection {

@@ -41,7 +41,7 @@ export function readSection<Name extends SectionName>(
   const errors = validateSync(section, { whitelist: true, stopAtFirstError: true });
   const faults = errors.map(({ property, constraints }): [string, string] => [
     property,
-    Object.values(constraints ?? {})[0] ?? 'Enter something else here.',
+    Object.values(constraints ?? {})[0] ?? 'Enter a different value.',
   ]);
   const all = { ...otherFaults, ...Object.fromEntries(faults) };
   if (Object.keys(all).length > 0) throw new InvalidSettings(all);

@@ -10,7 +10,7 @@ export class SiteSection {
 
   /** An address of mail or of a page; empty: none. */
   @Text()
-  @Matches(/^[^\p{Cc}]{0,200}$/u, { message: 'Enter an address of at most 200 characters, or leave it empty.' })
+  @Matches(/^[^\p{Cc}]{0,200}$/u, { message: 'Enter at most 200 characters, or leave empty.' })
   readonly supportContact: string = '';
 
   /** What people agree to, in paragraphs; empty: there are none. */
@@ -20,6 +20,6 @@ export class SiteSection {
 
   /** Whether /status is open to everybody. */
   @Ticked()
-  @IsBoolean({ message: 'Tick the box or leave it empty.' })
+  @IsBoolean({ message: 'Select or clear the checkbox.' })
   readonly statusIsPublic: boolean = false;
 }
