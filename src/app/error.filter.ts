@@ -63,7 +63,7 @@ export class ErrorFilter implements ExceptionFilter {
     try {
       return protocol.renderError(error, requestId);
     } catch (fault) {
-      this.logger.error({ err: fault, request_id: requestId }, `${protocol.id}has no rendering for ${error.kind}.`);
+      this.logger.error({ err: fault, request_id: requestId }, `${protocol.id} has no rendering for ${error.kind}.`);
       return this.adapters.usual.renderError(error, requestId);
     }
   }

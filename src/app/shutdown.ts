@@ -62,6 +62,6 @@ class Shutdown {
 
   private async haste(): Promise<void> {
     const who = await this.told.hurried;
-    this.logger.warn(`${who}received again: no longer waiting for running calls.`);
+    this.logger.warn(`${who} received again: no longer waiting for running calls.`);
   }
 }

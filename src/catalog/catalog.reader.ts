@@ -42,7 +42,7 @@ export class CatalogReader {
   /** A model whose first prices are upcoming begins with them; without any, something other than us wrote the tables. */
   private modelOf({ model, price, upcoming }: StoredModel): CatalogModel[] {
     if (price !== undefined) return [modelWith(model, price)];
-    if (upcoming.length === 0) this.logger.error(`The model ${model.name} has no price and is left out.`);
+    if (upcoming.length === 0) this.logger.error(`The model ${model.name} has no price and is skipped.`);
     return [];
   }
 }

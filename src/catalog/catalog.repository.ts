@@ -142,6 +142,6 @@ interface VersionRow {
 }
 
 function versionOf([row]: readonly VersionRow[]): bigint {
-  if (row === undefined) throw new Error('The table catalog_state has lost its row.');
+  if (row === undefined) throw new Error('The row of catalog_state is missing.');
   return BigInt(row.version);
 }

@@ -59,8 +59,7 @@ export class CatalogService implements OnModuleInit, OnModuleDestroy {
         for (const use of uses) use();
       },
       isStale: async () => (await this.reader.version(this.dataSource.manager)) !== this.stored.version,
-      warn: (reason) =>
-        this.logger.warn(`The catalog could not be read again; the one from before stays in use: ${reason}`),
+      warn: (reason) => this.logger.warn(`Failed to reload the catalog; using the previous one: ${reason}`),
     });
   }
 

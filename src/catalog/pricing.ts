@@ -105,7 +105,7 @@ export function parseMultiplier(text: string): bigint {
   const amount = parseUsd(text);
   const multiplier = amount / MILLIONTH;
   if (amount < 0n || amount % MILLIONTH !== 0n || multiplier >= ONE * ONE)
-    throw new RangeError(`"${text}" is not a multiplier: write a plain decimal, at most 6 digits after the point.`);
+    throw new RangeError(`"${text}" is not a valid multiplier. Use a plain decimal with at most 6 decimal places.`);
   return multiplier;
 }
 

@@ -115,7 +115,7 @@ export class AnswerMemory {
     try {
       await within(this.write(keepable, last), PATIENCE_MS);
     } catch (error) {
-      this.logger.warn(`The answer of ${keepable.call.id} could not be kept: ${reasonOf(error)}`);
+      this.logger.warn(`Failed to store the response of ${keepable.call.id}: ${reasonOf(error)}`);
     }
   }
 

@@ -22,6 +22,6 @@ export class AnswerSize {
   /** @throws AppError upstream_error when it is more than an answer can be */
   add({ length }: Uint8Array): void {
     this.bytes += length;
-    if (this.bytes > this.most) throw new AppError('upstream_error', 'The upstream sent an answer that is too large.');
+    if (this.bytes > this.most) throw new AppError('upstream_error', 'The upstream response is too large.');
   }
 }

@@ -201,4 +201,4 @@ const exhausted = (): AppError =>
   });
 
 const needsTooMuch = (): AppError =>
-  new AppError('request_too_large', 'The request needs more memory than this service has for all requests.');
+  new AppError('request_too_large', 'The request is larger than the total request buffer memory.');

@@ -3,37 +3,34 @@ import { AppError } from '../platform/shared/index.js';
 // Why a body is not read to its end.
 
 export const tooLarge = (maxBytes: number): AppError =>
-  new AppError('request_too_large', `The body is larger than the ${maxBytes} bytes that this service accepts.`);
+  new AppError('request_too_large', `The body exceeds the maximum of ${maxBytes} bytes.`);
 
 export const expandsTooFar = (): AppError =>
   new AppError(
     'request_too_large',
-    'The body expands to more than 100 times its compressed size. Send it uncompressed, or with less compression.',
+    'The body decompresses to more than 100 times its size. Send it uncompressed or with less compression.',
   );
 
 export const tooManyChunks = (leastBytes: number): AppError =>
-  new AppError(
-    'invalid_request',
-    `The body comes in too many pieces of less than ${leastBytes} bytes: send larger ones.`,
-  );
+  new AppError('invalid_request', `The body arrives in too many chunks under ${leastBytes} bytes. Send larger chunks.`);
 
 export const tooSlow = (bodyMs: number, bytesPerSecond: number): AppError =>
   new AppError(
     'request_timeout',
-    `The body did not arrive in time: it takes longer than ${bodyMs / 1000} s and comes at less than ${bytesPerSecond} bytes a second.`,
+    `The body arrived too slowly: under ${bytesPerSecond} bytes per second for more than ${bodyMs / 1000} s.`,
   );
 
 export const left = (): AppError =>
-  new AppError('context_canceled', 'context canceled: the client left before its request was complete.');
+  new AppError('context_canceled', 'context canceled: the client disconnected before its request was complete.');
 
 export const corrupt = (encoding: string): AppError =>
-  new AppError('invalid_request', `The body is not valid ${encoding}, which its content-encoding says it is.`);
+  new AppError('invalid_request', `The body is not valid ${encoding}, as declared in content-encoding.`);
 
 export const unsupportedEncoding = (encoding: string, supported: readonly string[]): AppError =>
   new AppError(
     'unsupported_media_type',
-    `The content-encoding "${encoding.slice(0, 40)}" is not supported: use ${supported.join(', ')}, or send the body as it is.`,
+    `The content-encoding "${encoding.slice(0, 40)}" is not supported. Use ${supported.join(', ')}, or no encoding.`,
   );
 
 export const tooManyEncodings = (most: number): AppError =>
-  new AppError('unsupported_media_type', `The body is encoded more than ${most} times: send it as it is.`);
+  new AppError('unsupported_media_type', `The body has more than ${most} content encodings. Send it without.`);

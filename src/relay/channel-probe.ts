@@ -50,7 +50,7 @@ export class ChannelProbe {
       message,
       durationMs: 0,
     });
-    if (channel === undefined) return failed('there is no such channel');
+    if (channel === undefined) return failed('no such channel');
     if (channel.unavailableReason !== undefined) return failed(channel.unavailableReason);
     const { answered, message, durationMs } = await this.questions.check(channel, model);
     return { channel: name, model, answered, message, durationMs };

@@ -14,7 +14,7 @@ export interface CollectedAnswer {
 /** All of an answer. @throws AppError as the parts do, and when it is too large, or not all of it there in time */
 export function collected(parts: Observable<UpstreamPart>, patienceMs: number): Promise<CollectedAnswer> {
   const late = (): Observable<never> =>
-    throwError(() => new AppError('timeout', `no answer within ${patienceMs / 1000} s`));
+    throwError(() => new AppError('timeout', `no response within ${patienceMs / 1000} s`));
   const size = AnswerSize.ofWhole();
   const chunks: Buffer[] = [];
   const add = (so: CollectedAnswer, part: UpstreamPart): CollectedAnswer => {

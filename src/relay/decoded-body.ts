@@ -78,7 +78,7 @@ export class DecodedBody extends Readable {
 
   private undo(encoded: Readable, name: string, maxBytes: number): Readable {
     const decoder = DECODERS.get(name)?.();
-    if (decoder === undefined) throw new RangeError(`No such encoding: ${name}.`);
+    if (decoder === undefined) throw new RangeError(`Unknown encoding: ${name}.`);
     this.decoders.push(decoder);
     const isArriving = encoded === this.request;
     const measure = isArriving ? new BodyMeasure(maxBytes) : new BodyMeasure(maxBytes, this.expansion);

@@ -29,8 +29,7 @@ export class GrowingMemory {
   /** The bytes become this memory's own. @throws RangeError beyond the capacity */
   add(chunk: Buffer): void {
     const size = this.size + chunk.length;
-    if (size > this.capacity)
-      throw new RangeError(`${size} bytes are more than the ${this.capacity} that were allowed.`);
+    if (size > this.capacity) throw new RangeError(`${size} bytes exceed the reserved ${this.capacity}.`);
     if (this.size === 0 && (!this.isKnown || size === this.capacity)) this.memory = chunk;
     else {
       if (size > this.memory.length) this.grow(size);

@@ -22,7 +22,7 @@ export class HeldBody implements CallBody {
   }
 
   get bytes(): Buffer {
-    if (this.kept === undefined) throw new TypeError('The body of a call was asked for after it had been dropped.');
+    if (this.kept === undefined) throw new TypeError('The body of a call was read after it was released.');
     return this.kept;
   }
 

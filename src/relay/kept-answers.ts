@@ -49,7 +49,7 @@ export class KeptAnswers {
 
   /**
    * What the channel says of an answer that it keeps, as JSON text.
-   * @throws AppError unavailable when there is no such channel any more; as the channel's dialect classifies its refusals
+   * @throws AppError unavailable when no such channel any more; as the channel's dialect classifies its refusals
    */
   async ask({ channelId, credentialId }: StoredAnswer, question: Question): Promise<string> {
     const channel = this.channels.all().find(({ id }) => id === channelId);
@@ -76,14 +76,14 @@ class AnswerNotFound extends AppError {
   constructor(id: string) {
     super(
       'not_found',
-      `No answer "${maskKeys(id)}" is kept for this key: it expired, was deleted, or was made with another key.`,
+      `No stored response "${maskKeys(id)}" for this key. It expired, was deleted, or was created with another key.`,
     );
   }
 }
 
 class KeeperIsOut extends AppError {
   constructor() {
-    super('unavailable', 'The upstream that keeps this answer cannot be asked now. Try again later.', {
+    super('unavailable', 'The upstream that stores this response is unavailable. Retry later.', {
       retryAfterSeconds: 60,
     });
   }

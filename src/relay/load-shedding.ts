@@ -23,9 +23,7 @@ export class LoadShedding implements OnModuleDestroy {
   private running = 0;
 
   constructor(metrics: Metrics, { maxCallsInFlight, maxEventLoopDelayMs }: Config) {
-    this.shed = metrics.counter('calls_shed_total', 'Calls that were refused because the process has too much to do.', [
-      'reason',
-    ]);
+    this.shed = metrics.counter('calls_shed_total', 'Requests rejected by load shedding.', ['reason']);
     this.maxCalls = maxCallsInFlight;
     this.load = new EventLoopLoad(maxEventLoopDelayMs);
     this.looking = setInterval(() => this.look(), LOOK_MS).unref();

@@ -53,7 +53,9 @@ export class ModelAccess {
     const model = models.get(name);
     if (model === undefined || !model.enabled) throw unknownModel(name);
     if (caller.models !== undefined && !caller.models.has(name))
-      throw new AppError('permission_denied', `This key may not use the model "${name}".`, { param: 'model' });
+      throw new AppError('permission_denied', `This key is not allowed to use the model "${name}".`, {
+        param: 'model',
+      });
     if (group === undefined || !model.groups.includes(group.name))
       throw unknownModel(name, ` in the group "${caller.groupName}" of this key`);
     return { group, model };
@@ -74,7 +76,7 @@ export class ModelAccess {
     if (channel === undefined) throw NoChannel.for(model);
     throw new AppError(
       'invalid_request',
-      `The model "${model}" cannot be called through this endpoint: its channels take calls in ${channel.protocol} only.`,
+      `The model "${model}" is not available at this endpoint: its channels accept only ${channel.protocol}.`,
       { param: 'model' },
     );
   }
@@ -99,7 +101,7 @@ export class ModelAccess {
 const unknownModel = (name: string, where = ''): AppError =>
   new AppError(
     'model_not_found',
-    `The model "${maskKeys(name)}" does not exist${where}. GET /v1/models lists those this key may use.`,
+    `The model "${maskKeys(name)}" does not exist${where}. GET /v1/models lists the models of this key.`,
     {
       param: 'model',
     },

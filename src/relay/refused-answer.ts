@@ -52,7 +52,7 @@ export class RefusedAnswer implements AnswerSink {
     if (this.status < 200 || this.status >= 300) return this.adapter.classifyError(this.status, this.headers, body);
     // A success that says it is an error is one; a success of the wrong form is the upstream's fault.
     if (isJsonObject(body) && isJsonObject(body['error'])) return classifyInnerError(body);
-    return new AppError('upstream_error', 'The upstream answered in another form than was asked for.', {
+    return new AppError('upstream_error', 'The upstream response does not have the requested format.', {
       failover: true,
     });
   }

@@ -29,7 +29,7 @@ export class RelayMetrics {
   ) {
     this.added = metrics.histogram(
       'added_latency_seconds',
-      'What the relay itself took until the first byte of an answer, without admission and upstream.',
+      'Time in the relay until the first byte of a response, excluding admission and upstream.',
       ADDED,
     );
     this.unknownMembers = metrics.counter(
@@ -39,11 +39,11 @@ export class RelayMetrics {
     );
     const gauge = (name: string, help: string, value: () => number): void =>
       void metrics.gauge(name, help, [], (measured) => measured.set(value()));
-    gauge('calls_in_flight', 'Calls that are being read or answered.', () => state.runningCalls);
-    gauge('requests_in_flight', 'Requests of any kind that are being answered.', () => state.running);
-    gauge('body_memory_bytes', 'What the bodies of requests take.', () => bodies.takenBytes);
-    gauge('body_memory_limit_bytes', 'What they may take (BODY_MEMORY_BYTES).', () => bodyMemoryBytes);
-    gauge('shared_answers_bytes', 'What is kept of answers that clients may share.', () => answers.takenBytes);
+    gauge('calls_in_flight', 'Calls in progress.', () => state.runningCalls);
+    gauge('requests_in_flight', 'Requests in progress, of any kind.', () => state.running);
+    gauge('body_memory_bytes', 'Request buffer memory in use.', () => bodies.takenBytes);
+    gauge('body_memory_limit_bytes', 'Request buffer memory limit (BODY_MEMORY_BYTES).', () => bodyMemoryBytes);
+    gauge('shared_answers_bytes', 'Memory used by responses shared through Idempotency-Key.', () => answers.takenBytes);
   }
 
   /** Counts members of a request that no table names. */

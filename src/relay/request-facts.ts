@@ -24,7 +24,7 @@ const arrivals = new WeakMap<FastifyRequest, Arrival>();
 /** For the server's first hook. */
 export function noteArrival(request: FastifyRequest, trace?: CallTrace): void {
   const createdAt = idTime(request.id);
-  if (createdAt === undefined) throw new TypeError(`A request was given "${request.id}" as its id.`);
+  if (createdAt === undefined) throw new TypeError(`Invalid request id "${request.id}".`);
   arrivals.set(request, { createdAt, startedMs: monotonicMs(), ip: addressOf(request), trace });
 }
 
@@ -40,7 +40,7 @@ export function currentRequestId(): string | undefined {
 
 export function arrivalOf(request: FastifyRequest): Arrival {
   const arrival = arrivals.get(request);
-  if (arrival === undefined) throw new TypeError('A request passed by the server without its first hook.');
+  if (arrival === undefined) throw new TypeError('A request bypassed the first hook.');
   return arrival;
 }
 
@@ -58,6 +58,6 @@ export function requestLineOf(request: FastifyRequest): RequestLine {
 /** Who the key guard let in. Only behind that guard. */
 export function callerOf(request: FastifyRequest): Caller {
   const { user } = request as FastifyRequest & { user?: Caller };
-  if (user === undefined) throw new TypeError('A route without the key guard asked for its caller.');
+  if (user === undefined) throw new TypeError('A route without the key guard read the caller.');
   return user;
 }

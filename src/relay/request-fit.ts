@@ -31,7 +31,7 @@ const hasHostedTools = ({ flags: { hostedWebSearch } }: Channel): boolean =>
 /** The channel takes only what its vendor documents. */
 class UnknownMember extends AppError {
   constructor(path: string) {
-    super('invalid_request', `${path}: this member is not supported by the upstream of this model. Leave it out.`, {
+    super('invalid_request', `${path}: not supported by the upstream of this model. Remove it.`, {
       param: path,
       fault: 'unsupported_parameter',
     });

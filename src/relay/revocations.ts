@@ -54,7 +54,7 @@ export class Revocations implements OnModuleInit, OnModuleDestroy {
       (error: unknown) => {
         this.isBehind = true;
         if (!this.isFailing)
-          this.logger.warn(`Keys of running calls could not be checked; retrying: ${reasonOf(error)}`);
+          this.logger.warn(`Failed to check the keys of running calls; retrying: ${reasonOf(error)}`);
         this.isFailing = true;
       },
     );

@@ -4,7 +4,7 @@ export class KeyOfAnotherRequest extends AppError {
   constructor(callId: string) {
     super(
       'invalid_request',
-      `The Idempotency-Key is that of another request, ${callId}, which is still running: give each request a key of its own.`,
+      `This Idempotency-Key belongs to a different request, ${callId}, which is still running. Use a unique key for each request.`,
     );
   }
 }
@@ -13,7 +13,7 @@ export class AnswerNotWhole extends AppError {
   constructor(callId: string, reason: string) {
     super(
       'conflict',
-      `A request with this Idempotency-Key, ${callId}, is still running, and its answer can be shared no longer: ${reason}. Wait for that request, or use another key.`,
+      `A request with this Idempotency-Key, ${callId}, is still running, and its response can no longer be shared: ${reason}. Wait for that request or use another key.`,
     );
   }
 }
@@ -22,7 +22,7 @@ export class TooFarBehind extends AppError {
   constructor(callId: string, bytes: number) {
     super(
       'timeout',
-      `This client is more than ${bytes} bytes behind the other clients of the same answer, that of ${callId}, and was left behind.`,
+      `This client fell more than ${bytes} bytes behind other readers of the shared response of ${callId} and was disconnected.`,
     );
   }
 }

@@ -113,8 +113,8 @@ export class SharedAnswer {
     this.keptBytes += length;
     this.memory.take(length);
     for (const client of this.clients) this.serve(client);
-    if (this.bytes > MAX_SHARED_BYTES) this.partial ??= `more than ${MAX_SHARED_BYTES} bytes of it have passed`;
-    if (this.memory.isShort) this.partial ??= 'the answers that are shared take all the memory that there is for them';
+    if (this.bytes > MAX_SHARED_BYTES) this.partial ??= `it exceeds ${MAX_SHARED_BYTES} bytes`;
+    if (this.memory.isShort) this.partial ??= 'memory for shared responses is exhausted';
     if (this.partial !== undefined) this.forget();
   }
 

@@ -60,7 +60,7 @@ export class StateAccess {
       const recording = this.states.record(accountId, maker, created).then(() => true);
       if ((await within(recording, PATIENCE_MS)) === undefined) throw new Error('the database is too slow');
     } catch (error) {
-      this.logger.warn(`State created by ${maker.channelId} could not be recorded: ${reasonOf(error)}`);
+      this.logger.warn(`Failed to record state created by ${maker.channelId}: ${reasonOf(error)}`);
     }
   }
 }

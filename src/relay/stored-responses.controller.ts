@@ -54,10 +54,7 @@ export class StoredResponsesController {
   @Post('cancel')
   async cancel(@Req() request: FastifyRequest, @Param('id') id: string): Promise<never> {
     await this.kept.find(request, id);
-    throw new AppError(
-      'invalid_request',
-      'This response is complete: only background responses can be cancelled, and none are made here.',
-    );
+    throw new AppError('invalid_request', 'Only background responses can be cancelled; this response is complete.');
   }
 }
 
@@ -66,7 +63,7 @@ const pathOf = (id: string): string => `/responses/${encodeURIComponent(id)}`;
 const queryOf = (request: FastifyRequest): string => requestLineOf(request).query;
 
 const noStream = (): AppError =>
-  new AppError('invalid_request', 'A response that is kept is not streamed again; leave stream out.', {
+  new AppError('invalid_request', 'Stored responses cannot be streamed. Remove stream.', {
     param: 'stream',
     fault: 'unsupported_parameter',
   });

@@ -52,7 +52,7 @@ export class StrayController {
     if (!takesPosts(request)) throw this.notFound(request);
     void reply.header('allow', 'POST, OPTIONS');
     if (wantsWebSocket(request))
-      throw new AppError('upgrade_required', `There are no WebSockets at ${maskKeys(path)}: post the call over HTTP.`);
+      throw new AppError('upgrade_required', `WebSockets are not supported at ${maskKeys(path)}. Use HTTP POST.`);
     throw new AppError('method_not_allowed', `${maskKeys(path)} takes POST, not ${method}.`);
   }
 
@@ -61,7 +61,7 @@ export class StrayController {
     const base = this.config.publicUrl ?? `http://${request.host}`;
     return new AppError(
       'not_found',
-      `There is nothing at ${method} ${maskKeys(path)}. The base address is ${base}/v1 for OpenAI clients and ${base} for Anthropic clients; calls go to ${this.adapters.callPaths.join(', ')}.`,
+      `Unknown endpoint ${method} ${maskKeys(path)}. The base address is ${base}/v1 for OpenAI clients and ${base} for Anthropic clients; call endpoints are ${this.adapters.callPaths.join(', ')}.`,
     );
   }
 }

@@ -206,7 +206,7 @@ function mapped(value: unknown, map: (one: unknown) => unknown, nameOf: (name: s
 const tooMuchBeside = (maxValues: number): AppError =>
   new AppError(
     'invalid_request',
-    `tools: this model is served in another API format, for which the tools and settings of a request must have at most ${maxValues} JSON values and ${MAX_BESIDE_LENGTH} characters.`,
+    `tools: this model is translated; the tools and settings of a request are limited to ${maxValues} JSON values and ${MAX_BESIDE_LENGTH} characters.`,
     { param: 'tools', fault: 'invalid_value' },
   );
 

@@ -180,11 +180,8 @@ export class TranslationQueue implements OnModuleDestroy {
     this.worker = undefined;
     void worker?.terminate();
     if (this.current === undefined) return;
-    this.logger.warn(`The thread that translates large requests has ended: ${why}.`);
-    this.end(
-      this.current,
-      new AppError('internal', 'The request could not be translated for the upstream of its model.'),
-    );
+    this.logger.warn(`The translation thread exited: ${why}.`);
+    this.end(this.current, new AppError('internal', 'Failed to translate the request for the upstream of its model.'));
   }
 
   private leave(waiting: QueueEntry): void {

@@ -123,7 +123,7 @@ function requireModest(stops: readonly string[]): void {
   if (stops.length > MAX_STOPS || stops.some(({ length }) => length > MAX_STOP_LENGTH))
     throw notTranslatable(
       'stop',
-      `has texts that this upstream is not told: only ${MAX_STOPS} of at most ${MAX_STOP_LENGTH} characters are looked for`,
+      `only ${MAX_STOPS} sequences of up to ${MAX_STOP_LENGTH} characters are supported for this upstream`,
     );
 }
 

@@ -71,7 +71,7 @@ export class UpstreamQuestions {
   /** The upstream's own names of its models, in order. @throws AppError saying why it did not tell */
   async models(channel: Channel): Promise<readonly string[]> {
     const { modelListing } = this.adapters.upstream(channel.protocol);
-    if (modelListing === undefined) throw new AppError('upstream_error', 'its protocol has no list of models');
+    if (modelListing === undefined) throw new AppError('upstream_error', 'its protocol has no model list');
     try {
       const answer = await this.ask(channel, modelListing.request);
       return [...new Set(modelListing.read(jsonOf(answer)))].toSorted();

@@ -46,11 +46,11 @@ export function watchAttempt({
         out.error(thrown);
       };
       const late = (message: string) => (): void => fail(new AppError('timeout', message, { failover: true }));
-      const total = new Patience(answer.flow, totalMs, late('The upstream took too long over its answer.'));
+      const total = new Patience(answer.flow, totalMs, late('The upstream response timed out.'));
       const first =
         firstMs === undefined
           ? undefined
-          : new Patience(answer.flow, firstMs, late('The upstream did not begin to answer in time.'));
+          : new Patience(answer.flow, firstMs, late('The upstream did not start to respond in time.'));
       const subscription = frames.subscribe({
         next: (frame) => {
           first?.end();

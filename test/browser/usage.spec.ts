@@ -172,7 +172,7 @@ async function threeAttempts(sql: DataSource, callId: string): Promise<void> {
        reason, credential, begun_ms, connect_ms, headers_ms, first_byte_ms, first_token_ms, duration_ms)
      SELECT c.id, a.*
      FROM calls c, LATERAL (VALUES
-       (1, c.created_at, 'a-channel', 'messages', 'their-model', NULL, 'timeout', 'The upstream could not be reached in time.',
+       (1, c.created_at, 'a-channel', 'messages', 'their-model', NULL, 'timeout', 'Connecting to the upstream timed out.',
          1, 4, NULL, NULL, NULL, NULL, 300),
        (2, c.created_at, 'b-channel', 'messages', $2, 400, 'invalid_request', $3, 2, 310, 20, 90, 92, NULL, 93),
        (3, c.created_at, 'c-channel', 'messages', 'their-model', 200, 'succeeded', '', 1, 410, 0, 100, 130, 250, 480)

@@ -62,14 +62,14 @@ describe('switchboard catalog', () => {
 
   it('apply refuses a file in one line for each fault', async () => {
     const file = inFolder('catalog.yaml', 'models: [{ name: m }]\nchannel: []\n');
-    await expect(run('apply', file)).rejects.toThrow(`${file} has 4errors; nothing was applied.`);
+    await expect(run('apply', file)).rejects.toThrow(`${file} has 4 errors; nothing was applied.`);
     expect(stderr.split('\n').toSorted()).toEqual(
       [
         '',
         `${file}:1: models[0].context_window is missing`,
         `${file}:1: models[0].max_output_tokens is missing`,
         `${file}:1: models[0].prices is missing`,
-        `${file}:2: channel is not a field of the catalog file`,
+        `${file}:2: channel is not a catalog field`,
       ].toSorted(),
     );
     expect(stdout).toBe('');
@@ -77,7 +77,7 @@ describe('switchboard catalog', () => {
 
   it('apply refuses a file with a single fault in one line, and a file that is not there', async () => {
     const file = inFolder('catalog.yaml', MODELS + channels('***'));
-    await expect(run('apply', file)).rejects.toThrow('The channel c has no stored secret that "***" could keep.');
+    await expect(run('apply', file)).rejects.toThrow('The channel c has no stored secret for "***".');
     await expect(run('apply', inFolder('none.yaml'))).rejects.toThrow('none.yaml cannot be read');
     expect(stderr).toBe('');
   });

@@ -121,9 +121,7 @@ describe('the catalog', () => {
     expect(text).not.toContain(UPSTREAM_SECRET);
     await reopen();
     const elsewhere = await boot();
-    await expect(apply(elsewhere, text)).rejects.toThrow(
-      'The channel main has no stored secret that "***" could keep.',
-    );
+    await expect(apply(elsewhere, text)).rejects.toThrow('The channel main has no stored secret for "***".');
     expect(await apply(elsewhere, withSecrets())).toContain('channel main: added');
     expect(await exported(elsewhere)).toBe(text);
   });

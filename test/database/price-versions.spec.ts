@@ -197,7 +197,7 @@ describe('versions of prices', () => {
   it('must be in the order in which they begin, each later than the model', async () => {
     const free = (time: string): string => `{ valid_from: ${time}, prices: free }`;
     await expect(apply(entry('1', `upcoming: [${free('2031-01-01')}, ${free('2030-01-01')}]`))).rejects.toThrow(
-      'models[0].upcoming must be ordered by valid_from, each later than the one before',
+      'models[0].upcoming must be sorted by valid_from, ascending',
     );
     await expect(apply(entry('1', `valid_from: 2031-01-01, upcoming: [${free('2030-01-01')}]`))).rejects.toThrow(
       'models[0].upcoming[0].valid_from must be later than valid_from of the model',

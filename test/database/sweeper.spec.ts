@@ -47,7 +47,7 @@ describe('the sweeper', () => {
         effort: 'low',
         status: 'interrupted',
         error_reason: 'internal',
-        error_message: 'The process that answered this call ended before the call did.',
+        error_message: 'The process that served this call exited before the call ended.',
         prompt_tokens: null,
         completion_tokens: null,
         cost: '0',

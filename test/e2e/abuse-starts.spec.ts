@@ -185,7 +185,7 @@ describe('a start that cannot be', () => {
     if (!switched) chmodSync(dataDir, 0o555);
     await expectRefusal(
       launch(dataDir, {}, switched ? { user: { uid, gid } } : {}),
-      /^error: DATA_DIR \(\S+\)must be a directory writable by this user: /,
+      /^error: DATA_DIR \(\S+\) must be a directory writable by this user: /,
     );
     chmodSync(dataDir, 0o755);
   });
@@ -193,7 +193,7 @@ describe('a start that cannot be', () => {
   it('says in one line that DATA_DIR is no folder', async () => {
     const file = join(dataDir, 'file');
     writeFileSync(file, '');
-    await expectRefusal(launch(file), /^error: DATA_DIR \(\S+\)must be a directory writable by this user: /);
+    await expectRefusal(launch(file), /^error: DATA_DIR \(\S+\) must be a directory writable by this user: /);
   });
 
   it(

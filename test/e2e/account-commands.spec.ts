@@ -92,7 +92,7 @@ describe('the commands that bring people in', () => {
       'line 3: there is an account ann@example.com already.',
       'line 4: "x" is not an e-mail address.',
       'line 5: "-20" is not an amount: write dollars as a plain decimal, such as 5 or 0.50.',
-      `error: ${people} has 4errors; nothing was imported.`,
+      `error: ${people} has 4 errors; nothing was imported.`,
       '',
     ]);
     await expect(accounts()).resolves.toHaveLength(1);

@@ -94,7 +94,7 @@ describe('channel pages', () => {
     expect(refused.text).toContain('Enter it again.');
     expect(channelFields(refused)).toMatchObject({ name: MAIN, baseUrl: 'ftp://upstream.example', tier: 'first' });
     const address = await world.add({ ...channelFields(refused), tier: '1', secret: TYPED });
-    expect(address.text).toContain('The base URL must be an address that begins with http:// or https://.');
+    expect(address.text).toContain('The base URL must start with http:// or https://.');
     const there = { ...channelFields(refused), tier: '1', secret: TYPED, baseUrl: world.relay.upstream.url };
     const model = await world.add(there);
     expect(model.text).toContain('The model “no-such-model” does not exist. Add it under Models &amp; prices first');

@@ -49,7 +49,7 @@ describe('backup and restore refuse', () => {
     const { code, stderr } = await world.command({ DATABASE_URL: source.url }, 'backup', file);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `error: ${file}already exists. Choose a new file name; backups never overwrite files.\n`,
+      stderr: `error: ${file} already exists. Choose a new file name; backups never overwrite files.\n`,
     });
     expect(readFileSync(file).equals(before)).toBe(true);
   });

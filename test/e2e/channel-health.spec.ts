@@ -306,7 +306,7 @@ it('a stored channel of a dialect that nobody speaks is out, and says so', async
   await relay.get(DataSource).query(`UPDATE channels SET protocol = 'ancient' WHERE name = 'strange'`);
   await relay.get(CatalogService).reload();
   await expectError(DIALECT, await post('strange'), OVERLOADED);
-  expect(channelOf('strange').unavailableReason).toBe('its protocol "ancient" is not one that this program speaks');
+  expect(channelOf('strange').unavailableReason).toBe('its protocol "ancient" is not supported');
 });
 
 it('what is left alone is seen in the figures', async () => {

@@ -26,8 +26,7 @@ import { readEvents, withoutKeepAlives } from '../support/stream-text.js';
 /** Has the program suffer what its defects, or its terminal, would do to it. */
 const FAULTY = { NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, '../support/faults.mjs')).href}` };
 const STREAMS = 100;
-const NOT_TAKEN =
-  'The service is shutting down and takes no new calls; nothing was sent upstream. Try again in a moment.';
+const NOT_TAKEN = 'The server is shutting down. Nothing was sent upstream; retry shortly.';
 
 // Each test starts a process and sees it end, by gates and not by the clock: a busy machine takes its time.
 jest.setTimeout(3 * PATIENCE_MS);

@@ -167,7 +167,7 @@ describe('responses that are kept', () => {
       expect(await rows()).toHaveLength(1);
     });
 
-    it('cannot be asked for when there is no such channel any more', async () => {
+    it('cannot be asked for when no such channel any more', async () => {
       await answered();
       await relay.get(DataSource).query(`UPDATE stored_answers SET channel_id = 'chn_gone'`);
       expect((await ask('GET', `/${ID}`)).status).toBe(503);

@@ -25,7 +25,7 @@ import { readEvents, readText, withoutKeepAlives } from './stream-text.js';
 
 /** Longer than any test: who waits for its end fails. */
 export const LONG_MS = '600000';
-export const CUT_OFF = 'The service is shutting down and this call did not end in time. Try again in a moment.';
+export const CUT_OFF = 'The server is shutting down and this call did not end in time. Retry shortly.';
 
 /** An answer in two halves: up to its first piece of text, and what comes behind. */
 export function halves(dialect: string, text = ['Hello ', 'there']): [ScriptedEvent[], ScriptedEvent[]] {

@@ -30,7 +30,7 @@ async function importAccounts(file: string, { invite, json }: ImportOptions, wit
   });
   if (json) printJson({ accounts: made, invited: invite ? made.length - failed.length : 0, failed });
   else for (const { id, email } of made) printLine(`${id}  ${email}`);
-  for (const { email, reason } of failed) process.stderr.write(`${email}could not be invited: ${reason}\n`);
+  for (const { email, reason } of failed) process.stderr.write(`${email} could not be invited: ${reason}\n`);
   if (failed.length > 0)
     throw new AppError('upstream_error', `All accounts were created, but ${failed.length} could not be invited.`);
 }
@@ -47,5 +47,5 @@ async function readText(file: string): Promise<string> {
 function reportFaults(error: unknown, file: string): unknown {
   if (!(error instanceof ImportRefused) || error.faults.length === 1) return error;
   for (const fault of error.faults) process.stderr.write(`${fault}\n`);
-  return new AppError('invalid_request', `${file} has ${error.faults.length}errors; nothing was imported.`);
+  return new AppError('invalid_request', `${file} has ${error.faults.length} errors; nothing was imported.`);
 }

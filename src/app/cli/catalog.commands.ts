@@ -84,7 +84,7 @@ async function readText(file: string): Promise<string> {
 function reportFaults(error: unknown, file: string): unknown {
   if (!(error instanceof InvalidCatalog) || error.faults.length === 1) return error;
   for (const fault of error.faults) process.stderr.write(`${fault}\n`);
-  return new AppError('invalid_request', `${file} has ${error.faults.length}errors; nothing was applied.`);
+  return new AppError('invalid_request', `${file} has ${error.faults.length} errors; nothing was applied.`);
 }
 
 /** The file never exists with other rights than its owner's, nor half written, whatever was there before. */

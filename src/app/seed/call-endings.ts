@@ -63,7 +63,11 @@ const ENDINGS: readonly SeedEnding[] = [
     new AppError('rate_limit_exceeded', "The upstream's rate limit is reached. Please try again in 8s."),
   ),
   failed(0.5, null, new AppError('timeout', 'The upstream did not answer in time.')),
-  failed(0.3, 401, new AppError('upstream_auth', "The upstream refused the relay's credential. Tell the operator.")),
+  failed(
+    0.3,
+    401,
+    new AppError('upstream_auth', "The upstream rejected the relay's credential. Contact an administrator."),
+  ),
   ending(1, { status: 'failed', error: TRUNCATED }, { begun: true, streamOnly: true }),
   cancelled(3, { begun: true, reported: true, streamOnly: true }),
   cancelled(1.5, { begun: true, streamOnly: true }),

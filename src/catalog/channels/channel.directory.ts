@@ -148,7 +148,7 @@ export class ChannelDirectory implements OnModuleInit, CatalogFollower {
   private understood(channel: Channel): Channel {
     const { protocol, unavailableReason } = channel;
     if (unavailableReason !== undefined || this.spoken?.has(protocol) !== false) return channel;
-    return { ...channel, unavailableReason: `its protocol "${protocol}" is not one that this program speaks` };
+    return { ...channel, unavailableReason: `its protocol "${protocol}" is not supported` };
   }
 
   private complain(): void {

@@ -84,7 +84,7 @@ export class ChannelEditor {
   /** Switched off or not. @throws AppError not_found */
   async find(id: string, manager: EntityManager): Promise<StoredChannel> {
     const channel = await this.repository.find(id, manager);
-    if (channel === undefined) throw new AppError('not_found', 'There is no such channel. It may have been deleted.');
+    if (channel === undefined) throw new AppError('not_found', 'Channel not found. It may have been deleted.');
     return channel;
   }
 
@@ -146,6 +146,6 @@ function changesOf(
 /** Two channels cannot have one name: the catalog file could not tell them apart. */
 class ChannelNameTaken extends AppError {
   constructor(name: string) {
-    super('invalid_request', `Enter another name: there is a channel “${name}” already.`, { param: 'name' });
+    super('invalid_request', `Enter another name: a channel “${name}” already exists.`, { param: 'name' });
   }
 }

@@ -15,7 +15,7 @@ describe('what became of credentials', () => {
     ['one takes the place of another', [ONE, TWO], [ONE, THREE], ['credential 2 replaced']],
     ['a variable takes the place of a secret', [ONE], [ENV], ['credential 1 replaced']],
     ['all are gone', [ONE, TWO], [], ['credential 1 removed', 'credential 2 removed']],
-    ['they change places', [ONE, TWO], [TWO, ONE], ['credentials in another order']],
+    ['they change places', [ONE, TWO], [TWO, ONE], ['credentials reordered']],
   ])('%s', (_, before, after, lines) => {
     expect(credentialChanges(before, after)).toEqual(lines);
   });

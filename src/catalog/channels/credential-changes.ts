@@ -26,5 +26,5 @@ export function credentialChanges(
   });
   const moved = before.length === after.length && !before.every((credential, index) => same(credential, after[index]));
   const lines = [...gone, ...added];
-  return lines.length === 0 && moved ? ['credentials in another order'] : lines;
+  return lines.length === 0 && moved ? ['credentials reordered'] : lines;
 }

@@ -48,6 +48,6 @@ export class CredentialReader {
 
 class MissingVariable extends AppError {
   constructor(name: string) {
-    super('unavailable', `the variable ${name} is not set in the environment of the program that would send it`);
+    super('unavailable', `the environment variable ${name} is not set`);
   }
 }

@@ -58,8 +58,8 @@ export class SecretNotKept extends AppError {
   constructor(channel: string, kept: number, stored: number) {
     const fault =
       stored === 0
-        ? 'has no stored secret that "***" could keep'
-        : `has ${stored} stored secrets, and "***" is written ${kept} times: write it once for each, or the secrets`;
+        ? 'has no stored secret for "***"'
+        : `has ${stored} stored secrets, but "***" appears ${kept} times. Enter it once per secret, or enter the secrets`;
     super('invalid_request', `The channel ${channel} ${fault}.`);
   }
 }

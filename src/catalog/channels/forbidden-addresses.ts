@@ -36,9 +36,9 @@ export class ForbiddenAddress extends AppError {
   constructor(host: string) {
     super(
       'upstream_error',
-      'The upstream has an address that is not called. Tell the operator.',
+      'The address of the upstream is not allowed. Contact an administrator.',
       { failover: true },
-      { cause: new Error(`${host} is, or leads to, an address of the link itself, of nowhere or of everybody.`) },
+      { cause: new Error(`${host} is or resolves to a link-local, unspecified or multicast address.`) },
     );
   }
 }

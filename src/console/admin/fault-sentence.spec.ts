@@ -11,7 +11,7 @@ describe('faultSentence', () => {
       'names the group "saver", which is neither in this file nor stored',
       /^The group “saver” does not exist. Add it under Groups first/,
     ],
-    ['is missing: give at least one, or say `auth: none`', 'Enter a credential, or choose “No credential”.'],
+    ['is missing: add at least one, or set `auth: none`', 'Enter a credential, or choose “No credential”.'],
   ])('turns “%s” into a field error', (message, sentence) => {
     expect(faultSentence('Input', message)).toEqual(
       typeof sentence === 'string' ? sentence : expect.stringMatching(sentence),

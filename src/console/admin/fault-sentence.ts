@@ -1,6 +1,6 @@
 /** Catalog file messages that refer to file syntax, reworded for forms. */
 const OWN_WORDS: Readonly<Record<string, string>> = {
-  'is missing: give at least one, or say `auth: none`': 'Enter a credential, or choose “No credential”.',
+  'is missing: add at least one, or set `auth: none`': 'Enter a credential, or choose “No credential”.',
   'must be empty with `auth: none`':
     '“No credential” allows no credentials. Remove them, or choose another authentication.',
 };

@@ -56,4 +56,4 @@ export class NewFile {
 }
 
 const standsThere = (path: string): BackupFailed =>
-  new BackupFailed(`${path}already exists. Choose a new file name; backups never overwrite files.`);
+  new BackupFailed(`${path} already exists. Choose a new file name; backups never overwrite files.`);

@@ -64,7 +64,7 @@ function isHeader(pair: string): boolean {
 
 /** Node itself reads the file, and only warns when it cannot. */
 export const IsReadableFile = (name: string): PropertyDecorator =>
-  One('isReadableFile', isReadable, { message: `${name}must be a readable file` });
+  One('isReadableFile', isReadable, { message: `${name} must be a readable file` });
 
 function isReadable(path: string): boolean {
   try {

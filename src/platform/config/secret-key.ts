@@ -24,7 +24,7 @@ function readOrCreate(file: string, dataDir: string): string {
   const key = contentOf(file, dataDir);
   if (key.length < MIN_LENGTH)
     throw new InvalidEnvironment(
-      `${file}contains no key of at least ${MIN_LENGTH} characters. Restore the previous key, or delete the file if nothing was stored yet.`,
+      `${file} contains no key of at least ${MIN_LENGTH} characters. Restore the previous key, or delete the file if nothing was stored yet.`,
     );
   return key;
 }
@@ -36,7 +36,7 @@ function contentOf(file: string, dataDir: string): string {
     if (!existsSync(file)) create(file);
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw new InvalidEnvironment(`DATA_DIR (${dataDir})must be a directory writable by this user: ${reasonOf(error)}.`);
+    throw new InvalidEnvironment(`DATA_DIR (${dataDir}) must be a directory writable by this user: ${reasonOf(error)}.`);
   }
 }
 

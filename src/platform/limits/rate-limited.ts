@@ -40,9 +40,9 @@ function ruleOf({ subject, limit, allowed, used, needed }: Exceeded): string {
     case 'requests':
       return `${who} may make ${times(allowed, 'request')} a minute.`;
     case 'tokens':
-      return `${who}is limited to ${times(allowed, 'token')} per minute; ${used} are used and this call needs about ${needed}.`;
+      return `${who} is limited to ${times(allowed, 'token')} per minute; ${used} are used and this call needs about ${needed}.`;
     case 'concurrency':
-      return `${who}is limited to ${times(allowed, 'concurrent call')}.`;
+      return `${who} is limited to ${times(allowed, 'concurrent call')}.`;
     default:
       return limit satisfies never;
   }

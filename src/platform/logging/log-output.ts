@@ -81,7 +81,7 @@ export class LogOutput {
   }
 
   private take(): Buffer {
-    const told = this.dropped > 0 ? `{"level":"warn","msg":"${this.dropped}log lines were dropped."}\n` : '';
+    const told = this.dropped > 0 ? `{"level":"warn","msg":"${this.dropped} log lines were dropped."}\n` : '';
     const lines = this.lines + told;
     const end = this.endOfWrite(lines);
     this.lines = lines.slice(end);

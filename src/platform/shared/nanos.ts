@@ -17,7 +17,7 @@ export function parseUsd(text: string): Nanos {
   const match = DECIMAL.exec(text.trim());
   if (!match)
     throw new RangeError(
-      `"${text}"is not a valid amount. Use a plain decimal in dollars with at most 9 decimal places.`,
+      `"${text}" is not a valid amount. Use a plain decimal in dollars with at most 9 decimal places.`,
     );
   const [, sign, whole = '0', fraction = ''] = match;
   const amount = BigInt(whole) * PER_DOLLAR + BigInt(fraction.padEnd(9, '0'));

@@ -79,7 +79,7 @@ class TemplateCheck extends Handlebars.Visitor {
     const name = 'original' in path ? path.original : '';
     const bare = params.length === 0 && (hash?.pairs.length ?? 0) === 0;
     if (bare && this.helpers[name] === true && !BARE.includes(name))
-      throw new Error(`{{${name}}}calls a helper; use {{this.${name}}} for a value`);
+      throw new Error(`{{${name}}} calls a helper; use {{this.${name}}} for a value`);
     super.MustacheStatement(mustache);
   }
 

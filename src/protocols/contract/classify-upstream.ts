@@ -127,7 +127,9 @@ function outOfMoney(upstreamStatus: number): AppError {
 }
 
 const badCredential = (upstreamStatus: number): AppError =>
-  failed('upstream_auth', "The upstream refused the relay's credential. Tell the operator.", { upstreamStatus });
+  failed('upstream_auth', "The upstream rejected the relay's credential. Contact an administrator.", {
+    upstreamStatus,
+  });
 
 function misconfigured(upstreamStatus: number, what: Pick<ErrorDetails, 'unknownModel'> = {}): AppError {
   const message = 'The upstream does not know the model or the address that it is configured for. Tell the operator.';

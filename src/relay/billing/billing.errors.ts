@@ -22,7 +22,7 @@ export class AccountOwes extends AppError {
   constructor({ free }: FundsLeft) {
     super(
       'insufficient_quota',
-      `insufficient quota: your account owes $${formatUsd(-free)} because a payment was taken back. Top up the wallet: what is owed is paid first.`,
+      `insufficient quota: your account owes $${formatUsd(-free)} because a payment was reversed. Top up the wallet; the debt is paid first.`,
       { shouldRetry: false },
     );
   }
@@ -42,17 +42,17 @@ function leftText(source: Shortage, { free, onHold, holds }: FundsLeft): string 
 }
 
 function adviceText(source: Shortage, passing: boolean): string {
-  if (passing) return 'Try again when running calls have ended.';
-  if (source === 'wallet') return 'Top up the wallet or ask for less output.';
+  if (passing) return 'Retry when running calls have ended.';
+  if (source === 'wallet') return 'Top up the wallet or lower the output limit.';
   return source === 'key'
-    ? 'Raise the quota of this key or ask for less output.'
-    : 'Wait for its next period, raise the budget of this key or ask for less output.';
+    ? 'Raise the quota of this key or lower the output limit.'
+    : 'Wait for the next budget period, raise the budget of this key, or lower the output limit.';
 }
 
 /** A stream has said what its money could pay for: the rest of it is not bought. */
 export class OutOfCredit extends AppError {
   constructor(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>, left: FundsLeft) {
-    super('insufficient_quota', `insufficient quota: ${whatRanOut(outcome, left)} The answer ends here.`, {
+    super('insufficient_quota', `insufficient quota: ${whatRanOut(outcome, left)} The response ends here.`, {
       shouldRetry: false,
     });
   }
@@ -61,13 +61,13 @@ export class OutOfCredit extends AppError {
 function whatRanOut(outcome: Exclude<ExtensionOutcome, 'extended' | 'closed'>, left: FundsLeft): string {
   switch (outcome) {
     case 'key_state':
-      return 'this key may not be used any more.';
+      return 'this API key is no longer valid.';
     case 'account_state':
-      return 'this account may not be used any more.';
+      return 'this account is no longer active.';
     case 'owed':
       return `your account owes $${formatUsd(-left.free)}.`;
     default:
-      return `${ownerText(outcome, left, 'this key')} has ${leftText(outcome, left)}, which does not pay for the rest of this answer.`;
+      return `${ownerText(outcome, left, 'this key')} has ${leftText(outcome, left)}, which does not cover the rest of this response.`;
   }
 }
 
@@ -78,7 +78,7 @@ export class RunsElsewhere extends AppError {
     const which = callId === undefined ? '' : `, ${callId},`;
     super(
       'conflict',
-      `A request with this Idempotency-Key${which} is still running in another process, which has its answer. Wait for that request, or use another key.`,
+      `A request with this Idempotency-Key${which} is still running in another process. Wait for that request or use another key.`,
       { shouldRetry: true, retryAfterSeconds: 1 },
     );
   }
@@ -89,7 +89,7 @@ export class AdmissionUnavailable extends AppError {
   constructor(cause: unknown) {
     super(
       'unavailable',
-      'The relay cannot reach its database; nothing was sent upstream. Try again shortly.',
+      'The relay cannot reach its database. Nothing was sent upstream; retry shortly.',
       {
         retryAfterSeconds: 2,
       },
@@ -103,7 +103,7 @@ export class TooManyUnsettled extends AppError {
   constructor() {
     super(
       'unavailable',
-      'The relay cannot record any more calls until its database is back; nothing was sent upstream. Try again shortly.',
+      'The relay cannot record calls until its database is back. Nothing was sent upstream; retry shortly.',
       { retryAfterSeconds: 2 },
     );
   }
@@ -112,7 +112,7 @@ export class TooManyUnsettled extends AppError {
 /** The key or the catalog changed again while the call was being admitted: nothing was held and nothing was sent. */
 export class AdmissionOutdated extends AppError {
   constructor() {
-    super('unavailable', 'Prices or keys are being changed at this moment; nothing was sent upstream. Try again.', {
+    super('unavailable', 'Prices or keys are being changed. Nothing was sent upstream; retry.', {
       retryAfterSeconds: 1,
     });
   }
@@ -123,7 +123,7 @@ export class SettlementUnavailable extends AppError {
   constructor(cause: unknown) {
     super(
       'unavailable',
-      'The answer is complete but could not be recorded, so its end was not sent. It may be charged later: look into the usage log before you repeat it.',
+      'The response is complete but could not be recorded, so its end was not sent. It may be charged later; check the usage logs before you retry.',
       { shouldRetry: false },
       { cause },
     );
@@ -133,13 +133,13 @@ export class SettlementUnavailable extends AppError {
 /** Nobody is told this: it stands in the log of calls whose process died under them. */
 export class ProcessDied extends AppError {
   constructor() {
-    super('internal', 'The process that answered this call ended before the call did.');
+    super('internal', 'The process that served this call exited before the call ended.');
   }
 }
 
 /** Nor this: it stands in the log of calls whose settlement the database refused, until somebody settles them. */
 export class NotSettled extends AppError {
   constructor() {
-    super('internal', 'How this call ended could not be recorded. It is not charged until that is put right.');
+    super('internal', 'The outcome of this call could not be recorded. It is not charged until it is.');
   }
 }

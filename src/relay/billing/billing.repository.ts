@@ -84,7 +84,7 @@ export class BillingRepository {
       if (isNewKey) await client.query(NEW_KEY, [request.key_id, request.account_id]);
       const { rows } = await client.query<AdmissionLine>(ADMIT, admissionValues([request]));
       const [line] = rows;
-      if (line === undefined) throw new Error('Admission has not answered.');
+      if (line === undefined) throw new Error('Admission returned no result.');
       return admissionResult(line);
     } finally {
       // A connection that cannot even take it back is of no more use; its end takes it back as well.

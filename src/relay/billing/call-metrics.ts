@@ -23,18 +23,16 @@ export class CallMetrics {
   private readonly reports;
 
   constructor(metrics: Metrics) {
-    this.calls = metrics.counter(
-      'calls_total',
-      'Calls that have ended, by status and reason as the usage log has them.',
-      ['dialect', 'upstream_dialect', 'status', 'reason'],
-    );
-    this.durations = metrics.histogram('call_seconds', 'From the arrival of a call to its end.', DURATIONS, [
+    this.calls = metrics.counter('calls_total', 'Finished calls, by status and reason as in the usage logs.', [
       'dialect',
-      'stream',
+      'upstream_dialect',
+      'status',
+      'reason',
     ]);
+    this.durations = metrics.histogram('call_seconds', 'Duration of calls.', DURATIONS, ['dialect', 'stream']);
     this.firstTokens = metrics.histogram(
       'first_token_seconds',
-      'From the arrival of a streamed call to the first content that left for its client.',
+      'Time from arrival of a streamed call to the first content sent to the client.',
       FIRST_TOKENS,
       ['dialect'],
     );
@@ -42,20 +40,17 @@ export class CallMetrics {
       'model',
       'type',
     ]);
-    this.attempts = metrics.counter('attempts_total', 'Requests to upstreams, by how they ended.', [
-      'channel',
-      'outcome',
-    ]);
-    this.attemptDurations = metrics.histogram('attempt_seconds', 'How long requests to upstreams took.', DURATIONS, [
+    this.attempts = metrics.counter('attempts_total', 'Upstream requests, by outcome.', ['channel', 'outcome']);
+    this.attemptDurations = metrics.histogram('attempt_seconds', 'Duration of upstream requests.', DURATIONS, [
       'channel',
     ]);
     this.attemptFirstTokens = metrics.histogram(
       'attempt_first_token_seconds',
-      'From a request to an upstream to the first content of its answer.',
+      'Time from an upstream request to the first content of its response.',
       FIRST_TOKENS,
       ['channel'],
     );
-    this.reports = metrics.counter('usage_reports_total', 'Reports of usage by upstreams, by what they were worth.', [
+    this.reports = metrics.counter('usage_reports_total', 'Usage reports of upstreams, by check result.', [
       'channel',
       'quality',
     ]);

@@ -19,18 +19,16 @@ export class MoneyMetrics {
   private held = 0n;
 
   constructor(metrics: Metrics) {
-    this.sizes = metrics.histogram('batch_calls', 'Calls that went to the database in one statement.', BATCH_SIZES, [
-      'statement',
-    ]);
+    this.sizes = metrics.histogram('batch_calls', 'Calls per database statement.', BATCH_SIZES, ['statement']);
     this.durations = metrics.histogram(
       'batch_seconds',
-      'How long such a statement took, failed ones too.',
+      'Duration of these statements, including failed ones.',
       STATEMENTS,
       ['statement'],
     );
-    this.cost = metrics.counter('cost_usd_total', 'What calls were charged, in US dollars.', ['model', 'group']);
-    metrics.gauge('open_holds', 'Calls that have money on hold.', [], (gauge) => gauge.set(this.holds.size));
-    metrics.gauge('open_holds_usd', 'What they have on hold, in US dollars.', [], (gauge) => gauge.set(usd(this.held)));
+    this.cost = metrics.counter('cost_usd_total', 'Amount charged for calls, in US dollars.', ['model', 'group']);
+    metrics.gauge('open_holds', 'Calls with a hold.', [], (gauge) => gauge.set(this.holds.size));
+    metrics.gauge('open_holds_usd', 'Amount on hold, in US dollars.', [], (gauge) => gauge.set(usd(this.held)));
   }
 
   /** Measures one statement. */

@@ -43,7 +43,7 @@ const DENOMINATOR = MILLION ** 6n;
 /** The tier that a prompt of so many tokens falls in, cached ones included. Tiers ascend and the first begins at 0. */
 function tierFor(pricing: Pricing, promptTokens: number): PriceTier {
   const tier = pricing.tiers.findLast(({ fromPromptTokens }) => fromPromptTokens <= promptTokens);
-  if (tier === undefined) throw new RangeError('A pricing without a tier from 0 tokens.');
+  if (tier === undefined) throw new RangeError('Pricing has no tier that starts at 0 tokens.');
   return tier;
 }
 

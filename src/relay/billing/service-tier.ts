@@ -49,7 +49,7 @@ function requirePricedTier({ serviceTier }: CallHead, { name, pricing }: Catalog
   const offered = ['auto', 'default', ...pricing.serviceTiers.keys()].join(', ');
   throw unpriced(
     'service_tier',
-    `the model "${name}" is not offered in the tier ${quoted(serviceTier)}; use one of ${offered}, or leave it out.`,
+    `the model "${name}" is not offered in service tier ${quoted(serviceTier)}. Use one of ${offered}, or omit it.`,
   );
 }
 
@@ -57,12 +57,12 @@ function requirePricedDemands(demands: RequestDemands, { name, pricing }: Catalo
   const { speed, geo } = demands;
   if (speed !== undefined && !USUAL_SPEEDS.includes(speed) && !pricing.speeds.has(speed)) {
     const offered = [...USUAL_SPEEDS, ...pricing.speeds.keys()].join(', ');
-    const message = `the model "${name}" is not offered at the speed ${quoted(speed)}; use one of ${offered}, or leave it out.`;
+    const message = `the model "${name}" is not offered at speed ${quoted(speed)}. Use one of ${offered}, or omit it.`;
     throw unpriced('speed', message);
   }
   if (geo !== undefined && !USUAL_GEOS.includes(geo) && !pricing.geos.has(geo)) {
     const offered = [...USUAL_GEOS, ...pricing.geos.keys()].join(', ');
-    const message = `the model "${name}" is not offered in the region ${quoted(geo)}; use one of ${offered}, or leave it out.`;
+    const message = `the model "${name}" is not offered in region ${quoted(geo)}. Use one of ${offered}, or omit it.`;
     throw unpriced('inference_geo', message);
   }
 }
@@ -76,7 +76,7 @@ export function unpricedTool({ demands }: CallHead, models: readonly CatalogMode
   for (const { name, pricing } of models) {
     const tool = demands.hostedTools.find((hosted) => !isPriced(hosted.name, pricing));
     if (tool === undefined || isHelperAlone(name, demands)) continue;
-    const message = `the model "${name}" is not offered with the tool ${quoted(tool.name)}; remove the tool.`;
+    const message = `the model "${name}" is not offered with the tool ${quoted(tool.name)}. Remove the tool.`;
     return unpriced(tool.path, message);
   }
   return undefined;

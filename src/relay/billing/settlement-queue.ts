@@ -61,8 +61,10 @@ export class SettlementQueue {
         retryAlone: (error) => !isOutage(error),
       },
     );
-    metrics.gauge('unsettled_calls', 'Ended calls that wait to be settled.', [], (gauge) => gauge.set(this.calls.size));
-    const age = 'How long the first of these has waited.';
+    metrics.gauge('unsettled_calls', 'Finished calls waiting for settlement.', [], (gauge) =>
+      gauge.set(this.calls.size),
+    );
+    const age = 'Age of the oldest call waiting for settlement.';
     metrics.gauge('unsettled_oldest_seconds', age, [], (gauge) => gauge.set(this.oldestMs / 1000), 'max');
   }
 
@@ -80,7 +82,7 @@ export class SettlementQueue {
   async settle(row: CallRow, patienceMs = PATIENCE_MS): Promise<bigint | undefined> {
     // A refusal whose admission was not answered may have a hold to release.
     if (this.full && row.status === 'refused' && !row.opened)
-      throw new SettlementUnavailable(new Error('too many calls wait'));
+      throw new SettlementUnavailable(new Error('too many calls are waiting'));
     const call = new Waiting(row);
     this.calls.set(row.id, call);
     const settled = this.waiting.add(this.untilSettled(call).finally(() => this.calls.delete(row.id)));
@@ -128,14 +130,14 @@ export class SettlementQueue {
 
   /** @throws SettlementUnavailable */
   private async putAside(call: Waiting, error: unknown): Promise<never> {
-    this.logger.error({ err: error, ...whatIsLost(call.row) }, 'A call could not be settled.');
+    this.logger.error({ err: error, ...whatIsLost(call.row) }, 'Failed to settle a call.');
     try {
       if (isOutage(error)) throw error;
       await this.untilBack(() => this.repository.recordFailure(call.row, error));
       await this.releaseHold(call.row.id);
     } catch (failure) {
       this.lost += 1;
-      if (failure !== error) this.logger.error({ err: failure, request_id: call.row.id }, 'It could not be put aside.');
+      if (failure !== error) this.logger.error({ err: failure, request_id: call.row.id }, 'Failed to defer it.');
     }
     throw new SettlementUnavailable(error);
   }
@@ -145,7 +147,7 @@ export class SettlementQueue {
     try {
       await this.untilBack(() => this.openCalls.close(callId, new NotSettled()));
     } catch (error) {
-      this.logger.error({ err: error, request_id: callId }, 'Its hold stays until this process has ended.');
+      this.logger.error({ err: error, request_id: callId }, 'Its hold remains until this process exits.');
     }
   }
 }

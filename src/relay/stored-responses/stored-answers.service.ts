@@ -92,7 +92,7 @@ class TooMuchRecalled extends AppError {
   constructor() {
     super(
       'request_too_large',
-      'The items that the request refers to are too many, or too large together: send the newest ones only.',
+      'The request refers to too many items, or their total size is too large. Send only the newest items.',
     );
   }
 }

@@ -23,7 +23,7 @@ export class Tracing implements OnModuleInit, OnApplicationShutdown {
     private readonly config: Config,
     metrics: Metrics,
   ) {
-    this.spans = metrics.counter('trace_spans_total', 'Spans for the collector, by what became of them.', ['outcome']);
+    this.spans = metrics.counter('trace_spans_total', 'Spans, by export result.', ['outcome']);
   }
 
   /** What speaks to collectors is loaded only where there is one. */

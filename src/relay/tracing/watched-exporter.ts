@@ -40,8 +40,8 @@ export class WatchedExporter implements SpanExporter {
     const { logger, spans } = this.report;
     spans.inc({ outcome: error === undefined ? 'sent' : 'lost' }, count);
     if (error !== undefined && !this.failing)
-      logger.warn(`The collector does not take traces (${reasonOf(error)}); they are lost until it does.`);
-    else if (error === undefined && this.failing) logger.log('The collector takes traces again.');
+      logger.warn(`The collector rejects traces (${reasonOf(error)}); spans are dropped until it accepts them.`);
+    else if (error === undefined && this.failing) logger.log('The collector accepts traces again.');
     this.failing = error !== undefined;
   }
 }

@@ -65,6 +65,6 @@ class DecompressedBytes extends PassingHandler {
     this.count += bytes.length;
     if (!this.limit.isExceededBy(this.count)) return super.onResponseData(controller, bytes);
     this.isOver = true;
-    controller.abort(new AppError('upstream_error', 'The upstream sent a response that expands too far.'));
+    controller.abort(new AppError('upstream_error', 'The upstream response decompresses to too many bytes.'));
   }
 }

@@ -69,14 +69,14 @@ function openTunnel(proxy: URL, to: Destination, timeoutMs: number, done: buildC
     headers: { host: authority, ...authorizationFor(proxy) },
     agent: false,
   });
-  const late = setTimeout(() => asking.destroy(new errors.ConnectTimeoutError('The proxy was late.')), timeoutMs);
+  const late = setTimeout(() => asking.destroy(new errors.ConnectTimeoutError('The proxy timed out.')), timeoutMs);
   asking
     // Any answer to CONNECT comes this way, whatever its status.
     .once('connect', ({ statusCode }, socket: Socket) => {
       clearTimeout(late);
       if (statusCode === 200) return done(null, socket);
       socket.destroy();
-      done(new Error(`The proxy answered with status ${statusCode}.`), null);
+      done(new Error(`The proxy responded with status ${statusCode}.`), null);
     })
     .once('error', (error) => {
       clearTimeout(late);

@@ -20,7 +20,7 @@ export class UpstreamPools implements OnApplicationShutdown {
   ) {
     const open = 'Connections to upstreams.';
     metrics.gauge('upstream_connections', open, [], (gauge) => gauge.set(this.sum(({ connected }) => connected)));
-    const waiting = 'Requests to upstreams that wait for a connection.';
+    const waiting = 'Upstream requests waiting for a connection.';
     metrics.gauge('upstream_waiting', waiting, [], (gauge) => gauge.set(this.sum(({ queued }) => queued)));
     const address = config.httpsProxy?.reveal();
     this.proxy = address === undefined ? undefined : new URL(address);

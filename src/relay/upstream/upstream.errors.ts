@@ -2,9 +2,9 @@ import { AppError, type ErrorKind } from '../../platform/shared/index.js';
 
 /** By the code of the HTTP client. */
 const FAULTS: Readonly<Record<string, readonly [kind: ErrorKind, message: string]>> = {
-  UND_ERR_CONNECT_TIMEOUT: ['timeout', 'The upstream could not be reached in time.'],
-  UND_ERR_HEADERS_TIMEOUT: ['timeout', 'The upstream did not begin to answer in time.'],
-  UND_ERR_BODY_TIMEOUT: ['timeout', 'The upstream stopped in the middle of its answer.'],
+  UND_ERR_CONNECT_TIMEOUT: ['timeout', 'Connecting to the upstream timed out.'],
+  UND_ERR_HEADERS_TIMEOUT: ['timeout', 'The upstream did not start to respond in time.'],
+  UND_ERR_BODY_TIMEOUT: ['timeout', 'The upstream stopped in the middle of its response.'],
 };
 const ANY_OTHER = ['upstream_error', 'The connection to the upstream failed.'] as const;
 

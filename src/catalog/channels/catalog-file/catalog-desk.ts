@@ -76,6 +76,6 @@ export class RefusedEntries extends AppError {
 /** Somebody else changed it since it was looked at; nothing was changed now. */
 export class ChangedMeanwhile extends AppError {
   constructor({ kind, name }: Subject) {
-    super('conflict', `The ${kind} ${name} was changed meanwhile.`);
+    super('conflict', `The ${kind} ${name} has been changed in the meantime.`);
   }
 }

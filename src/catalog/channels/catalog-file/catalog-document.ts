@@ -73,14 +73,14 @@ export class CatalogDocument {
     const target = node.resolve(this.document);
     if (target !== undefined) return this.read(target, path, level + 1);
     if (node.source === KEPT_SECRET_AS_ALIAS) return KEPT_SECRET;
-    throw this.refusal([{ path, message: 'begins with "*": put it in quotes' }]);
+    throw this.refusal([{ path, message: 'starts with "*": quote it' }]);
   }
 
   private readMap(items: readonly { key: Node; value: Node | null }[], path: string, level: number): unknown {
     const entries = items.map(({ key, value }): [string, unknown] => {
       const name = textOf(this.read(key, '', level + 1));
       if (typeof name !== 'string' || FORBIDDEN_NAMES.has(name))
-        throw this.refusal([{ path, message: 'has a field whose name cannot be used' }]);
+        throw this.refusal([{ path, message: 'has a field with a reserved name' }]);
       const inner = path === '' ? name : `${path}.${name}`;
       if (key.range) this.lines.set(inner, this.counter.linePos(key.range[0]).line);
       return [name, this.read(value, inner, level + 1)];

@@ -76,6 +76,6 @@ export class CatalogInventory {
 
 function found<Thing extends { readonly name: string }>(things: readonly Thing[], name: string, kind: string): Thing {
   const thing = things.find((one) => one.name === name);
-  if (thing === undefined) throw new AppError('not_found', `There is no ${kind} “${name}”.`);
+  if (thing === undefined) throw new AppError('not_found', `${kind} “${name}” not found.`);
   return thing;
 }

@@ -102,7 +102,7 @@ export class ChannelDesk {
 /** Typed where a secret is asked for, as a catalog file may have it. */
 const NOT_KEPT: Fault = {
   path: 'channels[0].credentials',
-  message: 'has no such secret: “***” stands for a stored secret, and there is none of it to keep',
+  message: 'has no stored secret for “***”',
 };
 
 const costsOf = (models: ChannelDefinition['models'], costs: ChannelDefinition['costs']): ChannelDefinition['costs'] =>

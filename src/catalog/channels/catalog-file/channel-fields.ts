@@ -28,9 +28,9 @@ export const BaseUrl = (): PropertyDecorator =>
     if (username !== '' || password !== '') return 'must not contain a user or password: use credentials';
     return search !== '' || hash !== '' || /[?#]/.test(value) ? 'must not contain "?" or "#": use query' : undefined;
   });
-const ADDRESS = 'must be an address that begins with http:// or https://';
+const ADDRESS = 'must start with http:// or https://';
 const NOWHERE =
-  'must not lead to an address of the link itself (such as 169.254.169.254 or fe80::1), of a metadata service, of nowhere (0.0.0.0) or of everybody';
+  'must not resolve to a link-local (169.254.169.254, fe80::1), metadata-service, unspecified (0.0.0.0) or multicast address';
 
 /** `bearer`, `none`, or the header in which the upstream looks for the credential. */
 export const Auth = (): PropertyDecorator =>
@@ -48,13 +48,13 @@ export const Credentials = (): PropertyDecorator =>
     (value) => {
       if (!Array.isArray(value)) return 'must be a list';
       const odd = value.findIndex((text) => typeof text !== 'string' || !SECRET.test(text));
-      if (odd >= 0) return `must be a list of secrets, env:NAME or "***"; entry ${odd + 1} is none`;
+      if (odd >= 0) return `must be a list of secrets, env:NAME or "***"; entry ${odd + 1} is not`;
       const misnamed = value.findIndex((text: string) => text.startsWith('env:') && !VARIABLE.test(text));
-      if (misnamed >= 0) return `must name a variable behind "env:"; entry ${misnamed + 1} does not`;
+      if (misnamed >= 0) return `must have a variable name after "env:"; entry ${misnamed + 1} does not`;
       const own = value.findIndex(
         (text: string) => text.startsWith('env:') && OWN_SECRETS.has(text.slice('env:'.length)),
       );
-      return own < 0 ? undefined : `must not name a secret of this program itself; entry ${own + 1} does`;
+      return own < 0 ? undefined : `must not name a secret of Switchboard itself; entry ${own + 1} does`;
     },
     (value) => (Array.isArray(value) ? value.map(textOf) : value),
   );
@@ -68,12 +68,9 @@ export const ModelNames = (): PropertyDecorator =>
       const entries = Object.entries(value);
       if (entries.length === 0) return 'must name at least one model';
       const misnamed = entries.find(([name]) => !isName(name));
-      if (misnamed) return `must name models without blanks or commas; ${JSON.stringify(misnamed[0])} is no such name`;
+      if (misnamed) return `must have model names without spaces or commas; ${JSON.stringify(misnamed[0])} is invalid`;
       const odd = entries.find(([, upstream]) => !(upstream as unknown[]).every(isUpstreamName));
-      return (
-        odd &&
-        `must give each model one upstream name or a list of them; ${JSON.stringify(odd[0])} has none that can be used`
-      );
+      return odd && `must have one upstream name or a list of names per model; ${JSON.stringify(odd[0])} does not`;
     },
     upstreamNames,
   );
@@ -98,10 +95,10 @@ export const Headers = (): PropertyDecorator =>
   Field(
     'areHeaders',
     (value) => {
-      if (!isMapping(value)) return 'must be a mapping from names to texts';
+      if (!isMapping(value)) return 'must be a mapping from names to strings';
       const names = Object.keys(value).map((name) => name.toLowerCase());
       const reserved = names.find((name) => RESERVED_HEADERS.has(name) || CREDENTIAL_HEADERS.has(name));
-      if (reserved !== undefined) return `must not set ${reserved}: the relay does`;
+      if (reserved !== undefined) return `must not set ${reserved}: the relay sets it`;
       const twice = names.find((name, index) => names.indexOf(name) !== index);
       if (twice !== undefined) return `must not set ${twice} twice`;
       return faultIn(
@@ -135,9 +132,9 @@ function flagValues(value: unknown): unknown {
 }
 
 const flagFault: Check = (value) => {
-  if (!isMapping(value)) return 'must be names, or a mapping from names to values';
+  if (!isMapping(value)) return 'must be a list of names or a mapping from names to values';
   const odd = Object.entries(value).find(([name, flag]) => !FLAG_NAME.test(name) || !isFlagValue(flag));
-  return odd && `must be true, false, a whole number, text or a list of texts for each name; ${odd[0]} is not`;
+  return odd && `must be true, false, an integer, a string or a list of strings per name; ${odd[0]} is not`;
 };
 
 const isFlagValue = (flag: unknown): boolean =>
@@ -148,7 +145,7 @@ const texts = (value: unknown): unknown =>
   isMapping(value) ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, textOf(text)])) : value;
 
 function faultIn(value: unknown, isGood: (name: string, text: unknown) => boolean): string | undefined {
-  if (!isMapping(value)) return 'must be a mapping from names to texts';
+  if (!isMapping(value)) return 'must be a mapping from names to strings';
   const odd = Object.entries(value).find(([name, text]) => !isGood(name, text));
-  return odd && `must be a mapping from names to texts; ${odd[0]} is not`;
+  return odd && `must be a mapping from names to strings; ${odd[0]} is not`;
 }

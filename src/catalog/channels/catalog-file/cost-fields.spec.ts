@@ -89,15 +89,10 @@ describe('what the catalog file says of the costs of a channel', () => {
     ['share: 0.60', 'share:', 6, /costs must say .*; "share" must be prices/],
     ['input: 1.250, ', '', 8, /costs\.flat\.input is missing/],
     ['input: 1.250', 'input: 1.2500000001', 8, /costs\.flat\.input must be a plain decimal .* 9 digits/],
-    ['cache_read', 'cached', 8, /costs\.flat\.cached is not a field of the catalog file/],
+    ['cache_read', 'cached', 8, /costs\.flat\.cached is not a catalog field/],
     ['request_fee: 0.001', 'request_fee: -1', 8, /costs\.flat\.request_fee must be a plain decimal of 0 or more/],
     ['web_search', 'Web Search', 8, /costs\.flat\.tool_fees must map tools to decimals/],
-    [
-      'output: 4.0',
-      'request_fee: 1, output: 4.0',
-      6,
-      /costs must say .*; "tiers" must have its fees in the first tier/,
-    ],
+    ['output: 4.0', 'request_fee: 1, output: 4.0', 6, /costs must say .*; "tiers" must have fees in the first tier/],
     ['from_prompt_tokens: 200000', 'from_prompt_tokens: 0', 6, /"tiers" must be ordered by from_prompt_tokens/],
     ['output: 4.000000001', 'output: much', 11, /costs\.tiers\[1\]\.output must be a plain decimal/],
   ])('is refused with its line when it cannot be understood: %s as %s', (good, bad, line, message) => {

@@ -53,11 +53,10 @@ function costEntry(cost: unknown): unknown {
 }
 
 const costsFault: Check = (value) => {
-  if (!(value instanceof Map)) return 'must be a mapping from names of models to what the upstream charges';
+  if (!(value instanceof Map)) return 'must be a mapping from model names to upstream costs';
   for (const [model, cost] of value as ReadonlyMap<string, unknown>) {
-    const fault = isName(model) ? costFault(cost) : 'is no such name';
-    if (fault !== undefined)
-      return `must say what the upstream charges for each model; ${JSON.stringify(model)} ${fault}`;
+    const fault = isName(model) ? costFault(cost) : 'is not a model name';
+    if (fault !== undefined) return `must have an upstream cost per model; ${JSON.stringify(model)} ${fault}`;
   }
   return undefined;
 };
@@ -69,7 +68,7 @@ function costFault(cost: unknown): string | undefined {
   const late = cost
     .slice(1)
     .some((tier) => [tier.request_fee, tier.tool_fees, tier.image_generation].some((fee) => fee !== undefined));
-  return late ? 'must have its fees in the first tier' : tierFault(cost);
+  return late ? 'must have fees in the first tier' : tierFault(cost);
 }
 
-const NO_COST = `must be prices, a list of tiers, or a share of the model's price, at most ${MULTIPLIER_DIGITS} digits after the point`;
+const NO_COST = `must be prices, a list of tiers, or a fraction of the model's price with at most ${MULTIPLIER_DIGITS} decimal places`;

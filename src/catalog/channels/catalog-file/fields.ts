@@ -42,15 +42,15 @@ export const isName = (value: unknown): value is string => typeof value === 'str
 
 /** What calls and keys name: no blanks and no commas, so that it can stand in a list. */
 export const Name = (): PropertyDecorator =>
-  Field('isName', (value) => (isName(value) ? undefined : 'must be a name without blanks or commas'));
+  Field('isName', (value) => (isName(value) ? undefined : 'must be a name without spaces or commas'));
 
 /** What only people name. */
 export const Label = (): PropertyDecorator =>
-  Field('isLabel', (value) => (typeof value === 'string' && LABEL.test(value) ? undefined : 'must be a short text'));
+  Field('isLabel', (value) => (typeof value === 'string' && LABEL.test(value) ? undefined : 'must be a short string'));
 
 export const Text = (): PropertyDecorator =>
   Field('isText', (value) =>
-    typeof value === 'string' && TEXT.test(value) ? undefined : 'must be text on one line, at most 2000 characters',
+    typeof value === 'string' && TEXT.test(value) ? undefined : 'must be a single line of at most 2000 characters',
   );
 
 export const TrueOrFalse = (): PropertyDecorator =>
@@ -65,7 +65,7 @@ export const Names = (): PropertyDecorator =>
     (value) =>
       Array.isArray(value) && value.length > 0 && value.every(isName)
         ? undefined
-        : 'must be a list of names without blanks or commas',
+        : 'must be a list of names without spaces or commas',
     (value) => (Array.isArray(value) ? value.map(textOf) : value),
   );
 
@@ -75,7 +75,7 @@ export function Decimal(fractionDigits: number, wholeDigits = 9): PropertyDecora
   return Field('isDecimal', (value) =>
     typeof value === 'string' && form.test(value)
       ? undefined
-      : `must be a plain decimal of 0 or more, at most ${fractionDigits} digits after the point, without an exponent`,
+      : `must be a plain decimal of 0 or more with at most ${fractionDigits} decimal places, without an exponent`,
   );
 }
 
@@ -96,9 +96,7 @@ export function DecimalsByName(
       const missing = required.find((name) => !Object.hasOwn(value, name));
       if (odd === undefined && missing !== undefined)
         return `must say ${required.join(' and ')}; ${missing} is missing`;
-      return (
-        odd && `must map ${plural} to decimals of at most ${fractionDigits} digits after the point; ${odd[0]} does not`
-      );
+      return odd && `must map ${plural} to decimals with at most ${fractionDigits} decimal places; ${odd[0]} does not`;
     },
     (value) =>
       isMapping(value)
@@ -117,11 +115,11 @@ export function WholesByName(
   return Field(
     'areWholes',
     (value) => {
-      if (!isMapping(value)) return `must be a mapping from ${plural} to whole numbers`;
+      if (!isMapping(value)) return `must be a mapping from ${plural} to integers`;
       const odd = Object.entries(value).find(
         ([name, whole]) => !isOne(name) || typeof whole !== 'number' || whole < min || whole > max,
       );
-      return odd && `must map ${plural} to whole numbers from ${min} to ${max}; ${odd[0]} does not`;
+      return odd && `must map ${plural} to integers from ${min} to ${max}; ${odd[0]} does not`;
     },
     (value) =>
       isMapping(value)
@@ -148,7 +146,7 @@ export const Whole = (min: number, max: number): PropertyDecorator =>
     (value) =>
       typeof value === 'number' && value >= min && value <= max
         ? undefined
-        : `must be a whole number from ${min} to ${max}`,
+        : `must be an integer from ${min} to ${max}`,
     wholeOf,
   );
 
@@ -162,7 +160,7 @@ export const Mappings = (also: Check = () => undefined): PropertyDecorator =>
     (value) => {
       if (!Array.isArray(value)) return 'must be a list';
       const odd = value.findIndex((entry) => !isMapping(entry));
-      return odd < 0 ? also(value) : `must be a list of mappings; entry ${odd + 1} is none`;
+      return odd < 0 ? also(value) : `must be a list of mappings; entry ${odd + 1} is not`;
     },
     // A number in the place of an entry has been made an entry by now: the check must see the number.
     (value, written) =>

@@ -178,15 +178,15 @@ function upcomingFault(upcoming: unknown): string | undefined {
   const times = (upcoming as readonly UpcomingEntry[]).map(({ valid_from }) => Number(valid_from));
   return times.every((time, index) => !(time <= (times[index - 1] ?? -Infinity)))
     ? undefined
-    : 'must be ordered by valid_from, each later than the one before';
+    : 'must be sorted by valid_from, ascending';
 }
 
 /** Tiers in ascending order, the first from 0. */
 export function tierFault(tiers: unknown): string | undefined {
   const starts = (tiers as readonly TierEntry[]).map((tier) => tier.from_prompt_tokens ?? 0);
-  if (starts.length === 0) return 'must have at least one tier, or say "free"';
-  if (starts[0] !== 0) return 'must begin with a tier of from_prompt_tokens 0';
+  if (starts.length === 0) return 'must have at least one tier, or be "free"';
+  if (starts[0] !== 0) return 'must start with a tier of from_prompt_tokens 0';
   return starts.every((start, index) => index === 0 || start > (starts[index - 1] ?? 0))
     ? undefined
-    : 'must be ordered by from_prompt_tokens, each larger than the one before';
+    : 'must be sorted by from_prompt_tokens, ascending';
 }

@@ -218,9 +218,9 @@ channels:
 `),
     ).toEqual([
       'catalog.yaml:3: groups[0].multiplier must be a plain decimal of 0 or more, at most 6 digits after the point, without an exponent',
-      'catalog.yaml:7: channels[0].base_url must be an address that begins with http:// or https://',
+      'catalog.yaml:7: channels[0].base_url must start with http:// or https://',
       'catalog.yaml:8: channels[0].models must name at least one model',
-      'catalog.yaml:9: channels[0].colour is not a field of the catalog file',
+      'catalog.yaml:9: channels[0].colour is not a catalog field',
     ]);
   });
 
@@ -238,7 +238,7 @@ channels:
     ['a price without output', priced('{ input: 1 }'), 'models[0].prices[0].output is missing'],
     ['an unknown class of tokens', priced('{ input: 1, output: 1, vidéo: 1 }'), 'prices[0].vidéo is not a field'],
     ['no prices', model(''), 'models[0].prices is missing'],
-    ['empty prices', model('prices: []'), 'models[0].prices must have at least one tier, or say "free"'],
+    ['empty prices', model('prices: []'), 'models[0].prices must have at least one tier, or be "free"'],
     ['other words for prices', model('prices: none'), 'models[0].prices must be a list'],
     ['tiers that begin late', priced('{ from_prompt_tokens: 1, input: 1, output: 1 }'), 'must begin with a tier'],
     [
@@ -258,7 +258,7 @@ channels:
     ['a tier that is a number', model('prices: [5]'), 'prices must be a list of mappings; entry 1 is none'],
     ['an entry that is nothing', 'channels:\n  -\n', 'channels must be a list of mappings; entry 1 is none'],
     ['a list that is none', 'groups: { name: g }', 'groups must be a list'],
-    ['an unknown section', 'group: []', 'group is not a field of the catalog file'],
+    ['an unknown section', 'group: []', 'group is not a catalog field'],
     [
       'a user in the address',
       channel('').replace('https://', 'https://me:secret@'),

@@ -19,7 +19,7 @@ export interface CatalogFile {
 export function readCatalogFile(text: string, fileName: string): CatalogFile {
   const document = new CatalogDocument(text, fileName);
   if (!isMapping(document.content))
-    throw document.refusal([{ path: '', message: 'must hold at least one of groups, models, channels and limits' }]);
+    throw document.refusal([{ path: '', message: 'must contain at least one of groups, models, channels and limits' }]);
   const { entries, faults } = readEntries(document.content);
   if (faults.length > 0) throw document.refusal(faults);
   return { entries, refusal: (more) => document.refusal(more) };
@@ -41,6 +41,6 @@ function faultsOf({ property, constraints, children }: ValidationError, parent: 
 
 /** The checks are ours and word their own message; the library adds two of its own. */
 function messageOf(constraints: Readonly<Record<string, string>>): string | undefined {
-  if ('whitelistValidation' in constraints) return 'is not a field of the catalog file';
+  if ('whitelistValidation' in constraints) return 'is not a catalog field';
   return Object.entries(constraints).find(([name]) => name !== 'nestedValidation')?.[1];
 }

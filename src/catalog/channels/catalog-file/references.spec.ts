@@ -57,7 +57,7 @@ describe('referenceFaults', () => {
   it('wants credentials exactly when the channel sends any', () => {
     const file = (fields: string): string =>
       `{ models: [${model('m')}], channels: [${channel(`models: [m], ${fields}`)}] }`;
-    expect(faultsOf(file(''))).toEqual(['channels[0].credentials is missing: give at least one, or say `auth: none`']);
+    expect(faultsOf(file(''))).toEqual(['channels[0].credentials is missing: add at least one, or set `auth: none`']);
     expect(faultsOf(file('auth: none, credentials: [a]'))).toEqual([
       'channels[0].credentials must be empty with `auth: none`',
     ]);

@@ -55,7 +55,7 @@ function repeated(kind: string, entries: readonly Named[] | null | undefined): F
     const first = names.indexOf(name);
     return first === index
       ? []
-      : [{ path: `${kind}[${index}].name`, message: `is the name of ${kind}[${first}] already` }];
+      : [{ path: `${kind}[${index}].name`, message: `is already the name of ${kind}[${first}]` }];
   });
 }
 
@@ -63,14 +63,14 @@ const unknownGroups = (path: string, groups: readonly string[] | null | undefine
   (groups ?? []).flatMap((name, index) =>
     known.names.has(name)
       ? []
-      : [{ path: `${path}.groups[${index}]`, message: `names the group "${name}", which is ${known.otherwise}` }],
+      : [{ path: `${path}.groups[${index}]`, message: `refers to the group "${name}", which is ${known.otherwise}` }],
   );
 
 const unknownModels = (path: string, models: Readonly<Record<string, unknown>>, known: Known): Fault[] =>
   Object.keys(models).flatMap((name) =>
     known.names.has(name)
       ? []
-      : [{ path: `${path}.models`, message: `names the model "${name}", which is ${known.otherwise}` }],
+      : [{ path: `${path}.models`, message: `refers to the model "${name}", which is ${known.otherwise}` }],
   );
 
 const switchedOffDefault = (path: string, { name, enabled }: GroupEntry): Fault[] =>
@@ -97,7 +97,7 @@ function credentialFaults(path: string, channel: ChannelEntry, protocols: UsualA
   const none = (channel.credentials ?? []).length === 0;
   if ((authOf(channel, protocols) === 'none') === none) return [];
   return none
-    ? [{ path: `${path}.credentials`, message: 'is missing: give at least one, or say `auth: none`' }]
+    ? [{ path: `${path}.credentials`, message: 'is missing: add at least one, or set `auth: none`' }]
     : [{ path: `${path}.credentials`, message: 'must be empty with `auth: none`' }];
 }
 
@@ -105,5 +105,5 @@ function credentialFaults(path: string, channel: ChannelEntry, protocols: UsualA
 function headerFaults(path: string, channel: ChannelEntry, protocols: UsualAuth): Fault[] {
   const auth = authOf(channel, protocols);
   const isTaken = Object.keys(channel.headers ?? {}).some((name) => name.toLowerCase() === auth);
-  return isTaken ? [{ path: `${path}.headers`, message: `must not set ${auth}: the credential stands there` }] : [];
+  return isTaken ? [{ path: `${path}.headers`, message: `must not set ${auth}: it carries the credential` }] : [];
 }

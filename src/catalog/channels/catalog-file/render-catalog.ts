@@ -1,7 +1,7 @@
 import { Document, isCollection, isPair, isScalar, type ScalarTag, visit } from 'yaml';
 import { Numeral } from './numeral.js';
 
-const HEADING = ' The catalog as it is stored. Applying this file changes nothing.';
+const HEADING = 'The stored catalog. Applying this file changes nothing.';
 const WIDTH = 120;
 /** How many nodes stand above the fields of an entry: document, mapping, pair, list, entry. */
 const ENTRY_LEVEL = 4;

@@ -11,7 +11,7 @@ interface CostFault {
 }
 
 /** The model name is in the message if its whole cost is invalid, else in the path. */
-const WHOLE = /^must say what the upstream charges for each model; ("(?:[^"\\]|\\.)*") /;
+const WHOLE = /^must have an upstream cost per model; ("(?:[^"\\]|\\.)*") /;
 
 /** Undefined if a catalog file error is not about the cost of one of the form's models. */
 export function costFault(form: Form<ChannelForm>, path: string, message: string): CostFault | undefined {

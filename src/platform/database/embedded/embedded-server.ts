@@ -63,7 +63,7 @@ function prepare(dataDir: string): string {
     return realpathSync(dataDir);
   } catch (error) {
     throw new DatabaseUnusable(
-      `DATA_DIR (${dataDir})must be a directory writable by this user: ${reasonOf(error)}.`,
+      `DATA_DIR (${dataDir}) must be a directory writable by this user: ${reasonOf(error)}.`,
       error,
     );
   }

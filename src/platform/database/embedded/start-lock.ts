@@ -80,6 +80,6 @@ const isAlive = (holder: Holder | undefined): boolean =>
 function heldTooLong(file: string): DatabaseUnusable {
   const holder = holderOf(file);
   return new DatabaseUnusable(
-    `Process ${holder?.pid ?? 'unknown'}has been starting or stopping the embedded database for two minutes (${file}). Check or stop that process.`,
+    `Process ${holder?.pid ?? 'unknown'} has been starting or stopping the embedded database for two minutes (${file}). Check or stop that process.`,
   );
 }

@@ -68,7 +68,7 @@ export class InterruptedCalls {
   /** Whoever admitted a call had given it up and settled it when its hold came about: nobody else will release that. */
   async releaseLateHolds(): Promise<void> {
     const calls = await this.repository.releaseSettledHolds();
-    if (calls > 0) this.logger.warn({ calls }, 'Holds came about after their calls had been settled: released.');
+    if (calls > 0) this.logger.warn({ calls }, 'Released holds that were placed after their calls had been settled.');
   }
 
   /** Its row; undefined when somebody else had closed it. */

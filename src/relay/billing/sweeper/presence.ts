@@ -28,8 +28,8 @@ export class Presence implements BeforeApplicationShutdown {
     this.session = pools.keptSession('presence', timings.heartbeatMs, {
       prepare: (client) => this.appear(client),
       beat: (client) => this.showLife(client),
-      lost: () => this.logger.warn('The connection that shows that this process lives was lost.'),
-      back: () => this.logger.log('This process can be seen to live again.'),
+      lost: () => this.logger.warn('Lost the liveness connection of this process.'),
+      back: () => this.logger.log('Liveness connection restored.'),
       failed: (error) => this.logger.debug(`The connection could not be made: ${reasonOf(error)}`),
     });
   }

@@ -63,7 +63,7 @@ export class Sweeper implements OnModuleDestroy {
 
   private async closeCallsOf({ id, pid }: UnlockedProcess): Promise<readonly unknown[]> {
     const { closed, failures } = await this.calls.closeAllOf([id], this.stopping.signal);
-    if (closed > 0) this.logger.warn({ process_id: id, pid, calls: closed }, 'A process died: its calls are closed.');
+    if (closed > 0) this.logger.warn({ process_id: id, pid, calls: closed }, 'A process died; its calls were closed.');
     if (!this.stopping.signal.aborted) await this.processes.forget([id]);
     return failures;
   }
@@ -82,7 +82,7 @@ export class Sweeper implements OnModuleDestroy {
     for (const [kind, error] of kinds) {
       if (this.troubles.has(kind)) continue;
       const level = kind === OUTAGE ? 'warn' : 'error';
-      this.logger[level]({ err: error }, 'Calls of dead processes could not be closed.');
+      this.logger[level]({ err: error }, 'Failed to close calls of dead processes.');
     }
     this.troubles = new Set(kinds.keys());
   }

@@ -8,7 +8,7 @@ import { ChannelHealth } from './channel-health.js';
 @Injectable()
 export class ChannelGauge {
   constructor(metrics: Metrics, directory: ChannelDirectory, health: ChannelHealth) {
-    const help = 'Whether calls go to the channel: 0 while it, or every credential of it, rests or is missing.';
+    const help = 'Whether the channel receives calls: 0 while it or all of its credentials are in cooldown or missing.';
     const show = (gauge: Gauge<'channel'>): void => {
       gauge.reset();
       for (const channel of directory.all()) gauge.set({ channel: channel.name }, health.isUp(channel) ? 1 : 0);

@@ -16,9 +16,9 @@ const SAME_MS = 1000;
 
 /** Of what is written in the log. */
 const REASONS: Readonly<Record<CredentialFault, string>> = {
-  rate_limit: 'it is at its rate limit',
-  refused: 'it was refused',
-  no_money: 'its account has no money left',
+  rate_limit: 'it reached its rate limit',
+  refused: 'it was rejected',
+  no_money: 'its account is out of credit',
 };
 
 /** An attempt's channel, credential and model, and the account whose call it serves. */
@@ -109,7 +109,7 @@ export class ChannelHealth {
     const nowMs = this.clock.now();
     outcomes.add(accountId, true, nowMs);
     if (this.outcomesOf(channel) !== outcomes || this.restOf(channel) !== undefined) return;
-    if (outcomes.isFailingForMany(nowMs)) return this.pause(channel, 1, error, 'the calls of several accounts failed');
+    if (outcomes.isFailingForMany(nowMs)) return this.pause(channel, 1, error, 'calls of several accounts failed');
     if (!outcomes.isFailingFor(accountId, nowMs) || this.backOffOf(channel, accountId) !== undefined) return;
     this.backOff(target, outcomes, error);
     void this.checkChannel(target, outcomes);
@@ -126,7 +126,7 @@ export class ChannelHealth {
     const fault = found && faultOf(found);
     if (found !== undefined && isOfCredential(fault)) this.restCredential(target, fault, found);
     if (fault === 'failure' || isUnknown(found))
-      return this.pause(target.channel, rest.strikes + 1, error, 'it still fails');
+      return this.pause(target.channel, rest.strikes + 1, error, 'it is still failing');
     this.heal(target.channel, rest, true);
   }
 
@@ -154,8 +154,7 @@ export class ChannelHealth {
 
   /** @param isWhole of the whole channel, not of a credential */
   heal(channel: Channel, rest: Rest, isWhole: boolean): void {
-    if (this.rests.end(rest))
-      this.logger.log(`Channel ${channel.name}: ${isWhole ? 'it' : 'a credential that rested'} answers again.`);
+    if (this.rests.end(rest)) this.logger.log(`Channel ${channel.name}: ${isWhole ? 'it' : 'a credential'} recovered.`);
   }
 
   /** No check call is sent: it would add to the load that is limited. */
@@ -194,7 +193,7 @@ export class ChannelHealth {
     if (this.outcomesOf(channel) !== outcomes || this.restOf(channel) !== undefined) return;
     // Only the model that this account called fails.
     if (outcomes.isServingOthers(target.accountId, this.clock.now())) return;
-    this.pause(channel, 1, found, 'the calls of one account failed, and so did a check call');
+    this.pause(channel, 1, found, 'calls of one account and a check call failed');
   }
 
   private backOff({ channel, accountId }: AttemptTarget, outcomes: ChannelOutcomes, error: AppError): void {
@@ -205,7 +204,7 @@ export class ChannelHealth {
     this.backOffs.set(subject, accountId, { reason: 'failures', untilMs: nowMs + restMs, strikes });
     const counted = outcomes.count(accountId, nowMs);
     this.logger.log(
-      `Channel ${channel.name} is not called for account ${accountId} for ${secondsOf(restMs)} s: ${counted.failures} of its last ${counted.outcomes} calls failed (${error.kind}).`,
+      `Channel ${channel.name}: back-off of ${secondsOf(restMs)} s for account ${accountId}: ${counted.failures} of its last ${counted.outcomes} calls failed (${error.kind}).`,
     );
   }
 
@@ -226,9 +225,7 @@ export class ChannelHealth {
     this.rests.begin({ subject, reason, strikes: (known?.strikes ?? 0) + 1, restMs });
     this.counter.inc({ channel: channel.name, reason });
     const which = credential === undefined ? 'it' : placeOf(channel, credential);
-    this.logger.warn(
-      `Channel ${channel.name}: ${which} is not called with for ${secondsOf(restMs)} s, because ${REASONS[reason]}.`,
-    );
+    this.logger.warn(`Channel ${channel.name}: cooldown of ${secondsOf(restMs)} s for ${which}: ${REASONS[reason]}.`);
   }
 
   /** A `Retry-After` is obeyed within bounds: a proxy in front of the upstream may have sent it. */
@@ -243,7 +240,7 @@ export class ChannelHealth {
     if (restMs <= 0) return;
     this.rests.begin({ subject: subjectOf(channel), reason: 'failures', strikes, restMs });
     this.counter.inc({ channel: channel.name, reason: 'failures' });
-    this.logger.warn(`Channel ${channel.name} is left alone for ${secondsOf(restMs)} s: ${why} (${error.kind}).`);
+    this.logger.warn(`Channel ${channel.name}: cooldown of ${secondsOf(restMs)} s: ${why} (${error.kind}).`);
   }
 }
 

@@ -119,7 +119,7 @@ export class SharedRests implements OnModuleInit, OnModuleDestroy {
       if (claimed === false) await within(this.refresh(), CLAIM_PATIENCE_MS);
       return claimed !== false;
     } catch (error) {
-      this.logger.warn(`Nobody can say whether a channel is being tried already: ${reasonOf(error)}`);
+      this.logger.warn(`Failed to claim a channel probe: ${reasonOf(error)}`);
       return true;
     }
   }
@@ -145,7 +145,7 @@ export class SharedRests implements OnModuleInit, OnModuleDestroy {
       for (const subject of gone) if (!this.unwritten.has(subject)) this.forget(subject);
       for (const rest of this.unwritten.values()) this.write(() => this.writeBegun(rest));
     } catch (error) {
-      this.logger.debug(`What channels rest could not be read: ${reasonOf(error)}`);
+      this.logger.debug(`Failed to read shared channel cooldowns: ${reasonOf(error)}`);
     }
   }
 
@@ -197,8 +197,6 @@ export class SharedRests implements OnModuleInit, OnModuleDestroy {
   private write(work: () => Promise<void>): void {
     this.writing = this.writing
       .then(work)
-      .catch((error: unknown) =>
-        this.logger.warn(`Other processes could not be told what a channel rests: ${reasonOf(error)}`),
-      );
+      .catch((error: unknown) => this.logger.warn(`Failed to share a channel cooldown: ${reasonOf(error)}`));
   }
 }

@@ -21,7 +21,7 @@ export class NoChannel extends AppError {
   }
 
   static for(model: string, retryAfterSeconds = UNKNOWN_WAIT_SECONDS, isExhausted = true): NoChannel {
-    const message = `No channel can serve the model "${model}" at present. Please try again in ${retryAfterSeconds}s. If it stays like this, tell the operator.`;
+    const message = `No channel can serve the model "${model}" right now. Please try again in ${retryAfterSeconds}s. If this persists, contact an administrator.`;
     return new NoChannel('server_is_overloaded', message, retryAfterSeconds, isExhausted);
   }
 }
@@ -47,7 +47,7 @@ export class Shortage {
       return new NoChannel('rate_limit_exceeded', message, seconds, false);
     }
     if (this.isOnly('refused')) {
-      const message = "The upstream refused the relay's credential. Tell the operator.";
+      const message = "The upstream rejected the relay's credential. Contact an administrator.";
       return new NoChannel('upstream_auth', message, undefined, false);
     }
     return NoChannel.for(model, seconds, false);
