@@ -23,7 +23,7 @@ const onDatabase = {
  * the dialects' adapters on plain values, and which tests keep which promise.
  */
 const pure =
-  '(architecture|documents|environment|flags|guide|members|scripts|security-table|conformance/dialects|conformance/kit|reliability/promises)';
+  '(architecture|documents|environment|flags|guide|language|members|scripts|security-table|conformance/dialects|conformance/kit|reliability/promises)';
 const conformance = '<rootDir>/test/conformance/**/*.conformance.spec.ts';
 
 /** Kills, chaos, fuzzing, benchmarks, and properties over thousands of cases. Variables set how long most of them run. */

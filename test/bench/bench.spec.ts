@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryDataDir } from '../support/temporary-data-dir.js';
@@ -32,10 +31,7 @@ describe('the benchmark', () => {
   beforeAll(async () => {
     folder = temporaryDataDir();
     const args = [SCRIPT, 'small-16', 'translated', '--quick', '--no-peers', '--out', folder];
-    const run = promisify(execFile)(process.execPath, args);
-    // It takes all that it gets, and other tests have limits of time.
-    if (run.child.pid !== undefined) setPriority(run.child.pid, constants.priority.PRIORITY_LOW);
-    printed = (await run).stdout;
+    ({ stdout: printed } = await promisify(execFile)(process.execPath, args));
     [file = ''] = readdirSync(folder);
     result = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Result;
   }, 300_000);

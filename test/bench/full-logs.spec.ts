@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryDataDir } from '../support/temporary-data-dir.js';
@@ -94,8 +93,6 @@ describe('a short run of the scenarios that fill a log', () => {
     folder = temporaryDataDir();
     const args = [SCRIPT, 'log-pages', 'full-log', '--quick', '--rows', String(ROWS), '--no-peers', '--out', folder];
     const run = promisify(execFile)(process.execPath, args);
-    // It takes all that it gets, and other tests have limits of time.
-    if (run.child.pid !== undefined) setPriority(run.child.pid, constants.priority.PRIORITY_LOW);
     await run;
     const [file = ''] = readdirSync(folder);
     ({ scenarios } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { scenarios: readonly Scenario[] });

@@ -145,7 +145,8 @@ describe('RedisCounts', () => {
   it('leaves nothing there for ever', async () => {
     await take(taking([count('requests', 5), count('tokens', 50, 5)], [{ key: 'running', limit: 5 }]));
     const keys = await client.keys('*');
-    expect(keys).toHaveLength(3);
+    // Beside what earlier tests still hold and renew.
+    expect(keys).toEqual(expect.arrayContaining(['test:requests', 'test:tokens', 'test:running']));
     for (const key of keys) expect(await client.pttl(key)).toBeGreaterThan(0);
   });
 });
