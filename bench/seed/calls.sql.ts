@@ -124,7 +124,7 @@ const attempted = (table: string): string => `
       m.upstream_protocol, s.upstream_model, CASE WHEN last THEN f.upstream_status ELSE 529 END,
       CASE WHEN NOT last THEN 'server_is_overloaded' WHEN f.reason = '' OR f.status = 'cancelled' THEN f.status
            ELSE f.reason END,
-      CASE WHEN last THEN f.message ELSE 'The upstream is overloaded. Try again later.' END,
+      CASE WHEN last THEN f.message ELSE 'The upstream is overloaded. Retry later.' END,
       begun, 1, 60, 61, CASE WHEN last THEN m.first_token_ms END, CASE WHEN last THEN m.duration_ms - begun ELSE 90 END,
       CASE WHEN m.channel = ${literal(MAIN_CHANNEL)} THEN s.cost_version END, CASE WHEN last THEN m.upstream_cost ELSE 0 END
       FROM made m JOIN samples s USING (model, group_name)

@@ -105,7 +105,7 @@ const FATES: readonly Weighted<Fate>[] = [
       streamed: true,
     },
   },
-  { share: 0.012, value: failed(529, 'server_is_overloaded', 'The upstream is overloaded. Try again later.') },
+  { share: 0.012, value: failed(529, 'server_is_overloaded', 'The upstream is overloaded. Retry later.') },
   { share: 0.008, value: failed(500, 'upstream_error', 'The upstream failed: internal server error') },
   { share: 0.004, value: failed(429, 'rate_limit_exceeded', "The upstream's rate limit is reached.") },
   {
@@ -116,7 +116,7 @@ const FATES: readonly Weighted<Fate>[] = [
       asked: false,
     },
   },
-  { share: 0.0001, value: failed(null, 'timeout', 'The upstream did not answer in time.') },
+  { share: 0.0001, value: failed(null, 'timeout', 'The upstream did not respond in time.') },
 ];
 export const RARE_RESULT = 'timeout';
 

@@ -116,7 +116,7 @@ export class TranslationQueue implements OnModuleDestroy {
       const { length } = waiting.body.bytes;
       const needed = MEMORY_PER_BYTE * (length + waiting.recalledLength) + MEMORY_PER_VALUE * waiting.values;
       waiting.share.growForWork(needed);
-      this.timer = setTimeout(() => this.lose(this.worker, 'it took too long'), this.thread.maxMs).unref();
+      this.timer = setTimeout(() => this.lose(this.worker, 'it timed out'), this.thread.maxMs).unref();
       this.copy(waiting, Buffer.allocUnsafeSlow(length), 0);
     } catch (error) {
       this.end(waiting, error);

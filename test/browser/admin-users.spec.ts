@@ -53,7 +53,7 @@ describe('user and code pages in a browser', () => {
   }, 180_000);
 
   it.each([true, false])(
-    'do everything with script: %s',
+    'support all actions with script: %s',
     async (javaScriptEnabled) => {
       const window = await open({ javaScriptEnabled });
       const { page } = window;

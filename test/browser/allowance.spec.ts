@@ -30,7 +30,7 @@ describe('a monthly allowance in a browser', () => {
   const mainText = ({ page }: Window): Promise<string> => page.getByRole('main').innerText();
 
   it.each([true, false])(
-    'is set by an operator, and shown to whoever is given it, with script: %s',
+    'is set by an administrator and shown to the user, with script: %s',
     async (javaScriptEnabled) => {
       const operator = await Window.as(browser, (await operatorVisit(relay)).browser, { javaScriptEnabled });
       const { page } = operator;
@@ -58,7 +58,7 @@ describe('a monthly allowance in a browser', () => {
     120_000,
   );
 
-  it('is accessible and fits wherever it is shown: given, partly gone, raised, and refused', async () => {
+  it('is accessible and fits when granted, partly spent, raised and invalid', async () => {
     const operator = await Window.as(browser, (await operatorVisit(relay)).browser);
     const user = await Window.as(browser, await signedIn(relay, ann.accountId));
     const there = `/admin/users/${ann.accountId}`;

@@ -38,7 +38,7 @@ describe('a payment in a browser', () => {
     expect(await window.page.title()).toBe('Stripe');
   };
 
-  it('is offered once the operator has saved what it takes, and not before', async () => {
+  it('is offered once payments are configured', async () => {
     await open(payer, '/wallet');
     expect(await window.page.getByRole('button', { name: 'Continue to payment' }).count()).toBe(0);
     await window.close();
@@ -66,7 +66,7 @@ describe('a payment in a browser', () => {
   it.each([
     ['with script', true],
     ['without script', false],
-  ])('is begun with an amount that is offered, and confirmed by what Stripe tells, %s', async (_, withScript) => {
+  ])('starts with an offered amount, and is confirmed by a Stripe event, %s', async (_, withScript) => {
     await open(payer, '/wallet', withScript);
     expect(await window.page.locator('input[name=amount]:checked').inputValue()).toBe('40');
     await window.page.getByRole('radio', { name: '$20', exact: true }).check();
@@ -90,7 +90,7 @@ describe('a payment in a browser', () => {
     expect(await row.innerText()).toMatch(/Payment[^]*\+\$20\.00[^]*Paid/);
   });
 
-  it('of another amount is refused beside its field, and may be left without paying, and taken up again', async () => {
+  it('reports an invalid custom amount, and can be abandoned and resumed', async () => {
     await open(payer, '/wallet');
     await mouse.fill(window.page, /^Other amount/, '4');
     await press('button', 'Continue to payment');
@@ -112,7 +112,7 @@ describe('a payment in a browser', () => {
     expect(await heading()).toBe('$7.50 being confirmed');
   });
 
-  it('that fails says why, on its page and in the list of top-ups', async () => {
+  it('shows why it failed, on its page and in the list of top-ups', async () => {
     await open(payer, '/wallet');
     await begin();
     const session = world.stripe.lastSession;
@@ -141,7 +141,7 @@ describe('a payment in a browser', () => {
   it.each([
     ['with script', true],
     ['without script', false],
-  ])('that does not match its order is shown to operators until they say what was done, %s', async (_, withScript) => {
+  ])('is shown to administrators until resolved when it does not match its order, %s', async (_, withScript) => {
     await open(payer, '/wallet', withScript);
     await begin();
     const session = world.stripe.lastSession;
@@ -163,7 +163,7 @@ describe('a payment in a browser', () => {
     if (withScript) await fine('problems-none');
   });
 
-  it('says when Stripe does not answer, and keeps the amount', async () => {
+  it('reports that Stripe does not respond, and keeps the amount', async () => {
     world.stripe.failure = { status: 500, message: 'Down.' };
     await open(payer, '/wallet');
     await mouse.fill(window.page, /^Other amount/, '33');

@@ -71,7 +71,7 @@ describe('the audit log', () => {
     ['object=chn_1&who=ann', 1],
     ['from=2020-01-01&to=2020-01-02', 0],
     ['who=command', 1],
-  ])('is narrowed by its address: %s', async (filter, found) => {
+  ])('is filtered by query parameters: %s', async (filter, found) => {
     const shown = rows(await page(`${LOG}?${filter}`));
     if (found === undefined) expect(shown.length).toBeGreaterThanOrEqual(4);
     else expect(shown).toHaveLength(found);
@@ -115,7 +115,7 @@ describe('the audit log', () => {
     ['changed', `UPDATE audit_entries SET reason = ''`],
     ['deleted', 'DELETE FROM audit_entries'],
     ['emptied', 'TRUNCATE audit_entries'],
-  ])('cannot be %s, by the database itself', async (_, statement) => {
+  ])('cannot be %s in the database', async (_, statement) => {
     await expect(sql.query(statement)).rejects.toThrow(/append-only|history/i);
   });
 

@@ -162,7 +162,7 @@ describe('the calls of all users', () => {
   });
 
   it.each(['req_00000000000070000000000000000000', 'nothing', 'key_01a202d2077f70000000000000000000'])(
-    'say of an unknown ID that there is no such call: %s',
+    'return 404 for an unknown ID: %s',
     async (id) => {
       const { status, text } = await operator.get(`${CALLS}/${id}`);
       expect([status, text]).toEqual([404, expect.stringContaining('No call has this ID')]);

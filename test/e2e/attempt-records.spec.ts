@@ -96,7 +96,7 @@ describe('each attempt is on record', () => {
     const refusal = [head(400, { 'content-type': 'application/json' }), bytes(JSON.stringify({ error: LONG_WORDS }))];
     const [refused] = (await ask('chat-completions', 'two', true, refusal)) as [Attempt];
     expect(refused).toMatchObject({ outcome: 'invalid_request' });
-    expect(refused.reason).toMatch(/^The upstream refused the request: status 400/);
+    expect(refused.reason).toMatch(/^The upstream rejected the request: status 400/);
     expect(refused.reason).not.toContain('is no field');
     expect(refused.reason.length).toBeLessThanOrEqual(300);
     expect(refused.reason).not.toContain('sk-proj');

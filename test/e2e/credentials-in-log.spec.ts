@@ -93,7 +93,7 @@ ${DIALECTS.map((protocol) => `  - { name: quoting-${protocol}, protocol: ${proto
     // The client wrote it and is told; the log of calls has the status and what it is about.
     expect(told.filter((text) => text.includes(marker)).length).toBeGreaterThanOrEqual(4 * DIALECTS.length);
     expect(rows.map((row) => row.error_message)).toContain(
-      'The upstream refused the request: status 400, about refused content.',
+      'The upstream rejected the request: status 400, about refused content.',
     );
     expect(await dumpOf((sql) => service.query(sql))).not.toContain(marker);
     expect(service.output).not.toContain(marker);

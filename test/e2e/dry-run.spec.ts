@@ -22,7 +22,7 @@ channels:
       models: { routed: r-savers, tired: t-savers } }
 `;
 
-describe('a dry run', () => {
+describe('the routing dry run', () => {
   let relay: RelayApp;
   beforeAll(async () => {
     relay = await RelayApp.start();
@@ -50,8 +50,8 @@ describe('a dry run', () => {
     ['a model that is called in one dialect alone', {}, 'messages', 'only-chat'],
     ['an empty wallet', { credit: '0' }, 'messages', 'routed'],
     ['a key whose quota is too small', { quota: '0.000001' }, 'messages', 'routed'],
-  ])('says what a real call then does: %s', (_, options, protocol, model) => {
-    it('is admitted or refused alike, and asks the same upstream for the same model', async () => {
+  ])('matches a real call: %s', (_, options, protocol, model) => {
+    it('has the same admission result, upstream and model', async () => {
       const caller = await relay.caller(options);
       const told = await dryRun(caller, { protocol, model });
       await (await call(caller, protocol, model)).text();
@@ -71,7 +71,7 @@ describe('a dry run', () => {
     });
   });
 
-  it('would hold what a real call of that size then holds', async () => {
+  it('shows the hold of a real call of that size', async () => {
     const caller = await relay.caller();
     const opened = gate();
     relay.upstream.scriptNext([waitFor(opened)]);
@@ -103,7 +103,7 @@ describe('a dry run', () => {
     await answer;
   });
 
-  it('leaves no trace, whatever it says', async () => {
+  it('has no side effects', async () => {
     const caller = await relay.caller();
     const { accountId: newKeyOf } = caller;
     const state = async (): Promise<unknown> =>
@@ -120,7 +120,7 @@ describe('a dry run', () => {
     expect(relay.upstream.requests).toEqual([]);
   });
 
-  it('says of a key that is out, and of an account that is, what its holder would be told, and all the rest as well', async () => {
+  it('shows the error for a disabled key or account, and all other checks as well', async () => {
     const caller = await relay.caller();
     await relay.get(ApiKeyService).disable(caller.keyId);
     const ofKey = await dryRun(caller, { protocol: 'messages' });
@@ -132,7 +132,7 @@ describe('a dry run', () => {
     expect(ofAccount.refusal!.message).toContain('the account of this key is disabled');
   });
 
-  it('says why channels of the model are not asked', async () => {
+  it('shows why channels are skipped', async () => {
     const caller = await relay.caller();
     const { outlook } = await dryRun(caller, { protocol: 'messages' });
     expect(outlook.excluded.map(({ channel: { name }, exclusion }) => [name, exclusion.why])).toEqual([
@@ -148,7 +148,7 @@ describe('a dry run', () => {
     ]);
   });
 
-  it('knows no key and no account that is not there', async () => {
+  it('returns nothing for an unknown key or account', async () => {
     const caller = await relay.caller();
     await expect(dryRun(caller, { who: { keyId: 'key_unknown' } })).resolves.toBeUndefined();
     await expect(dryRun(caller, { who: { newKeyOf: 'acc_unknown' } })).resolves.toBeUndefined();

@@ -10,7 +10,7 @@ const SECRETS = { secretKey: 'sk_test_of_a_test', webhookSecret: 'whsec_of_a_tes
 const UNREADABLE = 'The stored secret cannot be decrypted. Enter it again.';
 const TYPED = { enabled: 'yes', secretKey: '', webhookSecret: '', amounts: '10, 25', smallest: '5', largest: '500' };
 
-describe('the settings of payment', () => {
+describe('payment settings', () => {
   let relay: RelayApp;
   let operator: PageVisitor;
 
@@ -26,7 +26,7 @@ describe('the settings of payment', () => {
     return operator.post(`${PAGE}/payment`, { revision, ...TYPED, ...fields });
   };
 
-  it('open payments once both secrets are saved, and never show these again', async () => {
+  it('enable payments once both secrets are saved, and never show the secrets', async () => {
     const { browser } = await operatorVisit(relay);
     expect((await browser.get('/wallet')).text).not.toContain('action="/wallet/payments"');
     expect((await browser.get('/')).text).toContain('Redeem a code, or give yourself credit under Users.');
@@ -40,7 +40,7 @@ describe('the settings of payment', () => {
     for (const amount of ['$7.50', '$30']) expect(text).toContain(`<span>${amount}</span>`);
   });
 
-  it('keep secrets that are not typed anew, and are closed by their switch', async () => {
+  it('keep secrets whose fields are empty, also when payments are disabled', async () => {
     await save(SECRETS);
     await save({ enabled: '' });
     const { payment } = relay.get(Settings).current();
@@ -50,14 +50,14 @@ describe('the settings of payment', () => {
     expect(payment.webhookSecret?.reveal()).toBe(SECRETS.webhookSecret);
   });
 
-  it('tell a service that never had any how to begin, and are no trouble there', async () => {
+  it('show setup steps without a warning when payments were never set up', async () => {
     const { text } = await operator.get(PAGE);
     expect(text).toContain('Payments are not set up');
     expect(text).toContain('<a href="#secretKey">Enter the secrets</a>');
     expect(text).not.toContain('Users cannot pay<');
   });
 
-  it('remove a secret when told to, and leave the other', async () => {
+  it('remove one secret and keep the other', async () => {
     await save(SECRETS);
     expect((await save({ removeSecretKey: 'yes' })).location).toBe(PAGE);
     const { payment } = relay.get(Settings).current();
@@ -67,7 +67,7 @@ describe('the settings of payment', () => {
     expect(text).toContain('name="removeWebhookSecret"');
   });
 
-  it('say beside its field which secret cannot be opened any more, and go on with the other', async () => {
+  it('report a secret that cannot be decrypted at its field, and keep using the other', async () => {
     await save(SECRETS);
     // As good as sealed under another key: it was sealed for another place.
     await relay
@@ -88,7 +88,7 @@ describe('the settings of payment', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('say all that is wrong at once', async () => {
+  it('report all errors at once', async () => {
     const { status, text } = await save({ secretKey: 'pk_1', webhookSecret: 'x', amounts: 'many', largest: '4' });
     expect(status).toBe(422);
     for (const field of ['secretKey', 'webhookSecret', 'amounts', 'largest'])
@@ -100,7 +100,7 @@ describe('the settings of payment', () => {
     ['webhookSecret', 'of_a_test', 'Enter the signing secret of the endpoint (whsec_…).'],
     ['amounts', '10, many', 'Enter amounts of at least 0.50, separated by commas, such as 10, 25, 50.'],
     ['largest', '4', 'Enter at least the minimum amount.'],
-  ])('say what is wrong with %s, and save nothing', async (field, typed, fault) => {
+  ])('report an invalid %s, and save nothing', async (field, typed, fault) => {
     const { status, text } = await save({ ...SECRETS, [field]: typed });
     expect(status).toBe(422);
     expect(text).toContain(`<a href="#${field}">${fault}</a>`);

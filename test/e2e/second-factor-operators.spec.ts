@@ -6,7 +6,7 @@ import { OTHER_PASSWORD, PASSWORD, PUBLIC_URL, useAccountPages } from '../suppor
 import { turnOnSecondFactor } from '../support/authenticator.js';
 import { forgetSignIn, operatorVisit, type OperatorVisit, OPERATOR_PASSWORD } from '../support/operator-visit.js';
 
-describe('operators and second factors', () => {
+describe('administrators and two-factor authentication', () => {
   const pages = useAccountPages();
   const { visitor, account, signedIn } = pages;
   let operator: OperatorVisit;
@@ -32,8 +32,8 @@ describe('operators and second factors', () => {
     expect(saved.location).toBe('/admin/settings');
   };
 
-  describe('remove one', () => {
-    it('of somebody who has lost everything, on record: they are signed out everywhere, and told by mail', async () => {
+  describe('turning it off for a user', () => {
+    it('signs the user out, notifies them by email, and is recorded', async () => {
       const { email, id, browser } = await owner();
       const waiting = visitor();
       await waiting.signIn(email, PASSWORD);
@@ -65,7 +65,7 @@ describe('operators and second factors', () => {
       expect((await operator.browser.get(there)).location).toBe(`/admin/users/${id}`);
     });
 
-    it('but not their own, which takes a code as everybody’s does', async () => {
+    it('is not possible for their own account, which requires a code', async () => {
       await turnOnSecondFactor(operator.browser);
       const there = `/admin/users/${operator.accountId}/second-factor`;
       const off = { status: 303, location: '/account/second-factor/off' };
@@ -75,7 +75,7 @@ describe('operators and second factors', () => {
       await expect(pages.relay.get(SecondFactors).of(operator.accountId)).resolves.toBeDefined();
     });
 
-    it('with everything else of an account that they delete', async () => {
+    it('is part of deleting an account', async () => {
       const { id } = await owner();
       await pages.relay.get(AccountDeletion).run(id);
       for (const table of ['second_factors', 'recovery_codes', 'pending_sign_ins'])
@@ -85,10 +85,10 @@ describe('operators and second factors', () => {
     });
   });
 
-  describe('can need one themselves', () => {
+  describe('the requirement for administrators', () => {
     afterEach(() => need(false));
 
-    it('which they set up before anything else, and users need none', async () => {
+    it('restricts administrators to the setup page, but not users', async () => {
       const ann = await signedIn(await account());
       const other = await operatorVisit(pages.relay);
       const setUp = await turnOnSecondFactor(operator.browser);
@@ -117,7 +117,7 @@ describe('operators and second factors', () => {
       expect((await other.browser.get('/admin')).status).toBe(200);
     });
 
-    it('behind a password of their own, and an address that is theirs', async () => {
+    it('follows the password change and the email verification', async () => {
       await turnOnSecondFactor(operator.browser);
       await need(true);
       const made = await pages.relay
@@ -137,7 +137,7 @@ describe('operators and second factors', () => {
       expect((await other.get('/verify')).status).toBe(200);
     });
 
-    it('and turn theirs off only to set up another one, of which the page tells them before', async () => {
+    it('warns administrators who turn it off that they must set it up again', async () => {
       const { app, recoveryCodes } = await turnOnSecondFactor(operator.browser);
       const said = 'Administrators of Switchboard need a second factor: once this one is off, nothing else opens';
       expect((await operator.browser.get('/account/second-factor/off')).text).not.toContain(said);

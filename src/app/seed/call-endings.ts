@@ -55,14 +55,14 @@ const NO_LIMIT = new AppError('invalid_request', "'max_tokens' must be a whole n
 const ENDINGS: readonly SeedEnding[] = [
   ending(87, { status: 'succeeded' }, { begun: true, reported: true }),
   ending(1.5, { status: 'succeeded' }, { begun: true }),
-  failed(1.2, 529, new AppError('server_is_overloaded', 'The upstream is overloaded. Try again later.')),
+  failed(1.2, 529, new AppError('server_is_overloaded', 'The upstream is overloaded. Retry later.')),
   failed(0.8, 500, new AppError('upstream_error', 'The upstream failed: internal server error')),
   failed(
     0.6,
     429,
     new AppError('rate_limit_exceeded', "The upstream's rate limit is reached. Please try again in 8s."),
   ),
-  failed(0.5, null, new AppError('timeout', 'The upstream did not answer in time.')),
+  failed(0.5, null, new AppError('timeout', 'The upstream did not respond in time.')),
   failed(
     0.3,
     401,

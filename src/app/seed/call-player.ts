@@ -31,7 +31,7 @@ const HOLD_BEGUN_MS = 1;
 const ADMITTED_MS = 4;
 const FAILED_MS = 95;
 const CONNECTED_MS = 24;
-const OVERLOADED = new AppError('server_is_overloaded', 'The upstream is overloaded. Try again later.');
+const OVERLOADED = new AppError('server_is_overloaded', 'The upstream is overloaded. Retry later.');
 
 /**
  * Takes scripted calls through billing as the relay would: admitted, watched, settled by the same statements. Prices,

@@ -22,7 +22,7 @@ export function buildPart(part: TextPart | ImagePart | FilePart | AudioPart, fla
     case 'file':
       return buildFile(part);
     case 'audio':
-      if (!flags.audio) throw notTranslatable('input_audio', 'is nothing that this upstream can hear');
+      if (!flags.audio) throw notTranslatable('input_audio', 'has a format that this upstream does not accept');
       return { type: 'input_audio', input_audio: { data: part.base64, format: part.format } };
     default:
       return part satisfies never;
@@ -31,7 +31,7 @@ export function buildPart(part: TextPart | ImagePart | FilePart | AudioPart, fla
 
 function buildImage({ source, detail }: ImagePart, { imageUrl }: ChatFlags): TreeObject {
   if (source.from === 'url' && !imageUrl) {
-    throw notTranslatable('image_url', 'is an address, which this upstream does not fetch; send the image itself');
+    throw notTranslatable('image_url', 'is a URL, which this upstream does not fetch; send the image data');
   }
   return { type: 'image_url', image_url: { url: urlOf(source), ...(DETAILS.includes(detail) && { detail }) } };
 }
@@ -44,7 +44,7 @@ function buildFile(part: FilePart): TreeObject {
     case 'data':
       return { type: 'file', file: { filename: name, file_data: urlOf(source) } };
     case 'url':
-      throw notTranslatable('file_url', 'is an address, which this upstream does not fetch; send the file itself');
+      throw notTranslatable('file_url', 'is a URL, which this upstream does not fetch; send the file data');
     default:
       return source satisfies never;
   }

@@ -36,13 +36,13 @@ export function readContent<Kind extends ContentPart['kind']>(
   return message.children('content').map((part) => {
     const read = READERS.get(part.word('type'))?.(part);
     if (read !== undefined && isAllowed(read)) return read;
-    throw part.malformed('type', 'is not what a message of this role may hold');
+    throw part.malformed('type', 'is not allowed in a message of this role');
   });
 }
 
 function readImage(image: TreeReader): ImagePart {
   const source = sourceOf(image.word('url'));
-  if (source === undefined) throw image.malformed('url', 'must be an http(s) address or a data URL of base64');
+  if (source === undefined) throw image.malformed('url', 'must be an http(s) URL or a base64 data URL');
   return { kind: 'image', source, detail: image.string('detail') };
 }
 
@@ -53,7 +53,7 @@ const readAudio = (audio: TreeReader): AudioPart => ({
 });
 
 function readFile(file: TreeReader): FilePart {
-  if (file.has('file_id')) throw notTranslatable(file.pathOf('file_id'), 'names a file that lies with another vendor');
+  if (file.has('file_id')) throw notTranslatable(file.pathOf('file_id'), 'refers to a file stored with another vendor');
   const data = file.word('file_data');
   // The bare base64 that some clients send says nothing of what it is; only one kind of document is customary.
   const source = sourceOf(data) ?? { from: 'data', mediaType: 'application/pdf', base64: data };

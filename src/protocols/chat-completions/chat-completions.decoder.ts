@@ -59,7 +59,7 @@ export class ChatDecoder implements StreamDecoder {
   end(): readonly CallEvent[] {
     if (this.stage === 'over') return [];
     if (this.stage !== 'stopped') {
-      const message = 'The upstream ended the stream before its answer was complete.';
+      const message = 'The upstream closed the stream before the response was complete.';
       throw new AppError('upstream_truncated', message, { failover: true });
     }
     this.stage = 'over';
@@ -69,7 +69,7 @@ export class ChatDecoder implements StreamDecoder {
   /** A whole answer is a chunk that says everything; that it ended needs no word. */
   whole(answer: JsonObject): readonly CallEvent[] {
     const events = this.chunk(answer);
-    if (choiceOf(answer) === undefined) throw unusable('an answer that says nothing');
+    if (choiceOf(answer) === undefined) throw unusable('an empty response');
     return this.stage === 'open' ? [...events, ...this.finish('stop')] : events;
   }
 
@@ -143,9 +143,9 @@ function parseAnswer(body: string): JsonObject {
   try {
     answer = JSON.parse(body);
   } catch (cause) {
-    throw unusable('an answer that is no JSON object', { cause });
+    throw unusable('a response that is not a JSON object', { cause });
   }
-  if (!isJsonObject(answer)) throw unusable('an answer that is no JSON object');
+  if (!isJsonObject(answer)) throw unusable('a response that is not a JSON object');
   return answer;
 }
 

@@ -96,7 +96,7 @@ export class ChatCompletionsMeter implements StreamMeter {
 
   #done(): MeterReading {
     if (this.#finished.size === 0) {
-      const message = 'The upstream ended the stream before its answer was complete.';
+      const message = 'The upstream closed the stream before the response was complete.';
       throw new AppError('upstream_truncated', message, { failover: true });
     }
     this.#over = true;

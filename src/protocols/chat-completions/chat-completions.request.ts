@@ -25,7 +25,7 @@ export function parseChatRequest(request: TreeObject, { losses }: ParseContext):
   const reader = new TreeReader(request);
   refuseUntranslatable(reader);
   const { lead, turns } = readConversation(reader.children('messages'), losses);
-  if (!turns.some(({ role }) => role === 'user')) throw malformed('messages', 'must hold something that a user says');
+  if (!turns.some(({ role }) => role === 'user')) throw malformed('messages', 'must contain user content');
   return {
     lead,
     turns,
@@ -44,14 +44,17 @@ export function parseChatRequest(request: TreeObject, { losses }: ParseContext):
 }
 
 function refuseUntranslatable(reader: TreeReader): void {
-  if ((reader.integer('n') ?? 1) > 1) throw notTranslatable('n', 'must be 1: this upstream gives one answer at a time');
+  if ((reader.integer('n') ?? 1) > 1) throw notTranslatable('n', 'must be 1: this upstream returns a single choice');
   if (reader.strings('modalities').includes('audio') || reader.has('audio')) {
-    throw notTranslatable(reader.has('audio') ? 'audio' : 'modalities', 'asks for a voice, which this upstream lacks');
+    throw notTranslatable(
+      reader.has('audio') ? 'audio' : 'modalities',
+      'requests audio, which this upstream does not support',
+    );
   }
   const policy = reader.child('moderation')?.child('policy');
   for (const side of ['input', 'output']) {
     if (policy?.child(side)?.string('mode') !== 'block') continue;
-    throw notTranslatable(`moderation.policy.${side}.mode`, 'cannot be "block": this upstream does not moderate');
+    throw notTranslatable(`moderation.policy.${side}.mode`, 'cannot be "block": this upstream has no moderation');
   }
 }
 

@@ -51,7 +51,7 @@ class MessageReader {
 
   private assistantParts(message: TreeReader): readonly Part[] {
     // What it once said aloud lies with its vendor, by an id.
-    if (message.has('audio')) throw notTranslatable(message.pathOf('audio'), 'lies with another vendor');
+    if (message.has('audio')) throw notTranslatable(message.pathOf('audio'), 'is stored with another vendor');
     const refusal = message.string('refusal') ?? '';
     const legacy = message.child('function_call');
     return [

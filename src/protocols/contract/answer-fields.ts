@@ -14,7 +14,7 @@ export function readAnswerFields(body: Uint8Array, interests: JsonInterest): Jso
     fields = readJsonFields(body, interests);
     error = fields.value('error');
   } catch (cause) {
-    const message = 'The upstream sent an answer that is no JSON object.';
+    const message = 'The upstream sent a response that is not a JSON object.';
     throw new AppError('upstream_error', message, { failover: true }, { cause });
   }
   // Some upstreams always have the member, with null or false in it.

@@ -86,7 +86,7 @@ export function classifyUpstream(status: number, headers: UpstreamHeaders, body:
   if (isRedirect(status) || isWrongAddress(status, fault)) return misconfigured(status);
   if (isUnknownModel(status, fault)) return misconfigured(status, { unknownModel: true });
   if (status >= 400) return refused(status, fault, said);
-  return failed('upstream_error', 'The upstream gave an unusable answer.', { upstreamStatus: status });
+  return failed('upstream_error', 'The upstream response is invalid.', { upstreamStatus: status });
 }
 
 /**
@@ -122,7 +122,7 @@ const failed = (kind: ErrorKind, message: string, details: ErrorDetails): AppErr
   new AppError(kind, message, { ...details, failover: true });
 
 function outOfMoney(upstreamStatus: number): AppError {
-  const message = 'No upstream can take this request at present. Try again later.';
+  const message = 'No upstream can take this request right now. Retry later.';
   return failed('server_is_overloaded', message, { upstreamStatus, outOfMoney: true });
 }
 
@@ -132,13 +132,13 @@ const badCredential = (upstreamStatus: number): AppError =>
   });
 
 function misconfigured(upstreamStatus: number, what: Pick<ErrorDetails, 'unknownModel'> = {}): AppError {
-  const message = 'The upstream does not know the model or the address that it is configured for. Tell the operator.';
+  const message = 'The upstream does not know the configured model or address. Contact an administrator.';
   return failed('upstream_error', message, { upstreamStatus, ...what });
 }
 
 function rateLimited(upstreamStatus: number, headers: UpstreamHeaders, fault: UpstreamFault): AppError {
   if (TOO_LARGE_FOR_LIMIT.test(fault.message ?? '')) {
-    const words = "The request is too large for the upstream's rate limit. Shorten it, or ask for less output.";
+    const words = "The request exceeds the upstream's rate limit by itself. Shorten it or lower the output limit.";
     return failed('rate_limit_exceeded', words, { upstreamStatus, ofRequest: true, shouldRetry: false });
   }
   const retryAfterSeconds = readRetryAfter(headers) ?? 1;
@@ -151,10 +151,10 @@ function transient(upstreamStatus: number, headers: UpstreamHeaders, fault: Upst
   const retryAfterSeconds = readRetryAfter(headers);
   const details = { upstreamStatus, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   if (upstreamStatus === 408 || upstreamStatus === 504 || upstreamStatus === 524) {
-    return failed('timeout', 'The upstream did not answer in time.', details);
+    return failed('timeout', 'The upstream did not respond in time.', details);
   }
   if (upstreamStatus === 503 || upstreamStatus === 529) {
-    return failed('server_is_overloaded', 'The upstream is overloaded. Try again later.', details);
+    return failed('server_is_overloaded', 'The upstream is overloaded. Retry later.', details);
   }
   const reason = fault.message === undefined ? '' : scrub(fault.message);
   if (reason === '') return failed('upstream_error', 'The upstream failed.', details);
@@ -191,11 +191,11 @@ function refused(status: number, fault: UpstreamFault, said: string): AppError {
   const message = fault.message === undefined ? '' : scrub(fault.message);
   const details: ErrorDetails = {
     upstreamStatus: status,
-    record: recordOfFault('The upstream refused the request', status, fault),
+    record: recordOfFault('The upstream rejected the request', status, fault),
     ...(fault.param !== undefined && { param: fault.param }),
     ...faultDetail(fault.code),
   };
-  const words = message === '' ? 'The upstream refused the request without a reason.' : message;
+  const words = message === '' ? 'The upstream rejected the request without a reason.' : message;
   return new UpstreamRefusal(refusalKind(status, said), words, details, fault.code);
 }
 

@@ -12,7 +12,7 @@ export const serviceTierIn = (fields: JsonFields): string | undefined =>
 /** An answer that nobody waits for could not be settled. @throws AppError invalid_request when one is asked for */
 export function refuseBackground(fields: JsonFields): void {
   if (!fields.isTrue('background')) return;
-  throw fields.refusal('background', 'unsupported_parameter', 'background answers are not supported; leave it out');
+  throw fields.refusal('background', 'unsupported_parameter', 'background responses are not supported; remove it');
 }
 
 /** The prompt refers to content stored upstream, of unknown length. */

@@ -77,7 +77,7 @@ const KNOWN_MEMBERS = new Set(
 
 /**
  * An upstream's error as it is stored: status, and what of it is known to be the vendor's own vocabulary.
- * `The upstream refused the request: status 400, invalid_request_error, parameter messages.0.content, about tools.`
+ * `The upstream rejected the request: status 400, invalid_request_error, parameter messages.0.content, about tools.`
  */
 export function recordOfFault(what: string, status: number, { type, code, param, message = '' }: SaidOfFault): string {
   const codes = [type, code].filter((word): word is string => word !== undefined && KNOWN_CODES.has(word));

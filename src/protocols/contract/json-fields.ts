@@ -95,7 +95,7 @@ export class JsonFields {
   stateIds(withToolData: boolean): readonly (readonly [StateMember, string])[] {
     const { stateIds } = this.scan;
     if (stateIds.length > MAX_STATE_IDS)
-      throw new AppError('request_too_large', `The request names more than ${MAX_STATE_IDS} files and containers.`);
+      throw new AppError('request_too_large', `The request refers to more than ${MAX_STATE_IDS} files and containers.`);
     const named = withToolData ? stateIds : stateIds.filter(({ isToolData }) => !isToolData);
     return named.map(({ member, start, end }) => {
       const id = end - start > MAX_ID_BYTES ? '' : this.decoded({ start, end }, member);
@@ -209,7 +209,7 @@ export class JsonFields {
   }
 
   missing(path: string): AppError {
-    return this.refusal(path, 'missing_required_parameter', 'this member is required');
+    return this.refusal(path, 'missing_required_parameter', 'required');
   }
 
   refusal(path: string, fault: FieldFault, reason: string): AppError {
@@ -222,7 +222,7 @@ export class JsonFields {
     if (field !== undefined) return { start: field.start, end: field.end, text: json };
     const dot = path.lastIndexOf('.');
     const parent = this.field(path.slice(0, Math.max(dot, 0)));
-    if (parent?.kind !== 'object') throw new RangeError(`There is no object to put ${path} into.`);
+    if (parent?.kind !== 'object') throw new RangeError(`No object to insert ${path} into.`);
     const start = parent.start + 1;
     const separator = this.endsAt(start) ? '' : ',';
     return { start, end: start, text: `${JSON.stringify(path.slice(dot + 1))}:${json}${separator}` };

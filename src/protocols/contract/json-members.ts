@@ -148,9 +148,9 @@ const fieldAt = (body: Buffer, start: number, end: number): JsonField => ({
 });
 
 function misspelt({ path }: JsonInterest, name: string): AppError {
-  return new AppError('invalid_request', `${name}: member names are case-sensitive; write ${path}.`, { param: path });
+  return new AppError('invalid_request', `${name}: member names are case-sensitive; use ${path}.`, { param: path });
 }
 
 function givenTwice({ path }: JsonInterest): AppError {
-  return new AppError('invalid_request', `${path}: this member is given twice.`, { param: path });
+  return new AppError('invalid_request', `${path}: duplicate member.`, { param: path });
 }

@@ -51,12 +51,12 @@ const END = 9;
 
 /** What is missing when the body ends, by state; any other wants a value. */
 const EXPECTED: Readonly<Record<number, string>> = {
-  [NAME_OR_END]: 'a member name is expected',
-  [NAME]: 'a member name is expected',
-  [IN_NAME]: 'a string is not closed',
-  [COLON_NEXT]: 'a colon is expected',
-  [IN_TEXT]: 'a string is not closed',
-  [BEHIND_VALUE]: 'a comma or a closing bracket is expected',
+  [NAME_OR_END]: 'expected a member name',
+  [NAME]: 'expected a member name',
+  [IN_NAME]: 'unterminated string',
+  [COLON_NEXT]: 'expected a colon',
+  [IN_TEXT]: 'unterminated string',
+  [BEHIND_VALUE]: 'expected a comma or a closing bracket',
 };
 
 /**
@@ -105,11 +105,11 @@ export class JsonScanner {
 
   /** The body is complete. */
   end(body: Buffer): JsonScan {
-    if (body.length === 0) throw new AppError('invalid_request', 'The request body is empty: send a JSON object.');
+    if (body.length === 0) throw new AppError('invalid_request', 'The request body is empty. Send a JSON object.');
     if (!this.utf8.end(body)) this.failUtf8();
     this.advance(body);
     if (this.state === START) this.failAtStart(body);
-    if (this.state !== END) throw notJson(body.length, EXPECTED[this.state] ?? 'a value is expected');
+    if (this.state !== END) throw notJson(body.length, EXPECTED[this.state] ?? 'expected a value');
     const { content } = this.strings;
     const { fields, elements, others } = this.members;
     return {
@@ -167,7 +167,7 @@ export class JsonScanner {
         if (byte !== OPEN_BRACE) this.failAtStart(this.body);
         return this.open(byte);
       default:
-        return this.fail('something follows the closing brace');
+        return this.fail('unexpected data after the closing brace');
     }
   }
 
@@ -216,20 +216,20 @@ export class JsonScanner {
   private behindValue(byte: number): boolean {
     const closer = this.closers[this.closers.length - 1];
     if (byte === closer) return this.close();
-    if (byte !== COMMA) this.fail('a comma or a closing bracket is expected');
+    if (byte !== COMMA) this.fail('expected a comma or a closing bracket');
     this.state = closer === CLOSE_BRACE ? NAME : VALUE;
     this.at++;
     return true;
   }
 
   private name(byte: number): boolean {
-    if (byte !== QUOTE) this.fail('a member name is expected');
+    if (byte !== QUOTE) this.fail('expected a member name');
     this.state = IN_NAME;
     return this.beginString();
   }
 
   private colon(byte: number): boolean {
-    if (byte !== COLON) this.fail('a colon is expected');
+    if (byte !== COLON) this.fail('expected a colon');
     this.at++;
     this.state = VALUE;
     const { nameStart, nameEnd, nameEscaped } = this.strings;
@@ -266,7 +266,7 @@ export class JsonScanner {
     if (end - start > MAX_LITERAL_BYTES) this.fail(`a number is longer than ${MAX_LITERAL_BYTES} digits`);
     // It may go on with what has not come yet; at the end of the body it is never the end.
     if (end === this.body.length) return false;
-    if (!isLiteral(this.body, start, end)) this.fail('a value is expected');
+    if (!isLiteral(this.body, start, end)) this.fail('expected a value');
     this.at = end;
     return this.endValue(start);
   }

@@ -103,7 +103,7 @@ export class JsonStrings {
   }
 }
 
-const controlCharacter = (at: number): Error => notJson(at, 'a control character in a string must be escaped');
+const controlCharacter = (at: number): Error => notJson(at, 'control characters in strings must be escaped');
 
 /** Empty when an escape is invalid: the members that are read are refused for it. */
 function decodedName(quoted: string): string {

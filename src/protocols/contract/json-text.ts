@@ -23,6 +23,6 @@ export function stringText(body: Buffer, start: number, end: number, escaped: bo
   try {
     return String(JSON.parse(body.toString('utf8', start, end)));
   } catch {
-    throw notJson(start, 'a string has an unknown escape');
+    throw notJson(start, 'unknown escape sequence in a string');
   }
 }

@@ -85,9 +85,9 @@ export const scopedMember = (kind: ScopedKind): MemberRule => ({
 /** What routers add to every protocol: they choose models, providers and features by themselves, each at a price. */
 export const ROUTER_MEMBERS: Readonly<Record<string, MemberRule>> = {
   models: { is: 'alternatives' },
-  plugins: refusedMember('plugins are added and billed by the upstream'),
-  preset: refusedMember("a preset is the operator's own configuration"),
-  provider: refusedMember('the operator chooses providers'),
+  plugins: refusedMember('the upstream adds and bills plugins'),
+  preset: refusedMember('presets are configured by administrators'),
+  provider: refusedMember('administrators choose providers'),
   route: PLAIN,
   transforms: PLAIN,
 };
@@ -183,7 +183,7 @@ export class MemberReader {
         for (const [kind, id] of rule.idsIn(single(fields, path))) demands.scopedIds.push({ kind, id, path });
         return;
       case 'refused':
-        throw fields.refusal(path, 'unsupported_parameter', `this member is not accepted: ${rule.why}`);
+        throw fields.refusal(path, 'unsupported_parameter', `not accepted: ${rule.why}`);
       default:
         return rule satisfies never;
     }
@@ -199,7 +199,7 @@ export class MemberReader {
       if (rule === undefined) return void demands.unknown.push(`${path}[].type=${type.slice(0, 64)}`);
       if (rule.runs === 'client' && rule.idsIn === undefined) return;
       if (++hosted > MAX_HOSTED_TOOLS)
-        throw fields.refusal(path, 'invalid_value', `must have at most ${MAX_HOSTED_TOOLS} tools run by the upstream`);
+        throw fields.refusal(path, 'invalid_value', `must have at most ${MAX_HOSTED_TOOLS} hosted tools`);
       const own = `${path}[${index}]`;
       const tool = objectIn(fields, element, own);
       if (rule.idsIn !== undefined) requireSingle(fields, element.field, own);
@@ -220,7 +220,7 @@ export class MemberReader {
     const betas = value.split(',').map((name) => name.trim().toLowerCase());
     const beta = betas.find((name) => refused.has(name));
     if (beta !== undefined)
-      throw new AppError('invalid_request', `${header}: ${beta} is not accepted here; leave it out.`, {
+      throw new AppError('invalid_request', `${header}: ${beta} is not accepted; remove it.`, {
         param: header,
         fault: 'unsupported_parameter' satisfies FieldFault,
       });
@@ -269,7 +269,7 @@ class Demands {
 function readAlternatives(path: string, demands: Demands): void {
   const { fields } = demands;
   if (fields.field(path)?.kind !== 'array')
-    throw fields.refusal(path, 'invalid_value', 'must be a list that names the models');
+    throw fields.refusal(path, 'invalid_value', 'must be a list of model names');
   const elements = fields.elements(`${path}[]`);
   if (elements.length > MAX_ALTERNATIVES)
     throw fields.refusal(path, 'invalid_value', `must name at most ${MAX_ALTERNATIVES} models`);
@@ -328,7 +328,7 @@ function single(fields: JsonFields, path: string): unknown {
 
 function requireSingle(fields: JsonFields, field: JsonField | undefined, path: string): void {
   const name = field && doubledMember(fields.text(field));
-  if (name !== undefined) throw fields.refusal(`${path}.${name}`, 'invalid_value', 'this member is given twice');
+  if (name !== undefined) throw fields.refusal(`${path}.${name}`, 'invalid_value', 'duplicate member');
 }
 
 function wholeIn(value: JsonObject, name: string): number | undefined {

@@ -29,7 +29,7 @@ export const isKeepAlive = (type: string): boolean => KEEP_ALIVES.includes(type)
 
 /** For data that is no JSON where the dialect promises it: what the client would miss cannot be known. */
 export const unreadableEvent = (): AppError =>
-  new AppError('upstream_error', 'The upstream sent an event that is no JSON object.', { failover: true });
+  new AppError('upstream_error', 'The upstream sent an event that is not a JSON object.', { failover: true });
 
 /** For a stream that ends before its answer does. */
 export const truncated = (): AppError =>

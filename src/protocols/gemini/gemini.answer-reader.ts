@@ -45,7 +45,9 @@ export class AnswerReader {
     const events = this.next(response);
     if (this.#stage !== 'open') return [...events, ...this.end()];
     if (candidateIn(response) === undefined) {
-      throw new AppError('upstream_error', 'The upstream sent an answer of another dialect.', { failover: true });
+      throw new AppError('upstream_error', 'The upstream response has the format of another protocol.', {
+        failover: true,
+      });
     }
     return [...events, ...this.#stop('STOP'), ...this.end()];
   }

@@ -21,9 +21,12 @@ export function buildContents(build: RequestBuild): readonly TreeObject[] {
     else join(contents, 'model', writer.answered(parts, placeSignatures(parts, target.family, index >= checkedFrom)));
   }
   const [first] = contents;
-  if (first === undefined) throw malformed('messages', 'must hold something that the user says');
+  if (first === undefined) throw malformed('messages', 'must contain user content');
   if (contents.at(-1)?.role === 'model' && !flags.takesPrefill) {
-    throw notTranslatable('messages', 'must not end with the assistant: this model begins by itself');
+    throw notTranslatable(
+      'messages',
+      'this model does not support assistant prefill: the last message must be from the user',
+    );
   }
   if (first.role === 'user') return contents.map(asTree);
   losses.warn('user_message_inserted', 'messages');

@@ -130,7 +130,8 @@ export class PartWriter {
   }
 
   private heard({ format, base64 }: AudioPart): TreeObject {
-    if (!this.build.flags.takesAudio) throw notTranslatable('messages', 'hold audio, which this model does not take');
+    if (!this.build.flags.takesAudio)
+      throw notTranslatable('messages', 'contain audio, which this model does not accept');
     return { inlineData: { mimeType: `audio/${format}`, data: base64 } };
   }
 }

@@ -79,6 +79,6 @@ function affordable({ flags, losses, target }: RequestBuild, budget: number, lim
 }
 
 function unaffordable(limit: number): AppError {
-  const message = `insufficient quota: what is left pays for ${limit} output tokens, too few to think and to answer. Lower ${EFFORT} or add credit.`;
+  const message = `insufficient quota: the remaining credit covers ${limit} output tokens, too few for reasoning and a response. Lower ${EFFORT} or add credit.`;
   return new AppError('insufficient_quota', message, { param: EFFORT });
 }

@@ -39,7 +39,7 @@ export class GeminiDecoder implements StreamDecoder {
 export function decodeGeminiResponse(body: string, content: CallContent, target: UpstreamTarget): CallResult {
   const response = parseResponse(body);
   if (response === undefined) {
-    const message = 'The upstream sent an answer that is no JSON object.';
+    const message = 'The upstream sent a response that is not a JSON object.';
     throw new AppError('upstream_error', message, { failover: true });
   }
   const collector = new ResultCollector();

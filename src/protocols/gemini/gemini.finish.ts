@@ -42,7 +42,7 @@ export const finishIn = (finishReason: unknown): string | undefined =>
  */
 export function stopReason(finish: string, hasCalls: boolean): StopReason {
   if (FAULTS.includes(finish)) {
-    const message = `The upstream's model wrote an answer that cannot be read (${finish}).`;
+    const message = `The upstream model produced an invalid response (${finish}).`;
     throw new AppError('upstream_error', message, { failover: true });
   }
   // It says nothing of calls; clients go on for as long as there are any.

@@ -47,7 +47,7 @@ export class BlockWriter {
       case 'file':
         return role === 'assistant' ? this.drop() : [this.shown(part)];
       case 'audio':
-        throw notTranslatable('messages', 'hold audio, which this model does not take');
+        throw notTranslatable('messages', 'contain audio, which this model does not accept');
       case 'reasoning':
         return isReplayable(part, this.build.target.family) ? [thought(part)] : [];
       case 'tool-call':
@@ -74,7 +74,7 @@ export class BlockWriter {
   private imageSource({ source }: ImagePart): TreeObject {
     if (source.from === 'url') {
       if (!this.build.flags.takesImageUrls)
-        throw notTranslatable('messages', 'hold the address of an image; send the image itself');
+        throw notTranslatable('messages', 'contain an image URL; send the image data');
       return { type: 'url', url: source.url };
     }
     if (!IMAGE_TYPES.includes(source.mediaType)) {

@@ -28,7 +28,7 @@ export function buildMessages(build: RequestBuild): readonly TreeObject[] {
   }
   endPrefill(messages, flags);
   const [first] = messages;
-  if (first === undefined) throw malformed('messages', 'must hold something that the user says');
+  if (first === undefined) throw malformed('messages', 'must contain user content');
   if (first.role !== 'assistant') return messages.map(asTree);
   losses.warn('user_message_inserted', 'messages');
   return [{ role: 'user', content: [{ type: 'text', text: '.' }] }, ...messages.map(asTree)];
@@ -67,7 +67,11 @@ function endPrefill(messages: readonly Message[], { takesPrefill }: MessagesFlag
   const last = messages.at(-1);
   const block = last?.content.at(-1);
   if (last?.role !== 'assistant' || typeof block?.['text'] !== 'string') return;
-  if (!takesPrefill) throw notTranslatable('messages', 'must not end with the assistant: this model begins by itself');
+  if (!takesPrefill)
+    throw notTranslatable(
+      'messages',
+      'this model does not support assistant prefill: the last message must be from the user',
+    );
   last.content[last.content.length - 1] = { ...block, text: block['text'].trimEnd() };
 }
 

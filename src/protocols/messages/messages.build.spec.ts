@@ -239,7 +239,7 @@ describe('forms of answers of Messages upstreams', () => {
 
   it('are asked for in words where nothing else says it (case 118)', () => {
     const { body, warnings } = build({ lead: [{ kind: 'text', text: 'Be kind.' }], format: { kind: 'json' } });
-    expect(body['system']).toEqual([block('Be kind.'), block('Answer with one JSON object and nothing else.')]);
+    expect(body['system']).toEqual([block('Be kind.'), block('Respond with a single JSON object and nothing else.')]);
     expect(warnings).toBe('in_words:response_format');
     const format = { kind: 'schema', schema } as const;
     const worded = flagged({ format, tools: [aTool()] }, { structuredOutput: false });

@@ -84,7 +84,9 @@ export function decodeMessagesResponse(body: string, content: CallContent, targe
   const message = readTree(body);
   const blocks = message['content'];
   if (!Array.isArray(blocks) && typeof message['stop_reason'] !== 'string') {
-    throw new AppError('upstream_error', 'The upstream sent an answer of another dialect.', { failover: true });
+    throw new AppError('upstream_error', 'The upstream response has the format of another protocol.', {
+      failover: true,
+    });
   }
   const answer = new AnswerReader(content, target);
   const collector = new ResultCollector();
@@ -104,12 +106,7 @@ function readTree(body: string): JsonObject {
   try {
     return parseJsonTree(body, INPUT) as JsonObject;
   } catch (cause) {
-    throw new AppError(
-      'upstream_error',
-      'The upstream sent an answer that cannot be read.',
-      { failover: true },
-      { cause },
-    );
+    throw new AppError('upstream_error', 'The upstream response cannot be parsed.', { failover: true }, { cause });
   }
 }
 

@@ -37,14 +37,14 @@ export class UnsupportedThread extends AppError {
   readonly wireDetails = { error_code: 'thread_unsupported_request', unsupported: ['model'] };
 
   constructor() {
-    const message = 'thread: threads are not kept for this model. Send the whole conversation.';
+    const message = 'thread: threads are not stored for this model. Send the whole conversation.';
     super('invalid_request', message, { param: 'thread', fault: 'unsupported_parameter' });
   }
 }
 
 /** For a budget of thinking tokens that leaves nothing of what can be paid. @param param where the budget comes from */
 export function unaffordableThinking(affordable: number, param: string, budget: number): AppError {
-  const message = `insufficient quota: what is left pays for ${affordable} output tokens, no more than ${param} (${budget}) takes. Lower it or add credit.`;
+  const message = `insufficient quota: the remaining credit covers ${affordable} output tokens, which ${param} (${budget}) uses up. Lower it or add credit.`;
   return new AppError('insufficient_quota', message, { param });
 }
 

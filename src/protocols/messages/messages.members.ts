@@ -10,7 +10,7 @@ import {
 } from '../contract/index.js';
 import { isJsonObject } from '../../platform/shared/index.js';
 
-const OTHER_PAYER = 'it decides which organization is billed';
+const OTHER_PAYER = 'it selects the billed organization';
 
 /** Every member of a Messages request, from the request types of the vendor's SDK, and what it does. */
 export const MESSAGES_MEMBERS: MemberTable = {

@@ -28,7 +28,8 @@ export function readTools(request: TreeReader): RequestedTools {
   for (const fields of request.children('tools')) {
     const type = fields.string('type') ?? CUSTOM;
     const known = type === CUSTOM ? readTool(fields) : vendorTool(type);
-    if (known === undefined) throw notTranslatable(fields.pathOf('type'), `"${type}" is known to its own vendor only`);
+    if (known === undefined)
+      throw notTranslatable(fields.pathOf('type'), `"${type}" is supported only by its own vendor`);
     if ('hosted' in known)
       hostedTools.push({ type: known.hosted, maxUses: fields.integer('max_uses', { min: 1 }), path: fields.path });
     else tools.push({ ...known, name: fields.word('name'), cache: cacheOf(fields), path: fields.path });
@@ -72,5 +73,5 @@ function readChoice(choice: TreeReader, tools: readonly Tool[]): ToolChoice {
   if (type !== 'tool') throw malformed(choice.pathOf('type'), 'must be auto, any, tool or none');
   const name = choice.word('name');
   if (tools.some((tool) => tool.name === name)) return { mode: 'one', name };
-  throw malformed(choice.pathOf('name'), 'must be the name of one of the tools that the client runs');
+  throw malformed(choice.pathOf('name'), 'must be the name of a client tool of this request');
 }

@@ -62,7 +62,7 @@ function readConversation(fields: TreeReader, context: ParseContext): Conversati
     else throw malformed(message.pathOf('role'), 'must be user, assistant or system');
   }
   if (!conversation.turns.some(({ role }) => role === 'user')) {
-    throw malformed('messages', 'must hold something that the user says');
+    throw malformed('messages', 'must contain user content');
   }
   return conversation;
 }
@@ -75,7 +75,7 @@ function instruct(conversation: ConversationBuilder, texts: readonly TextPart[])
 function refuseWhatIsTheVendors(fields: TreeReader): void {
   if (fields.has('thread')) throw new UnsupportedThread();
   if (fields.value('max_tokens') === 0) throw notTranslatable('max_tokens', 'must be 1 or more for this model');
-  if (fields.has('inference_geo')) throw notTranslatable('inference_geo', 'cannot be chosen for this model');
+  if (fields.has('inference_geo')) throw notTranslatable('inference_geo', 'is not supported by this model');
   if (fields.children('mcp_servers').length > 0) throw notTranslatable('mcp_servers', 'cannot be used with this model');
   const container = fields.value('container');
   if (typeof container === 'object' && container !== null && 'skills' in container) {

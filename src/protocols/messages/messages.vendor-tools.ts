@@ -15,9 +15,12 @@ const WHOLE_NUMBER = { type: 'integer' } as const;
 const EDITING = {
   path: TEXT,
   file_text: { ...TEXT, description: 'The content of the file to create.' },
-  old_str: { ...TEXT, description: 'The text to replace; it must stand in the file exactly once.' },
-  new_str: { ...TEXT, description: 'The text to put in its place.' },
-  insert_line: { ...WHOLE_NUMBER, description: 'The line behind which text is inserted; 0 is the beginning.' },
+  old_str: { ...TEXT, description: 'The text to replace; it must occur in the file exactly once.' },
+  new_str: { ...TEXT, description: 'The replacement text.' },
+  insert_line: {
+    ...WHOLE_NUMBER,
+    description: 'The line after which the text is inserted; 0 is the start of the file.',
+  },
   insert_text: { ...TEXT, description: 'The text to insert.' },
   view_range: {
     type: 'array',
@@ -37,8 +40,8 @@ const CLIENT_TOOLS: ReadonlyMap<string, VendorTool> = new Map([
   [
     'bash',
     tool(
-      'Runs a command in a bash session that lasts between calls. Give either a command, or restart.',
-      { command: TEXT, restart: { type: 'boolean', description: 'Begins a new session instead.' } },
+      'Runs a command in a persistent bash session. Pass either command or restart.',
+      { command: TEXT, restart: { type: 'boolean', description: 'Starts a new session instead.' } },
       [],
     ),
   ],
@@ -53,7 +56,7 @@ const CLIENT_TOOLS: ReadonlyMap<string, VendorTool> = new Map([
   [
     'memory',
     tool(
-      'Keeps files below /memories, which last between conversations.',
+      'Stores files under /memories that persist between conversations.',
       {
         command: command('view', 'create', 'str_replace', 'insert', 'delete', 'rename'),
         ...EDITING,

@@ -111,7 +111,7 @@ export function decodeResponse(body: string, content: CallContent, target: Upstr
   const response = parse(body);
   if (response['error']) throw failed(response);
   if (!Array.isArray(response['output']) && typeof response['status'] !== 'string') {
-    throw unusable('an answer of another dialect');
+    throw unusable('a response in the format of another protocol');
   }
   const collector = new ResultCollector();
   for (const event of new ResponsesDecoder(content, target).response(response)) collector.next(event);
@@ -125,7 +125,7 @@ function parse(body: string): JsonObject {
   } catch {
     // Worded below.
   }
-  throw unusable('an answer that is no JSON object');
+  throw unusable('a response that is not a JSON object');
 }
 
 const unusable = (what: string): AppError =>

@@ -52,7 +52,7 @@ export const itemsOf = (request: TreeReader, type: string): readonly TreeReader[
 function readerOf(item: TreeReader): ItemReader {
   const type = item.string('type') ?? (item.has('role') ? 'message' : 'item_reference');
   const reader = ITEMS.get(type) ?? (HOSTED.test(type) ? ignored : undefined);
-  if (reader === undefined) throw notTranslatable(item.pathOf('type'), `"${type}" cannot be carried to the upstream`);
+  if (reader === undefined) throw notTranslatable(item.pathOf('type'), `"${type}" is not supported by the upstream`);
   return reader;
 }
 
@@ -105,15 +105,21 @@ function readReasoning(item: TreeReader, { conversation, context }: Reading): vo
 }
 
 function refuseReference(item: TreeReader): never {
-  throw notTranslatable(item.path, 'refers to an item that is not kept here; send the item itself, with store: false');
+  throw notTranslatable(item.path, 'refers to an item that is not stored; send the item, with store: false');
 }
 
 function refuseCompaction(item: TreeReader): never {
-  throw notTranslatable(item.path, 'is a compaction, which no upstream of another dialect can read; begin anew');
+  throw notTranslatable(
+    item.path,
+    'is a compaction, which upstreams of other protocols cannot read; start a new conversation',
+  );
 }
 
 /** [obs] Codex compacts by itself what it does not send to its built-in provider. */
 function refuseCompacting(item: TreeReader): never {
-  const advice = 'configure this service as a provider of its own in the client, which then compacts by itself';
-  throw notTranslatable(item.path, `asks for a compaction, which no upstream of another dialect can make; ${advice}`);
+  const advice = 'configure this service as a separate provider, so that the client compacts itself';
+  throw notTranslatable(
+    item.path,
+    `requests a compaction, which upstreams of other protocols do not support; ${advice}`,
+  );
 }

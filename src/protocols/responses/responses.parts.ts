@@ -32,7 +32,7 @@ export function readContent(item: TreeReader, name: string): readonly ContentPar
   return item.children(name).map((part) => {
     const type = part.word('type');
     const read = PARTS.get(type);
-    if (read === undefined) throw notTranslatable(part.pathOf('type'), `"${type}" cannot be carried to the upstream`);
+    if (read === undefined) throw notTranslatable(part.pathOf('type'), `"${type}" is not supported by the upstream`);
     return read(part);
   });
 }
@@ -49,8 +49,7 @@ export function assistantParts(item: TreeReader, losses: Losses): readonly Part[
 /** What can stand in a tool's result. */
 export function resultParts(item: TreeReader): readonly (TextPart | ImagePart | FilePart)[] {
   return readContent(item, 'output').flatMap((part) => {
-    if (part.kind === 'audio')
-      throw notTranslatable(item.pathOf('output'), 'cannot have audio in it with this upstream');
+    if (part.kind === 'audio') throw notTranslatable(item.pathOf('output'), 'cannot contain audio with this upstream');
     if (part.kind === 'refusal') return [{ kind: 'text', text: part.text }];
     return part.kind === 'text' && part.text === '' ? [] : [part];
   });
@@ -89,12 +88,12 @@ function readAudio(part: TreeReader): AudioPart {
 
 function refuseFileId(part: TreeReader): void {
   if (!part.has('file_id')) return;
-  throw notTranslatable(part.pathOf('file_id'), 'names a file that the upstream does not have; send its content');
+  throw notTranslatable(part.pathOf('file_id'), 'refers to a file that the upstream does not have; send its content');
 }
 
 function sourceIn(part: TreeReader, name: string): Source {
   const source = sourceOf(part.word(name));
-  if (source === undefined) throw part.malformed(name, 'must be an address or a data URL of base64');
+  if (source === undefined) throw part.malformed(name, 'must be a URL or a base64 data URL');
   return source;
 }
 

@@ -52,11 +52,11 @@ export function parseRequest(body: TreeObject, context: ParseContext): CallConte
 
 function refuseVendors(request: TreeReader): void {
   for (const name of VENDORS) {
-    if (request.has(name)) throw notTranslatable(name, 'cannot be carried to the upstream of this model; leave it out');
+    if (request.has(name)) throw notTranslatable(name, 'not supported by the upstream of this model; remove it');
   }
   const policy = request.child('moderation')?.child('policy');
   for (const side of [policy?.child('input'), policy?.child('output')]) {
-    if (side?.string('mode') === 'block') throw notTranslatable(side.path, 'cannot be had from this upstream');
+    if (side?.string('mode') === 'block') throw notTranslatable(side.path, 'is not supported by this upstream');
   }
 }
 
@@ -65,7 +65,7 @@ function readConversation(request: TreeReader, context: ParseContext): Pick<Call
   conversation.instruct(request.string('instructions') ?? '');
   readInput(request, { conversation, context });
   const { lead, turns } = conversation;
-  if (!turns.some(({ role }) => role === 'user')) throw malformed('input', 'needs a message of the user');
+  if (!turns.some(({ role }) => role === 'user')) throw malformed('input', 'must contain a user message');
   return { lead, turns };
 }
 

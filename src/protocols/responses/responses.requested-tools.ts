@@ -46,7 +46,7 @@ function readTool(definition: TreeReader): Tool {
     case 'custom':
       return { ...namedTool(definition), schema: undefined, freeform: freeformOf(definition.child('format')) };
     default:
-      throw notTranslatable(definition.pathOf('type'), `"${type}" is no tool that the upstream can be given`);
+      throw notTranslatable(definition.pathOf('type'), `"${type}" is not supported by the upstream`);
   }
 }
 
@@ -93,7 +93,7 @@ function readNamedTool(choice: TreeReader, tools: readonly Tool[]): ToolChoice {
   const name = choice.word('name');
   const namespace = choice.string('namespace');
   const known = tools.find((tool) => tool.name === name && (namespace === undefined || tool.namespace === namespace));
-  if (known === undefined) throw choice.malformed('name', 'is the name of no tool of this request');
+  if (known === undefined) throw choice.malformed('name', 'is not a tool of this request');
   return { mode: 'one', name, ...(known.namespace !== undefined && { namespace: known.namespace }) };
 }
 

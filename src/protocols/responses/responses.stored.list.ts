@@ -34,13 +34,13 @@ function withId(item: JsonTree, answerId: string, index: number): TreeObject {
 function startOf(items: readonly TreeObject[], after: string | null): number {
   if (after === null) return 0;
   const place = items.findIndex(({ id }) => id === after);
-  if (place < 0) throw invalid('after', 'is none of the items of this response');
+  if (place < 0) throw invalid('after', 'is not an item of this response');
   return place + 1;
 }
 
 function orderOf(query: URLSearchParams): string {
   const order = query.get('order') ?? 'desc';
-  if (order !== 'asc' && order !== 'desc') throw invalid('order', 'is neither asc nor desc');
+  if (order !== 'asc' && order !== 'desc') throw invalid('order', 'must be asc or desc');
   return order;
 }
 
@@ -48,7 +48,7 @@ function limitOf(query: URLSearchParams): number {
   const text = query.get('limit');
   if (text === null) return USUAL_ITEMS;
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > MOST_ITEMS) throw invalid('limit', `is no number from 1 to ${MOST_ITEMS}`);
+  if (limit < 1 || limit > MOST_ITEMS) throw invalid('limit', `must be an integer from 1 to ${MOST_ITEMS}`);
   return limit;
 }
 

@@ -105,12 +105,12 @@ function fail(error: AppError): never {
 const notKept = (what: string, param: string): AppError =>
   new AppError(
     'invalid_request',
-    `${what} is not kept here for this key: answers are kept for a day. Send the conversation itself, with "store": false.`,
+    `${what} is not stored for this key; responses are stored for a day. Send the whole conversation with "store": false.`,
     { param, fault: 'previous_response_not_found' },
   );
 
 const namedTwice = (id: string, param: string): AppError =>
-  new AppError('invalid_request', `The item "${id}" is referred to twice. Refer to it once.`, {
+  new AppError('invalid_request', `The item "${id}" is referenced twice.`, {
     param,
     fault: 'invalid_value',
   });

@@ -47,7 +47,7 @@ export class TokenCounter implements OnModuleDestroy {
     this.isClosed = true;
     while (this.waiting[0] !== undefined) this.giveUp(this.waiting[0]);
     const { worker } = this;
-    this.lose(worker, 'it is not needed any more');
+    this.lose(worker, 'it is no longer needed');
     await worker?.terminate();
   }
 
@@ -62,7 +62,7 @@ export class TokenCounter implements OnModuleDestroy {
       const [message, memory] = copyOf(job.request);
       this.worker.postMessage(message, memory);
     } catch (error) {
-      this.logger.debug({ err: error }, 'The thread that counts tokens could not be asked.');
+      this.logger.debug({ err: error }, 'Failed to message the token counter thread.');
       this.end(undefined);
     }
   }
@@ -91,7 +91,7 @@ export class TokenCounter implements OnModuleDestroy {
   private lose(worker: Worker | undefined, why: string): void {
     if (worker === undefined || worker !== this.worker) return;
     this.worker = undefined;
-    this.logger.debug(`The thread that counts tokens has ended: ${why}.`);
+    this.logger.debug(`The token counter thread exited: ${why}.`);
     this.end(undefined);
   }
 
@@ -99,7 +99,7 @@ export class TokenCounter implements OnModuleDestroy {
   private giveUp(job: Job): void {
     if (job === this.current) {
       const { worker } = this;
-      this.lose(worker, 'it took too long');
+      this.lose(worker, 'it timed out');
       void worker?.terminate();
       return;
     }

@@ -138,7 +138,7 @@ function parseAnswer(body: string): JsonObject {
   } catch {
     // Handled below, with JSON that is not an object.
   }
-  throw new AppError('upstream_error', 'The upstream sent an answer that is no JSON object.', { failover: true });
+  throw new AppError('upstream_error', 'The upstream sent a response that is not a JSON object.', { failover: true });
 }
 
 /**

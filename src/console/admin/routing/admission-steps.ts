@@ -56,7 +56,7 @@ function groupWords({ key, account, answer: { caller } }: AnsweredRouting): stri
       ? 'set on the API key'
       : account.groupName !== undefined
         ? 'set on the account'
-        : 'default, because neither the API key nor the account has a group';
+        : 'neither the API key nor the account has a group';
   return `Group: ${caller.groupName} (${from}).`;
 }
 

@@ -10,7 +10,7 @@ export const LOSSES: readonly Loss[] = [
     becomes: 'Refused: 400, naming the member',
     things: [
       'Several answers to one call (n), answers as sound, and sound that the upstream cannot hear.',
-      'What lies with another vendor: conversation, prompt, files by ID, skills, mcp_servers.',
+      'What is stored with another vendor: conversation, prompt, files by ID, skills, mcp_servers.',
       'A tool that its vendor runs, where it is the only one or the call insists on it; computer and browser tools.',
       'An image or a document by its address, where the upstream fetches none.',
       'temperature, top_p and top_k of Messages with an anthropic-version of 2026-10-21 or later: the vendor refuses them too.',

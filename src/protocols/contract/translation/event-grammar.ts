@@ -9,15 +9,15 @@ export class EventGrammar {
 
   /** @throws Error naming the rule that the event breaks */
   next(event: CallEvent): void {
-    this.require(this.stage !== 'over', event, 'stands behind the end');
-    this.require((this.stage === 'new') === (event.type === 'call-start'), event, 'is not where an answer starts');
+    this.require(this.stage !== 'over', event, 'comes after the end');
+    this.require((this.stage === 'new') === (event.type === 'call-start'), event, 'is not a valid start');
     switch (event.type) {
       case 'call-start':
         this.stage = 'open';
         return;
       case 'part-start':
-        this.require(this.stage === 'open', event, 'stands behind the stop');
-        this.require(this.part === undefined, event, 'begins while another part is open');
+        this.require(this.stage === 'open', event, 'comes after the stop');
+        this.require(this.part === undefined, event, 'starts while another part is open');
         this.begin(event.start);
         return;
       case 'part-delta':
@@ -29,7 +29,7 @@ export class EventGrammar {
         return;
       case 'part-seal':
         this.require(this.open(event).start.kind === 'reasoning', event, 'is not in a reasoning part');
-        this.require(!this.open(event).isSealed, event, 'is the second of its part');
+        this.require(!this.open(event).isSealed, event, 'is a duplicate within its part');
         this.open(event).isSealed = true;
         return;
       case 'part-end':
@@ -39,11 +39,11 @@ export class EventGrammar {
         return;
       case 'call-stop':
         this.require(this.stage === 'open', event, 'is the second');
-        this.require(this.part === undefined, event, 'stands within a part');
+        this.require(this.part === undefined, event, 'is inside a part');
         this.stage = 'stopped';
         return;
       case 'call-end':
-        this.require(this.stage === 'stopped', event, 'comes without a stop');
+        this.require(this.stage === 'stopped', event, 'has no stop');
         this.stage = 'over';
         return;
       default:
@@ -53,7 +53,7 @@ export class EventGrammar {
 
   /** @throws Error when the answer is not over */
   end(): void {
-    if (this.stage !== 'over') throw new Error('The events end before the call does.');
+    if (this.stage !== 'over') throw new Error('The events end before the call.');
   }
 
   private begin(start: PartStart): void {
@@ -69,17 +69,17 @@ export class EventGrammar {
     const { start, text, isSealed } = this.open(event);
     this.require(part.kind === start.kind, event, `ends a part of the kind ${start.kind}`);
     const whole = part.kind === 'tool-call' ? part.arguments : part.text;
-    this.require(whole === text, event, `is not what its deltas say, which is ${JSON.stringify(text)}`);
-    if (part.kind === 'reasoning') this.require((part.opaque !== undefined) === isSealed, event, 'lacks its seal');
+    this.require(whole === text, event, `differs from its deltas: ${JSON.stringify(text)}`);
+    if (part.kind === 'reasoning') this.require((part.opaque !== undefined) === isSealed, event, 'has no seal');
     if (part.kind === 'tool-call') {
       const same = start.kind === 'tool-call' && part.id === start.id && part.name === start.name;
-      this.require(same, event, 'has another id or name than its start');
+      this.require(same, event, 'has a different id or name than its start');
     }
     this.part = undefined;
   }
 
   private open(event: CallEvent): NonNullable<typeof this.part> {
-    if (this.part === undefined) throw new Error(`${JSON.stringify(event)} stands outside of a part.`);
+    if (this.part === undefined) throw new Error(`${JSON.stringify(event)} is outside a part.`);
     return this.part;
   }
 

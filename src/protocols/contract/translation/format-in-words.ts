@@ -6,9 +6,9 @@ export function formatInWords(format: OutputFormat): string | undefined {
     case 'text':
       return undefined;
     case 'json':
-      return 'Answer with one JSON object and nothing else.';
+      return 'Respond with a single JSON object and nothing else.';
     case 'schema':
-      return `Answer with one JSON value and nothing else. It must match this JSON schema:\n${format.schema.text}`;
+      return `Respond with a single JSON value and nothing else. It must match this JSON schema:\n${format.schema.text}`;
     default:
       return format satisfies never;
   }

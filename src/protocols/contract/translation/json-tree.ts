@@ -70,7 +70,7 @@ class TreeParser {
   document(): JsonTree {
     const value = this.value(undefined);
     this.skipSpace();
-    if (this.at !== this.text.length) throw new SyntaxError(`Something stands behind the document at ${this.at}.`);
+    if (this.at !== this.text.length) throw new SyntaxError(`Unexpected data after the document at ${this.at}.`);
     return value;
   }
 
@@ -121,7 +121,7 @@ class TreeParser {
     do {
       switch (this.text[this.at]) {
         case undefined:
-          throw new SyntaxError('The document ends within an object.');
+          throw new SyntaxError('The document ends inside an object.');
         case '"':
           this.at = this.endOfString();
           break;
@@ -139,7 +139,7 @@ class TreeParser {
       }
     } while (this.depth > outside);
     const text = this.text.slice(start, this.at);
-    if (ODD_ESCAPE.test(text)) throw new SyntaxError(`A string in the object at ${start} has an odd escape.`);
+    if (ODD_ESCAPE.test(text)) throw new SyntaxError(`Invalid escape in a string of the object at ${start}.`);
     return new RawJson(text);
   }
 
@@ -163,7 +163,7 @@ class TreeParser {
   }
 
   private string(): string {
-    if (this.text[this.at] !== '"') throw new SyntaxError(`A string is missing at ${this.at}.`);
+    if (this.text[this.at] !== '"') throw new SyntaxError(`Expected a string at ${this.at}.`);
     const start = this.at;
     this.at = this.endOfString();
     return JSON.parse(this.text.slice(start, this.at)) as string;
@@ -176,7 +176,7 @@ class TreeParser {
       while (this.text[quote - 1 - escapes] === '\\') escapes += 1;
       if (escapes % 2 === 0) return quote + 1;
     }
-    throw new SyntaxError('The document ends within a string.');
+    throw new SyntaxError('The document ends inside a string.');
   }
 
   /** Whether this stands here; it is passed then. */
@@ -188,7 +188,7 @@ class TreeParser {
   }
 
   private expect(sign: string): void {
-    if (!this.next(sign)) throw new SyntaxError(`"${sign}" is missing at ${this.at}.`);
+    if (!this.next(sign)) throw new SyntaxError(`"${sign}" expected at ${this.at}.`);
   }
 
   private skipSpace(): void {

@@ -22,23 +22,22 @@ export type LossCode =
 
 /** The same for people. */
 export const LOSS_MEANINGS: Readonly<Record<LossCode, string>> = {
-  unsupported_parameter: 'The upstream, or its model, does not take it: it is left out.',
-  unsupported_tool: 'Only its own vendor runs this tool: it is left out.',
-  unsupported_content: 'An image, a file or sound where upstreams take nothing but text: it is left out.',
-  clamped: 'The upstream does not take so much, or so little: it gets the nearest value.',
-  substituted: 'The model does not know it: it gets what comes nearest of what it knows.',
-  thinking_on: 'The model thinks all the same: it cannot be told not to.',
-  thinking_off: 'The model does not think: it cannot, or not together with what else is asked for.',
-  tool_not_forced: 'The model is free to call a tool or not: while it thinks it cannot be made to.',
-  in_words: 'The upstream cannot be held to it: the model is asked for it in words.',
-  schema_merged: 'A choice of schemas at the root: the tool has one with the members of all, and words tell the rest.',
-  prefill: 'The assistant’s message at the end: the model may begin a new one instead of going on with it.',
-  user_message_inserted: 'The assistant began the conversation: a message of the user stands before it.',
-  tool_result_missing: 'A call of a tool had no result: one stands there that says so.',
-  tool_result_without_call: 'The call of this result is not there: the result stands in the user’s words.',
-  invalid_arguments:
-    'Of an answer: the arguments that the model wrote are no JSON object. An empty one is in their place.',
-  paused: 'Of an answer: the model has more to say. Send the answer back, and it goes on.',
+  unsupported_parameter: 'Not supported by the upstream or its model; removed.',
+  unsupported_tool: 'This tool runs only at its own vendor; removed.',
+  unsupported_content: 'An image, file or audio where only text is supported; removed.',
+  clamped: 'Out of range for the upstream; replaced with the nearest valid value.',
+  substituted: 'Not supported by the model; replaced with the nearest supported value.',
+  thinking_on: 'Reasoning cannot be turned off for this model.',
+  thinking_off: 'Reasoning is off: not supported by the model, or not with the other options.',
+  tool_not_forced: 'Tool use is not forced: the model does not support it while reasoning.',
+  in_words: 'Not enforced by the upstream; the model is instructed to follow it.',
+  schema_merged: 'Schema alternatives at the root are merged into one schema; the rest is described to the model.',
+  prefill: 'The model may start a new message instead of continuing the last assistant message.',
+  user_message_inserted: 'The conversation started with the assistant; a user message was inserted first.',
+  tool_result_missing: 'A tool call without a result; a placeholder result was inserted.',
+  tool_result_without_call: 'A tool result without its call; sent as user text.',
+  invalid_arguments: 'Response: the tool arguments are not a JSON object; replaced with an empty object.',
+  paused: 'Response: the model paused. Send the response back to continue.',
 };
 
 /** A tier of which every vendor charges more than for the usual ones. */
@@ -63,7 +62,7 @@ export class Losses {
    */
   warn(code: LossCode, path: string): void {
     if (this.strict) {
-      const message = `This key is strict, and ${path} cannot be carried over to the upstream as it is (${code}).`;
+      const message = `This key is strict, and ${path} cannot be translated without changes (${code}).`;
       throw new AppError('invalid_request', message, { param: path, fault: 'unsupported_parameter' });
     }
     this.named.add(nameOf(code, path));

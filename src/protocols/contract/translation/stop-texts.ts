@@ -9,6 +9,6 @@ const MOST_STOPS = 100;
  * @throws AppError invalid_request when there are too many
  */
 export function stopTexts(texts: readonly string[], path: string): readonly string[] {
-  if (texts.length > MOST_STOPS) throw malformed(path, `may hold at most ${MOST_STOPS} texts`);
+  if (texts.length > MOST_STOPS) throw malformed(path, `must have at most ${MOST_STOPS} sequences`);
   return texts.filter((text) => text !== '');
 }
