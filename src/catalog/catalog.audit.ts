@@ -4,7 +4,7 @@ import { AuditLog } from '../platform/audit/index.js';
 import type { Change } from './changes.js';
 
 /** Changes that a word says, without what was before. */
-const IN_A_WORD: readonly string[] = ['added', 'switched off', 'switched on again', 'deleted'];
+const IN_A_WORD: readonly string[] = ['added', 'disabled', 're-enabled', 'deleted'];
 
 /** Records what became different in the catalog, and in the channels: an entry for each thing. */
 @Injectable()

@@ -21,7 +21,7 @@ export interface Subject {
 /** One thing that became different. */
 export interface Change {
   readonly subject: Subject;
-  /** `tier 1 → 2`, `added`, `switched off`. */
+  /** `tier 1 → 2`, `added`, `disabled`. */
   readonly text: string;
   /** Of something that is new, what it is made of, for the record: `tier 1`. */
   readonly details?: readonly string[];
@@ -52,7 +52,7 @@ export function difference(
 ): readonly Change[] {
   const isNew = stored === undefined || before === undefined;
   const was = stored?.enabled ?? true;
-  const switched = was === enabled ? [] : [{ subject, text: enabled ? 'switched on again' : 'switched off' }];
+  const switched = was === enabled ? [] : [{ subject, text: enabled ? 're-enabled' : 'disabled' }];
   return isNew
     ? [{ subject, text: 'added', details: detailsOf(after) }, ...switched]
     : [...switched, ...describeChanges(subject, before, after)];

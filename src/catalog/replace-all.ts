@@ -33,7 +33,7 @@ export async function replaceAll<Definition extends { readonly name: string }, B
   for (const before of [...left.values()].filter((entry) => entry.enabled && prune(entry))) {
     await switchOff(before);
     const { id, name } = before;
-    changes.push({ subject: { kind, name, ...(id !== undefined && { id }) }, text: 'switched off' });
+    changes.push({ subject: { kind, name, ...(id !== undefined && { id }) }, text: 'disabled' });
   }
   return changes;
 }

@@ -11,7 +11,7 @@ export class CodeNotRedeemable extends AppError {
   }
 
   static voided(): CodeNotRedeemable {
-    return new CodeNotRedeemable('This code was withdrawn by the operator. Ask whoever gave it to you.');
+    return new CodeNotRedeemable('This code was withdrawn. Contact the person who gave it to you.');
   }
 
   static redeemedByYou(at: Date): CodeNotRedeemable {
@@ -23,7 +23,9 @@ export class CodeNotRedeemable extends AppError {
    * away to people who guess; and whoever bought a code that was sold twice must not look for a mistype.
    */
   static redeemedByAnother(): CodeNotRedeemable {
-    return new CodeNotRedeemable('This code was already redeemed by another account. Ask whoever gave it to you.');
+    return new CodeNotRedeemable(
+      'This code was already redeemed by another account. Contact the person who gave it to you.',
+    );
   }
 
   constructor(message: string) {

@@ -127,7 +127,7 @@ describe('redemption codes', () => {
       /^This code was already redeemed, for this account, at 2\d{3}-.*Z\.$/,
     );
     await expect(redemption.redeem(bob, code)).rejects.toThrow(
-      /^This code was already redeemed by another account\. Ask whoever gave it to you\.$/,
+      /^This code was already redeemed by another account\. Contact the person who gave it to you\.$/,
     );
     for (const typed of [NEVER_MADE, '', 'not a code', code.slice(1)])
       await expect(redemption.redeem(bob, typed)).rejects.toThrow(UNKNOWN);

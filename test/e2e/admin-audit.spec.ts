@@ -34,7 +34,7 @@ describe('the audit log', () => {
     operator = (await operatorVisit(relay)).browser;
     const object = { kind: 'channel', id: 'chn_1', name: 'deepseek' } as const;
     await record({ action: 'changed', object, lines: ['tier 1 → 2', 'weight 1 → 5'], reason: 'it is slow' });
-    await record({ action: 'switched off', object }, 'ben@example.com');
+    await record({ action: 'disabled', object }, 'ben@example.com');
     await record({ action: 'changed', object: { kind: 'model', id: 'mod_1', name: MARKUP }, lines: ['input $1 → $2'] });
     await actingAs(COMMAND_LINE, () =>
       sql.transaction((manager) =>

@@ -233,12 +233,7 @@ describe('model pages', () => {
     expect((await operator.get('/admin/models?state=off')).text).toContain('/admin/models/m6');
     await operator.post('/admin/switch-model/m6', { to: 'on' });
     expect(await exported()).toContain('name: m6');
-    expect((await audited('m6')).map(({ action }) => action)).toEqual([
-      'added',
-      'switched off',
-      'changed',
-      'switched on again',
-    ]);
+    expect((await audited('m6')).map(({ action }) => action)).toEqual(['added', 'disabled', 'changed', 're-enabled']);
   });
 
   it('compare two price versions', async () => {

@@ -44,7 +44,7 @@ describe('payment settings', () => {
     await save(SECRETS);
     await save({ enabled: '' });
     const { payment } = relay.get(Settings).current();
-    expect(payment.off).toBe('switched off');
+    expect(payment.off).toBe('disabled');
     expect((await operator.get(PAGE)).text).toContain('Payments are disabled');
     expect(payment.secretKey?.reveal()).toBe(SECRETS.secretKey);
     expect(payment.webhookSecret?.reveal()).toBe(SECRETS.webhookSecret);

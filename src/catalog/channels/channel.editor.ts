@@ -65,7 +65,7 @@ export class ChannelEditor {
     const before = await this.find(id, manager);
     if (before.enabled === enabled) return [];
     await this.repository.setEnabled(id, enabled, manager);
-    return [{ subject: subjectOf(before), text: enabled ? 'switched on again' : 'switched off' }];
+    return [{ subject: subjectOf(before), text: enabled ? 're-enabled' : 'disabled' }];
   }
 
   /** Its secrets are gone for good; what calls say of it stays. @throws AppError not_found */

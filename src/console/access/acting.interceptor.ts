@@ -9,7 +9,7 @@ import { visitIn } from '../web/index.js';
 export class ActingInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
     const { visitor, ip } = visitIn(context.switchToHttp().getRequest<FastifyRequest>());
-    if (visitor === undefined) throw new Error('Whoever acts as an operator must be signed in.');
+    if (visitor === undefined) throw new Error('Administrators must be signed in.');
     const actor = { kind: 'account', accountId: visitor.accountId, name: visitor.email, ip } as const;
     return new Observable((subscriber) => actingAs(actor, () => next.handle().subscribe(subscriber)));
   }

@@ -5,7 +5,7 @@ const OWN_WORDS: Readonly<Record<string, string>> = {
     '“No credential” allows no credentials. Remove them, or choose another authentication.',
 };
 
-const UNKNOWN = /^names the (model|group) "([^"]*)"/;
+const UNKNOWN = /^refers to the (model|group) "([^"]*)"/;
 const WHERE: Readonly<Record<string, string>> = { model: 'Models & prices', group: 'Groups' };
 
 /** A catalog file error as the error of a form field. */

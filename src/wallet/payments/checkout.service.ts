@@ -56,7 +56,7 @@ export class CheckoutService {
   async begin(payer: Payer, amount: Nanos): Promise<string> {
     const offer = offerIn(this.settings.current().payment);
     if (offer === undefined)
-      throw new PaymentsUnavailable('Nobody can pay at the moment. Ask whoever runs this service.');
+      throw new PaymentsUnavailable('Payments are currently unavailable. Contact an administrator.');
     if (!isPayable(amount, offer)) throw new AmountNotPayable(payableWords(offer));
     const id = await this.order(payer.accountId, amount);
     try {
