@@ -53,7 +53,7 @@ describe('the content-encoding of a request', () => {
     ['gzip, crimped', 'crimped'],
     ['constructor', 'constructor'],
     ['x'.repeat(1000), `"${'x'.repeat(40)}"`],
-    ['gzip,gzip,gzip,gzip,gzip', 'more than 4 times'],
+    ['gzip,gzip,gzip,gzip,gzip', 'more than 4 content encodings'],
   ])('%j is not supported, and told so by name (case 107)', (header, said) => {
     expect(() => encodingsOf(aRequest(header))).toThrow(
       expect.objectContaining({

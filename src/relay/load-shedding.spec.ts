@@ -16,7 +16,7 @@ describe('the shedding of calls', () => {
   it('counts a call until its answer is over', () => {
     const response = aResponse();
     load.take(response);
-    expect(() => load.take(aResponse())).toThrow('too many calls');
+    expect(() => load.take(aResponse())).toThrow('overloaded');
     response.emit('close');
     expect(() => load.take(aResponse())).not.toThrow();
   });

@@ -48,7 +48,7 @@ class TestClient {
 }
 
 describe('an answer for several clients', () => {
-  it('fails in the words of its stream for all of them, but not for one that is left behind', () => {
+  it('fails in the words of its stream for all of them, but not for one that is disconnected', () => {
     const call = new Running();
     const failed: string[] = [];
     const fail = ({ message }: AppError): string => `failed ${failed.push(message)}`;
@@ -140,7 +140,7 @@ describe('the memory of all answers that are shared', () => {
     near.flow.hold('client');
     expect(stalled.failure).toBeUndefined();
     call.frames.next(frame(1000));
-    expect(stalled.failure).toMatchObject({ message: expect.stringContaining('left behind') as string });
+    expect(stalled.failure).toMatchObject({ message: expect.stringContaining('disconnected') as string });
     expect([first, near].map(({ bytes, failure }) => [bytes, failure])).toEqual([
       [2 * MIB + 1000, undefined],
       [2 * MIB, undefined],

@@ -4,11 +4,11 @@ describe('faultSentence', () => {
   it.each([
     ['is missing', 'Input is missing.'],
     [
-      'names the model "small", which is neither in this file nor stored',
+      'refers to the model "small", which is neither in this file nor stored',
       /^The model “small” does not exist. Add it under Models & prices first/,
     ],
     [
-      'names the group "saver", which is neither in this file nor stored',
+      'refers to the group "saver", which is neither in this file nor stored',
       /^The group “saver” does not exist. Add it under Groups first/,
     ],
     ['is missing: add at least one, or set `auth: none`', 'Enter a credential, or choose “No credential”.'],

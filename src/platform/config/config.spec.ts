@@ -181,12 +181,12 @@ describe('the configuration', () => {
 
     it('is not taken from a file that holds none', () => {
       writeFileSync(join(dataDir, 'secret.key'), '');
-      expect(() => Config.fromEnvironment({ DATA_DIR: dataDir })).toThrow('secret.key holds no key');
+      expect(() => Config.fromEnvironment({ DATA_DIR: dataDir })).toThrow('secret.key contains no key');
     });
 
     it('must be given where the database is elsewhere, in production', () => {
       const production = { DATA_DIR: dataDir, DATABASE_URL: 'postgres://db/x', NODE_ENV: 'production' };
-      expect(() => Config.fromEnvironment(production)).toThrow('SECRET_KEY must be set');
+      expect(() => Config.fromEnvironment(production)).toThrow('SECRET_KEY (32+ characters) is required');
     });
   });
 });

@@ -17,11 +17,11 @@ describe('RateLimited', () => {
     [{ subject: { kind: 'account', name: '' }, allowed: 1 }, 'your account may make 1 request a minute.'],
     [
       { limit: 'tokens', allowed: 1000, used: 900, needed: 200, subject: { kind: 'group', name: 'saver' } },
-      'the group “saver”, with everybody in it, may use 1000 tokens a minute; 900 are used and this call needs about 200.',
+      'the group “saver” as a whole is limited to 1000 tokens per minute; 900 are used and this call needs about 200.',
     ],
     [
       { limit: 'concurrency', allowed: 4, subject: { kind: 'address', name: '' } },
-      'your address may run 4 calls at the same time.',
+      'your address is limited to 4 concurrent calls.',
     ],
   ] as const)('says which limit, whose, and when to try again: %#', (overrides, rule) => {
     const error = errorOf(overrides);
@@ -45,6 +45,6 @@ describe('RateLimited', () => {
   it('sends nobody back who asks for more than the limit', () => {
     const error = new RateLimited(exceeded({ limit: 'tokens', allowed: 100, used: 0, needed: 200 }), undefined, {});
     expect(error.details.shouldRetry).toBe(false);
-    expect(error.message).toMatch(/It is more than the limit ever allows\.$/);
+    expect(error.message).toMatch(/This request exceeds the limit by itself\.$/);
   });
 });

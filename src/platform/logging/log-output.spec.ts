@@ -72,7 +72,7 @@ describe('LogOutput', () => {
     output.write('dropped\n');
     output.write('dropped\n');
     output.end();
-    expect(written()).toContain('2 log lines were dropped here.');
+    expect(written()).toContain('2 log lines were dropped.');
     expect(written()).not.toContain('dropped\ndropped');
   });
 

@@ -165,7 +165,7 @@ describe('a section', () => {
     const typed = new TypedSections(config, new MailPassword(config), new PaymentSecrets(config));
     const before = readSection('mail', {});
     expect(() => typed.read('mail', { server: 'smtp://b.example', serverPassword: 'p' }, before)).toThrow(
-      'Name the user',
+      'Include the user name',
     );
     expect(typed.read('mail', { server: 'smtp://b.example', sealedPassword: 'v1.x' }, before)).toMatchObject({
       sealedPassword: '',
@@ -184,7 +184,7 @@ describe('the lines of a change', () => {
     ]);
     expect(
       changedLines('retention', readSection('retention', {}), readSection('retention', { callsMonths: 6 })),
-    ).toEqual(['months of calls all → 6']);
+    ).toEqual(['months of usage logs all → 6']);
   });
 });
 
@@ -203,7 +203,7 @@ describe('payments', () => {
     return { key: secretKey?.reveal(), webhook: webhookSecret?.reveal(), off };
   };
 
-  it('are off until both secrets are there, and as long as they are switched off, and it is said why', () => {
+  it('are off until both secrets are there, and as long as they are disabled, and it is said why', () => {
     expect(heldWith({}, {})).toMatchObject({ off: 'not configured' });
     expect(heldWith({ STRIPE_WEBHOOK_SECRET: 'whsec_e' }, {})).toMatchObject({ off: 'no secret key' });
     expect(heldWith({ STRIPE_SECRET_KEY: 'sk_test_e', STRIPE_WEBHOOK_SECRET: '' }, {})).toMatchObject({
@@ -216,7 +216,7 @@ describe('payments', () => {
     // What was begun before is still taken.
     expect(heldWith(both, { enabled: false })).toMatchObject({
       webhook: 'whsec_e',
-      off: 'switched off',
+      off: 'disabled',
     });
   });
 

@@ -16,7 +16,7 @@ describe('amounts of money', () => {
   it.each(['', '.', '1.', '.5', '1e3', '0.0000000001', '1,5', '$1', '1000000000', 'NaN', '--1', '1 2'])(
     'refuses %s instead of guessing',
     (text) => {
-      expect(() => parseUsd(text)).toThrow(`"${text}" is not an amount`);
+      expect(() => parseUsd(text)).toThrow(`"${text}" is not a valid amount`);
     },
   );
 

@@ -126,6 +126,6 @@ describe('whole answers of Chat Completions upstreams', () => {
 
   it('are errors when they say so (case 22)', () => {
     expect(() => signals('{"error":{"message":"Busy"}}')).toThrow('Busy');
-    expect(() => signals('Bad gateway')).toThrow('no JSON object');
+    expect(() => signals('Bad gateway')).toThrow('not a JSON object');
   });
 });

@@ -228,10 +228,10 @@ describe('a whole answer of a Responses upstream', () => {
     ['{"status":"failed","error":{"code":"server_error","message":"Boom"}}', 'Boom'],
     ['{"status":"failed","error":null}', 'failed'],
     ['{"error":{"message":"Busy"}}', 'Busy'],
-    ['{}', 'another dialect'],
-    ['{"object":"chat.completion","choices":[]}', 'another dialect'],
-    ['[]', 'no JSON object'],
-    ['<html>', 'no JSON object'],
+    ['{}', 'another protocol'],
+    ['{"object":"chat.completion","choices":[]}', 'another protocol'],
+    ['[]', 'not a JSON object'],
+    ['<html>', 'not a JSON object'],
   ])('that is %s is an error (case 22)', (body, words) => {
     expect(refusalOf(() => upstream.decodeResponse(body, aContent(), target)).message).toContain(words);
   });

@@ -292,11 +292,11 @@ describe('what has no price', () => {
     expect(refusal(demanding({ speed: 'turbo' }), SMALL)).toMatchObject({
       kind: 'invalid_request',
       message:
-        'speed: the model "small" is not offered at the speed "turbo"; use one of standard, fast, or leave it out.',
+        'speed: the model "small" is not offered at speed "turbo". Use one of standard, fast, or omit it.',
       details: { param: 'speed', fault: 'invalid_value' },
     });
     expect(refusal(demanding({ geo: 'eu' }), SMALL, LARGE)?.message).toBe(
-      'inference_geo: the model "large" is not offered in the region "eu"; use one of global, us, or leave it out.',
+      'inference_geo: the model "large" is not offered in region "eu". Use one of global, us, or omit it.',
     );
   });
 
@@ -304,7 +304,7 @@ describe('what has no price', () => {
     const free = aModel('small', '1', '1', { tool_fees: { web_search: '0' } });
     expect(refusal(demanding(tool('web_search')), free)).toBeUndefined();
     expect(refusal(demanding(tool('file_search', 'tools.3')), free)).toMatchObject({
-      message: 'tools.3: the model "small" is not offered with the tool "file_search"; remove the tool.',
+      message: 'tools.3: the model "small" is not offered with the tool "file_search". Remove the tool.',
       details: { param: 'tools.3' },
     });
     expect(refusal(demanding(tool('web_search')), free, LARGE)?.message).toContain('"large"');

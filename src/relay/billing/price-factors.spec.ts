@@ -152,7 +152,7 @@ describe('the service tier', () => {
     for (const tier of ['scale', 'Priority', '', 'constructor']) {
       const refuse = (): void => requirePrices(head(tier), [model]);
       expect(refuse).toThrow(AppError);
-      expect(refuse).toThrow(/^service_tier: the model "m" is not offered in the tier .* priority, flex/);
+      expect(refuse).toThrow(/^service_tier: the model "m" is not offered in service tier .* priority, flex/);
     }
   });
 

@@ -83,17 +83,17 @@ describe('what the catalog file says of the costs of a channel', () => {
   });
 
   it.each([
-    ['0.60', '-1', 6, /costs must say .* each model; "share" must be prices, .* or a share of the model's price/],
-    ['0.60', '0.6000001', 6, /costs must say .*; "share" must be .*, at most 6 digits after the point/],
-    ['0.60', 'free', 6, /costs must say .*; "share" must be prices/],
-    ['share: 0.60', 'share:', 6, /costs must say .*; "share" must be prices/],
+    ['0.60', '-1', 6, /costs must have .* per model; "share" must be prices, .* or a fraction of the model's price/],
+    ['0.60', '0.6000001', 6, /costs must have .*; "share" must be .* at most 6 decimal places/],
+    ['0.60', 'free', 6, /costs must have .*; "share" must be prices/],
+    ['share: 0.60', 'share:', 6, /costs must have .*; "share" must be prices/],
     ['input: 1.250, ', '', 8, /costs\.flat\.input is missing/],
-    ['input: 1.250', 'input: 1.2500000001', 8, /costs\.flat\.input must be a plain decimal .* 9 digits/],
+    ['input: 1.250', 'input: 1.2500000001', 8, /costs\.flat\.input must be a plain decimal .* 9 decimal places/],
     ['cache_read', 'cached', 8, /costs\.flat\.cached is not a catalog field/],
     ['request_fee: 0.001', 'request_fee: -1', 8, /costs\.flat\.request_fee must be a plain decimal of 0 or more/],
     ['web_search', 'Web Search', 8, /costs\.flat\.tool_fees must map tools to decimals/],
-    ['output: 4.0', 'request_fee: 1, output: 4.0', 6, /costs must say .*; "tiers" must have fees in the first tier/],
-    ['from_prompt_tokens: 200000', 'from_prompt_tokens: 0', 6, /"tiers" must be ordered by from_prompt_tokens/],
+    ['output: 4.0', 'request_fee: 1, output: 4.0', 6, /costs must have .*; "tiers" must have fees in the first tier/],
+    ['from_prompt_tokens: 200000', 'from_prompt_tokens: 0', 6, /"tiers" must be sorted by from_prompt_tokens/],
     ['output: 4.000000001', 'output: much', 11, /costs\.tiers\[1\]\.output must be a plain decimal/],
   ])('is refused with its line when it cannot be understood: %s as %s', (good, bad, line, message) => {
     const faults = faultsOf(FILE.replace(good, bad));

@@ -65,7 +65,7 @@ describe('the fields of the catalog file that prices are refined by', () => {
 
   it.each([
     ['models: { m: 0.90 }', 'models: { m: -1 }', 2, /groups\[0\]\.models must map models to decimals .*; m does not/],
-    ['80', '-1', 8, /models\[0\]\.hidden_tokens_per_second must be a whole number from 0/],
+    ['80', '-1', 8, /models\[0\]\.hidden_tokens_per_second must be an integer from 0/],
     ['hidden_tokens_per_second: 80', 'valid_from: soon', 8, /models\[0\]\.valid_from must be an ISO time such as/],
     [
       'hidden_tokens_per_second: 80',
@@ -93,7 +93,7 @@ describe('the fields of the catalog file that prices are refined by', () => {
       'web_search: 5',
       'web_search: 0',
       13,
-      /models\[0\]\.tool_max_uses must map tools to whole numbers from 1 .*; web_search does not/,
+      /models\[0\]\.tool_max_uses must map tools to integers from 1 .*; web_search does not/,
     ],
     ['web_search: 5', 'web_search: 1.5', 13, /models\[0\]\.tool_max_uses must map .*; web_search does not/],
     ['image_output: 30', 'images: 30', 14, /models\[0\]\.image_generation must map text_input, .*; images does not/],
@@ -112,7 +112,7 @@ describe('the fields of the catalog file that prices are refined by', () => {
       protocols: new Map(),
     });
     expect(faults).toEqual([
-      { path: 'groups[0].models', message: 'names the model "other", which is not in this file' },
+      { path: 'groups[0].models', message: 'refers to the model "other", which is not in this file' },
     ]);
   });
 });

@@ -27,15 +27,15 @@ describe('referenceFaults', () => {
     const text = `{ channels: [${channel('models: [m], groups: [g], credentials: [a]')}] }`;
     expect(faultsOf(text, { groups: new Set(['g']), models: new Set(['m']) })).toEqual([]);
     expect(faultsOf(text)).toEqual([
-      'channels[0].groups[0] names the group "g", which is neither in this file nor stored',
-      'channels[0].models names the model "m", which is neither in this file nor stored',
+      'channels[0].groups[0] refers to the group "g", which is neither in this file nor stored',
+      'channels[0].models refers to the model "m", which is neither in this file nor stored',
     ]);
   });
 
-  it('accepts nothing that is stored when that is about to be switched off', () => {
+  it('accepts nothing that is stored when that is about to be disabled', () => {
     const { entries } = readCatalogFile(`{ channels: [${channel('models: [m], credentials: [a]')}] }`, 'f');
     expect(referenceFaults(entries, { stored: undefined, protocols: PROTOCOLS })).toEqual([
-      { path: 'channels[0].models', message: 'names the model "m", which is not in this file' },
+      { path: 'channels[0].models', message: 'refers to the model "m", which is not in this file' },
     ]);
   });
 
@@ -45,7 +45,7 @@ describe('referenceFaults', () => {
 
   it('refuses a name that stands there twice', () => {
     expect(faultsOf(`{ models: [${model('m')}, ${model('n')}, ${model('m')}] }`)).toEqual([
-      'models[2].name is the name of models[0] already',
+      'models[2].name is already the name of models[0]',
     ]);
   });
 
@@ -68,7 +68,7 @@ describe('referenceFaults', () => {
     const file = (fields: string): string =>
       `{ models: [${model('m')}], channels: [${channel(`models: [m], credentials: [a], headers: { X-Team: b }, ${fields}`)}] }`;
     expect(faultsOf(file('auth: x-team'))).toEqual([
-      'channels[0].headers must not set x-team: the credential stands there',
+      'channels[0].headers must not set x-team: it carries the credential',
     ]);
     expect(faultsOf(file('auth: x-key'))).toEqual([]);
   });

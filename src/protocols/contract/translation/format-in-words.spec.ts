@@ -4,10 +4,10 @@ import { RawJson } from './json-tree.js';
 describe('a format in words', () => {
   it('says what the answer is to be, and the schema as it was written (case 118)', () => {
     expect(formatInWords({ kind: 'text' })).toBeUndefined();
-    expect(formatInWords({ kind: 'json' })).toContain('one JSON object and nothing else');
+    expect(formatInWords({ kind: 'json' })).toContain('single JSON object and nothing else');
     const schema = new RawJson('{ "type": "object" }');
     expect(formatInWords({ kind: 'schema', schema })).toMatch(
-      /one JSON value and nothing else.*\n\{ "type": "object" \}$/s,
+      /single JSON value and nothing else.*\n\{ "type": "object" \}$/s,
     );
   });
 });

@@ -16,7 +16,7 @@ describe('a shortage of channels', () => {
     const error = shortage.errorFor('large');
     expect(error.details.retryAfterSeconds).toBe(17);
     expect(error.message).toBe(
-      'No channel can serve the model "large" at present. Please try again in 17s. If it stays like this, tell the operator.',
+      'No channel can serve the model "large" right now. Please try again in 17s. If this persists, contact an administrator.',
     );
   });
 
