@@ -47,9 +47,9 @@ const linesOf = (file: string, clean: (content: string) => string): readonly Tex
     .map((text, index) => ({ place: `${relative(ROOT, file)}:${index + 1}`, text: text.trim() }));
 
 const blanked = (match: string): string => match.replaceAll(/[^\n]/g, ' ');
-const withoutCode = (markdown: string): string => markdown.replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, blanked);
+const withoutCode = (markdown: string): string => markdown.replaceAll(/```[\s\S]*?```|`[^`\n]*`|\]\([^)]*\)/g, blanked);
 const withoutTags = (template: string): string =>
-  template.replaceAll(/\{\{!--[\s\S]*?--\}\}|\{\{[\s\S]*?\}\}|<\/?[a-z][^>]*>/gi, blanked);
+  template.replaceAll(/\{\{!--[\s\S]*?--\}\}|\{\{[\s\S]*?\}\}/g, blanked).replaceAll(/<\/?[a-z][^>]*>/gi, blanked);
 
 /** Literals that are sentences or at least phrases: names and keys have no blanks. */
 function stringsOf(file: string): readonly Text[] {
@@ -59,7 +59,7 @@ function stringsOf(file: string): readonly Text[] {
     if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart());
       const isPhrase =
-        /\w \w/.test(node.text) && !/^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|ALTER)\b/.test(node.text);
+        /\w \w/.test(node.text) && !/^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|ALTER|MERGE)\b/.test(node.text);
       if (isPhrase) texts.push({ place: `${relative(ROOT, file)}:${line + 1}`, text: node.text });
     }
     ts.forEachChild(node, visit);

@@ -3,7 +3,7 @@ import { checkChoice } from './password-choice.js';
 
 const ANN = { email: 'ann.miller@example.com', name: 'Ann Miller' };
 const choose = (text: string): void => checkChoice(new Secret(text), ANN);
-const GUESSED = 'Use something that is harder to guess';
+const GUESSED = 'Choose a password that is harder to guess';
 
 describe('a password that somebody chooses', () => {
   it.each([

@@ -33,20 +33,20 @@ describe('readCredentials', () => {
     ['Bearer', 'no API key after "Bearer"'],
     ['Bearer ', 'no API key after "Bearer"'],
     ['bearer', 'no API key after "Bearer"'],
-    [`Bearer  ${KEY}`, 'more than one blank between Bearer and the key'],
-    [`Bearer ${KEY} x`, 'something follows the key'],
-    [`Bearer ${KEY}, Bearer ${OTHER}`, 'something follows the key'],
-    [KEY, 'does not say Bearer before the key'],
-    [`Basic ${KEY}`, 'says Basic where Bearer is expected'],
-    [`Bearer: ${KEY}`, 'does not start with the word Bearer'],
-    [`${KEY} ${OTHER}`, 'does not start with the word Bearer'],
-    [`Bearer "${KEY}"`, 'quotation marks around the key'],
-    [`Bearer '${KEY}'`, 'quotation marks around the key'],
-    [`Bearer\t${KEY}`, 'holds a tab'],
-    [`Bearer ${KEY}\tx`, 'holds a tab'],
-    [`Bearer Bearer ${KEY}`, 'says Bearer twice'],
-    [`Bearer ${KEY}\u00e9`, 'characters that are not ASCII'],
-    [`Bearer \u00e2\u0080\u009c${KEY}\u00e2\u0080\u009d`, 'characters that are not ASCII'],
+    [`Bearer  ${KEY}`, 'more than one space between "Bearer" and the key'],
+    [`Bearer ${KEY} x`, 'unexpected text after the key'],
+    [`Bearer ${KEY}, Bearer ${OTHER}`, 'unexpected text after the key'],
+    [KEY, 'has no "Bearer" before the key'],
+    [`Basic ${KEY}`, 'scheme is Basic, not Bearer'],
+    [`Bearer: ${KEY}`, 'does not start with "Bearer"'],
+    [`${KEY} ${OTHER}`, 'does not start with "Bearer"'],
+    [`Bearer "${KEY}"`, 'enclosed in quotation marks'],
+    [`Bearer '${KEY}'`, 'enclosed in quotation marks'],
+    [`Bearer\t${KEY}`, 'contains a tab'],
+    [`Bearer ${KEY}\tx`, 'contains a tab'],
+    [`Bearer Bearer ${KEY}`, 'contains "Bearer" twice'],
+    [`Bearer ${KEY}\u00e9`, 'non-ASCII characters'],
+    [`Bearer \u00e2\u0080\u009c${KEY}\u00e2\u0080\u009d`, 'non-ASCII characters'],
   ])('names the fault of "authorization: %s"', (value, fault) => {
     const credentials = read(['authorization', value]);
     expect(credentials.candidates).toEqual([]);
@@ -64,13 +64,13 @@ describe('readCredentials', () => {
   it('refuses two Authorization headers, even with the same key', () => {
     const credentials = read(['Authorization', `Bearer ${KEY}`], ['authorization', `Bearer ${KEY}`]);
     expect(credentials.candidates).toEqual([]);
-    expect(credentials.fault).toContain('sent twice');
+    expect(credentials.fault).toContain('duplicate Authorization');
   });
 
-  it('says that no key was sent when there is no header that carries one', () => {
+  it('says that missing API key when there is no header that carries one', () => {
     expect(read(['content-type', 'application/json'])).toEqual({
       candidates: [],
-      fault: expect.stringContaining('no key was sent') as string,
+      fault: expect.stringContaining('missing API key') as string,
     });
   });
 
@@ -92,9 +92,9 @@ describe('readCredentials', () => {
 
   it.each([
     ['', 'the x-api-key header is empty'],
-    ['"sk-quoted"', 'quotation marks around the key in the x-api-key header'],
-    ['sk-one two', 'holds blanks'],
-    ['sk-\u00fc', 'not ASCII'],
+    ['"sk-quoted"', 'enclosed in quotation marks in the x-api-key header'],
+    ['sk-one two', 'contains spaces'],
+    ['sk-\u00fc', 'non-ASCII'],
   ])('names the fault of "x-api-key: %s"', (value, fault) => {
     expect(read(['x-api-key', value])).toEqual({ candidates: [], fault: expect.stringContaining(fault) as string });
   });

@@ -70,12 +70,12 @@ describe('networksOf', () => {
     '203.0.113.0 /24',
   ])('refuses %j, naming it', (text) => {
     expect(() => networksOf(['192.0.2.1', text])).toThrow(NetworksNotPossible);
-    expect(() => networksOf([text])).toThrow(`“${text}” is no network.`);
+    expect(() => networksOf([text])).toThrow(`“${text}” is not a network.`);
   });
 
   it('refuses more than 100', () => {
     const many = Array.from({ length: 101 }, (_, index) => `10.0.0.${index}`);
     expect(networksOf(many.slice(1))).toHaveLength(100);
-    expect(() => networksOf(many)).toThrow('A key has at most 100 networks.');
+    expect(() => networksOf(many)).toThrow('A key can have at most 100 networks.');
   });
 });

@@ -68,7 +68,7 @@ describe('the pages of accounts in a browser', () => {
     const email = await account();
     await page.goto('/forgot');
     await page.getByLabel('E-mail').fill(email);
-    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByRole('button', { name: 'Send link' }).click();
     await expectFine(window);
     await page.goto(local(linkIn(await mailbox.latestTo(email))));
     await expectFine(window);
@@ -92,10 +92,10 @@ describe('the pages of accounts in a browser', () => {
       await page.goto(path);
       await expectFine(window);
     }
-    await page.getByLabel('New e-mail address').fill(`next${LONG}`);
+    await page.getByLabel('New email address').fill(`next${LONG}`);
     await page.getByLabel('Current password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Send the code' }).click();
-    await page.getByLabel('Code from the mail').waitFor();
+    await page.getByRole('button', { name: 'Send code' }).click();
+    await page.getByLabel('Code from the email').waitFor();
     await expectFine(window);
     await window.close();
   }, 120_000);
@@ -105,7 +105,7 @@ describe('the pages of accounts in a browser', () => {
     const { page } = window;
     const email = `user${++made}@example.com`;
     await register(page, email);
-    await page.getByLabel('Code from the mail').fill(codeIn(await mailbox.latestTo(email)));
+    await page.getByLabel('Code from the email').fill(codeIn(await mailbox.latestTo(email)));
     await page.getByRole('button', { name: 'Confirm address' }).click();
     await page.waitForURL(`${relay.url}/`);
     await page.goto('/account');

@@ -53,7 +53,7 @@ describe('the way from an address to a call', () => {
       await hands.fill(page, 'Password', PASSWORD);
       await hands.press(page, 'button', 'Create account');
       expect(await heading(page)).toBe('Check your email');
-      await hands.fill(page, 'Code from the mail', codeIn(await mailbox.latestTo(email)));
+      await hands.fill(page, 'Code from the email', codeIn(await mailbox.latestTo(email)));
       await hands.press(page, 'button', 'Confirm address');
 
       await hands.press(page, 'button', /Sign out/);

@@ -140,7 +140,7 @@ describe('the pages of keys in a browser', () => {
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByText('Anthropic SDK', { exact: true }).click();
     expect(await page.getByText('auth_token=').first().isVisible()).toBe(true);
-    await page.getByRole('link', { name: 'I have stored it' }).click();
+    await page.getByRole('link', { name: 'I stored it' }).click();
     await page.getByRole('link', { name: `Edit ${name}` }).click();
     expect(await page.getByLabel('m', { exact: true }).isChecked()).toBe(true);
     expect(await page.getByLabel('Allowed addresses').inputValue()).toBe('127.0.0.0/8\n::1');

@@ -124,7 +124,7 @@ describe('an administrator’s journey from an empty database to the margin of a
     await mouse.fill(page, 'E-mail', USER);
     await mouse.fill(page, 'Password', USERS_PASSWORD);
     await mouse.press(page, 'button', 'Create account');
-    await mouse.fill(page, 'Code from the mail', codeIn(await mailbox.latestTo(USER)));
+    await mouse.fill(page, 'Code from the email', codeIn(await mailbox.latestTo(USER)));
     await mouse.press(page, 'button', 'Confirm address');
     await page.goto('/wallet');
     await mouse.fill(page, /Redemption code/, code);

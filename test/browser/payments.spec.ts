@@ -82,10 +82,10 @@ describe('a payment in a browser', () => {
     if (withScript) await fine('confirming');
     const session = world.stripe.lastSession;
     expect(await world.tell(completed(session, `pi_${session.id}`))).toBe(200);
-    await press('link', 'Look again');
+    await press('link', 'Refresh');
     expect(await heading()).toBe('$20.00 added');
     if (withScript) await fine('paid');
-    await press('link', 'Back to the wallet');
+    await press('link', 'Back to wallet');
     const row = window.page.getByRole('row').nth(1);
     expect(await row.innerText()).toMatch(/Payment[^]*\+\$20\.00[^]*Paid/);
   });
@@ -105,9 +105,9 @@ describe('a payment in a browser', () => {
     expect(await heading()).toBe('$7.50 not paid');
     expect(await main()).toContain('You were not charged');
     await fine('cancelled');
-    await press('link', 'Back to the wallet');
+    await press('link', 'Back to wallet');
     await fine('open');
-    await press('link', 'Continue to the payment of $7.50');
+    await press('link', 'Continue to payment of $7.50');
     await press('link', 'Pay');
     expect(await heading()).toBe('$7.50 being confirmed');
   });
@@ -132,7 +132,7 @@ describe('a payment in a browser', () => {
     expect(await heading()).toBe('$40.00 not paid');
     expect(await main()).toContain('Your card was declined. You were not charged.');
     await fine('declined');
-    await press('link', 'Back to the wallet');
+    await press('link', 'Back to wallet');
     const row = window.page.getByRole('row').nth(1);
     expect(await row.innerText()).toMatch(/\$40\.00[^]*Expired[^]*Your card was declined\. You were not charged\./);
     await fine('list');

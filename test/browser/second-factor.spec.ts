@@ -38,7 +38,7 @@ describe('a second factor, in a browser', () => {
       await page.goto('/account');
       await page.getByRole('link', { name: 'Turn on' }).click();
       await look();
-      await page.getByRole('button', { name: 'Show the QR code' }).click();
+      await page.getByRole('button', { name: 'Show QR code' }).click();
       await page.getByRole('img', { name: /^QR code/ }).waitFor();
       await look();
       const app = new Authenticator(((await page.locator('#secret').textContent()) ?? '').replaceAll(' ', ''));
@@ -59,7 +59,7 @@ describe('a second factor, in a browser', () => {
         page.getByRole('button', { name: 'Download as text' }).click(),
       ]);
       expect(file.suggestedFilename()).toBe('recovery-codes.txt');
-      await page.getByRole('link', { name: 'I have stored them' }).click();
+      await page.getByRole('link', { name: 'I stored them' }).click();
       await page.getByText('10 recovery codes left.').waitFor();
       await look();
       await page.getByRole('button', { name: 'Sign out of this browser' }).click();

@@ -219,7 +219,7 @@ describe('mails of alerts', () => {
       expect(message.text).toContain('Largest hour before: $1.50');
     });
 
-    it('do not when they are switched off, nor when they are switched on later', async () => {
+    it('do not when they are disabled, nor when they are switched on later', async () => {
       await world.set({ newNetwork: false });
       await found('203.0.113.0/24');
       await world.look();

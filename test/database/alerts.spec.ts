@@ -69,7 +69,7 @@ describe('alerts', () => {
       expect(await told()).toEqual([]);
     });
 
-    it('say the figures, what follows, and where it is mended and switched off, in both parts', async () => {
+    it('say the figures, what follows, and where it is mended and disabled, in both parts', async () => {
       await world.set({ walletBelow: parseUsd('12.5') });
       await world.look();
       const { message, raw } = await world.mailbox.latestTo('ann@example.com');
@@ -147,7 +147,7 @@ describe('alerts', () => {
       expect(message.text).toContain('Daily budget (UTC): $1.00');
       expect(message.text).toContain('Used: $0.90, 90%');
       // Midnight in UTC.
-      expect(message.text).toMatch(/Begins anew: \d+ \w{3} \d{4}, 09:00 GMT\+9/);
+      expect(message.text).toMatch(/Resets: \d+ \w{3} \d{4}, 09:00 GMT\+9/);
     });
   });
 

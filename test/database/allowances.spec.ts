@@ -119,7 +119,7 @@ describe('a monthly allowance', () => {
     expect(await balance()).toBe(usd('51'));
     await set('0');
     expect(await balance()).toBe(usd('51'));
-    // Ended and set anew, it is not given twice.
+    // Ended and set anew, it is not duplicate.
     await set('50');
     await set('0');
     expect(await balance()).toBe(usd('51'));

@@ -244,10 +244,10 @@ channels:
     const rest = 'models: [{ name: small, context_window: 8000, max_output_tokens: 1000, prices: free }]';
     expect(await apply(program, rest)).toEqual([]);
     expect(await apply(program, rest, true)).toEqual([
-      'group saver: switched off',
-      'model big: switched off',
-      'channel main: switched off',
-      'channel spare: switched off',
+      'group saver: disabled',
+      'model big: disabled',
+      'channel main: disabled',
+      'channel spare: disabled',
     ]);
     await program.get(CatalogService).reload();
     const { groups, models } = program.get(CatalogService).current();
@@ -256,19 +256,21 @@ channels:
     expect(program.get(ChannelDirectory).all()).toEqual([]);
     expect(await exported(program)).not.toContain('big');
     expect(await apply(program, CATALOG)).toEqual([
-      'group saver: switched on again',
-      'model big: switched on again',
-      'channel main: switched on again',
-      'channel spare: switched on again',
+      'group saver: re-enabled',
+      'model big: re-enabled',
+      'channel main: re-enabled',
+      'channel spare: re-enabled',
     ]);
   });
 
-  it('does not count what is about to be switched off as there', async () => {
+  it('does not count what is about to be disabled as there', async () => {
     const program = await boot();
     await apply(program, CATALOG);
     const channels = CATALOG.slice(CATALOG.indexOf('channels:'));
     expect(await apply(program, channels)).toEqual([]);
-    await expect(apply(program, channels, true)).rejects.toThrow('names the model "big", which is not in this file');
+    await expect(apply(program, channels, true)).rejects.toThrow(
+      'refers to the model "big", which is not in this file',
+    );
   });
 
   it('stays as it was when any part of a file is refused', async () => {

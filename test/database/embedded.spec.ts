@@ -286,7 +286,7 @@ describe('The embedded database', () => {
     }
   });
 
-  it('starts over a lock that a dead process left behind', async () => {
+  it('starts over a lock that a dead process disconnected', async () => {
     writeFileSync(join(dataDir, 'postgres.lock'), JSON.stringify({ pid: process.pid, identity: 'an earlier process' }));
     await expect(start()).resolves.toBeDefined();
   });

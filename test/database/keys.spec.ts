@@ -135,7 +135,7 @@ describe('API keys', () => {
     await expect(keys.setLimits(id, { concurrency: 0 })).rejects.toThrow(LimitNotPossible);
     await expect(keys.setLimits(id, {}, ['office'])).rejects.toThrow(NetworksNotPossible);
     await expect(keys.create({ accountId, name: 'key', networks: ['10.0.0.0/40'] })).rejects.toThrow(
-      '“10.0.0.0/40” is no network.',
+      '“10.0.0.0/40” is not a network.',
     );
     await expect(keys.create({ accountId, name: 'key', limits: { requestsPerMinute: 1.5 } })).rejects.toThrow(
       LimitNotPossible,

@@ -87,7 +87,7 @@ describe('what people can choose from', () => {
     expect(models('nobody')).toEqual([]);
   });
 
-  it('is no more what was switched off', async () => {
+  it('is no more what was disabled', async () => {
     await apply(
       CATALOG.replace(/^ {2}- \{ name: (saver|b),.*\n/gm, '')
         .replaceAll(', saver', '')

@@ -50,7 +50,7 @@ describe('strangers at the pages of accounts', () => {
   };
 
   describe('learn nothing from what they are shown', () => {
-    it('of who has an account by signing in, whether it is unknown, switched off, or only the password wrong', async () => {
+    it('of who has an account by signing in, whether it is unknown, disabled, or only the password wrong', async () => {
       const emails = [anAddress(), await account(), await account(true)];
       const shown = [];
       for (const email of emails) shown.push(seen(await visitor().signIn(email, WRONG), email));

@@ -104,7 +104,7 @@ describe('accounts', () => {
       await browser.signIn(email, PASSWORD);
       for (const page of ['/account', '/account/email'])
         expect(await browser.get(page)).toMatchObject({ status: 303, location: '/verify' });
-      expect((await browser.get('/verify')).text).toContain('Send the code');
+      expect((await browser.get('/verify')).text).toContain('Send code');
       await browser.post('/verify/resend');
       await mailbox.latestTo(email);
       const other = anAddress();

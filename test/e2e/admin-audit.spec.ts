@@ -57,7 +57,7 @@ describe('the audit log', () => {
     expect(newest).toContain('Command line | credited cy | User');
     const all = rows(await page(`${LOG}?object=chn_1`));
     expect(all).toHaveLength(2);
-    expect(all[0]).toMatch(/ben@example\.com \| switched off deepseek \| Channel \| – \| 203\.0\.113\.9/);
+    expect(all[0]).toMatch(/ben@example\.com \| disabled deepseek \| Channel \| – \| 203\.0\.113\.9/);
     expect(all[1]).toMatch(/changed deepseek \| Channel \| tier 1 → 2 \| weight 1 → 5 \| +\| ?Reason: it is slow/);
   });
 
@@ -107,7 +107,7 @@ describe('the audit log', () => {
     const { status, text } = await operator.get(`${LOG}.csv?object=chn_1`);
     expect(status).toBe(200);
     expect(text.split('\n')[0]).toBe('time,id,who,action,kind,object_id,object,changes,reason,address');
-    expect(text).toContain('ben@example.com,switched off,channel,chn_1,deepseek,,,203.0.113.9');
+    expect(text).toContain('ben@example.com,disabled,channel,chn_1,deepseek,,,203.0.113.9');
     expect(text).toContain('"tier 1 → 2\nweight 1 → 5",it is slow,203.0.113.9');
   });
 

@@ -92,7 +92,7 @@ describe('pages and the monthly allowance', () => {
     expect((await browser.get('/wallet')).text).not.toContain('Monthly allowance');
     await relay.get(AllowanceService).set(ann.accountId, parseUsd('20'));
     await relay.get(WalletService).credit(ann.accountId, parseUsd('-11.8'), 'taken out');
-    const until = `left until ${nextMonth()}, 00:00 UTC; the unspent part expires then.`;
+    const until = `left until ${nextMonth()}, 00:00 UTC; the unspent part expires.`;
     const page = async (): Promise<string> => textOf((await browser.get('/wallet')).text);
     expect(await page()).toContain(`$20.00 a month, $13.20 ${until}`);
     await relay.get(AllowanceService).set(ann.accountId, parseUsd('50'));

@@ -115,19 +115,19 @@ describe('the API key guard', () => {
     for (const answer of [inQuery, inBody])
       expect(answer).toMatchObject({
         status: 401,
-        body: { message: expect.stringContaining('Invalid token: no key was sent') as string },
+        body: { message: expect.stringContaining('Invalid token: missing API key') as string },
       });
   });
 
   it.each([
     [['authorization', 'Bearer'], 'no API key after "Bearer"'],
     [['authorization', 'Basic abc'], 'says Basic'],
-    [['authorization', 'sk-alone'], 'does not say Bearer before the key'],
+    [['authorization', 'sk-alone'], 'has no "Bearer" before the key'],
     [['authorization', 'Bearer  sk-x'], 'more than one blank'],
     [['authorization', 'Bearer sk-x', 'Authorization', 'Bearer sk-y'], 'sent twice'],
     [['authorization', 'Bearer sk-nobody'], 'this key is not known here'],
     [['x-api-key', 'sk-nobody'], 'this key is not known here'],
-    [[], 'no key was sent'],
+    [[], 'missing API key'],
   ])('answers %j with an Invalid token that names the fault', async (headers, fault) => {
     const { status, body } = await ask(headers);
     expect(status).toBe(401);

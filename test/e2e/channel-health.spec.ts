@@ -297,7 +297,7 @@ it('R2: a call has one limit of time, however many channels it asks', async () =
   const attempts = await relay.attempts(row.id);
   // The first is late with its first event, after 2 s; the second is cut short after one more.
   expect(attempts.map(({ channel: name, reason }) => [name, reason])).toEqual([
-    ['slow-1', expect.stringContaining('did not begin to answer in time')],
+    ['slow-1', expect.stringContaining('did not start to respond in time')],
     ['slow-2', expect.stringContaining('took too long')],
   ]);
 }, 20_000);

@@ -267,7 +267,7 @@ describe("the operator's command line", () => {
     expect(await limits('--networks', 'office')).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('“office” is no network. Write addresses and ranges') as string,
+      stderr: expect.stringContaining('“office” is not a network. Write addresses and ranges') as string,
     });
 
     const account = (...options: string[]) => switchboard('account', 'limits', ...ANN, ...options);

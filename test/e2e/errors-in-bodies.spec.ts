@@ -111,7 +111,7 @@ describe('bodies that are no call (case 95)', () => {
     it.each([
       ['as it is', `{"model":"free",${fields.replace('"model":"m",', '')},"model":"m"}`],
       ['in another spelling', `{"model":"free",${fields.replace('"model":"m",', '')},"mod\\u0065l":"m"}`],
-    ])('a model that is given twice, %s, is never read as either of the two', async (_, body) => {
+    ])('a model that is duplicate, %s, is never read as either of the two', async (_, body) => {
       expect(JSON.parse(body)).toMatchObject({ model: 'm' });
       const message = await expectRefused(body, { param: 'model', code: 'invalid_value' });
       expect(message).toMatch(/twice/);
@@ -175,7 +175,7 @@ describe('bodies that are no call (case 95)', () => {
     await expectFreeRow(relay, caller, response, { status: 'refused', error_reason: 'invalid_request' });
   });
 
-  it('a path decides the shape, whatever the headers say of another dialect (§1.1)', async () => {
+  it('a path decides the shape, whatever the headers say of another protocol (§1.1)', async () => {
     const { key } = await relay.caller();
     for (const dialect of DIALECTS)
       for (const headers of [{ 'anthropic-version': '2023-06-01' }, { 'vendor-version': '2023-06-01' }, {}])

@@ -49,7 +49,7 @@ describe('R11: errors that a call meets before it goes up (case 95)', () => {
 
   describe.each(DIALECTS)('of %s', (dialect) => {
     it.each([
-      ['no key', {}, /no key was sent/],
+      ['no key', {}, /missing API key/],
       ['an unknown key', { authorization: `Bearer sk-${'x'.repeat(48)}` }, /not known/],
       ['a scheme that is not ours', { authorization: 'Basic dXNlcjpwYXNz' }, /says Basic/],
     ])('a stranger with %s is refused and leaves no row', async (_, headers, fault) => {

@@ -154,7 +154,7 @@ describe('pages that sum up and explain', () => {
       },
     );
 
-    it('leave out a model that was switched off, and write names and descriptions that are markup as text', async () => {
+    it('leave out a model that was disabled, and write names and descriptions that are markup as text', async () => {
       const catalog = (models: string): string => `
 groups: [{ name: odd, multiplier: 1.5, description: '${MARKUP}' }]
 models: ${models}

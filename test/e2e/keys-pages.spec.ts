@@ -219,7 +219,7 @@ describe('the pages of keys', () => {
     const none = await ann.browser.get('/keys?state=expired');
     expect(none.text).toContain('No key matches');
     const stale = await ann.browser.get('/keys?before=nonsense');
-    expect([rows(stale).length, stale.text.includes('This is the beginning of the list')]).toEqual([50, true]);
+    expect([rows(stale).length, stale.text.includes('Start of list')]).toEqual([50, true]);
     expect((await ann.browser.get('/keys?q=%00&group=%00&q=a&state=nonsense')).status).toBe(200);
   });
 

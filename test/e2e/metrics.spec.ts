@@ -12,7 +12,7 @@ const TOKEN = 'a-token-of-sixteen-or-more';
 /** Whom a proxy on this machine asks for. */
 const ELSEWHERE = { 'x-forwarded-for': '203.0.113.9' };
 
-/** `two` has two channels, one behind the other, of which the second speaks another dialect. */
+/** `two` has two channels, one behind the other, of which the second speaks another protocol. */
 const twoChannels = (url: string): string => `
 models:
   - { name: two, context_window: 200000, max_output_tokens: 64000, groups: [default],

@@ -120,7 +120,7 @@ describe('the pages of keys', () => {
         networks: '127.0.0.1\r\n::1 , 2001:DB8::/32\r\n\r\n203.0.113.0/24',
       });
       expect(created.text).toContain('<dt>At most</dt><dd>60 calls a minute, 100,000 tokens a minute</dd>');
-      expect(created.text).toContain('<dt>Only from</dt><dd>4 networks</dd>');
+      expect(created.text).toContain('<dt>Allowed networks</dt><dd>4 networks</dd>');
       const { id } = await named('paced');
       expect(await named('paced')).toMatchObject({
         limits: { requestsPerMinute: 60, tokensPerMinute: 100_000 },
@@ -159,7 +159,7 @@ describe('the pages of keys', () => {
       for (const field of ['callsPerMinute', 'tokensPerMinute', 'concurrency', 'networks'])
         expect(refused.text).toContain(`<li><a href="#${field}">`);
       expect(refused.text).toContain('Enter an integer of at least 1, or leave empty for the default.');
-      expect(refused.text).toContain('“&lt;b&gt;office&lt;/b&gt;” is no network.');
+      expect(refused.text).toContain('“&lt;b&gt;office&lt;/b&gt;” is not a network.');
       expect(refused.text).toContain('>203.0.113.7\n&lt;b&gt;office&lt;/b&gt;</textarea>');
       await relay.applyCatalog('limits: { key: { requests_per_minute: 6000 } }');
       try {

@@ -117,7 +117,7 @@ describe('the books of payments', () => {
 
   it.each([
     ['its amount', 'amount = amount + 1', '$20.000000001'],
-    ['what was taken back of it', 'taken_back = 0', '$25'],
+    ['what was reversed of it', 'taken_back = 0', '$25'],
     ['that it was paid', `paid_at = NULL, state = 'expired', taken_back = 0`, '$0'],
   ])('are not exact when somebody has altered %s', async (_, change, figure) => {
     const url = use.world.relay.databaseUrl;

@@ -63,7 +63,7 @@ describe('the pages on which people pay', () => {
       expect(text).toContain('The payment page could not be opened. You were not charged.');
     }
     expect(page.text).toContain('$25.00 not begun');
-    expect(page.text).not.toMatch(/Continue|Look again/);
+    expect(page.text).not.toMatch(/Continue|Refresh/);
   });
 
   it('are of nobody else’s payment', async () => {

@@ -29,7 +29,7 @@ describe('payment settings', () => {
   it('enable payments once both secrets are saved, and never show the secrets', async () => {
     const { browser } = await operatorVisit(relay);
     expect((await browser.get('/wallet')).text).not.toContain('action="/wallet/payments"');
-    expect((await browser.get('/')).text).toContain('Redeem a code, or give yourself credit under Users.');
+    expect((await browser.get('/')).text).toContain('Redeem a code, or add credit under Users.');
     expect((await save({ ...SECRETS, amounts: '7.50, 30' })).location).toBe(PAGE);
     const shown = (await operator.get(PAGE)).text;
     for (const secret of Object.values(SECRETS)) expect(shown).not.toContain(secret);

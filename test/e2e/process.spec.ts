@@ -93,7 +93,7 @@ describe('the program, started as a person starts it', () => {
     await Promise.all([relayPid, postgresPid].map(untilGone));
   });
 
-  it('adopts the database that a killed server left behind', async () => {
+  it('adopts the database that a killed server disconnected', async () => {
     service = await Service.start(service.dataDir);
     const { relayPid, postgresPid } = service;
     process.kill(relayPid, 'SIGKILL');

@@ -214,7 +214,7 @@ describe('responses that are kept', () => {
     });
   });
 
-  describe('of an upstream of another dialect', () => {
+  describe('of an upstream of another protocol', () => {
     const FOREIGN = { model: 'foreign' };
     const sdk = (): OpenAI => new OpenAI({ apiKey: ann.key, baseURL: `${relay.url}/v1`, maxRetries: 0 });
     const sent = (): unknown => relay.upstream.requests.at(-1)?.json['messages'];

@@ -142,7 +142,7 @@ describe('an upstream that takes too long', () => {
       const { status, text, row, tookMs } = await ask(dialect, 'slow-start', script, stream);
       expect(status).toBe(504);
       const error = {
-        message: expect.stringContaining('did not begin to answer in time'),
+        message: expect.stringContaining('did not start to respond in time'),
         type: 'server_error',
         code: 'timeout',
       };

@@ -93,7 +93,7 @@ describe.each(NAMED_PAIRS)(
   },
 );
 
-describe('what a channel of another dialect cannot be asked', () => {
+describe('what a channel of another protocol cannot be asked', () => {
   const twice = { ...requestIn('chat-completions', HELLO), n: 2 };
 
   it('is asked of the next one that can be', async () => {

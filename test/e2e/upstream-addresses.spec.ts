@@ -114,7 +114,7 @@ ${DIALECTS.map((dialect) => `  - { name: led-${dialect}, protocol: ${dialect}, b
         relay.upstream.script([head(status, { location: `${elsewhere.url}/elsewhere` }), end()]);
         const response = await relay.post(PATHS[dialect], caller.key, aRequest(dialect, { stream }));
         const said = await expectError(dialect, response, UPSTREAM_ERROR);
-        expect(said).toContain('Tell the operator');
+        expect(said).toContain('Contact an administrator');
         expect(said).not.toMatch(PRIVATE);
         expect(response.headers.get('location')).toBeNull();
       }

@@ -71,7 +71,7 @@ describe('the pages of the usage log', () => {
       ]);
     expect(rows(await page(`${LOG}?result=corrected`))).toEqual([id]);
     expect(await page(`${LOG}/${id}`)).toContain(
-      'Corrected: the upstream reported prompt 10,000,000,000, completion 7, which cannot be right: the prompt cannot have that many tokens.',
+      'Corrected: the upstream reported prompt 10,000,000,000, completion 7, which is implausible: the prompt cannot have that many tokens.',
     );
   });
 
@@ -127,7 +127,7 @@ describe('the pages of the usage log', () => {
       },
     );
     const trace = await page(`${LOG}/${id}`);
-    expect(trace).toMatch(new RegExp(`This answer is kept until <time datetime="${kept?.toISOString()}"`));
+    expect(trace).toMatch(new RegExp(`This response is stored until <time datetime="${kept?.toISOString()}"`));
     expect(trace).not.toContain('Bodies are not stored');
     const bob = await signedIn(relay, (await relay.caller()).accountId);
     expect((await bob.submit('/usage-logs/common', {}, `${LOG}/${id}/forget`)).status).toBe(404);
@@ -146,7 +146,7 @@ describe('the pages of the usage log', () => {
     for (const path of [`${LOG}/${id}`, `${LOG}?open=${id}`]) {
       const detail = await page(path);
       expect(detail).toContain('<p>The key &quot;ci&quot; has $0 left.</p>');
-      for (const words of ['raise what is used up', 'href="/wallet">Open the wallet', `href="/keys/${ann.keyId}"`])
+      for (const words of ['raise what is used up', 'href="/wallet">Open wallet', `href="/keys/${ann.keyId}"`])
         expect(detail).toContain(words);
     }
     await relay.get(DataSource).query("UPDATE api_keys SET state = 'deleted' WHERE id = $1", [ann.keyId]);
@@ -258,7 +258,7 @@ describe('the pages of the usage log', () => {
       const id = await row(ann, 1);
       const html = await page(`${LOG}?before=${cursor}`);
       expect(rows(html)).toEqual([id]);
-      expect(html.includes('That page is no longer there')).toBe(cursor !== '');
+      expect(html.includes('Page no longer available')).toBe(cursor !== '');
     },
   );
 

@@ -286,7 +286,7 @@ describe('an honest report that is far from what can be seen', () => {
       {},
     ],
     [
-      'the same over another dialect',
+      'the same over another protocol',
       'chat-completions',
       'gemini',
       { usage: { prompt: 9, completion: 60_000, reasoning: 59_990 } },

@@ -334,7 +334,7 @@ describe('an answer of an upstream of the same dialect', () => {
       expect(body.toString().match(/"finish_reason":"stop"/g)).toHaveLength(1);
     });
 
-    it.each(['as it should be', 'with a [DONE] of another dialect'])(
+    it.each(['as it should be', 'with a [DONE] of another protocol'])(
       'Messages: message_stop, never [DONE]: %s',
       async (how) => {
         const foreign = how === 'as it should be' ? [] : [bytes('data: [DONE]\n\n')];

@@ -143,7 +143,7 @@ describe('the page of the wallet', () => {
     let last = await redeem('nothing');
     for (let tries = 0; tries < 11; tries += 1) last = await redeem('nothing');
     expect(last.status).toBe(429);
-    expect(last.text).toContain('Too many tries');
+    expect(last.text).toContain('Too many attempts');
     expect((await redeem(await code(5n))).status).toBe(429);
   });
 
@@ -159,7 +159,7 @@ describe('the page of the wallet', () => {
     'shows the newest entries for the cursor %j, and says so',
     async (cursor) => {
       for (const path of [`/wallet?before=${cursor}`, `/wallet?topups=${cursor}`, `/wallet?topups=${cursor}&topups=a`])
-        expect((await browser.get(path)).text).toContain('That page is no longer there');
+        expect((await browser.get(path)).text).toContain('Page no longer available');
     },
   );
 

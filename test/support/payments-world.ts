@@ -94,7 +94,7 @@ export class PaymentsWorld {
     const { text } = await browser.get('/wallet');
     const once = /name="_once" value="([^"]+)"/.exec(text)![1]!;
     const answer = await browser.post('/wallet/payments', { amount: '', other: dollars, _once: once });
-    if (answer.status !== 303) throw new Error(`The payment was not begun: ${answer.status} ${answer.text}`);
+    if (answer.status !== 303) throw new Error(`Payment not started: ${answer.status} ${answer.text}`);
     return this.stripe.lastSession;
   }
 

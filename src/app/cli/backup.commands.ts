@@ -46,7 +46,7 @@ async function readBackup(file: string): Promise<void> {
   if (sameKey) note('SECRET_KEY matches the backup.');
   else
     note(
-      'SECRET_KEY is another one than the backup was made under: until the old one is back, codes of apps are refused as second factors (recovery codes are not), and the credentials of channels and the password of the mail server cannot be read. Put it into DATA_DIR/secret.key in place of what stands there, or set the variable SECRET_KEY, before the service starts. Where it is lost, enter them anew, and remove second factors with “switchboard account second-factor remove”.',
+      'SECRET_KEY differs from the one the backup was made with. Until it is restored, authenticator codes are rejected (recovery codes work), and channel credentials and the mail server password cannot be decrypted. Put the original key into DATA_DIR/secret.key, or set the variable SECRET_KEY, before the service starts. If it is lost, enter the secrets again, and turn off two-factor authentication with “switchboard account second-factor remove”.',
     );
 }
 

@@ -81,7 +81,7 @@ export class CallPlayer {
   private plan(call: Call, caller: Caller): BillingPlan {
     const { version, groups, models } = this.catalog.current();
     const [group, model] = [groups.get(caller.groupName), models.get(call.head.model)];
-    if (group === undefined || model === undefined) throw new TypeError(`Nobody offers ${call.head.model}.`);
+    if (group === undefined || model === undefined) throw new TypeError(`No channel offers ${call.head.model}.`);
     return { caller, model, group, catalogVersion: version };
   }
 }

@@ -11,14 +11,14 @@ function found(overrides: Partial<RecordedCall>, ...attempts: readonly CallAttem
 
 describe('what is found of the time of a call', () => {
   it('is what most of it was spent on', () => {
-    expect(found({}, aCallAttempt())).toBe('Most of the time, 70%, was spent streaming the answer.');
+    expect(found({}, aCallAttempt())).toBe('Most of the time, 70%, was spent streaming the response.');
     const slow = aCallAttempt({ headersMs: 500, firstByteMs: 600, firstTokenMs: 803 });
     expect(found({}, slow)).toBe('Most of the time, 78%, was spent waiting for the first token.');
   });
 
   it('is the largest part where nothing took half of it', () => {
     const even = aCallAttempt({ connectMs: 250, headersMs: 500, firstByteMs: 500, firstTokenMs: 560 });
-    expect(found({}, even)).toBe('The largest part of the time, 43%, was spent streaming the answer.');
+    expect(found({}, even)).toBe('The largest part of the time, 43%, was spent streaming the response.');
   });
 
   it('does not take a slow client for a slow upstream', () => {

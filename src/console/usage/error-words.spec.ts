@@ -11,14 +11,14 @@ describe('why a call was charged what it was', () => {
       completion_tokens: 0,
     };
     expect(billingWords({ result: 'completed', billingBasis: 'corrected', upstreamReport })).toBe(
-      'Corrected: the upstream reported prompt 10,000,000,000, completion 0, which cannot be right: the prompt cannot have that many tokens, and the response was not empty. Charged is what was counted here instead.',
+      'Corrected: the upstream reported prompt 10,000,000,000, completion 0, which is implausible: the prompt cannot have that many tokens, and the response was not empty. The tokens counted here are charged instead.',
     );
   });
 
   it('says which part was missing when the rest was counted', () => {
     const upstreamReport = { ...report, findings: ['prompt_missing'], prompt_tokens: null, completion_tokens: '-5' };
     expect(billingWords({ result: 'completed', billingBasis: 'estimated', upstreamReport })).toBe(
-      'The upstream reported only a part of the tokens (prompt not given, completion -5). The rest was counted here.',
+      'The upstream reported only part of the usage (prompt not given, completion -5); the rest was counted here.',
     );
   });
 });

@@ -32,10 +32,10 @@ const anOpenOrder = (minutesAgo: number, over: Partial<TopUpOrder> = {}): TopUpO
   });
 
 describe('the page of a payment', () => {
-  it('says how much of it was taken back, and by whom', () => {
+  it('says how much of it was reversed, and by whom', () => {
     const partly = paymentPage(anOrder({ state: 'partly_refunded', takenBack: nanos(4n * USD) }), undefined, NOW);
     expect(partly.title).toBe('$4.00 of $50.00 taken back');
-    expect(partly.text).toMatch(/^It was given back to you\. /);
+    expect(partly.text).toMatch(/^It was refunded\. /);
     const whole = paymentPage(anOrder({ state: 'disputed', takenBack: nanos(50n * USD) }), undefined, NOW);
     expect(whole.title).toBe('$50.00 taken back');
     expect(whole.text).toMatch(/^Your bank has disputed the payment\. /);

@@ -10,7 +10,7 @@ export class ForeignForm extends AppError {
   constructor() {
     super(
       'permission_denied',
-      'This form is not valid any more, and nothing was done. Go back, reload the page and send it again.',
+      'This form has expired; nothing was changed. Go back, reload the page and submit it again.',
     );
   }
 }

@@ -17,7 +17,7 @@ export interface OnceResult<T> {
 /** A form was sent again before its first sending had come to an end, or after that had failed half way. */
 export class AlreadySent extends AppError {
   constructor() {
-    super('conflict', 'This form was sent before. Look whether what it asks for was done before you send it anew.');
+    super('conflict', 'This form was already submitted. Check whether the change was made before you submit it again.');
   }
 }
 

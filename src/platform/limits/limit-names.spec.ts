@@ -29,7 +29,7 @@ describe('limits', () => {
 
   it.each([0, -1, 1.5, Number.NaN, 1_000_000_001])('cannot be %d', (requestsPerMinute) => {
     expect(() => limitColumns({ requestsPerMinute })).toThrow(LimitNotPossible);
-    expect(() => limitColumns({ requestsPerMinute })).toThrow('requests_per_minute must be a whole number from 1');
+    expect(() => limitColumns({ requestsPerMinute })).toThrow('requests_per_minute must be an integer from 1');
   });
 
   it('are changed one by one: null lifts one, and what is not named stays', () => {

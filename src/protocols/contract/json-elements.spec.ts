@@ -112,7 +112,7 @@ describe('collecting unknown members', () => {
     expect(fields.others).toEqual([]);
   });
 
-  it('refuses nothing for names that are given twice', () => {
+  it('refuses nothing for names that are duplicate', () => {
     expect(() => read('{"novel":1,"novel":2}')).not.toThrow(AppError);
   });
 });

@@ -36,7 +36,7 @@ describe('thinking of Messages upstreams', () => {
     ['budget', { type: 'disabled' }, undefined],
     ['always', undefined, 'thinking_on:reasoning_effort'],
     ['none', undefined, undefined],
-  ])('is switched off where it is %s (case 84)', (thinkingMode, thinking, warnings) => {
+  ])('is disabled where it is %s (case 84)', (thinkingMode, thinking, warnings) => {
     const { body, warnings: given } = flagged({ reasoning: { effort: 'none', show: 'none' } }, { thinkingMode });
     expect([body['thinking'], given]).toEqual([thinking, warnings]);
   });

@@ -262,7 +262,7 @@ describe('streams of Messages upstreams', () => {
     ['a block, and no more', START + open({ type: 'text', text: '' }) + close(), 'upstream_truncated'],
     ['no message_stop', START + end({ stop_reason: 'end_turn' }), 'upstream_truncated'],
     ['an error', START + event({ type: 'error', error: { type: 'overloaded_error' } }), 'server_is_overloaded'],
-    ['another dialect’s error', 'data: {"error":{"message":"x"}}\n\n', 'upstream_error'],
+    ['another protocol’s error', 'data: {"error":{"message":"x"}}\n\n', 'upstream_error'],
     ['no JSON', `${START}data: nonsense\n\n`, 'upstream_error'],
     ['half a block', `${START}event: content_block_start\ndata: {"type":"content_block_start",\n\n`, 'upstream_error'],
   ])('fail when they do not end well, but with %s (cases 19, 22 and 40)', (_, stream, kind) => {

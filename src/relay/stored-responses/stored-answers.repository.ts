@@ -29,7 +29,7 @@ const INSERT = (lock: '' | 'FOR SHARE'): string => `
   items AS (
     INSERT INTO stored_answer_items (key_id, id, answer_id)
     SELECT DISTINCT kept.key_id, item, kept.id FROM kept CROSS JOIN unnest($9::text[]) AS item
-    -- Some upstreams number their items anew in every answer: then the latest is meant.
+    -- Some upstreams reuse item ids across responses: then the latest is meant.
     ON CONFLICT (key_id, id) DO UPDATE SET answer_id = EXCLUDED.answer_id)
   SELECT id FROM kept`;
 const INSERT_ORIGIN = INSERT('');

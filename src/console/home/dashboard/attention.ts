@@ -51,7 +51,8 @@ function moneyOf({ wallet, pace, allowance, now }: Conditions): Attention[] {
   const item = (tone: Attention['tone'], text: string): Attention[] => [
     { tone, icon: 'warning', name: '', text, action: { href: '/wallet', label: 'Add funds' } },
   ];
-  if (wallet.owed > 0n) return item('bad', `Your account owes ${usd(wallet.owed)}; calls are refused until it is paid`);
+  if (wallet.owed > 0n)
+    return item('bad', `Your account owes ${usd(wallet.owed)}; calls are rejected until it is paid`);
   if (wallet.balance <= 0n) return item('bad', 'Your balance is used up');
   const lasting = lastingBalance(wallet.balance, pace, allowance, now);
   const days = daysLeft(lasting, pace);

@@ -111,17 +111,17 @@ describe('what needs attention', () => {
   it.each([
     [
       { kind: 'new-network', address: '203.0.113.7', network: '203.0.113.0/24' },
-      'was used from 203.0.113.7 on 20 Nov 2026, 14:05, and never before from this network (203.0.113.0/24)',
+      'was used from 203.0.113.7 on 20 Nov 2026, 14:05, for the first time from this network (203.0.113.0/24)',
       'It was me',
     ],
     [
       { kind: 'unusual-volume', spent: usd('12.34'), usual: usd('1.5') },
-      'was charged $12.34 in the hour up to 20 Nov 2026, 14:05, and at most $1.50 in an hour of the 14 days before',
+      'was charged $12.34 in the hour before 20 Nov 2026, 14:05, compared with at most $1.50 per hour in the previous 14 days',
       'This was expected',
     ],
     [
       { kind: 'unusual-volume', spent: usd('12.34'), usual: usd('0') },
-      'was charged $12.34 in the hour up to 20 Nov 2026, 14:05, and nothing in the previous 14 days',
+      'was charged $12.34 in the hour before 20 Nov 2026, 14:05, compared with nothing in the previous 14 days',
       'This was expected',
     ],
   ] as const)(
@@ -160,7 +160,7 @@ describe('what needs attention', () => {
 
   it.each([
     ['0', '0', undefined, 'bad:  Your balance is used up → /wallet'],
-    ['0', '2', undefined, 'bad:  Your account owes $2.00; calls are refused until it is paid → /wallet'],
+    ['0', '2', undefined, 'bad:  Your account owes $2.00; calls are rejected until it is paid → /wallet'],
     ['5', '0', '2', 'warn:  Your balance lasts about 2 days at this pace → /wallet'],
     ['1', '0', '2', 'warn:  Your balance lasts less than a day at this pace → /wallet'],
   ])('is a wallet of $%s that owes $%s and loses $%s a day', (balance, owed, pace, text) => {
@@ -228,7 +228,7 @@ describe('the dashboard', () => {
       ]);
     expect(stepsOf({ funds: false, key: false, call: false })).toEqual([
       ['Add funds', false, 'primary'],
-      ['Create a key', false, 'plain'],
+      ['Create an API key', false, 'plain'],
       ['First call', false, 'plain'],
     ]);
     expect(stepsOf({ funds: true, key: true, call: false })?.map(([, done]) => done)).toEqual([true, true, false]);
@@ -236,10 +236,10 @@ describe('the dashboard', () => {
   });
 
   it.each([
-    [false, false, 'Redeem a code, or ask the operator for credit.'],
-    [true, false, 'Pay with Stripe, redeem a code, or ask the operator for credit.'],
-    [false, true, 'Redeem a code, or give yourself credit under Users.'],
-    [true, true, 'Pay with Stripe, redeem a code, or give yourself credit under Users.'],
+    [false, false, 'Redeem a code, or ask an administrator for credit.'],
+    [true, false, 'Pay with Stripe, redeem a code, or ask an administrator for credit.'],
+    [false, true, 'Redeem a code, or add credit under Users.'],
+    [true, true, 'Pay with Stripe, redeem a code, or add credit under Users.'],
   ])('names the ways to add funds that there are: payments %s, for the operator %s', (payable, isOperator, text) => {
     const begun = { funds: false, key: false, call: false };
     expect(dashboardView(input({ begun, payable, isOperator })).steps?.[0]).toMatchObject({ title: 'Add funds', text });

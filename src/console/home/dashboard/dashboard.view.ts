@@ -115,14 +115,14 @@ function steps({ begun: { funds, key, call }, ...reader }: DashboardInput) {
       action: { href: '/wallet', label: 'Add funds' },
     },
     {
-      title: 'Create a key',
-      text: 'One for each person and client. It is shown once.',
+      title: 'Create an API key',
+      text: 'Use one per person and client. It is shown only once.',
       done: key,
       action: { href: '/keys/new', label: 'Create key' },
     },
     {
       title: 'First call',
-      text: 'Paste a snippet from below into your client. The call appears here with its exact cost.',
+      text: 'Use one of the snippets below. The call appears here with its exact cost.',
       done: call,
       action: { href: '#connect', label: 'Show snippets' },
     },
@@ -136,6 +136,6 @@ function steps({ begun: { funds, key, call }, ...reader }: DashboardInput) {
 
 /** The ways to add funds that there are for whoever reads it. */
 function fundsWords({ payable, isOperator }: Pick<DashboardInput, 'payable' | 'isOperator'>): string {
-  const credit = isOperator ? 'give yourself credit under Users' : 'ask the operator for credit';
+  const credit = isOperator ? 'add credit under Users' : 'ask an administrator for credit';
   return `${payable ? 'Pay with Stripe, redeem' : 'Redeem'} a code, or ${credit}.`;
 }

@@ -36,7 +36,7 @@ function failedText(day: UsageFigures | undefined): string {
 
 const firstToken = (times: Percentiles | undefined) =>
   times === undefined
-    ? { value: UNKNOWN, note: 'no stream in 24 h' }
+    ? { value: UNKNOWN, note: 'no streams in 24 h' }
     : { value: `${count(times.medianMs)} ms`, note: `p95 ${count(times.p95Ms)} ms` };
 
 /** What each day cost, the last one today. */

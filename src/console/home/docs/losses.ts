@@ -7,41 +7,41 @@ interface Loss {
 /** What a translation loses, in the order of how much it matters. */
 export const LOSSES: readonly Loss[] = [
   {
-    becomes: 'Refused: 400, naming the member',
+    becomes: 'Rejected with 400, naming the field',
     things: [
-      'Several answers to one call (n), answers as sound, and sound that the upstream cannot hear.',
-      'What is stored with another vendor: conversation, prompt, files by ID, skills, mcp_servers.',
-      'A tool that its vendor runs, where it is the only one or the call insists on it; computer and browser tools.',
-      'An image or a document by its address, where the upstream fetches none.',
-      'temperature, top_p and top_k of Messages with an anthropic-version of 2026-10-21 or later: the vendor refuses them too.',
+      'Multiple choices (n), audio output, and audio input that the upstream does not support.',
+      'State stored with another vendor: conversation, prompt, files by ID, skills, mcp_servers.',
+      'Hosted tools that are the only tool or are required by the call; computer and browser tools.',
+      'Images and documents by URL, if the upstream does not fetch them.',
+      'temperature, top_p and top_k of Messages with anthropic-version 2026-10-21 or later, as at the vendor.',
     ],
   },
   {
-    becomes: 'Left out, and named in x-relay-warnings',
+    becomes: 'Removed, listed in x-relay-warnings',
     things: [
-      'Other tools that a vendor runs. A search of the web is carried over where the upstream has one.',
-      'Sampling that the upstream does not know: top_k, logit_bias, penalties, logprobs, also temperature and top_p.',
-      'speed, truncation, and a service tier that is none of its own.',
+      'Other hosted tools. Web search is translated if the upstream has one.',
+      'Unsupported sampling options: top_k, logit_bias, penalties, logprobs, also temperature and top_p.',
+      'speed, truncation, and service tiers that the upstream does not have.',
     ],
   },
   {
-    becomes: 'Changed, and named in x-relay-warnings',
+    becomes: 'Changed, listed in x-relay-warnings',
     things: [
-      'A temperature or a limit of output beyond what the upstream takes, an effort that it does not know: the nearest one.',
-      'Thoughts and a tool that the call insists on, where the model cannot have both: one of them gives way.',
-      'The grammar of a tool that takes any text, and JSON where the upstream cannot be held to it: asked for in words.',
-      'A schema of a tool whose root is a choice of several: one with the members of all.',
-      'A conversation that the assistant begins, or that lacks the result of a tool: what is missing is put in.',
-      'An answer that the client has begun itself: the model may begin anew.',
+      'Temperature, output limit or reasoning effort outside the upstream’s range: the nearest valid value.',
+      'Reasoning together with a required tool, if the model does not support both: one of them is dropped.',
+      'Grammars of custom tools, and JSON output that the upstream cannot enforce: requested by instruction.',
+      'Tool schemas with alternatives at the root: merged into one schema.',
+      'Conversations that start with the assistant or lack a tool result: the missing message is inserted.',
+      'Assistant prefill: the model may start a new message.',
     ],
   },
   {
-    becomes: 'Left out without a word',
+    becomes: 'Removed silently',
     things: [
-      'What only helps the vendor: seed, metadata, hints for caches, client_metadata, beta headers, context_management.',
-      'What only adorns: detail of images, names of speakers, verbosity where the upstream does not know it.',
-      'Thoughts that another vendor has signed or encrypted: only that one can read them.',
-      'Members that are not known here.',
+      'Fields that only concern the vendor: seed, metadata, cache hints, client_metadata, beta headers, context_management.',
+      'Optional details: image detail, participant names, unsupported verbosity.',
+      'Reasoning signed or encrypted by another vendor.',
+      'Unknown fields.',
     ],
   },
 ];

@@ -42,7 +42,7 @@ const TOKENS: readonly (readonly [item: TokenClass, label: string])[] = [
 
 export function modelView({ groups, shown, dialects, base, upcoming }: ModelOffer) {
   const current = groups.find(({ group }) => group.name === shown) ?? groups[0];
-  if (current === undefined) throw new RangeError('A model that no group offers has no page.');
+  if (current === undefined) throw new RangeError('The model is not offered in any group.');
   const { group, offered } = current;
   const { model } = offered;
   const endpoints = endpointsOf(offered, dialects);
@@ -94,7 +94,7 @@ function besides(pricing: Pricing, multiplier: bigint) {
   const fee = (nanos: bigint): string => scaledPrice(scaled(nanos, multiplier));
   return [
     ...(pricing.requestFee > 0n ? [{ label: 'Each call', value: fee(pricing.requestFee) }] : []),
-    ...[...pricing.toolFees].map(([tool, nanos]) => ({ label: `Each use of ${tool}`, value: fee(nanos) })),
+    ...[...pricing.toolFees].map(([tool, nanos]) => ({ label: `Per use of ${tool}`, value: fee(nanos) })),
     ...imagePrices(pricing, multiplier),
     ...[...pricing.effortMultipliers].map(([name, by]) => ({ label: `Effort “${name}”`, value: times(by) })),
     ...[...pricing.serviceTiers].map(([name, by]) => ({ label: `Service tier “${name}”`, value: times(by) })),

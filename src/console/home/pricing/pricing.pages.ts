@@ -32,7 +32,7 @@ export class PricingPages {
   /** @throws AppError not_found when no group that the viewer may choose has such a model */
   model(visitor: Visitor | undefined, name: string, groupName: string): Page {
     const groups = this.offer.groupsFor(visitor).flatMap((group) => this.offeredIn(group, name));
-    if (groups.length === 0) throw new AppError('not_found', `There is no model “${name}” here.`);
+    if (groups.length === 0) throw new AppError('not_found', `Model “${name}” not found.`);
     const data = modelView({
       groups,
       shown: groupName,

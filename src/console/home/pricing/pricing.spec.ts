@@ -157,7 +157,7 @@ describe('the page of a model', () => {
   it('has what is paid beside the tokens, fees after the multiplier', () => {
     expect(view.besides).toEqual([
       { label: 'Each call', value: '$0.01' },
-      { label: 'Each use of web_search', value: '$0.005' },
+      { label: 'Per use of web_search', value: '$0.005' },
       { label: 'Effort “high”', value: '× 1.25' },
       { label: 'Service tier “priority”', value: '× 2.00' },
     ]);

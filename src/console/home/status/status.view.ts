@@ -24,7 +24,7 @@ export function statusView({ models, counted, takesCalls, timeZone }: StatusFact
   const rows = counted === undefined ? [] : models.map((name) => rowOf(name, counted, timeZone));
   return {
     takesCalls,
-    verdict: takesCalls ? verdictOf(rows) : 'The service takes no calls at this moment',
+    verdict: takesCalls ? verdictOf(rows) : 'The service is not accepting calls',
     tone: takesCalls ? toneOf(rows) : 'bad',
     countedAt: counted?.countedAt,
     hasModels: models.length > 0,
@@ -47,7 +47,7 @@ function rowOf(name: string, { models, hours }: CountedAnswers, timeZone: string
 
 const stripOf = (name: string, answers: ModelAnswers | undefined, hours: readonly number[], timeZone: string) =>
   healthStrip({
-    name: `Calls of ${name} that were answered, by hour`,
+    name: `Success rate of ${name} by hour`,
     cellName: 'From',
     valueName: 'Answered',
     cells: hours.map((start) => {
@@ -75,7 +75,5 @@ function verdictOf(rows: Rows): string {
   const failing = rows.filter(({ badge }) => badge.tone === 'bad' || badge.tone === 'warn').length;
   if (failing > 0)
     return `Calls of ${failing === 1 ? 'one model' : `${failing} models`} have failed in the last 24 hours`;
-  return rows.some(({ share }) => share !== undefined)
-    ? 'Every model that was called has answered'
-    : 'The service takes calls';
+  return rows.some(({ share }) => share !== undefined) ? 'All models operational' : 'The service is operational';
 }

@@ -15,7 +15,7 @@ export class TermsController {
   @Get()
   show(): Page {
     const { terms } = this.settings.current().site;
-    if (terms === undefined) throw new AppError('not_found', 'This service has no terms of its own.');
+    if (terms === undefined) throw new AppError('not_found', 'This service has no terms of use.');
     return new Page('home/terms', { title: 'Terms', width: 'narrow', data: { paragraphs: paragraphsOf(terms) } });
   }
 }

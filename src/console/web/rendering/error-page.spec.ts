@@ -23,10 +23,7 @@ describe('error pages', () => {
 
   it('say what is not affected, and offer to try again', () => {
     expect(told('unavailable', 'The database does not answer.', 503).data).toMatchObject({
-      paragraphs: [
-        'The database does not answer.',
-        'Only this page is affected: calls with your keys do not go through it.',
-      ],
+      paragraphs: ['The database does not answer.', 'Only this page is affected. API calls are not.'],
       retry: '/keys?x=1',
     });
   });

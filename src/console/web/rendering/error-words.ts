@@ -9,7 +9,7 @@ export interface ErrorWords {
 }
 
 /** Calls do not go through pages. */
-const NOT_AFFECTED = 'Only this page is affected: calls with your keys do not go through it.';
+const NOT_AFFECTED = 'Only this page is affected. API calls are not.';
 
 /** Says what failed in the words of the error, unless it was not raised on purpose. */
 export function errorWords(error: AppError, status: number): ErrorWords {
@@ -17,7 +17,7 @@ export function errorWords(error: AppError, status: number): ErrorWords {
   if (status === 429) return tooMany(error);
   if (status >= 500) return ourFault(error);
   return {
-    heading: status === 403 ? 'This is not open to you' : 'This could not be done',
+    heading: status === 403 ? 'Access denied' : 'Request failed',
     paragraphs: [error.message],
     retry: false,
   };
@@ -25,15 +25,15 @@ export function errorWords(error: AppError, status: number): ErrorWords {
 
 /** The same whether there is nothing, or nothing for whoever asks. */
 const NOT_FOUND: ErrorWords = {
-  heading: 'There is nothing here',
-  paragraphs: ['The address may be mistyped, or what was here is gone.'],
+  heading: 'Page not found',
+  paragraphs: ['The address may be wrong, or the page was removed.'],
   retry: false,
 };
 
 function tooMany(error: AppError): ErrorWords {
   const seconds = error.details.retryAfterSeconds;
   return {
-    heading: 'Too many tries',
+    heading: 'Too many attempts',
     paragraphs: seconds === undefined ? [error.message] : [error.message, `Try again in ${duration(seconds)}.`],
     retry: true,
   };
@@ -42,8 +42,8 @@ function tooMany(error: AppError): ErrorWords {
 function ourFault(error: AppError): ErrorWords {
   const known = error.kind !== 'internal';
   return {
-    heading: known ? 'This page could not be loaded' : 'Something failed on our side',
-    paragraphs: [known ? error.message : 'It was written to the log under the reference below.', NOT_AFFECTED],
+    heading: known ? 'This page could not be loaded' : 'Internal error',
+    paragraphs: [known ? error.message : 'The error was logged with the reference below.', NOT_AFFECTED],
     retry: true,
   };
 }

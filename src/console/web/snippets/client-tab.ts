@@ -51,5 +51,5 @@ export const block = (label: string, language: Language, code: string, file?: st
 export const unusable = (label: string): ClientTab => ({
   label,
   blocks: [],
-  note: `None of the models that can be called here answers ${label} yet.`,
+  note: `No model supports ${label} yet.`,
 });

@@ -121,7 +121,7 @@ export function cursor({ baseUrl, modelIn }: Told): ClientTab {
       { text: 'Add a model by its name:', code: model.name },
     ],
     note: isPrivate(baseUrl)
-      ? 'Cursor sends requests from its own servers, and this address cannot be reached from the internet: it needs a public one.'
+      ? 'Cursor sends requests from its own servers, which cannot reach this address. A public address is required.'
       : 'Cursor sends requests from its own servers, so this address must be reachable from the internet.',
   };
 }

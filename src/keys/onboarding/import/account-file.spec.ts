@@ -39,10 +39,10 @@ describe('parseAccountFile', () => {
     );
     expect(faults).toEqual([
       'line 2: "ann" is not a valid email address.',
-      'line 3: "-5" is not an amount. Use a plain decimal in dollars, such as 5 or 0.50.',
-      'line 4: "1e3" is not an amount. Use a plain decimal in dollars, such as 5 or 0.50.',
-      'line 4: "$20" is not an amount. Use a plain decimal in dollars, such as 5 or 0.50.',
-      'line 5: bob@example.com stands on line 3 already.',
+      'line 3: "-5" is not a valid amount. Use a plain decimal in dollars, such as 5 or 0.50.',
+      'line 4: "1e3" is not a valid amount. Use a plain decimal in dollars, such as 5 or 0.50.',
+      'line 4: "$20" is not a valid amount. Use a plain decimal in dollars, such as 5 or 0.50.',
+      'line 5: bob@example.com is already on line 3.',
       'line 7: A name has at most 100 characters and no line breaks.',
     ]);
   });

@@ -70,7 +70,7 @@ function faultsOf(record: Row['record'], seen: Map<string, number>, line: number
   if (!/^[^\p{Cc}]{0,100}$/u.test(name)) faults.push('A name has at most 100 characters and no line breaks.');
   for (const amount of [credit, allowance])
     if (amount !== '' && !/^\d{1,9}(\.\d{1,9})?$/.test(amount))
-      faults.push(`"${amount}" is not an amount. Use a plain decimal in dollars, such as 5 or 0.50.`);
+      faults.push(`"${amount}" is not a valid amount. Use a plain decimal in dollars, such as 5 or 0.50.`);
   return faults;
 }
 

@@ -4,7 +4,7 @@ const count = (description?: string): Schema => orNull('integer', description);
 
 const model = closed(
   {
-    id: text('The name that calls give.'),
+    id: text('Model name for calls.'),
     object: { type: 'string', const: 'model' },
     created: { type: 'integer', description: 'Seconds since 1970.' },
     owned_by: text('The provider.'),
@@ -12,7 +12,7 @@ const model = closed(
     display_name: text(),
     created_at: text('ISO 8601, UTC.'),
   },
-  'Clients of every dialect find the members that they know.',
+  'Contains the fields of all protocols.',
 );
 
 const modelList = closed({
@@ -28,7 +28,7 @@ const budget = closed({
   used_usd: usd(),
   held_usd: usd('On hold for running calls.'),
   left_usd: usd('Neither used nor on hold.'),
-  resets_at: text('When the next period begins, ISO 8601, UTC.'),
+  resets_at: text('Start of the next period, ISO 8601, UTC.'),
 });
 
 const budgetOrNone: Schema = { oneOf: [reference('Budget'), { type: 'null' }] };
@@ -36,7 +36,7 @@ const budgetOrNone: Schema = { oneOf: [reference('Budget'), { type: 'null' }] };
 const key = closed({
   object: { type: 'string', const: 'key' },
   name: text(),
-  group: text('The group that its calls are billed under.'),
+  group: text('Model group that calls are billed under.'),
   quota_usd: orNull('string', 'Null: no quota.'),
   used_usd: usd(),
   held_usd: usd('On hold for running calls.'),
@@ -45,15 +45,15 @@ const key = closed({
   limits: closed(
     {
       requests_per_minute: count(),
-      tokens_per_minute: count('Of prompts and answers.'),
-      concurrency: count('Calls at the same time.'),
+      tokens_per_minute: count('Prompt and response tokens.'),
+      concurrency: count('Concurrent calls.'),
     },
-    'Its own, else the usual ones. Null: no such limit of the key.',
+    'The key’s own limits, otherwise the defaults. Null: no limit.',
   ),
   wallet: closed({
-    balance_usd: usd('With what is on hold.'),
+    balance_usd: usd('Including holds.'),
     held_usd: usd(),
-    owed_usd: usd('While it is not 0, no call is admitted.'),
+    owed_usd: usd('Calls are rejected while it is not 0.'),
   }),
 });
 
@@ -66,8 +66,8 @@ const costLine = closed(
   },
   undefined,
   {
-    pass: { type: 'integer', description: 'Which pass beside the totals it belongs to, from 1.' },
-    model: text('The model that made the pass.'),
+    pass: { type: 'integer', description: 'Additional pass, from 1.' },
+    model: text('Model of the pass.'),
   },
 );
 
@@ -84,43 +84,43 @@ const generation = closed(
     created_at: text('ISO 8601, UTC.'),
     model: text(),
     group: text(),
-    protocol: text('The dialect of the client.'),
+    protocol: text('Protocol of the client.'),
     stream: { type: 'boolean' },
     effort: orNull('string'),
     service_tier: orNull('string'),
     status: { type: 'string', enum: ['open', 'succeeded', 'failed', 'cancelled', 'refused', 'interrupted'] },
     error_reason: orNull('string'),
-    prompt_tokens: count('All input, cached tokens among it.'),
+    prompt_tokens: count('All input, including cached tokens.'),
     cached_tokens: count(),
     cache_write_tokens: count(),
-    completion_tokens: count('All output, reasoning among it.'),
+    completion_tokens: count('All output, including reasoning.'),
     reasoning_tokens: count(),
-    cost_usd: orNull('string', 'What was charged.'),
-    uncollected_usd: orNull('string', 'What wallet, key and budgets did not have.'),
+    cost_usd: orNull('string', 'Amount charged.'),
+    uncollected_usd: orNull('string', 'Amount that wallet, key or budget could not cover.'),
     held_usd: orNull('string'),
     billing_basis: { type: ['string', 'null'], enum: ['reported', 'estimated', 'corrected', 'partial', 'free', null] },
     lines: { type: 'array', items: reference('CostLine') },
     multipliers: { oneOf: [multipliers, { type: 'null' }] },
     first_token_ms: count(),
     duration_ms: count(),
-    attempts: count('Upstreams that were tried.'),
+    attempts: count('Upstream attempts.'),
     upstream_report: {
       type: ['object', 'null'],
-      description: 'What the upstream reported, where that was not charged as it was, and why.',
+      description: 'Usage reported by the upstream if it was corrected, with the reasons.',
       additionalProperties: true,
     },
   },
-  'A call as its account may see it. What is not known, or not yet, is null.',
+  'A call of the account. Unknown values are null.',
   {
     model_multipliers: {
       type: 'object',
-      description: 'Of the other models that passes are priced by.',
+      description: 'Prices of other models used by passes.',
       additionalProperties: multipliers,
     },
   },
 );
 
-const inputTokens: Schema = { type: 'integer', description: 'Tokens of the prompt, tools included.' };
+const inputTokens: Schema = { type: 'integer', description: 'Prompt tokens, including tools.' };
 
 const messagesInputTokens: Schema = {
   type: 'object',
@@ -158,9 +158,9 @@ const inputItems: Schema = {
 /** The shape of OpenAI's dialects. */
 const error = closed({
   error: closed({
-    message: text('What is wrong and what to do. Ends with the request ID.'),
+    message: text('Cause and remedy. Ends with the request ID.'),
     type: text(),
-    param: orNull('string', 'The member of the request that is at fault.'),
+    param: orNull('string', 'The invalid field of the request.'),
     code: orNull('string'),
   }),
 });
@@ -172,7 +172,7 @@ const messagesError = closed({
     type: 'object',
     properties: {
       type: text(),
-      message: text('What is wrong and what to do. Ends with the request ID.'),
+      message: text('Cause and remedy. Ends with the request ID.'),
       details: { type: 'object' },
     },
     required: ['type', 'message'],
@@ -194,6 +194,6 @@ export const ANSWERS: Readonly<Record<string, Schema>> = {
   DeletedResponse: deletedResponse,
   InputItems: inputItems,
   Error: error,
-  AnyError: { type: 'object', description: 'An error as the dialect words it.', additionalProperties: true },
+  AnyError: { type: 'object', description: 'An error in the protocol’s format.', additionalProperties: true },
   MessagesError: messagesError,
 };

@@ -18,41 +18,39 @@ type Answers = Readonly<Record<string, Answer>>;
 
 /** Errors that every question about a prompt knows, in the shape of its dialect. */
 const refusals = (error: string): Answers => ({
-  400: wrong('The request is not valid, or cannot be translated; the message names the member at fault.', error),
+  400: wrong('The request is invalid or cannot be translated; the message names the field.', error),
   401: wrong(INVALID_TOKEN, error),
-  403: wrong('permission_denied: the key may not use this model, or not from this address.', error),
+  403: wrong('permission_denied: the key is not allowed to use this model, or not from this IP address.', error),
   404: wrong(NO_MODEL, error),
   413: wrong('The body is too large.', error),
-  415: wrong('The body is in an encoding that is not known here.', error),
+  415: wrong('Unsupported content encoding.', error),
 });
 
-const UNPAID = 'insufficient quota: wallet, key or budget cannot pay for the call.';
+const UNPAID = 'insufficient quota: wallet, key or budget cannot cover the call.';
 const LIMITED =
-  'rate_limit_exceeded: more calls or tokens in a minute, or more calls at the same time, than a limit lets pass; retry-after says when to try again.';
+  'rate_limit_exceeded: a limit of calls per minute, tokens per minute or concurrent calls was reached; see retry-after.';
 
 /** Of calls too; `quota`: the status of one that nobody can pay for. */
 const callRefusals = (error: string, quota: string, overloaded: string): Answers => ({
   ...refusals(error),
   429: wrong(LIMITED, error),
   [quota]: wrong(quota === '429' ? `${UNPAID} Or ${LIMITED}` : UNPAID, error),
-  [overloaded]: wrong('No channel can answer at present; retry-after says when to try again.', error),
+  [overloaded]: wrong('No channel is available; see retry-after.', error),
 });
 
-const ENCODING = optional('header', 'Content-Encoding', 'How the body is packed: gzip, deflate, br or zstd.');
+const ENCODING = optional('header', 'Content-Encoding', 'Compression of the body: gzip, deflate, br or zstd.');
 const IDEMPOTENCY = optional(
   'header',
   'Idempotency-Key',
-  'Sent again while the call runs, it gets the answer of that call: one call, one charge.',
+  'A repeated request with the same key shares the response of the running call and is not charged again.',
 );
-const VERSION = optional('header', 'anthropic-version', 'As Anthropic’s clients send it.');
+const VERSION = optional('header', 'anthropic-version', 'As sent by Anthropic’s clients.');
 
 const CALL_HEADERS = {
   ...REQUEST_ID,
-  'x-relay-warnings': header(
-    'What was lost on the way to an upstream of another dialect, and of a whole answer on the way back: code:member, with commas.',
-  ),
-  'x-relay-output-limit': header('The money was not enough for the output asked for: so many tokens were allowed.'),
-  'x-relay-shared-with': header('The answer is that of this call, which ran already and is charged for it.'),
+  'x-relay-warnings': header('Translation warnings as code:place, separated by commas.'),
+  'x-relay-output-limit': header('Output limit in tokens, lowered to the available credit.'),
+  'x-relay-shared-with': header('ID of the running call whose response is shared.'),
 };
 
 const call = (
@@ -66,7 +64,7 @@ const call = (
   requestBody: { required: true, content: json(reference(request)) },
   responses: {
     200: {
-      description: 'The answer, as the upstream gave it or translated: JSON, or events with stream.',
+      description: 'The response: JSON, or server-sent events with stream.',
       headers: CALL_HEADERS,
       content: { ...json({ type: 'object' }), 'text/event-stream': { schema: { type: 'string' } } },
     },
@@ -76,11 +74,11 @@ const call = (
 
 const count = (operationId: string, error: string, answer: string): Operation => ({
   operationId,
-  summary: 'How many tokens a prompt has; costs nothing',
+  summary: 'Count prompt tokens; free of charge',
   parameters: [ENCODING],
   requestBody: { required: true, content: json(reference('PromptRequest')) },
   responses: {
-    200: ok('As the upstream counts it, else as it is counted here.', reference(answer)),
+    200: ok('Counted by the upstream if possible, otherwise here.', reference(answer)),
     ...refusals(error),
   },
 });
@@ -95,14 +93,19 @@ const OPENAI = callRefusals('Error', '429', '503');
 
 /** Calls, and what can be asked about one before it is made. */
 export const CALLS: Paths = {
-  '/v1/responses': { post: call(['createResponse', 'A call in OpenAI’s Responses', 'ResponsesRequest'], OPENAI) },
+  '/v1/responses': {
+    post: call(['createResponse', 'Create a response (OpenAI Responses)', 'ResponsesRequest'], OPENAI),
+  },
   '/v1/responses/input_tokens': { post: count('countResponsesInput', 'Error', 'ResponsesInputTokens') },
   '/v1/chat/completions': {
-    post: call(['createChatCompletion', 'A call in OpenAI’s Chat Completions', 'ChatCompletionsRequest'], OPENAI),
+    post: call(
+      ['createChatCompletion', 'Create a chat completion (OpenAI Chat Completions)', 'ChatCompletionsRequest'],
+      OPENAI,
+    ),
   },
   '/v1/messages': {
     post: call(
-      ['createMessage', 'A call in Anthropic’s Messages', 'MessagesRequest'],
+      ['createMessage', 'Create a message (Anthropic Messages)', 'MessagesRequest'],
       callRefusals('MessagesError', '402', '529'),
       [VERSION],
     ),

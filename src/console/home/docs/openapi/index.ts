@@ -12,7 +12,7 @@ export const openApiDocument = (base: string, paths: Paths) => ({
     title: 'Switchboard',
     version: '1',
     description:
-      'Calls to language models by one address and one key. The API answers in the dialect that it is asked in, errors too, whatever the model’s own is.',
+      'Call language models with one base address and one API key. Responses and errors have the format of the endpoint’s protocol, whichever protocol the model’s vendor uses.',
   },
   servers: [{ url: base }],
   security: [{ bearer: [] }, { apiKey: [] }],

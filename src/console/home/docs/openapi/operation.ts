@@ -51,8 +51,8 @@ export const wrong = (description: string, error = 'Error'): Answer => ({
 
 export const INVALID_TOKEN = 'Invalid token: the key is missing, unknown, disabled, deleted or expired.';
 /** A key has networks, or none. */
-export const NOT_FROM_HERE = 'permission_denied: the key may not be used from this address.';
-export const NO_MODEL = 'model_not_found: this key has no such model.';
+export const NOT_FROM_HERE = 'permission_denied: the key is not allowed from this IP address.';
+export const NO_MODEL = 'model_not_found: the model is not available to this key.';
 
 export const pathId = (description: string): Parameter => ({
   name: 'id',

@@ -10,16 +10,11 @@ const PATHS: Paths = {
   '/v1/models': {
     get: {
       operationId: 'listModels',
-      summary: 'The models that this key can call',
+      summary: 'List the models of this key',
       parameters: [
-        optional(
-          'query',
-          'limit',
-          'At most so many models, up to 1,000; all without it, or 20 with anthropic-version.',
-          'integer',
-        ),
-        optional('query', 'after_id', 'Only models behind this one.'),
-        optional('query', 'before_id', 'Only models before this one.'),
+        optional('query', 'limit', 'Page size, max 1,000. Default: all, or 20 with anthropic-version.', 'integer'),
+        optional('query', 'after_id', 'Return models after this one.'),
+        optional('query', 'before_id', 'Return models before this one.'),
       ],
       responses: {
         200: ok('Newest first.', reference('ModelList')),
@@ -31,8 +26,8 @@ const PATHS: Paths = {
   '/v1/models/{id}': {
     get: {
       operationId: 'getModel',
-      summary: 'One of them',
-      parameters: [pathId('Its name, which may hold slashes.')],
+      summary: 'Get a model',
+      parameters: [pathId('Model name; may contain slashes.')],
       responses: {
         200: ok('The model.', reference('Model')),
         401: wrong(INVALID_TOKEN),
@@ -44,9 +39,9 @@ const PATHS: Paths = {
   '/v1/key': {
     get: {
       operationId: 'getKey',
-      summary: 'What this key has used and left, and the wallet behind it',
+      summary: 'Get usage and limits of this key and its wallet',
       responses: {
-        200: ok('The key that asked.', reference('Key')),
+        200: ok('The key of the request.', reference('Key')),
         401: wrong(INVALID_TOKEN),
         403: wrong(NOT_FROM_HERE),
       },
@@ -55,13 +50,13 @@ const PATHS: Paths = {
   '/v1/generations/{id}': {
     get: {
       operationId: 'getGeneration',
-      summary: 'What became of a call of this account, and how its cost came about',
-      parameters: [pathId('The x-request-id of its answer. Any key of the account may ask.')],
+      summary: 'Get a call of this account with its cost calculation',
+      parameters: [pathId('x-request-id of the call. Any key of the account may be used.')],
       responses: {
-        200: ok('The call, from its admission on.', reference('Generation')),
+        200: ok('The call, available from its admission.', reference('Generation')),
         401: wrong(INVALID_TOKEN),
         403: wrong(NOT_FROM_HERE),
-        404: wrong('This account has no such call.'),
+        404: wrong('Call not found.'),
       },
     },
   },

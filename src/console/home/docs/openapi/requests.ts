@@ -1,10 +1,10 @@
 import { type Schema, text } from './schema.js';
 
 const PASSED_ON =
-  'Everything else goes to an upstream of the same dialect as it is; for any other it is translated, as Docs say.';
-const model = text('A name of GET /v1/models.');
-const stream: Schema = { type: 'boolean', description: 'The answer comes as server-sent events.' };
-const tier = text('auto and default are open to all; others where the model prices them.');
+  'Other fields are passed through to upstreams of the same protocol and translated for others, as described in Docs.';
+const model = text('A model name from GET /v1/models.');
+const stream: Schema = { type: 'boolean', description: 'Stream the response as server-sent events.' };
+const tier = text('auto, default, and other tiers that the model has prices for.');
 
 /** The members of calls that are read here. */
 export const REQUESTS: Readonly<Record<string, Schema>> = {
@@ -20,13 +20,13 @@ export const REQUESTS: Readonly<Record<string, Schema>> = {
       model,
       input: { type: ['string', 'array'], description: 'The prompt.' },
       stream,
-      max_output_tokens: { type: ['integer', 'null'], description: 'At most so many tokens of answer.' },
-      reasoning: { type: ['object', 'null'], description: '{ effort }: how hard it thinks.' },
+      max_output_tokens: { type: ['integer', 'null'], description: 'Output limit in tokens.' },
+      reasoning: { type: ['object', 'null'], description: '{ effort }: reasoning effort.' },
       service_tier: tier,
-      previous_response_id: { type: ['string', 'null'], description: 'The conversation that it continues.' },
+      previous_response_id: { type: ['string', 'null'], description: 'ID of the response to continue.' },
       store: {
         type: ['boolean', 'null'],
-        description: 'Whether the answer is kept, so that it can be continued: yes when left out.',
+        description: 'Store the response so that it can be continued. Default: true.',
       },
     },
     required: ['model'],
@@ -39,9 +39,9 @@ export const REQUESTS: Readonly<Record<string, Schema>> = {
       model,
       messages: { type: 'array', items: { type: 'object' }, description: 'The prompt.' },
       stream,
-      max_completion_tokens: { type: ['integer', 'null'], description: 'At most so many tokens of each answer.' },
-      n: { type: ['integer', 'null'], description: 'How many answers; each is paid for.' },
-      reasoning_effort: { type: ['string', 'null'], description: 'How hard it thinks.' },
+      max_completion_tokens: { type: ['integer', 'null'], description: 'Output limit in tokens per choice.' },
+      n: { type: ['integer', 'null'], description: 'Number of choices; each is billed.' },
+      reasoning_effort: { type: ['string', 'null'], description: 'Reasoning effort.' },
       service_tier: tier,
     },
     required: ['model', 'messages'],
@@ -49,7 +49,7 @@ export const REQUESTS: Readonly<Record<string, Schema>> = {
   },
   PromptRequest: {
     type: 'object',
-    description: 'The body of a call; whatever does not count may be left out.',
+    description: 'The body of a call; fields that add no tokens may be omitted.',
     properties: { model },
     required: ['model'],
     additionalProperties: true,
@@ -60,10 +60,10 @@ export const REQUESTS: Readonly<Record<string, Schema>> = {
     properties: {
       model,
       messages: { type: 'array', items: { type: 'object' }, description: 'The prompt.' },
-      max_tokens: { type: 'integer', description: 'At most so many tokens of answer.' },
+      max_tokens: { type: 'integer', description: 'Output limit in tokens.' },
       stream,
-      thinking: { type: 'object', description: '{ budget_tokens }: how long it thinks.' },
-      output_config: { type: 'object', description: '{ effort }: how hard it thinks.' },
+      thinking: { type: 'object', description: '{ budget_tokens }: reasoning budget.' },
+      output_config: { type: 'object', description: '{ effort }: reasoning effort.' },
       service_tier: tier,
     },
     required: ['model', 'messages', 'max_tokens'],

@@ -77,7 +77,7 @@ function colourOf(share: number): string {
 function findingOf(cells: readonly StripCell[]): string {
   const measured = cells.filter((cell): cell is StripCell & { share: number } => cell.share !== undefined);
   const least = measured.toSorted((one, other) => one.share - other.share)[0];
-  if (least === undefined) return 'nothing was measured';
+  if (least === undefined) return 'no data';
   const measuredIn = measured.length === cells.length ? 'each' : `the ${measured.length} with any`;
   if (least.share === 1) return `100% in ${measuredIn}`;
   return `at least ${textOf(least.share)} in ${measuredIn}, the least at ${least.label}`;
