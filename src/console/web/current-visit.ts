@@ -20,7 +20,7 @@ export const visitOf = (request: FastifyRequest): KnownVisit | undefined => know
 /** @throws Error where the guard was forgotten */
 export function knownVisit(request: FastifyRequest): KnownVisit {
   const found = visitOf(request);
-  if (found === undefined) throw new Error('A handler of a page must say who may visit it: @Public, @SignedIn, …');
+  if (found === undefined) throw new Error('A page handler must declare its access: @Public, @SignedIn, …');
   return found;
 }
 
@@ -35,6 +35,6 @@ export const CurrentVisit = createParamDecorator((_: unknown, context: Execution
 /** Who is signed in: a parameter of type `Visitor`, in handlers that nobody else reaches. */
 export const CurrentVisitor = createParamDecorator((_: unknown, context: ExecutionContext): Visitor => {
   const { visitor } = asked(context);
-  if (visitor === undefined) throw new Error('A handler that asks for a visitor must be reserved to those signed in.');
+  if (visitor === undefined) throw new Error('A handler that uses the session user must be @SignedIn.');
   return visitor;
 });

@@ -38,7 +38,7 @@ export class Form<T extends object> {
     const shown = Object.fromEntries(Object.entries(sent).filter(([name]) => !SECRET.test(name)));
     const form = new Form<T>(shown, parsed);
     for (const { property, constraints } of errors)
-      form.faults[property] = Object.values(constraints ?? {})[0] ?? 'Enter something else here.';
+      form.faults[property] = Object.values(constraints ?? {})[0] ?? 'Enter a different value.';
     return form;
   }
 

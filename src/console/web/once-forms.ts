@@ -8,16 +8,16 @@ const NONCE = /^[\w-]{22}$/;
 
 /** What sending a form led to. */
 export interface OnceResult<T> {
-  /** Where its result is shown. */
+  /** Where the result is shown. */
   readonly location: string;
-  /** What was made; undefined when this form had been sent before. */
+  /** Undefined if the form was already submitted. */
   readonly made: T | undefined;
 }
 
-/** A form was sent again before its first sending had come to an end, or after that had failed half way. */
+/** The form was submitted again while the first submission was running, or after it failed midway. */
 export class AlreadySent extends AppError {
   constructor() {
-    super('conflict', 'This form was sent before. Look whether what it asks for was done before you send it anew.');
+    super('conflict', 'This form was already submitted. Check the result before you submit it again.');
   }
 }
 

@@ -10,7 +10,7 @@ export class AssetsController {
   @Get(':name')
   fetch(@Param('name') name: string, @Headers() headers: Record<string, string>, @Res() reply: FastifyReply): void {
     const asset = this.assets.find(name);
-    if (asset === undefined) throw new AppError('not_found', 'There is no such file.');
+    if (asset === undefined) throw new AppError('not_found', 'File not found.');
     sendAsset(reply, asset, headers);
   }
 }

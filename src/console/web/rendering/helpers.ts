@@ -47,9 +47,9 @@ const numbers: Helpers = {
     value === null || value === undefined ? muted(UNKNOWN) : html(`${count(value)}<span class="tail"> ms</span>`),
   msText: (value: Maybe<number>) => known(value, (some) => `${count(some)} ms`),
   tokens: (prompt: Maybe<number>, completion: Maybe<number>) =>
-    // Zero on both sides, or nothing known at all, is a call of which nothing was counted.
+    // Both zero or both unknown: no tokens were counted.
     (prompt ?? 0) === 0 && (completion ?? 0) === 0
-      ? muted('none counted')
+      ? muted('not counted')
       : html(
           `${String(known(prompt, count))} <span class="muted">in</span> ` +
             `${String(known(completion, count))} <span class="muted">out</span>`,

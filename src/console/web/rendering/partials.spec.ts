@@ -142,7 +142,7 @@ describe('partials', () => {
 
   it('list every fault of a form, with the way to its field', () => {
     const html = show('form-summary', { form: refused });
-    expect(html).toContain('Two fields need attention');
+    expect(html).toContain('Check 2 fields');
     expect(html).toContain('<a href="#name">Enter a name of at most 10 letters.</a>');
     expect(show('form-summary', { form: Form.empty() })).toBe('');
   });

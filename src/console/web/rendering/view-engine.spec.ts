@@ -54,7 +54,7 @@ class Named {
 }
 
 const WORDS = {
-  heading: 'There is nothing here',
+  heading: 'Page not found',
   paragraphs: ['It <may> be gone.'],
   errorClass: '404',
   now: new Date(0),

@@ -99,7 +99,7 @@ describe('snippets for clients', () => {
     expect(tab('Codex', models)).toEqual({
       label: 'Codex',
       blocks: [],
-      note: 'None of the models that can be called here answers Codex yet.',
+      note: 'No available model supports Codex yet.',
     });
     expect(code('Claude Code', models)).toContain('claude --model claude');
     for (const one of clientSnippets(BASE, [])) {

@@ -35,8 +35,8 @@ export type Dialects = readonly [ProtocolId, ...ProtocolId[]];
 export interface Told {
   readonly baseUrl: string;
   /**
-   * A model, and which of the dialects to call it in: the first model whose upstream speaks the first of them, or the
-   * second, and so on; where none does, the first one whose calls are translated.
+   * A model and the protocol to call it with: the first model whose upstream natively supports one of the protocols,
+   * in order of preference; otherwise the first model that is translated.
    */
   readonly modelIn: (...protocols: Dialects) => { readonly name: string; readonly protocol: ProtocolId } | undefined;
 }
@@ -47,9 +47,9 @@ export const block = (label: string, language: Language, code: string, file?: st
   ...(file !== undefined && { file }),
 });
 
-/** A client that no model answers. */
+/** A client that no available model supports. */
 export const unusable = (label: string): ClientTab => ({
   label,
   blocks: [],
-  note: `None of the models that can be called here answers ${label} yet.`,
+  note: `No available model supports ${label} yet.`,
 });

@@ -304,7 +304,7 @@ describe('the patch panel', () => {
   it('has six jacks: some of them empty where there are few models, and names that fit beside them', () => {
     const { models, finding } = patchPanel(dialects, [{ name: 'a-very-long-name-of-a-model', answers: [] }]);
     expect(models.map(({ name }) => name)).toEqual(['a-very-long-name-…', '', '', '', '', '']);
-    expect(finding).toBe('responses, chat, messages: one model behind one address');
+    expect(finding).toBe('responses, chat, messages: 1 model behind one address');
     const many = Array.from({ length: 9 }, (_, index) => ({ name: `m${index}`, answers: [] }));
     expect(patchPanel(dialects, many).models.map(({ name }) => name)).toEqual(['m0', 'm1', 'm2', 'm3', 'm4', 'm5']);
   });
