@@ -49,7 +49,7 @@ const linesOf = (file: string, clean: (content: string) => string): readonly Tex
 const blanked = (match: string): string => match.replaceAll(/[^\n]/g, ' ');
 const withoutCode = (markdown: string): string => markdown.replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, blanked);
 const withoutTags = (template: string): string =>
-  template.replaceAll(/\{\{!--[\s\S]*?--\}\}|\{\{[\s\S]*?\}\}|<\/?[a-z][^>]*>/gi, blanked);
+  template.replaceAll(/\{\{!--[\s\S]*?--\}\}|\{\{[\s\S]*?\}\}/g, blanked).replaceAll(/<\/?[a-z][^>]*>/gi, blanked);
 
 /** Literals that are sentences or at least phrases: names and keys have no blanks. */
 function stringsOf(file: string): readonly Text[] {

@@ -223,7 +223,9 @@ describe('rate limits', () => {
       await statusOf(call(await relay.caller()));
       const before = await metric(relay, 'rate_limit_refusals_total{subject="address",limit="requests"}');
       const refused = await call(limited);
-      expect(await expectError('responses', refused, RATE_LIMITED)).toMatch('your address may make 3 requests');
+      expect(await expectError('responses', refused, RATE_LIMITED)).toMatch(
+        'your address is limited to 3 requests per minute',
+      );
       expect(await metric(relay, 'rate_limit_refusals_total{subject="address",limit="requests"}')).toBe(before + 1);
     });
   });

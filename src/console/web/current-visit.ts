@@ -32,7 +32,7 @@ const asked = (context: ExecutionContext): Visit => visitIn(context.switchToHttp
 /** Who asks: a parameter of type `Visit`. */
 export const CurrentVisit = createParamDecorator((_: unknown, context: ExecutionContext): Visit => asked(context));
 
-/** Who is signed in: a parameter of type `Visitor`, in handlers that nobody else reaches. */
+/** Injects the session user into handlers reserved to signed-in users. */
 export const CurrentVisitor = createParamDecorator((_: unknown, context: ExecutionContext): Visitor => {
   const { visitor } = asked(context);
   if (visitor === undefined) throw new Error('A handler that uses the session user must be @SignedIn.');

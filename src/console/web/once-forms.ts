@@ -27,7 +27,7 @@ const CLAIM = `
 const FIND = 'SELECT location FROM form_posts WHERE account_id = $1 AND nonce = $2';
 const FINISH = 'UPDATE form_posts SET location = $3 WHERE account_id = $1 AND nonce = $2';
 const FORGET = 'DELETE FROM form_posts WHERE account_id = $1 AND nonce = $2';
-/** Nobody sends a form again after so long. */
+/** Retention of submitted nonces. */
 const CLEAN = `DELETE FROM form_posts WHERE created_at < now() - interval '2 days'`;
 
 /** Has a form that makes something do it once, however often it is sent: by double clicks, reloads, lost answers. */

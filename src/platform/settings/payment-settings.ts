@@ -7,8 +7,7 @@ import type { PaymentSection } from './sections/payment-section.js';
  * Why people cannot pay. Without a signing secret nothing that the provider tells can be believed; switched off, what was
  * begun before is still taken.
  */
-export type PaymentsOff =
-  'not configured' | 'unreadable secret' | 'no secret key' | 'no signing secret' | 'switched off';
+export type PaymentsOff = 'not configured' | 'unreadable secret' | 'no secret key' | 'no signing secret' | 'disabled';
 
 /** How users pay, as it holds now. */
 export interface PaymentSettings {
@@ -59,5 +58,5 @@ function whyOff(
 ): PaymentsOff | undefined {
   if (secretKey === undefined) return webhookSecret === undefined ? 'not configured' : 'no secret key';
   if (webhookSecret === undefined) return 'no signing secret';
-  return enabled ? undefined : 'switched off';
+  return enabled ? undefined : 'disabled';
 }

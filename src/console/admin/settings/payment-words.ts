@@ -28,7 +28,7 @@ export const PAYMENTS_OFF: Readonly<Record<PaymentsOff, PaymentsOffNotice>> = {
     text: 'The signing secret is missing. Stripe events cannot be verified, so the webhook endpoint is disabled.',
     action: { href: '#webhookSecret', label: 'Enter the signing secret' },
   },
-  'switched off': {
+  disabled: {
     title: 'Payments are disabled',
     text: 'Users cannot start new payments. Payments already started are still credited.',
   },

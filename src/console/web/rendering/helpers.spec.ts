@@ -64,7 +64,7 @@ describe('helpers of templates', () => {
     expect(show('{{n}} call{{s n}}', { n: 0 })).toBe('0 calls');
   });
 
-  it('give every form a nonce that nobody can guess', () => {
+  it('give every form an unguessable nonce', () => {
     const [one, other] = [show('{{newNonce}}'), show('{{newNonce}}')];
     expect(one).toMatch(/^[\w-]{22}$/);
     expect(one).not.toBe(other);

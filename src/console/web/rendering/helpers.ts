@@ -25,7 +25,7 @@ type Maybe<T> = T | null | undefined;
 const html = (text: string): Html => new SafeString(text);
 const muted = (words: string): Html => html(`<span class="muted">${words}</span>`);
 const withTail = ({ head, tail }: MoneyParts): Html => html(`${head}<span class="tail">${tail}</span>`);
-/** What stands for an unknown value; anything else is shown. */
+/** Shows a placeholder for unknown values. */
 const known = <T>(value: Maybe<T>, show: (value: T) => string | Html): string | Html =>
   value === null || value === undefined ? UNKNOWN : show(value);
 
@@ -71,7 +71,7 @@ const precisionOf = ({ hash }: Options, left: times.Precision): times.Precision 
   return given === 'minutes' || given === 'seconds' || given === 'milliseconds' ? given : left;
 };
 
-/** A time with its exact one for machines and for whoever points at it. */
+/** A `<time>` with the exact time in its attributes. */
 function timeElement(at: Maybe<Date | string>, options: Options, show: (at: Date, around: Surroundings) => string) {
   return known(at, (value) => {
     const moment = new Date(value);

@@ -117,7 +117,7 @@ describe('snippets for clients', () => {
       'http://192.168.1.4',
       'http://relay.lan',
     ])
-      expect(tab('Cursor', EVERY, base).note).toContain('cannot be reached from the internet');
+      expect(tab('Cursor', EVERY, base).note).toContain('cannot reach this private address');
   });
 
   it('survive names of models with signs that mean something', () => {

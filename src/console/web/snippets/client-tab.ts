@@ -22,7 +22,7 @@ export interface CodeBlock {
 export interface ClientTab {
   readonly label: string;
   readonly blocks: readonly CodeBlock[];
-  /** What is to be done by hand, in order; `code` stands at the end of its line. */
+  /** Manual steps in order; `code` ends the line. */
   readonly steps?: readonly { readonly text: string; readonly code?: string }[];
   /** What else there is to know; in place of everything when the client cannot be used. */
   readonly note?: string;

@@ -44,7 +44,7 @@ describe('stacked bars', () => {
     });
   });
 
-  it('leave a gap where nothing was measured, and say so in the table', () => {
+  it('leave a gap without data, and show it in the table', () => {
     const { chart, table } = aSpend([{ name: 'gpt', values: [usd(1), null, usd(0)] }]);
     expect(chart.bars).toHaveLength(1);
     expect(table.rows.map(({ cells }) => cells)).toEqual([['$1.00'], ['–'], ['$0.00']]);
@@ -137,7 +137,7 @@ describe('small charts', () => {
     ]);
   });
 
-  it('break a line where nothing was measured, and draw a point on its own as a dash', () => {
+  it('break the line without data, and draw an isolated point as a dash', () => {
     const { lines, areas } = latencyLines({
       id: 'l',
       finding: '',
@@ -196,7 +196,7 @@ describe('the forecast of a balance', () => {
     expect(table.rows.at(-1)).toEqual({ head: '30 Nov 2026, forecast', cells: ['$30.00'] });
   });
 
-  it('is left out when nobody can tell', () => {
+  it('is omitted when unknown', () => {
     expect(forecast().chart).toMatchObject({ lines: [{ class: 'l1' }], xLabels: ['10 Nov', 'Today'] });
   });
 });
