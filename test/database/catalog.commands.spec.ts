@@ -55,7 +55,7 @@ describe('switchboard catalog', () => {
     expect(await run('apply', file)).toBe('nothing changed\n');
     expect(await run('apply', file, '--json')).toBe('{"changes":[]}\n');
     expect(await run('apply', inFolder('models.yaml', MODELS), '--prune', '--json')).toBe(
-      '{"changes":["channel c: switched off"]}\n',
+      '{"changes":["channel c: disabled"]}\n',
     );
     expect(stderr).toBe('');
   });

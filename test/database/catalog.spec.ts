@@ -238,16 +238,16 @@ channels:
     await expect(world.sql.query('DELETE FROM price_versions')).rejects.toThrow('append-only');
   });
 
-  it('switches off, with prune, what the file does not name, and on again when it is named', async () => {
+  it('disables, with prune, what the file omits, and re-enables it when it is named again', async () => {
     const program = await boot();
     await apply(program, CATALOG);
     const rest = 'models: [{ name: small, context_window: 8000, max_output_tokens: 1000, prices: free }]';
     expect(await apply(program, rest)).toEqual([]);
     expect(await apply(program, rest, true)).toEqual([
-      'group saver: switched off',
-      'model big: switched off',
-      'channel main: switched off',
-      'channel spare: switched off',
+      'group saver: disabled',
+      'model big: disabled',
+      'channel main: disabled',
+      'channel spare: disabled',
     ]);
     await program.get(CatalogService).reload();
     const { groups, models } = program.get(CatalogService).current();
@@ -256,19 +256,19 @@ channels:
     expect(program.get(ChannelDirectory).all()).toEqual([]);
     expect(await exported(program)).not.toContain('big');
     expect(await apply(program, CATALOG)).toEqual([
-      'group saver: switched on again',
-      'model big: switched on again',
-      'channel main: switched on again',
-      'channel spare: switched on again',
+      'group saver: re-enabled',
+      'model big: re-enabled',
+      'channel main: re-enabled',
+      'channel spare: re-enabled',
     ]);
   });
 
-  it('does not count what is about to be switched off as there', async () => {
+  it('does not resolve references to what prune is about to disable', async () => {
     const program = await boot();
     await apply(program, CATALOG);
     const channels = CATALOG.slice(CATALOG.indexOf('channels:'));
     expect(await apply(program, channels)).toEqual([]);
-    await expect(apply(program, channels, true)).rejects.toThrow('names the model "big", which is not in this file');
+    await expect(apply(program, channels, true)).rejects.toThrow('refers to the model "big", which is not in this file');
   });
 
   it('stays as it was when any part of a file is refused', async () => {
