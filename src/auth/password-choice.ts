@@ -51,7 +51,7 @@ export function checkChoice(password: Secret, owner: Owner): void {
   if (isCommon(password.reveal(), owner))
     throw new InvalidAccount(
       'password',
-      'Use something that is harder to guess: this is a common password, or made of your name or address.',
+      'Choose a password that is harder to guess. This one is common or contains your name or email address.',
     );
 }
 

@@ -33,7 +33,7 @@ export class Passwords {
 
   private async inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.waiting.length >= MOST_WAITING)
-      throw new AppError('server_is_overloaded', 'Too many people sign in just now. Try again in a moment.', {
+      throw new AppError('server_is_overloaded', 'Too many sign-ins at the moment. Retry shortly.', {
         retryAfterSeconds: 5,
       });
     if (this.running >= AT_ONCE) await new Promise<void>((resume) => this.waiting.push(resume));

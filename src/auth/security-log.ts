@@ -13,7 +13,7 @@ export class SecurityLog {
   private readonly logger = new Logger('Security');
 
   signedIn(account: string, ip: string): void {
-    this.logger.log({ account, ip }, 'Somebody signed in.');
+    this.logger.log({ account, ip }, 'User signed in.');
   }
 
   /** @param account undefined: none that there is */
@@ -23,14 +23,14 @@ export class SecurityLog {
 
   /** Somebody who is signed in could not say their password again, or a code of their second factor. */
   notConfirmed(why: 'password' | 'code', { accountId: account, ip }: Pick<Visitor, 'accountId' | 'ip'>): void {
-    this.logger.warn({ account, ip, why }, `A ${why} that was asked for again was wrong.`);
+    this.logger.warn({ account, ip, why }, `Confirmation failed: wrong ${why}.`);
   }
 }
 
 const WORDS: Readonly<Record<Refusal, string>> = {
-  password: 'A sign-in was refused: address or password was wrong.',
-  code: 'A sign-in was refused: the password was right, the code of the second factor was not.',
-  suspended: 'A sign-in was refused: the account is suspended.',
-  'operators only': 'A page of operators was asked for by somebody who is none.',
-  'foreign form': 'A form was refused that did not come from a page of ours.',
+  password: 'Sign-in failed: wrong email or password.',
+  code: 'Sign-in failed: correct password, wrong two-factor code.',
+  suspended: 'Sign-in failed: account suspended.',
+  'operators only': 'Access denied: administrator role required.',
+  'foreign form': 'Form rejected: foreign origin or missing CSRF token.',
 };

@@ -27,7 +27,7 @@ export class TimeZones {
   /** @throws InvalidAccount of one that cannot be chosen */
   async check(timeZone: string): Promise<void> {
     if (!(await this.list()).includes(timeZone))
-      throw new InvalidAccount('timeZone', 'Choose one of the time zones in the list.');
+      throw new InvalidAccount('timeZone', 'Choose a time zone from the list.');
   }
 
   private async read(): Promise<readonly string[]> {

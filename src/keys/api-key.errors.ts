@@ -7,7 +7,7 @@ const RETRY_AFTER_SECONDS = 10;
 
 /** No key, or none that we issued, which is the fault when no other is given. The message starts `Invalid token`. */
 export class InvalidToken extends AppError {
-  constructor(fault = 'this key is not known here. Check that it is complete and belongs to this service.') {
+  constructor(fault = 'unknown API key. Check that it is complete and belongs to this service.') {
     super('invalid_token', `Invalid token: ${fault}`);
   }
 }
@@ -17,7 +17,7 @@ export class TooManyStrangers extends AppError {
   constructor() {
     super(
       'rate_limit_exceeded',
-      'Too many requests with keys that are not known here come from your network. Check your key and try again later.',
+      'Too many requests with invalid API keys from your network. Check your key and retry later.',
       { retryAfterSeconds: RETRY_AFTER_SECONDS },
     );
   }
@@ -25,20 +25,20 @@ export class TooManyStrangers extends AppError {
 
 export class KeyNotFound extends AppError {
   constructor(id: string) {
-    super('not_found', `There is no key ${id}.`);
+    super('not_found', `API key ${id} not found.`);
   }
 }
 
 export class KeyIsDeleted extends AppError {
   constructor(id: string) {
-    super('invalid_request', `The key ${id} is deleted; a deleted key cannot be changed. Create a new one.`);
+    super('invalid_request', `The key ${id} is deleted and cannot be changed. Create a new one.`);
   }
 }
 
 /** Somebody else, or the same person elsewhere, has changed it since its settings were read. */
 export class KeyChangedMeanwhile extends AppError {
   constructor(name: string) {
-    super('conflict', `The key “${name}” was changed meanwhile. Look at what it is now, then save again.`);
+    super('conflict', `The key “${name}” was changed while you edited it. Review the current values and save again.`);
   }
 }
 
@@ -46,7 +46,7 @@ export class SecretNotImportable extends AppError {
   constructor() {
     super(
       'invalid_request',
-      'This secret cannot be taken over: it must start with sk- and have 32 to 512 printable ASCII characters without blanks.',
+      'This secret cannot be imported. It must start with sk- and have 32 to 512 printable ASCII characters without spaces.',
     );
   }
 }
@@ -54,10 +54,7 @@ export class SecretNotImportable extends AppError {
 /** The message says no more than that: whose key it is is not for whoever holds the secret to learn. */
 export class SecretAlreadyKnown extends AppError {
   constructor() {
-    super(
-      'invalid_request',
-      'This secret is already known here, or was before its key was deleted. Import another one.',
-    );
+    super('invalid_request', 'This secret is already in use, or was used by a deleted key. Import another one.');
   }
 }
 
@@ -95,7 +92,7 @@ export class QuotaNotPossible extends AppError {
   }
 
   static outOfRange(): QuotaNotPossible {
-    return new QuotaNotPossible(`A quota must lie between $0 and $${formatUsd(MAX_AMOUNT)}.`);
+    return new QuotaNotPossible(`A quota must be between $0 and $${formatUsd(MAX_AMOUNT)}.`);
   }
 
   constructor(message: string) {
@@ -113,7 +110,7 @@ export class BudgetNotPossible extends AppError {
   }
 
   static outOfRange(name: BudgetName): BudgetNotPossible {
-    return new BudgetNotPossible(name, `A ${name} budget must lie between $0 and $${formatUsd(MAX_AMOUNT)}.`);
+    return new BudgetNotPossible(name, `A ${name} budget must be between $0 and $${formatUsd(MAX_AMOUNT)}.`);
   }
 
   constructor(name: BudgetName, message: string) {
@@ -124,12 +121,12 @@ export class BudgetNotPossible extends AppError {
 export class NetworksNotPossible extends AppError {
   static misread(text: string): NetworksNotPossible {
     return new NetworksNotPossible(
-      `“${text}” is no network. Write addresses and ranges such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32.`,
+      `“${text}” is not a network. Enter addresses and ranges such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32.`,
     );
   }
 
   static tooMany(most: number): NetworksNotPossible {
-    return new NetworksNotPossible(`A key has at most ${most} networks. Put some of them into one range.`);
+    return new NetworksNotPossible(`A key can have at most ${most} networks. Combine some of them into ranges.`);
   }
 
   constructor(message: string) {
@@ -146,7 +143,7 @@ export class GroupNotOffered extends AppError {
 
 export class ModelNotOffered extends AppError {
   constructor(model: string, group: string) {
-    super('invalid_request', `Untick ${model}: the group “${group}” does not answer for it.`, { param: 'models' });
+    super('invalid_request', `Deselect ${model}: it is not available in the group “${group}”.`, { param: 'models' });
   }
 }
 
@@ -154,7 +151,7 @@ export class TooManyKeys extends AppError {
   constructor(most: number) {
     super(
       'invalid_request',
-      `You have ${most.toLocaleString('en-US')} keys, and there can be no more. Delete one that is not used, then create this one.`,
+      `You have reached the maximum of ${most.toLocaleString('en-US')} API keys. Delete an unused key first.`,
       { param: 'name' },
     );
   }
@@ -165,7 +162,7 @@ export class KeysMadeTooFast extends AppError {
   constructor(retryAfterSeconds: number) {
     super(
       'rate_limit_exceeded',
-      `You have created many keys within an hour. Create the next one in ${durationOf(retryAfterSeconds)}.`,
+      `You created too many API keys within an hour. Try again in ${durationOf(retryAfterSeconds)}.`,
       { param: 'name', retryAfterSeconds },
     );
   }

@@ -30,9 +30,9 @@ describe('readCredentials', () => {
 
   it.each([
     ['', 'is empty'],
-    ['Bearer', 'no key follows the word Bearer'],
-    ['Bearer ', 'no key follows the word Bearer'],
-    ['bearer', 'no key follows the word Bearer'],
+    ['Bearer', 'no API key after "Bearer"'],
+    ['Bearer ', 'no API key after "Bearer"'],
+    ['bearer', 'no API key after "Bearer"'],
     [`Bearer  ${KEY}`, 'more than one blank between Bearer and the key'],
     [`Bearer ${KEY} x`, 'something follows the key'],
     [`Bearer ${KEY}, Bearer ${OTHER}`, 'something follows the key'],
@@ -87,7 +87,7 @@ describe('readCredentials', () => {
   it('still offers a well-formed x-api-key beside an Authorization it cannot read', () => {
     const credentials = read(['authorization', 'Bearer'], ['x-api-key', KEY]);
     expect(credentials.candidates).toEqual([KEY]);
-    expect(credentials.fault).toContain('no key follows the word Bearer');
+    expect(credentials.fault).toContain('no API key after "Bearer"');
   });
 
   it.each([

@@ -10,7 +10,7 @@ export interface Credentials {
 
 type Reading = { readonly key: string } | { readonly fault: string } | undefined;
 
-const SEND = 'Send "Authorization: Bearer sk-…", with one blank and the key as it was shown.';
+const SEND = 'Use "Authorization: Bearer sk-…" with a single space.';
 /** Besides Authorization: what Messages clients send, and what Azure's send. Tried in this order. */
 const KEY_HEADERS = ['x-api-key', 'api-key'] as const;
 /** Schemes that may be repeated in a message. Anything else in that place may well be the secret itself. */
@@ -25,12 +25,12 @@ export function readCredentials(headers: IncomingHttpHeaders, rawHeaders: readon
   const sent = readings.filter((reading) => reading !== undefined);
   const candidates = new Set(sent.flatMap((reading) => ('key' in reading ? [reading.key] : [])));
   const faults = sent.flatMap((reading) => ('fault' in reading ? [reading.fault] : []));
-  return { candidates: [...candidates], fault: sent.length === 0 ? `no key was sent. ${SEND}` : faults[0] };
+  return { candidates: [...candidates], fault: sent.length === 0 ? `missing API key. ${SEND}` : faults[0] };
 }
 
 function readAuthorization(headers: IncomingHttpHeaders, rawHeaders: readonly string[]): Reading {
   if (timesSent('authorization', rawHeaders) > 1)
-    return { fault: `the Authorization header was sent twice. Send it once: "Authorization: Bearer sk-…".` };
+    return { fault: `duplicate Authorization header. Send it once: "Authorization: Bearer sk-…".` };
   if (headers.authorization === undefined) return undefined;
   const value = trimmed(headers.authorization);
   const fault = faultOf(value);
@@ -40,26 +40,26 @@ function readAuthorization(headers: IncomingHttpHeaders, rawHeaders: readonly st
 /** What is wrong with the value of an Authorization header, without repeating any part that may be secret. */
 function faultOf(value: string): string | undefined {
   if (value === '') return 'the Authorization header is empty';
-  if (!/^[\x20-\x7e\t]*$/.test(value)) return 'the Authorization header holds characters that are not ASCII';
-  if (value.includes('\t')) return 'the Authorization header holds a tab';
+  if (!/^[\x20-\x7e\t]*$/.test(value)) return 'the Authorization header contains non-ASCII characters';
+  if (value.includes('\t')) return 'the Authorization header contains a tab';
   const blank = value.indexOf(' ');
   const scheme = blank < 0 ? value : value.slice(0, blank);
   if (!/^bearer$/i.test(scheme)) return schemeFault(scheme, blank >= 0);
-  return blank < 0 ? 'no key follows the word Bearer' : keyFault(value.slice(blank + 1));
+  return blank < 0 ? 'no API key after "Bearer"' : keyFault(value.slice(blank + 1));
 }
 
 function schemeFault(scheme: string, keyFollows: boolean): string {
-  if (FOREIGN_SCHEME.test(scheme)) return `the Authorization header says ${scheme} where Bearer is expected`;
+  if (FOREIGN_SCHEME.test(scheme)) return `the Authorization scheme is ${scheme}, not Bearer`;
   return keyFollows
-    ? 'the Authorization header does not start with the word Bearer'
-    : 'the Authorization header does not say Bearer before the key';
+    ? 'the Authorization header does not start with "Bearer"'
+    : 'the Authorization header has no "Bearer" before the key';
 }
 
 function keyFault(key: string): string | undefined {
-  if (key.startsWith(' ')) return 'there is more than one blank between Bearer and the key';
-  if (/^bearer /i.test(key)) return 'the Authorization header says Bearer twice';
-  if (key.includes(' ')) return 'something follows the key in the Authorization header';
-  if (/^["'`]/.test(key)) return 'there are quotation marks around the key';
+  if (key.startsWith(' ')) return 'more than one space between "Bearer" and the key';
+  if (/^bearer /i.test(key)) return 'the Authorization header contains "Bearer" twice';
+  if (key.includes(' ')) return 'unexpected text after the key in the Authorization header';
+  if (/^["'`]/.test(key)) return 'the key is enclosed in quotation marks';
   return undefined;
 }
 
@@ -70,8 +70,8 @@ function readKeyHeader(name: (typeof KEY_HEADERS)[number], headers: IncomingHttp
   if (key === '') return { fault: `the ${name} header is empty. ${SEND}` };
   // A header that was sent twice arrives as one, joined by a comma and a blank.
   if (!/^[\x21-\x7e]+$/.test(key))
-    return { fault: `the ${name} header holds blanks or characters that are not ASCII. ${SEND}` };
-  if (/^["'`]/.test(key)) return { fault: `there are quotation marks around the key in the ${name} header. ${SEND}` };
+    return { fault: `the ${name} header contains spaces or non-ASCII characters. ${SEND}` };
+  if (/^["'`]/.test(key)) return { fault: `the key is enclosed in quotation marks in the ${name} header. ${SEND}` };
   return { key };
 }
 

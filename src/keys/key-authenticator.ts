@@ -44,7 +44,7 @@ export class KeyAuthenticator {
    */
   async renew({ keyId }: Caller, address: string): Promise<Caller> {
     const caller = await this.directory.reload(keyId);
-    if (caller === undefined) throw new InvalidToken('this key is not known here any more.');
+    if (caller === undefined) throw new InvalidToken('this API key no longer exists.');
     return this.accept(caller, address);
   }
 
@@ -87,7 +87,7 @@ export class KeyAuthenticator {
     const { expiresAt } = caller;
     const revocation = revocationOf(caller);
     if (revocation === undefined && expiresAt !== undefined && expiresAt <= this.clock.now())
-      return new RefusedKey(`this key expired at ${new Date(expiresAt).toISOString()}. Use another one.`, caller);
+      return new RefusedKey(`this API key expired at ${new Date(expiresAt).toISOString()}. Use another one.`, caller);
     return revocation;
   }
 
@@ -102,12 +102,11 @@ export class KeyAuthenticator {
 /** Why a key may not be used, by its own state and that of its account; undefined when both are enabled. */
 function revocationOf(caller: Caller): RefusedKey | undefined {
   const { keyState, accountState } = caller;
-  if (keyState === 'deleted') return new RefusedKey('this key was deleted. Use another one.', caller);
-  if (keyState === 'disabled')
-    return new RefusedKey('this key is disabled. Enable it again or use another one.', caller);
+  if (keyState === 'deleted') return new RefusedKey('this API key was deleted. Use another one.', caller);
+  if (keyState === 'disabled') return new RefusedKey('this API key is disabled. Enable it or use another one.', caller);
   if (accountState === 'deleted')
-    return new RefusedKey('the account of this key was deleted. Use another key.', caller);
+    return new RefusedKey('the account of this API key was deleted. Use another key.', caller);
   if (accountState === 'disabled')
-    return new RefusedKey('the account of this key is disabled. Ask the operator.', caller);
+    return new RefusedKey('the account of this API key is disabled. Contact an administrator.', caller);
   return undefined;
 }

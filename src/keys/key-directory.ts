@@ -104,7 +104,7 @@ export class KeyDirectory {
 function refuse(cause: unknown): never {
   throw new AppError(
     'unavailable',
-    'The key could not be checked because the database does not answer. Try again in a moment.',
+    'The API key could not be checked because the database is not responding. Retry shortly.',
     { retryAfterSeconds: 1 },
     { cause },
   );

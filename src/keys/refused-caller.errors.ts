@@ -25,7 +25,7 @@ export class RefusedAddress extends RefusedCaller {
     const ip = address === '' ? 'from which this request comes' : address;
     super(
       'permission_denied',
-      `The IP ${ip} is not allowed for this key. Call from one of the key's networks, or add this one on its page.`,
+      `The IP address ${ip} is not allowed for this key. Use an allowed network, or add this one to the key.`,
       caller,
     );
   }

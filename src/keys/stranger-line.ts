@@ -33,10 +33,8 @@ export class StrangerLine implements OnModuleDestroy {
     private readonly limits: StrangerLimits,
     metrics: Metrics,
   ) {
-    this.refusals = metrics.counter('strangers_total', 'Requests whose key is none of ours, by what they were told.', [
-      'told',
-    ]);
-    const waiting = 'Such requests that wait for their refusal.';
+    this.refusals = metrics.counter('strangers_total', 'Requests with invalid API keys, by response.', ['told']);
+    const waiting = 'Requests with invalid API keys waiting for their rejection.';
     metrics.gauge('strangers_waiting', waiting, [], (gauge) => gauge.set(this.waiting));
   }
 

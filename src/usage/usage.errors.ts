@@ -6,7 +6,7 @@ export class CallNotFound extends AppError {
   constructor(id: string, everybodys = false) {
     super(
       'not_found',
-      `${everybodys ? 'There is' : 'Your account has'} no call "${maskKeys(id.slice(0, 100))}". Its id is in the header x-request-id of its answer.`,
+      `${everybodys ? 'There is' : 'Your account has'} no call "${maskKeys(id.slice(0, 100))}". The ID is in the x-request-id response header.`,
     );
   }
 }
@@ -14,13 +14,13 @@ export class CallNotFound extends AppError {
 /** There are so many calls in the range that they cannot be read in time. */
 export class RangeTooLarge extends AppError {
   constructor(cause?: unknown) {
-    super('timeout', 'There are too many calls in this range to show in time. Choose a shorter one.', {}, { cause });
+    super('timeout', 'This range has too many calls to display. Choose a shorter one.', {}, { cause });
   }
 }
 
 /** A month of calls cannot be dropped just now: its tables are read for long, or one of its calls has come in late. */
 export class CallsAreBusy extends AppError {
   constructor() {
-    super('unavailable', 'The calls are in use, by a backup perhaps; it is tried again tomorrow, and at every start.');
+    super('unavailable', 'The partition is in use, possibly by a backup. Retrying tomorrow and at every start.');
   }
 }

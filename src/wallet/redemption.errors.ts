@@ -3,7 +3,7 @@ import { AppError, formatUsd, MAX_AMOUNT } from '../platform/shared/index.js';
 /** A code that is worth nothing to whoever typed it; the message says why. */
 export class CodeNotRedeemable extends AppError {
   static unknown(): CodeNotRedeemable {
-    return new CodeNotRedeemable('There is no such code. Check that it is complete and was issued by this service.');
+    return new CodeNotRedeemable('Unknown code. Check that it is complete and was issued by this service.');
   }
 
   static expired(at: Date): CodeNotRedeemable {
@@ -36,19 +36,19 @@ export class CodeNotRedeemable extends AppError {
 /** Codes that cannot be made. */
 export class CodesNotPossible extends AppError {
   static amount(): CodesNotPossible {
-    return new CodesNotPossible(`A code must be worth more than $0, and $${formatUsd(MAX_AMOUNT)} at most.`, 'amount');
+    return new CodesNotPossible(`A code must be worth more than $0 and at most $${formatUsd(MAX_AMOUNT)}.`, 'amount');
   }
 
   static count(most: number): CodesNotPossible {
-    return new CodesNotPossible(`The number of codes must lie between 1 and ${most}.`, 'count');
+    return new CodesNotPossible(`The number of codes must be from 1 to ${most}.`, 'count');
   }
 
   static note(): CodesNotPossible {
-    return new CodesNotPossible('A note must have no more than 200 characters, and no line breaks.', 'note');
+    return new CodesNotPossible('A note has at most 200 characters and no line breaks.', 'note');
   }
 
   static expired(): CodesNotPossible {
-    return new CodesNotPossible('The codes would have expired before they were made.', 'expires');
+    return new CodesNotPossible('The expiry of the codes must be in the future.', 'expires');
   }
 
   constructor(message: string, param: string) {

@@ -125,7 +125,7 @@ const codesName = (count: number, amount: Nanos): string =>
 
 function rowOf(code: string, like: Omit<NewCodeRow, 'id' | 'codeHash'>): NewCodeRow {
   const codeHash = hashCode(code, CODE_LENGTH);
-  if (codeHash === undefined) throw new TypeError('A code was made that is none.');
+  if (codeHash === undefined) throw new TypeError('Created an invalid code.');
   return { ...like, id: newId('cod', like.createdAt.getTime()), codeHash };
 }
 

@@ -10,14 +10,14 @@ export class WalletNotFound extends AppError {
 export class WalletInUse extends AppError {
   constructor(calls: number) {
     const running = calls === 1 ? 'A call of this account is' : `${calls} calls of this account are`;
-    super('conflict', `${running} still running. Suspend the account, and delete it once they are over.`);
+    super('conflict', `${running} still running. Suspend the account and delete it when they have ended.`);
   }
 }
 
 /** Money that would come into a wallet whose account was deleted, where nobody could spend it. */
 export class WalletClosed extends AppError {
   constructor() {
-    super('conflict', 'The account was deleted: nothing can be put into its wallet any more.');
+    super('conflict', 'The account was deleted; its wallet accepts no credit.');
   }
 }
 
@@ -28,7 +28,7 @@ export class DebitTooLarge extends AppError {
     const inDebt = owed > 0n ? ` The account owes $${formatUsd(owed)}, which is paid first.` : '';
     super(
       'invalid_request',
-      `A debit of $${formatUsd(debit)} is not possible: only $${formatUsd(free)} is free${onHold}.${inDebt}`,
+      `A debit of $${formatUsd(debit)} is not possible: only $${formatUsd(free)} is available${onHold}.${inDebt}`,
       { param: 'amount' },
     );
   }

@@ -211,8 +211,8 @@ const ACTIONS: Readonly<Record<OrderKind, string>> = {
   credit: 'credited',
   debit: 'debited',
   redemption: 'redeemed a code for',
-  payment: 'put a payment into the wallet of',
-  refund: 'took back a payment of',
+  payment: 'credited a payment to',
+  refund: 'reversed a payment of',
 };
 
 function* linesOf(before: WalletEntity, after: WalletEntity): Generator<string> {

@@ -47,7 +47,7 @@ describe('the first sign-in of somebody whose account was made for them, in a br
       await page.getByRole('button', { name: 'Set password' }).click();
       await page.getByRole('alert').waitFor();
       expect(await page.title()).toMatch(/^Error: /);
-      expect(await page.getByText('Choose another password than the one that was given to you.').count()).toBe(2);
+      expect(await page.getByText('Choose a different password than the one you were given.').count()).toBe(2);
       expect(await page.getByLabel('New password').inputValue()).toBe('');
       if (javaScriptEnabled) await expectFine(window);
 

@@ -52,7 +52,7 @@ describe('the way from an address to a call', () => {
       await hands.fill(page, 'E-mail', email);
       await hands.fill(page, 'Password', PASSWORD);
       await hands.press(page, 'button', 'Create account');
-      expect(await heading(page)).toBe('Check your mail');
+      expect(await heading(page)).toBe('Check your email');
       await hands.fill(page, 'Code from the mail', codeIn(await mailbox.latestTo(email)));
       await hands.press(page, 'button', 'Confirm address');
 

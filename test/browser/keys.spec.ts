@@ -73,7 +73,7 @@ describe('the pages of keys in a browser', () => {
     }
     await window.page.goto('/keys/new');
     await window.page.getByLabel('Quota in all').fill('a lot');
-    await window.page.getByLabel('Calls a minute').fill('many');
+    await window.page.getByLabel('Calls per minute').fill('many');
     await window.page.getByLabel('Allowed addresses').fill('203.0.113.7\nthe office');
     await window.page.getByRole('button', { name: 'Create key' }).click();
     await window.page.getByRole('alert').waitFor();
@@ -117,7 +117,7 @@ describe('the pages of keys in a browser', () => {
     await page.getByText('wire_api').waitFor();
     // Sends the form again: the answer leads to the key without its secret.
     await page.reload();
-    expect(await page.getByText('This key was created before').isVisible()).toBe(true);
+    expect(await page.getByText('This key was already created').isVisible()).toBe(true);
     expect(await page.content()).not.toContain(secret.slice(7, -4));
     // Nothing of it was kept: the browser says so, or the page that it shows does.
     await page.goBack().catch(() => undefined);
@@ -135,7 +135,7 @@ describe('the pages of keys in a browser', () => {
     await page.getByRole('textbox', { name: 'Name' }).fill(name);
     await page.getByLabel('Quota in all').fill('5');
     await page.getByLabel('m', { exact: true }).check();
-    await page.getByLabel('Calls a minute').fill('1,000');
+    await page.getByLabel('Calls per minute').fill('1,000');
     await page.getByLabel('Allowed addresses').fill('127.0.0.0/8\n::1');
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByText('Anthropic SDK', { exact: true }).click();

@@ -103,7 +103,7 @@ describe('a payment in a browser', () => {
     await begin();
     await press('link', 'Back');
     expect(await heading()).toBe('$7.50 not paid');
-    expect(await main()).toContain('Nothing was taken');
+    expect(await main()).toContain('You were not charged');
     await fine('cancelled');
     await press('link', 'Back to the wallet');
     await fine('open');
@@ -130,11 +130,11 @@ describe('a payment in a browser', () => {
     await world.tell(anEvent('checkout.session.expired', { ...session, status: 'expired' }));
     await window.page.reload();
     expect(await heading()).toBe('$40.00 not paid');
-    expect(await main()).toContain('Your card was declined. Nothing was taken.');
+    expect(await main()).toContain('Your card was declined. You were not charged.');
     await fine('declined');
     await press('link', 'Back to the wallet');
     const row = window.page.getByRole('row').nth(1);
-    expect(await row.innerText()).toMatch(/\$40\.00[^]*Expired[^]*Your card was declined\. Nothing was taken\./);
+    expect(await row.innerText()).toMatch(/\$40\.00[^]*Expired[^]*Your card was declined\. You were not charged\./);
     await fine('list');
   });
 
@@ -170,7 +170,7 @@ describe('a payment in a browser', () => {
     await press('button', 'Continue to payment');
     world.stripe.failure = undefined;
     const summary = window.page.getByRole('alert');
-    expect(await summary.innerText()).toContain('Nothing was taken.');
+    expect(await summary.innerText()).toContain('You were not charged.');
     expect(await summary.getByRole('link').count()).toBe(0);
     expect(await summary.and(window.page.locator(':focus')).count()).toBe(1);
     expect(await window.page.getByLabel(/^Other amount/).inputValue()).toBe('33');

@@ -80,7 +80,7 @@ describe('a second factor, in a browser', () => {
       await page.getByLabel('Current password').fill(PASSWORD);
       await page.getByLabel('Code from the app').fill(app.next());
       await page.getByRole('button', { name: 'Turn off' }).click();
-      await page.getByText('Second factor turned off').waitFor();
+      await page.getByText('Two-factor authentication turned off').waitFor();
       expect(window.complaints).toEqual([]);
       await window.close();
     },

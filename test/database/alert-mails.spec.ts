@@ -152,9 +152,7 @@ describe('mails of alerts', () => {
       await start();
       await world.mailbox.latestTo('ann@example.com');
       expect(world.subjects).toEqual([LOW]);
-      await eventually(() =>
-        expect(told).toHaveBeenCalledWith(expect.anything(), 'Thresholds could not be looked at.'),
-      );
+      await eventually(() => expect(told).toHaveBeenCalledWith(expect.anything(), 'Failed to scan thresholds.'));
       told.mockRestore();
     });
 
@@ -176,7 +174,7 @@ describe('mails of alerts', () => {
   });
 
   describe('of what is unusual about a key', () => {
-    const NEW_NETWORK = 'Key “ci” is used from a new network';
+    const NEW_NETWORK = 'Key “ci” was used from a new network';
     let keyId: string;
     beforeEach(async () => {
       keyId = await world.key();
@@ -215,7 +213,7 @@ describe('mails of alerts', () => {
       const notice = { kind: 'unusual-volume', accountId: world.accountId, keyId, ...facts } as const;
       await world.get(KeyNotices).add(notice, world.get(DataSource).manager);
       await world.look();
-      expect(world.subjects).toEqual(['Key “ci” is used far more than usual']);
+      expect(world.subjects).toEqual(['Key “ci” has unusually high usage']);
       const { message } = await world.mailbox.latestTo('ann@example.com');
       expect(message.text).toContain('Charged within an hour: $12.34');
       expect(message.text).toContain('Largest hour before: $1.50');

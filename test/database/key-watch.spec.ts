@@ -59,7 +59,7 @@ describe('what keys are used for', () => {
         await world.get(KeyNoticeMails, app).look();
         await world.look(app);
       }
-      expect(world.subjects).toEqual(['Key “laptop” is used from a new network']);
+      expect(world.subjects).toEqual(['Key “laptop” was used from a new network']);
       const [notice] = await notices();
       const someoneElse = { accountId: 'acc_other', id: keyId };
       await world.get(KeyNotices).acknowledge(someoneElse, notice!.id);

@@ -14,7 +14,7 @@ import {
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { startOn } from '../support/modules.js';
 
-const UNKNOWN = 'There is no such code. Check that it is complete and was issued by this service.';
+const UNKNOWN = 'Unknown code. Check that it is complete and was issued by this service.';
 const NEVER_MADE = '0000-0000-0000-0000-0000-0000-0000';
 
 describe('redemption codes', () => {

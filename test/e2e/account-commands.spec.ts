@@ -90,8 +90,8 @@ describe('the commands that bring people in', () => {
     expect(refused.stderr.split('\n')).toEqual([
       'line 3: there is no group nowhere.',
       'line 3: there is an account ann@example.com already.',
-      'line 4: "x" is not an e-mail address.',
-      'line 5: "-20" is not an amount: write dollars as a plain decimal, such as 5 or 0.50.',
+      'line 4: "x" is not a valid email address.',
+      'line 5: "-20" is not an amount. Use a plain decimal in dollars, such as 5 or 0.50.',
       `error: ${people} has 4 errors; nothing was imported.`,
       '',
     ]);

@@ -134,7 +134,7 @@ describe('accounts', () => {
         password: OTHER_PASSWORD,
       });
       expect(wrong.status).toBe(422);
-      expect(wrong.text).toContain('Enter the password that you sign in with now.');
+      expect(wrong.text).toContain('Enter your current password.');
       const changed = await browser.submit('/account/password', {
         currentPassword: PASSWORD,
         password: OTHER_PASSWORD,

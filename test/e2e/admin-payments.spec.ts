@@ -97,7 +97,7 @@ describe('payment problems in the admin console', () => {
   it('are paginated', async () => {
     await use.world.relay.get(DataSource).query(
       `INSERT INTO payment_problems (id, provider, reference, top_up_id, problem)
-       SELECT 'prb_' || lpad(n::text, 3, '0'), 'stripe', 'cs_' || n, '', 'it names no order' FROM generate_series(1, 51) n`,
+       SELECT 'prb_' || lpad(n::text, 3, '0'), 'stripe', 'cs_' || n, '', 'it refers to no order' FROM generate_series(1, 51) n`,
     );
     const first = await operator.browser.get(LIST);
     expect(first.text.match(/aria-label="Resolve cs_/g)).toHaveLength(50);

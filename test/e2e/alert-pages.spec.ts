@@ -61,11 +61,11 @@ describe('the page of alerts', () => {
   });
 
   it.each([
-    ['walletBelow', '0', 'Enter dollars, such as 5 or 12.50, or leave it empty for no mail.'],
-    ['walletBelow', 'much', 'Enter dollars, such as 5 or 12.50, or leave it empty for no mail.'],
-    ['quotaPercent', '100', 'Enter a whole number from 1 to 99, or leave it empty for no mail.'],
-    ['budgetPercent', '12.5', 'Enter a whole number from 1 to 99, or leave it empty for no mail.'],
-    ['expiryDays', '366', 'Enter days from 1 to 365, or leave it empty for no mail.'],
+    ['walletBelow', '0', 'Enter an amount in dollars, such as 5 or 12.50, or leave empty for no email.'],
+    ['walletBelow', 'much', 'Enter an amount in dollars, such as 5 or 12.50, or leave empty for no email.'],
+    ['quotaPercent', '100', 'Enter an integer from 1 to 99, or leave empty for no email.'],
+    ['budgetPercent', '12.5', 'Enter an integer from 1 to 99, or leave empty for no email.'],
+    ['expiryDays', '366', 'Enter 1 to 365 days, or leave empty for no email.'],
     ['newNetwork', 'perhaps', 'Select or clear the checkbox.'],
   ])('refuses %s “%s”, keeps what was typed, and saves nothing', async (field, value, fault) => {
     const answer = await ann.submit(PAGE, { ...USUAL, [field]: value });

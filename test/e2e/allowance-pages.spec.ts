@@ -60,7 +60,9 @@ describe('pages and the monthly allowance', () => {
     const email = `new-${way}@example.com`;
     const refused = await make({ email, way, allowance: 'much' });
     expect(refused.status).toBe(422);
-    expect(refused.text).toMatch(/id="allowance-error">.*?Enter an amount in dollars, such as 25 or 1,000.50, or leave empty/s);
+    expect(refused.text).toMatch(
+      /id="allowance-error">.*?Enter an amount in dollars, such as 25 or 1,000.50, or leave empty/s,
+    );
     expect(refused.text).toContain('value="much"');
     await make({ email, way, credit: '2', allowance: '1,000.50' });
     const { id } = await relay.get(AccountService).get(email);
@@ -96,7 +98,7 @@ describe('pages and the monthly allowance', () => {
     await relay.get(AllowanceService).set(ann.accountId, parseUsd('50'));
     expect(await page()).toContain(`$50.00 a month from ${nextMonth()} on.`);
     await relay.get(AllowanceService).set(ann.accountId, parseUsd('0'));
-    expect(await page()).toContain('Nothing is given after that.');
+    expect(await page()).toContain('No further allowance after that.');
     expect(textOf((await browser.get('/')).text)).toContain(`$13.20 of it until ${nextMonth()} UTC`);
   });
 

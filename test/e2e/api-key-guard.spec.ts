@@ -120,7 +120,7 @@ describe('the API key guard', () => {
   });
 
   it.each([
-    [['authorization', 'Bearer'], 'no key follows the word Bearer'],
+    [['authorization', 'Bearer'], 'no API key after "Bearer"'],
     [['authorization', 'Basic abc'], 'says Basic'],
     [['authorization', 'sk-alone'], 'does not say Bearer before the key'],
     [['authorization', 'Bearer  sk-x'], 'more than one blank'],

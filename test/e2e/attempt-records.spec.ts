@@ -112,7 +112,7 @@ describe('each attempt is on record', () => {
     const { id } = await relay.onlyCall(caller);
     const visitor = await signedIn(relay, caller.accountId);
     const html = (await visitor.get(`/usage-logs/common/${id}`)).text;
-    for (const words of ['Attempt 1', 'Attempt 2', 'Wait for the answer', 'Wait for its first byte'])
+    for (const words of ['Attempt 1', 'Attempt 2', 'Wait for the response', 'Wait for the first byte'])
       expect(html).toContain(words);
     const [{ reason }] = (await relay.attempts(id)) as unknown as [Attempt];
     expect(html).toContain(`<td role="cell" colspan="5">${reason}</td>`);

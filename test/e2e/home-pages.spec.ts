@@ -187,7 +187,7 @@ channels:
 describe.each([
   ['open', 'href="/register"', 'Create account'],
   ['invite', 'You need an invitation code', 'Create account'],
-  ['closed', 'mailto:operator@example.com', 'Ask for access'],
+  ['closed', 'mailto:operator@example.com', 'Request access'],
 ])('with sign-up %s', (signUp, shown, action) => {
   it('the landing page offers what is possible', async () => {
     const relay = await RelayApp.start({}, { SIGN_UP: signUp, SUPPORT_CONTACT: 'operator@example.com' });

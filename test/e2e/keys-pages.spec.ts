@@ -130,7 +130,7 @@ describe('the pages of keys', () => {
     for (const text of [
       'Disable it first',
       `range=30d&amp;key=${id}`,
-      'model not read',
+      'model unknown',
       '203.0.113.77',
       'stranger-model',
       '>120<',
@@ -236,14 +236,14 @@ describe('the pages of keys', () => {
     const bob = await someone();
     const none = await bob.browser.get(`/keys?q=${whole}`);
     expect([none.status, none.location]).toEqual([303, '/keys']);
-    expect((await bob.browser.follow(none)).text).toContain('None of your keys is the one that you pasted');
+    expect((await bob.browser.follow(none)).text).toContain('The pasted key is not one of yours');
   });
 
   it('say that there is none yet, and how to make the first', async () => {
     const carl = await someone();
     await relay.get(OwnKeys).delete({ accountId: carl.accountId, id: carl.caller.keyId });
     const page = await carl.browser.get('/keys');
-    expect(page.text).toContain('Create your first key');
+    expect(page.text).toContain('Create API key');
     expect(page.text).not.toContain('<table');
   });
 

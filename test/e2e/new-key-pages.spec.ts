@@ -43,7 +43,7 @@ describe('the pages of keys', () => {
       const again = await send();
       expect([again.status, again.location]).toEqual([303, `/keys/${key.id}/edit`]);
       const page = await ann.browser.follow(again);
-      expect(page.text).toContain('This key was created before');
+      expect(page.text).toContain('This key was already created');
       expect(page.text).not.toContain(secret.slice(7, -4));
       expect((await keysOf()).filter(({ name }) => name === 'double')).toHaveLength(1);
     });
@@ -137,7 +137,7 @@ describe('the pages of keys', () => {
       const change = { ...form, concurrency: '1,000', networks: '203.0.113.0/24' };
       const saved = await ann.browser.post(`/keys/${id}/edit`, change);
       expect((await ann.browser.follow(saved)).text).toContain(
-        'at most 60 calls a minute, 100,000 tokens a minute, 1,000 at a time, from 203.0.113.0/24. Calls follow at once.',
+        'at most 60 calls a minute, 100,000 tokens a minute, 1,000 at a time, from 203.0.113.0/24. Changes apply immediately.',
       );
       await expectSoon(secretOn(created), 403, 'is not allowed for this key');
       const emptied = { ...fieldsOf(await ann.browser.get(`/keys/${id}/edit`)), ...UNLIMITED };
@@ -158,7 +158,7 @@ describe('the pages of keys', () => {
       expect(refused.status).toBe(422);
       for (const field of ['callsPerMinute', 'tokensPerMinute', 'concurrency', 'networks'])
         expect(refused.text).toContain(`<li><a href="#${field}">`);
-      expect(refused.text).toContain('Enter a whole number of 1 or more, or leave it empty for no limit of its own.');
+      expect(refused.text).toContain('Enter an integer of at least 1, or leave empty for the default.');
       expect(refused.text).toContain('“&lt;b&gt;office&lt;/b&gt;” is no network.');
       expect(refused.text).toContain('>203.0.113.7\n&lt;b&gt;office&lt;/b&gt;</textarea>');
       await relay.applyCatalog('limits: { key: { requests_per_minute: 6000 } }');

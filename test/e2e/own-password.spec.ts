@@ -25,7 +25,7 @@ describe('a password that was made for somebody', () => {
     const refusals: readonly (readonly [string, string])[] = [
       ['too short', 'Use at least 12 characters.'],
       ['password1234', 'harder to guess'],
-      [password, 'Choose another password than the one that was given to you.'],
+      [password, 'Choose a different password than the one you were given.'],
     ];
     for (const [chosen, message] of refusals) {
       const refused = await browser.submit('/choose-password', { password: chosen, email });

@@ -9,7 +9,7 @@ import { anEvent, completed, disputed, refunded, usePayments } from '../support/
 import type { TestCaller } from '../support/relay-app.js';
 import type { StripeObject } from '../support/scripted-stripe.js';
 
-const DELETED = 'its account was deleted: give the money back at the provider';
+const DELETED = 'its account was deleted: refund it at the provider';
 /** Whoever waits for what another transaction has locked. */
 const WAITING = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
 
@@ -89,7 +89,7 @@ describe('a payment of an account that is deleted', () => {
     const found = [];
     for await (const difference of use.world.relay.get(Reconciliation).run(30, true)) found.push(difference);
     const { id } = await use.world.order(session);
-    const text = `${id} of $25 is paid at Stripe, and its account was deleted`;
+    const text = `${id} of $25 is paid at Stripe, but its account was deleted`;
     expect(found).toEqual([{ text, outcome: 'left' }]);
     await expectRefused(session);
     use.world.stripe.sessions.shift();

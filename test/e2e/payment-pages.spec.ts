@@ -60,7 +60,7 @@ describe('the pages on which people pay', () => {
     const [list, page] = [await browser.get('/wallet'), await browser.get('/wallet/payments/top_unopened')];
     for (const { text } of [list, page]) {
       expect(text).toContain('Not begun');
-      expect(text).toContain('Its payment page was not opened. Nothing was taken.');
+      expect(text).toContain('The payment page could not be opened. You were not charged.');
     }
     expect(page.text).toContain('$25.00 not begun');
     expect(page.text).not.toMatch(/Continue|Look again/);
@@ -75,7 +75,7 @@ describe('the pages on which people pay', () => {
   });
 
   const OTHER = 'other: Enter dollars and cents, from $5.00 to $500.00.';
-  const NOT_OFFERED = 'amount: Choose one of the amounts, or enter another one.';
+  const NOT_OFFERED = 'amount: Choose or enter an amount.';
   /** What stands beside each field. */
   const faultsOn = (page: string): readonly string[] =>
     [...page.matchAll(/id="(\w+)-error">[^]*?<span>([^<]+)</g)].map(([, field, words]) => `${field}: ${words}`);
@@ -85,7 +85,7 @@ describe('the pages on which people pay', () => {
     ['a part of a cent', { amount: '', other: '7.505' }, [OTHER]],
     ['more than may be paid at once', { amount: '25', other: '1000000' }, [OTHER]],
     ['a choice that was not offered', { amount: '0.01', other: '' }, [NOT_OFFERED]],
-    ['nothing', { amount: '', other: '' }, ['amount: Choose an amount, or enter another one.']],
+    ['nothing', { amount: '', other: '' }, ['amount: Choose or enter an amount.']],
     ['both at once', { amount: '0.01', other: '4' }, [NOT_OFFERED, OTHER]],
   ])('refuse %s beside its field, with what was typed, and order nothing', async (_, fields, faults) => {
     const before = use.world.stripe.requests.length;
@@ -108,7 +108,7 @@ describe('the pages on which people pay', () => {
     const refused = await browser.post('/wallet/payments', fields);
     use.world.stripe.failure = undefined;
     expect(refused.status).toBe(503);
-    expect(refused.text).toContain('Stripe does not answer as it should. Try again in a moment. Nothing was taken.');
+    expect(refused.text).toContain('Unexpected response from Stripe. Retry shortly. You were not charged.');
     expect(refused.text).toContain('<title>Error: Wallet');
     expect(refused.text).toContain('value="33"');
     expect(refused.text).not.toMatch(/href="#(amount|other)|-error"/);

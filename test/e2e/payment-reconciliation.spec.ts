@@ -52,7 +52,7 @@ describe('the reconciliation of payments', () => {
     expect(await use.world.money(ann)).toEqual(['75', '0']);
     expect(await run(true)).toEqual([
       ...found.map((line) => `entered: ${line}`),
-      'entered: The refund re_unheard of TOP of $25 takes $10 back at Stripe, and not here',
+      'entered: The refund re_unheard of TOP of $25 takes $10 back at Stripe but not here',
     ]);
     expect(await use.world.money(ann)).toEqual(['90', '0']);
     expect(await run()).toEqual([]);
@@ -82,7 +82,7 @@ describe('the reconciliation of payments', () => {
   it('closes what was never begun at Stripe once nobody can be about to, and credits it if it is paid nevertheless', async () => {
     await unanswered('top_just_now', 1);
     await unanswered('top_lost', 61);
-    const line = 'TOP of $25 was never begun at Stripe, and is created here';
+    const line = 'TOP of $25 was never opened at Stripe but is created here';
     expect(await run()).toEqual([line]);
     expect(await run(true)).toEqual([`closed: ${line}`]);
     expect(await run()).toEqual([]);

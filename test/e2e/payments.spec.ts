@@ -99,7 +99,7 @@ describe('a payment', () => {
     ['amount, which is none', { amount_total: null }, 'it is of no amount, and its order of $25'],
     ['currency', { currency: 'eur' }, 'it is in the currency “eur”, not in US dollars'],
     ['checkout', { id: 'cs_of_another' }, /^its order was given the checkout cs_test_/],
-    ['order', { client_reference_id: 'top_of_another' }, 'it names another account than its order'],
+    ['order', { client_reference_id: 'top_of_another' }, 'it refers to a different account than its order'],
   ])('moves no money when it names another %s, and operators are told', async (_, over, problem) => {
     const session = await begin();
     expect(await use.world.tell(completed(session, `pi_${session.id}`, over))).toBe(200);
@@ -118,7 +118,7 @@ describe('a payment', () => {
       await use.world.tell(completed(session, 'pi_other', { metadata: { ...metadata, ...over } }));
     await expectNoMoney();
     expect((await use.world.problems()).slice(-2).map(({ problem }) => problem)).toEqual([
-      'it names another account than its order',
+      'it refers to a different account than its order',
       expect.stringContaining('which is not here'),
     ]);
   });
@@ -142,11 +142,11 @@ describe('a payment', () => {
     await use.world.tell(anEvent('payment_intent.payment_failed', pay));
     expect(await use.world.order(expired)).toMatchObject({ state: 'pending', reason: 'Your card was declined.' });
     await use.world.tell(anEvent('checkout.session.expired', { ...expired, status: 'expired' }));
-    expect(await use.world.order(failed)).toMatchObject({ state: 'failed', reason: 'The payment did not go through.' });
+    expect(await use.world.order(failed)).toMatchObject({ state: 'failed', reason: 'The payment failed.' });
     expect(await use.world.order(expired)).toMatchObject({ state: 'expired', reason: 'Your card was declined.' });
     const { text } = await (await use.world.browserOf(ann)).get('/wallet');
-    expect(text).toContain('The payment did not go through. Nothing was taken.');
-    expect(text).toContain('Your card was declined. Nothing was taken.');
+    expect(text).toContain('The payment failed. You were not charged.');
+    expect(text).toContain('Your card was declined. You were not charged.');
     await expectNoMoney();
   });
 

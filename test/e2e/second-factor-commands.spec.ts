@@ -50,7 +50,11 @@ describe('a second factor that its owner cannot use any more', () => {
     const removed = await remove(email, { options: ['--json'] });
     expect(JSON.parse(removed.stdout)).toEqual({ email, second_factor: 'removed' });
     const [again, ofNobody] = [await remove(email), await remove('nobody@example.com')];
-    expect(again).toEqual({ code: 1, stdout: '', stderr: 'error: This account has no second factor.\n' });
+    expect(again).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'error: Two-factor authentication is off for this account.\n',
+    });
     expect(ofNobody).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('nobody@example.com') });
   });
 

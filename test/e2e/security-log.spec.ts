@@ -34,7 +34,7 @@ describe('The log of the program tells', () => {
     await new PageVisitor(relay.url).signIn(operator.email, OPERATOR_PASSWORD);
     expect(lines).toContainEqual({
       facts: { account: operator.accountId, ip: '127.0.0.1' },
-      text: 'Somebody signed in.',
+      text: 'User signed in.',
     });
   });
 

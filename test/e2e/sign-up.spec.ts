@@ -55,7 +55,7 @@ describe('signing up', () => {
     await start({ SIGN_UP: 'invite' });
     const [code = '', expiring = ''] = await relay.get(Invitations).create({ count: 2 });
     const [first, second, third] = [new PageVisitor(relay.url), new PageVisitor(relay.url), new PageVisitor(relay.url)];
-    expect((await register(first, 'ann@example.com')).text).toContain('Enter the invitation code that you were given.');
+    expect((await register(first, 'ann@example.com')).text).toContain('Enter your invitation code.');
     expect((await register(first, 'ann@example.com', { invitation: 'nonsense' })).text).toContain(
       'this one is not known',
     );

@@ -71,7 +71,7 @@ describe('the pages of the usage log', () => {
       ]);
     expect(rows(await page(`${LOG}?result=corrected`))).toEqual([id]);
     expect(await page(`${LOG}/${id}`)).toContain(
-      'Corrected: the upstream reported prompt 10,000,000,000, completion 7, which cannot be right: the prompt cannot have so many tokens.',
+      'Corrected: the upstream reported prompt 10,000,000,000, completion 7, which cannot be right: the prompt cannot have that many tokens.',
     );
   });
 
@@ -133,7 +133,7 @@ describe('the pages of the usage log', () => {
     expect((await bob.submit('/usage-logs/common', {}, `${LOG}/${id}/forget`)).status).toBe(404);
     expect(await page(`${LOG}/${id}`)).toContain('Delete it now');
     const deleted = await browser.submit(`${LOG}/${id}`, {}, `${LOG}/${id}/forget`);
-    expect((await browser.follow(deleted)).text).toContain('The answer is deleted');
+    expect((await browser.follow(deleted)).text).toContain('Response deleted');
     expect(await page(`${LOG}/${id}`)).toContain('Bodies are not stored');
   });
 
@@ -173,7 +173,7 @@ describe('the pages of the usage log', () => {
     const theirs = await row(bob, 1, { model: 'secret-model' });
     for (const path of [LOG, `${LOG}?open=${theirs}`, `${LOG}?request=${theirs}`, `${LOG}?key=${bob.keyId}`])
       expect(await page(path)).not.toContain('secret-model');
-    expect(await page(`${LOG}?request=${theirs}`)).toContain('No call with this ID in your account');
+    expect(await page(`${LOG}?request=${theirs}`)).toContain('No call with this ID');
     const refused = await browser.get(`${LOG}/${theirs}`);
     const unknown = await browser.get(`${LOG}/${newId('req', Date.now())}`);
     expect([refused.status, unknown.status]).toEqual([404, 404]);
@@ -193,7 +193,7 @@ describe('the pages of the usage log', () => {
     expect(rows(await page(`${LOG}?range=1h`))).toEqual([]);
     expect(rows(await page(`${LOG}?range=1h&request=${id}`))).toEqual([id]);
     expect(rows(await page(`${LOG}?request=%20${id}%20&result=failed`))).toEqual([]);
-    expect(await page(`${LOG}?request=nonsense`)).toContain('No call with this ID in your account');
+    expect(await page(`${LOG}?request=nonsense`)).toContain('No call with this ID');
   });
 
   it('write markup in names and errors as text', async () => {

@@ -111,7 +111,7 @@ describe('the page of the wallet', () => {
     await redeem(used);
     await relay.get(RedemptionService).redeem(bob.accountId, theirs);
     for (const [typed, words] of [
-      ['', 'Enter the code that was given to you.'],
+      ['', 'Enter your code.'],
       [MARKUP, 'There is no such code'],
       ['0000-0000-0000-0000-0000-0000-0000', 'There is no such code'],
       [used, 'already redeemed, for this account, at 20'],

@@ -24,12 +24,12 @@ const BOTH = `The link and the code work once, for ${LIFETIME_MINUTES} minutes.`
 const LINK = `The link works once, for ${LIFETIME_MINUTES} minutes.`;
 
 export const REGISTER: Wording = (product) => ({
-  subject: `Confirm your address for ${product}`,
-  heading: 'Confirm your address',
-  paragraphs: [`Someone created a ${product} account with this address. If it was you, confirm it here.`],
+  subject: `Confirm your email address for ${product}`,
+  heading: 'Confirm your email address',
+  paragraphs: [`Someone created a ${product} account with this email address. If this was you, confirm it here.`],
   action: 'Confirm address',
   lifetime: BOTH,
-  foot: 'Not you? Ignore this mail; no account is opened without its code or link.',
+  foot: 'Not you? Ignore this email. No account is created without the code or link.',
 });
 
 /** Sent instead of a code; the page that asked for it looks the same. */
@@ -37,76 +37,76 @@ export const ALREADY_REGISTERED: Wording = (product) => ({
   subject: `You already have a ${product} account`,
   heading: 'You already have an account',
   paragraphs: [
-    `Someone tried to create a ${product} account with this address. There is one already, and it stays as it is.`,
-    'If it was you, sign in. If you do not know the password any more, choose a new one on the sign-in page.',
+    `Someone tried to create a ${product} account with this email address. Your existing account has not changed.`,
+    'If this was you, sign in. If you forgot your password, reset it on the sign-in page.',
   ],
   action: 'Sign in',
-  foot: 'Not you? Ignore this mail; nothing has changed.',
+  foot: 'Not you? Ignore this email; nothing has changed.',
 });
 
 export const CONFIRM: Wording = (product) => ({
   ...REGISTER(product),
-  paragraphs: [`This address belongs to a ${product} account. If it is yours, confirm it here.`],
-  foot: 'Not you? Ignore this mail; without the code the address is not confirmed.',
+  paragraphs: [`This email address belongs to a ${product} account. If it is yours, confirm it here.`],
+  foot: 'Not you? Ignore this email. The address is not confirmed without the code.',
 });
 
 export const CHANGE: Wording = (product) => ({
-  subject: `Confirm your new address for ${product}`,
-  heading: 'Confirm your new address',
-  paragraphs: [`A ${product} account is to use this address from now on. If it is yours, confirm it here.`],
+  subject: `Confirm your new email address for ${product}`,
+  heading: 'Confirm your new email address',
+  paragraphs: [
+    `Someone changed the email address of a ${product} account to this one. If this was you, confirm it here.`,
+  ],
   action: 'Confirm address',
   lifetime: BOTH,
-  foot: 'Not you? Ignore this mail; nothing changes without the code.',
+  foot: 'Not you? Ignore this email. Nothing changes without the code.',
 });
 
 /** To an address that another account has. */
 export const CHANGE_TO_TAKEN: Wording = (product) => ({
-  subject: `Someone wants to use this address for ${product}`,
-  heading: 'This address has an account already',
+  subject: `Email address already in use for ${product}`,
+  heading: 'This email address already has an account',
   paragraphs: [
-    `Someone asked to use this address for another ${product} account. Yours has it already, and it stays as it is.`,
-    'If it was you, change the address of this account first.',
+    `Someone tried to use this email address for another ${product} account. Your account has not changed.`,
+    'If this was you, change the email address of this account first.',
   ],
-  foot: 'Not you? Ignore this mail; nothing has changed.',
+  foot: 'Not you? Ignore this email; nothing has changed.',
 });
 
 export const CHANGED =
   (address: string): Wording =>
   (product) => ({
-    subject: `Your ${product} account has a new address`,
-    heading: 'Your account has a new address',
-    paragraphs: [
-      `Your account is signed in to with ${address} from now on. This is the last mail to the address it had.`,
-    ],
-    foot: 'Not you? Tell whoever runs this service at once.',
+    subject: `Your ${product} email address was changed`,
+    heading: 'Your email address was changed',
+    paragraphs: [`You now sign in with ${address}. This is the last email to your previous address.`],
+    foot: 'Not you? Contact an administrator immediately.',
   });
 
 export const RESET: Wording = (product) => ({
-  subject: `Choose a new password for ${product}`,
+  subject: `Reset your ${product} password`,
   heading: 'Choose a new password',
   paragraphs: [
-    `Someone asked for a new password for the ${product} account of this address. If it was you, choose it here.`,
+    `Someone requested a password reset for the ${product} account of this email address. If this was you, choose a new password here.`,
   ],
   action: 'Choose a password',
   lifetime: LINK,
-  foot: 'Not you? Ignore this mail; your password stays as it is.',
+  foot: 'Not you? Ignore this email; your password has not changed.',
 });
 
 export const PASSWORD_CHANGED: Wording = (product) => ({
   subject: `Your ${product} password was changed`,
   heading: 'Your password was changed',
-  paragraphs: ['All other browsers were signed out. If it was you, there is nothing to do.'],
-  action: 'Choose another password',
-  foot: 'Not you? Choose another password at once, and tell whoever runs this service.',
+  paragraphs: ['All other sessions were signed out. If this was you, no action is needed.'],
+  action: 'Change password',
+  foot: 'Not you? Change your password immediately and contact an administrator.',
 });
 
 export const INVITATION: Wording = (product) => ({
   subject: `Your ${product} account`,
-  heading: 'An account was made for you',
+  heading: 'An account was created for you',
   paragraphs: [
-    `${product} reaches many language models under one address, with one key. Choose a password, and your account is ready.`,
+    `${product} gives you many language models with one base address and one key. Choose a password to activate your account.`,
   ],
   action: 'Choose a password',
   lifetime: `The link works once, for ${INVITATION_DAYS} days.`,
-  foot: 'Not expected? Ignore this mail; nobody can sign in to the account until a password is chosen.',
+  foot: 'Not expected? Ignore this email. The account cannot be used until a password is set.',
 });

@@ -81,7 +81,7 @@ export class SecondFactorCheck {
     } catch (error) {
       if (!(error instanceof UnreadableSecret)) throw error;
       this.logger.warn(
-        `The second factor of ${accountId} cannot be opened: SECRET_KEY is not the one it was stored under; "switchboard account second-factor remove" removes it`,
+        `Cannot decrypt the two-factor secret of ${accountId}: SECRET_KEY has changed. Turn it off with "switchboard account second-factor remove"`,
       );
       throw new CodesUnreadable();
     }

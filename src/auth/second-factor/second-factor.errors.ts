@@ -3,7 +3,7 @@ import { AppError } from '../../platform/shared/index.js';
 /** Wrong, of another time, or used before: which of them is not told. */
 export class CodeNotAccepted extends AppError {
   constructor() {
-    super('invalid_request', 'This code is not valid. Enter the one that the app shows now; each works once.', {
+    super('invalid_request', 'Invalid code. Enter the current code from your app; each code works once.', {
       param: 'code',
     });
   }
@@ -14,7 +14,7 @@ export class CodesUnreadable extends AppError {
   constructor() {
     super(
       'invalid_request',
-      'Codes of apps cannot be checked here any more. Enter a recovery code, or ask the operator to remove your second factor.',
+      'App codes cannot be verified. Enter a recovery code, or ask an administrator to turn off two-factor authentication.',
       { param: 'code' },
     );
   }
@@ -23,13 +23,13 @@ export class CodesUnreadable extends AppError {
 /** A second factor that is to be turned on is on already: on a page, by another window meanwhile. */
 export class SecondFactorIsOn extends AppError {
   constructor() {
-    super('conflict', 'This account has a second factor already.');
+    super('conflict', 'Two-factor authentication is already on.');
   }
 }
 
 /** A second factor that is to be changed or turned off is off already: on a page, by another window meanwhile. */
 export class SecondFactorIsOff extends AppError {
   constructor() {
-    super('conflict', 'This account has no second factor.');
+    super('conflict', 'Two-factor authentication is off for this account.');
   }
 }

@@ -35,7 +35,7 @@ export interface Session {
 
 export class SessionNotFound extends AppError {
   constructor() {
-    super('not_found', 'There is no such session.');
+    super('not_found', 'Session not found.');
   }
 }
 

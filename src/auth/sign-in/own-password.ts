@@ -18,7 +18,7 @@ export class OwnPassword {
   async choose(accountId: string, password: Secret): Promise<void> {
     const account = await this.accounts.withPassword({ id: accountId });
     if (await this.passwords.matches(password, account?.passwordHash))
-      throw new InvalidAccount('password', 'Choose another password than the one that was given to you.');
+      throw new InvalidAccount('password', 'Choose a different password than the one you were given.');
     await this.change.set(accountId, password);
   }
 }

@@ -12,7 +12,7 @@ const RECENT_MS = 15 * 60_000;
 export class ConfirmedForm {
   /** Empty, or not there at all, where none is needed. */
   @IsOptional()
-  @IsString({ message: 'Enter the password that you sign in with.' })
+  @IsString({ message: 'Enter your password.' })
   readonly password: string = '';
 }
 

@@ -21,7 +21,7 @@ interface Credentials {
 /** Which of both is wrong is not told. */
 export class SignInRefused extends AppError {
   constructor() {
-    super('invalid_request', 'E-mail or password is wrong. Enter both as you registered them.', {
+    super('invalid_request', 'Wrong email or password.', {
       param: 'password',
     });
   }
@@ -30,13 +30,13 @@ export class SignInRefused extends AppError {
 /** Told to nobody but whoever knows the password. */
 export class AccountSuspended extends AppError {
   constructor() {
-    super('invalid_request', 'This account is suspended. Ask the operator to enable it again.', { param: 'email' });
+    super('invalid_request', 'This account is suspended. Contact an administrator.', { param: 'email' });
   }
 }
 
 export class WrongPassword extends AppError {
   constructor() {
-    super('invalid_request', 'Enter the password that you sign in with now.', { param: 'currentPassword' });
+    super('invalid_request', 'Enter your current password.', { param: 'currentPassword' });
   }
 }
 

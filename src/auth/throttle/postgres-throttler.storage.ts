@@ -78,7 +78,7 @@ export class PostgresThrottlerStorage implements ThrottlerStorage {
       INCREMENT,
       parameters,
     );
-    if (row === undefined) throw new TypeError('A try was not counted.');
+    if (row === undefined) throw new TypeError('Failed to count an attempt.');
     if (++this.counted % COUNTS_PER_CLEARING === 0) await this.clear();
     return {
       totalHits: row.hits,

@@ -42,7 +42,7 @@ export type Tried = keyof typeof ALLOWANCES;
 /** Too many tries; says when the next one may be made. */
 export class TooManyTries extends AppError {
   constructor(readonly retryAfterSeconds: number) {
-    super('rate_limit_exceeded', `Too many tries. Try again in ${durationOf(retryAfterSeconds)}.`, {
+    super('rate_limit_exceeded', `Too many attempts. Try again in ${durationOf(retryAfterSeconds)}.`, {
       retryAfterSeconds,
     });
   }

@@ -130,6 +130,6 @@ export class Verifications {
 
 function tokenHashOf(token: string): Buffer {
   const tokenHash = hashToken(token);
-  if (tokenHash === undefined) throw new TypeError('A token was made that is none.');
+  if (tokenHash === undefined) throw new TypeError('Created an invalid token.');
   return tokenHash;
 }

@@ -7,8 +7,8 @@ import { BrowserSignIn, SignedIn } from '../access/index.js';
 import { besideField, PasswordChange, SessionService, SignIn, type Visit, type Visitor } from '../../auth/index.js';
 
 class PasswordForm {
-  @IsString({ message: 'Enter the password that you sign in with now.' })
-  @IsNotEmpty({ message: 'Enter the password that you sign in with now.' })
+  @IsString({ message: 'Enter your current password.' })
+  @IsNotEmpty({ message: 'Enter your current password.' })
   readonly currentPassword: string = '';
 
   @MinLength(12, { message: 'Use at least 12 characters. A sentence works well.' })
@@ -19,7 +19,7 @@ class PasswordForm {
   readonly email?: unknown;
 }
 
-const DONE = { tone: 'ok', title: 'Password changed', text: 'All other browsers are signed out.' } as const;
+const DONE = { tone: 'ok', title: 'Password changed', text: 'All other sessions are signed out.' } as const;
 
 const CRUMBS = [{ href: '/account', label: 'Account' }, { label: 'Password' }];
 

@@ -12,13 +12,13 @@ export class AccountSessionsController {
   @Post('others/end')
   async endOthers(@CurrentVisitor() { accountId, sessionId }: Visitor): Promise<Redirect> {
     await this.sessions.endAllOf(accountId, sessionId);
-    return new Redirect('/account', { tone: 'ok', title: 'All other browsers are signed out' });
+    return new Redirect('/account', { tone: 'ok', title: 'All other sessions are signed out' });
   }
 
   /** Another account's session is not found. */
   @Post(':id/end')
   async end(@Param('id') id: string, @CurrentVisitor() { accountId }: Visitor): Promise<Redirect> {
     await this.sessions.end(accountId, id);
-    return new Redirect('/account', { tone: 'ok', title: 'That browser is signed out' });
+    return new Redirect('/account', { tone: 'ok', title: 'Session signed out' });
   }
 }

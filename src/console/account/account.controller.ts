@@ -20,7 +20,7 @@ class ProfileForm {
   @MaxLength(100, { message: 'Enter a name of at most 100 characters.' })
   readonly name: string = '';
 
-  @IsTimeZone({ message: 'Choose one of the time zones in the list.' })
+  @IsTimeZone({ message: 'Choose a time zone from the list.' })
   readonly timeZone: string = '';
 }
 

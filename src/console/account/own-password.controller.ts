@@ -15,7 +15,7 @@ class OwnPasswordForm {
   readonly email?: unknown;
 }
 
-const DONE = { tone: 'ok', title: 'Password set', text: 'Sign in with it from now on.' } as const;
+const DONE = { tone: 'ok', title: 'Password set', text: 'Use it the next time you sign in.' } as const;
 
 /** Where everything leads whoever signs in with a password that was made for them. */
 @Controller('choose-password')

@@ -9,8 +9,8 @@ import { BrowserSignIn, Public } from '../access/index.js';
 import { SignInSteps } from './second-factor/sign-in-steps.js';
 
 class SignInForm {
-  @IsString({ message: 'Enter the address of your account.' })
-  @IsNotEmpty({ message: 'Enter the address of your account.' })
+  @IsString({ message: 'Enter your email address.' })
+  @IsNotEmpty({ message: 'Enter your email address.' })
   readonly email: string = '';
 
   @IsString({ message: 'Enter your password.' })

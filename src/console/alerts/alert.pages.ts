@@ -37,7 +37,7 @@ export class AlertPages {
   /** What would be a sensible threshold for it. */
   private async walletHint(accountId: string): Promise<string> {
     const { pace = ZERO } = await this.outlook.of(accountId, this.clock.date());
-    if (pace === ZERO) return 'Set it to what you spend in some days.';
+    if (pace === ZERO) return 'Set it to what you spend in a few days.';
     return `You spend ${usd(pace)} a day: ${price(suggestedThreshold(pace))} lasts for three days.`;
   }
 }

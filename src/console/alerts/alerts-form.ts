@@ -8,15 +8,15 @@ const CENT = nanos(10_000_000n);
 /** What a ticked box sends; one that is not ticked sends nothing. */
 const TICKED = 'yes';
 
-const Box = (): PropertyDecorator => IsIn([TICKED, ''], { message: 'Tick the box or leave it empty.' });
+const Box = (): PropertyDecorator => IsIn([TICKED, ''], { message: 'Select or clear the checkbox.' });
 
 const Percent = (): PropertyDecorator =>
-  IsCount({ message: 'Enter a whole number from 1 to 99, or leave it empty for no mail.', least: 1, most: 99 });
+  IsCount({ message: 'Enter an integer from 1 to 99, or leave empty for no email.', least: 1, most: 99 });
 
 /** The alerts of an account as they are typed; empty: no mail. */
 export class AlertsForm {
   @IsAmount({
-    message: 'Enter dollars, such as 5 or 12.50, or leave it empty for no mail.',
+    message: 'Enter an amount in dollars, such as 5 or 12.50, or leave empty for no email.',
     mayBeEmpty: true,
     least: CENT,
   })
@@ -34,7 +34,7 @@ export class AlertsForm {
   @Box()
   readonly budgetUsedUp: string = '';
 
-  @IsCount({ message: 'Enter days from 1 to 365, or leave it empty for no mail.', least: 1, most: 365 })
+  @IsCount({ message: 'Enter 1 to 365 days, or leave empty for no email.', least: 1, most: 365 })
   readonly expiryDays: string = '';
 
   @Box()

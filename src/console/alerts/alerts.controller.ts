@@ -9,7 +9,7 @@ import { AlertsForm, settingsOf } from './alerts-form.js';
 const SAVED = {
   tone: 'ok',
   title: 'Alerts saved',
-  text: 'Of what is crossed already, and was not told yet, a mail follows at once.',
+  text: 'Thresholds that are already crossed are reported immediately.',
 } as const;
 
 /** What one is warned of by mail. */

@@ -12,7 +12,7 @@ interface Option {
   readonly text?: string;
 }
 
-const GONE = 'not available now';
+const GONE = 'currently unavailable';
 
 /** What can be chosen for a key, with what it has already though it is offered no more. */
 @Injectable()

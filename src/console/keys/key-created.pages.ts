@@ -52,6 +52,6 @@ export class KeyCreatedPages {
 export const shownBefore = (location: string): Redirect =>
   new Redirect(location, {
     tone: 'warn',
-    title: 'This key was created before',
-    text: 'It was shown then, and cannot be shown again. If you have not stored it, create another one and delete this one.',
+    title: 'This key was already created',
+    text: 'The key was shown once and cannot be shown again. If you did not store it, create a new key and delete this one.',
   });

@@ -32,13 +32,13 @@ export class KeyDeletePages {
     const form = Form.read(ConfirmForm, body);
     const { name } = found.key;
     if (found.inUse && form.value?.confirm.trim() !== name)
-      form.refuse('confirm', `Type the name of the key, ${name}, to delete it.`);
+      form.refuse('confirm', `Enter the key’s name, ${name}, to delete it.`);
     if (form.refused) return pageOf(found, form);
     await this.keys.delete({ accountId: visitor.accountId, id });
     return new Redirect('/keys', {
       tone: 'ok',
       title: `Key “${name}” deleted`,
-      text: 'Calls made with it are refused from now on.',
+      text: 'Calls with this key are rejected.',
     });
   }
 

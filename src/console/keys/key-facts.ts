@@ -63,7 +63,7 @@ export const usualHints = ({ requestsPerMinute, tokensPerMinute, concurrency }: 
 });
 
 const usualHint = (limit: number | undefined): string =>
-  limit === undefined ? '' : `Empty: ${count(limit)}, as is usual here.`;
+  limit === undefined ? '' : `Leave empty for the default of ${count(limit)}.`;
 
 interface Crumb {
   readonly href?: string;

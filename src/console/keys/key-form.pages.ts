@@ -132,6 +132,6 @@ function told(key: OwnKey): { tone: 'ok'; title: string; text: string } {
   return {
     tone: 'ok',
     title: `Key “${key.name}” saved`,
-    text: `It may spend: ${limitsText(key).toLowerCase()}${pace && `; at most ${pace}`}. Calls follow at once.`,
+    text: `It may spend: ${limitsText(key).toLowerCase()}${pace && `; at most ${pace}`}. Changes apply immediately.`,
   };
 }

@@ -5,14 +5,14 @@ import { isDay, nanos } from '../../platform/shared/index.js';
 import { IsAmount, IsCount } from '../web/index.js';
 import { networksFault } from './typed-networks.js';
 
-const NO_LIMIT = 'Enter dollars, such as 25 or 1,000.50, or leave it empty for no limit.';
+const NO_LIMIT = 'Enter an amount in dollars, such as 25 or 1,000.50, or leave empty for no limit.';
 const CENT = nanos(10_000_000n);
 
 const Limit = (): PropertyDecorator => IsAmount({ message: NO_LIMIT, mayBeEmpty: true });
 
 const Rate = (): PropertyDecorator =>
   IsCount({
-    message: 'Enter a whole number of 1 or more, or leave it empty for no limit of its own.',
+    message: 'Enter an integer of at least 1, or leave empty for the default.',
     least: 1,
     most: LARGEST_LIMIT,
   });
@@ -24,12 +24,12 @@ const Ticked = (): PropertyDecorator =>
 /** What a ticked box sends; one that is not ticked sends nothing. */
 export const TICKED = 'yes';
 
-const Box = (): PropertyDecorator => IsIn([TICKED, ''], { message: 'Tick the box or leave it empty.' });
+const Box = (): PropertyDecorator => IsIn([TICKED, ''], { message: 'Select or clear the checkbox.' });
 
 /** The settings of a key as they are typed; each field is always there. */
 export class KeyForm {
   @Matches(/^\s*[^\p{Cc}]{0,59}[^\p{Cc}\s]\s*$/u, {
-    message: 'Enter a name of 1 to 60 characters, such as that of the tool that will use the key.',
+    message: 'Enter a name of 1 to 60 characters, such as the tool that will use the key.',
   })
   readonly name: string = '';
 
@@ -65,7 +65,7 @@ export class KeyForm {
       name: 'isDayOrNothing',
       validator: { validate: (value) => value === '' || (typeof value === 'string' && isDay(value)) },
     },
-    { message: 'Enter a date, or leave it empty if the key is not to expire.' },
+    { message: 'Enter a date, or leave empty for no expiry.' },
   )
   readonly expires: string = '';
 
@@ -81,7 +81,7 @@ export class KeyForm {
 
   /** None ticked: all. */
   @Ticked()
-  @IsString({ each: true, message: 'Tick models of the list.' })
+  @IsString({ each: true, message: 'Select models from the list.' })
   readonly models: readonly string[] = [];
 
   @Box()
@@ -94,12 +94,12 @@ export class KeyForm {
 /** The same over a key that there is. */
 export class KeyChangeForm extends KeyForm {
   /** Of the key, when its settings were shown. */
-  @Matches(/^\d{1,9}$/, { message: 'Open the page again: it was not complete.' })
+  @Matches(/^\d{1,9}$/, { message: 'This form is incomplete. Reload the page and try again.' })
   readonly version: string = '';
 }
 
 export class RaiseForm {
-  @IsAmount({ message: 'Enter how many dollars to add, 0.01 or more.', least: CENT })
+  @IsAmount({ message: 'Enter an amount of at least 0.01 dollars.', least: CENT })
   readonly quota: string = '';
 }
 

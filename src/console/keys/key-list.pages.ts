@@ -67,8 +67,8 @@ export class KeyListPages {
       return new Redirect(addressOf({ text: key.hint, condition: key.state === 'deleted' ? 'deleted' : undefined }));
     return new Redirect('/keys', {
       tone: 'warn',
-      title: 'None of your keys is the one that you pasted',
-      text: 'It may be another account’s, or not be complete.',
+      title: 'The pasted key is not one of yours',
+      text: 'It may belong to another account or be incomplete.',
     });
   }
 
@@ -79,7 +79,7 @@ export class KeyListPages {
 }
 
 const ACTIONS = {
-  firstKey: { href: '/keys/new', label: 'Create your first key', icon: 'plus' },
+  firstKey: { href: '/keys/new', label: 'Create API key', icon: 'plus' },
   models: { href: '/pricing', label: 'Browse models' },
   all: { href: '/keys', label: 'Clear filters' },
 };

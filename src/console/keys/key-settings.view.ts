@@ -9,7 +9,7 @@ import { typedNetworks } from './typed-networks.js';
 
 export class ExpiryPassed extends AppError {
   constructor() {
-    super('invalid_request', 'Enter a day from today on, or leave it empty if the key is not to expire.', {
+    super('invalid_request', 'Enter today or a later date, or leave empty for no expiry.', {
       param: 'expires',
     });
   }

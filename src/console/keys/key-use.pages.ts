@@ -62,8 +62,8 @@ export class KeyUsePages {
     await this.notices.acknowledge({ accountId, id }, noticeId);
     return new Redirect(back, {
       tone: 'ok',
-      title: 'The notice is gone',
-      text: `You will be told again when “${name}” is used in another unusual way.`,
+      title: 'Notice dismissed',
+      text: `You will be notified of other unusual use of “${name}”.`,
     });
   }
 

@@ -8,7 +8,7 @@ export const keyUseView = (report: KeyReport) => ({
   charts: usageCharts({ ...report, upToNow: true, chargeName: 'Charged', seriesNames: new Map() }),
   hours: report.hours.length === 0 ? undefined : hoursOfDay(report),
   addresses: usesTable(report.addresses, 'address', 'All other addresses', 'not recorded'),
-  models: usesTable(report.models, 'model', 'All other models', 'model not read'),
+  models: usesTable(report.models, 'model', 'All other models', 'model unknown'),
   missing: report.missing,
 });
 
@@ -30,7 +30,7 @@ function hoursOfDay({ hours, scale: { timeZone } }: KeyReport): ChartWithTable {
   const busiest = hourText(values.indexOf(Math.max(...values)));
   const { chart } = stackedBars({
     id: 'hours',
-    finding: `Calls by hour of the day, most of them from ${busiest} on`,
+    finding: `Calls by hour of the day, peak at ${busiest}`,
     caption: '',
     bucketName: 'Hour',
     buckets,

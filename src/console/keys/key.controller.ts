@@ -58,7 +58,7 @@ export class KeyController {
   async disable(@CurrentVisitor() { accountId }: Visitor, @Param('id') id: string): Promise<Redirect> {
     const { name } = await this.keys.get({ accountId, id });
     await this.keys.disable({ accountId, id });
-    const text = 'Calls made with it are refused until you enable it again.';
+    const text = 'Calls with this key are rejected until you enable it.';
     return new Redirect(`/keys/${id}`, { tone: 'ok', title: `Key “${name}” disabled`, text });
   }
 
@@ -66,7 +66,7 @@ export class KeyController {
   async enable(@CurrentVisitor() { accountId }: Visitor, @Param('id') id: string): Promise<Redirect> {
     const { name } = await this.keys.get({ accountId, id });
     await this.keys.enable({ accountId, id });
-    const text = 'Calls made with it are answered again.';
+    const text = 'Calls with this key are accepted again.';
     return new Redirect(`/keys/${id}`, { tone: 'ok', title: `Key “${name}” enabled`, text });
   }
 

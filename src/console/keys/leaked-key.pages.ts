@@ -15,9 +15,8 @@ const MAX_ROWS = 100;
 const MAX_NAME = 60;
 const MAX_TRIES = 20;
 
-const DISABLE_FIRST =
-  'Somebody who has the key can spend what it may spend. Disable it first; everything else has time.';
-const DISABLED = 'It is switched off: whoever has it can spend nothing with it any more. Everything else has time.';
+const DISABLE_FIRST = 'Anyone with this key can spend its budget. Disable it first.';
+const DISABLED = 'The key is disabled and can no longer be used.';
 
 /** `/keys/:id/leaked`: what to do about a key that somebody else may have, in the order of doing it. */
 @Injectable()
@@ -45,7 +44,7 @@ export class LeakedKeyPages {
     return new Redirect(`/keys/${id}/leaked${place}`, {
       tone: 'ok',
       title: `Key “${key.name}” is disabled`,
-      text: 'Whoever has it can do nothing with it any more.',
+      text: 'It can no longer be used.',
     });
   }
 

@@ -22,12 +22,12 @@ export function noticeWords(notice: KeyNotice, timeZone: string): NoticeWords {
   const at = dateTime(notice.at, timeZone);
   if (notice.kind === 'new-network') {
     const { address, network } = notice;
-    const text = `was used from ${address} on ${at}, and never before from this network (${network})`;
+    const text = `was used from ${address} on ${at}, for the first time from this network (${network})`;
     return { title: 'Used from a new network', text, known: 'It was me', calls };
   }
   const { spent, usual } = notice;
   const before =
-    usual === 0n ? 'nothing in the 14 days before' : `at most ${usd(usual)} in an hour of the 14 days before`;
-  const text = `was charged ${usd(spent)} in the hour up to ${at}, and ${before}`;
-  return { title: 'Used far more than usual', text, known: 'I know about it', calls };
+    usual === 0n ? 'nothing in the previous 14 days' : `at most ${usd(usual)} per hour in the previous 14 days`;
+  const text = `was charged ${usd(spent)} in the hour before ${at}, compared with ${before}`;
+  return { title: 'Unusually high usage', text, known: 'This was expected', calls };
 }

@@ -6,7 +6,7 @@ export const typedNetworks = (text: string): readonly string[] => text.split(/[\
 
 /** What is wrong with what was typed; undefined when nothing. */
 export function networksFault(value: unknown): string | undefined {
-  if (typeof value !== 'string') return 'Enter addresses and ranges, one on each line.';
+  if (typeof value !== 'string') return 'Enter addresses and ranges, one per line.';
   try {
     networksOf(typedNetworks(value));
     return undefined;

@@ -13,8 +13,8 @@ class EmailForm {
   @IsEmail({ allow_utf8_local_part: false }, { message: 'Enter an address such as name@example.com.' })
   readonly email: string = '';
 
-  @IsString({ message: 'Enter the password that you sign in with now.' })
-  @IsNotEmpty({ message: 'Enter the password that you sign in with now.' })
+  @IsString({ message: 'Enter your current password.' })
+  @IsNotEmpty({ message: 'Enter your current password.' })
   readonly currentPassword: string = '';
 }
 
@@ -73,6 +73,6 @@ export class AccountEmailController {
 }
 
 const CRUMBS = [{ href: '/account', label: 'Account' }, { label: 'E-mail' }];
-const CONFIRMED = { tone: 'ok', title: 'Address changed', text: 'Sign in with it from now on.' } as const;
-const SENT = { tone: 'ok', title: 'A mail is on its way', text: 'Enter its code here, or follow its link.' } as const;
+const CONFIRMED = { tone: 'ok', title: 'Address changed', text: 'Use it the next time you sign in.' } as const;
+const SENT = { tone: 'ok', title: 'Email sent', text: 'Enter the code from the email, or follow its link.' } as const;
 const HERE = (flash: typeof SENT): Redirect => new Redirect('/account/email', flash);

@@ -9,7 +9,7 @@ import { tellSentJustNow } from './verify.controller.js';
 import { formPage } from './verify.view.js';
 
 class ForgotForm {
-  @IsEmail({ allow_utf8_local_part: false }, { message: 'Enter the address that you registered with.' })
+  @IsEmail({ allow_utf8_local_part: false }, { message: 'Enter the email address of your account.' })
   readonly email: string = '';
 }
 
@@ -42,7 +42,7 @@ export class PasswordController {
     const form = Form.read(ForgotForm, body);
     if (form.value === undefined) return formPage('forgot', 'Choose a new password', { form });
     await this.resets.request(form.value.email, ip);
-    return formPage('forgot', 'Check your mail', { asked: true, minutes: LIFETIME_MINUTES });
+    return formPage('forgot', 'Check your email', { asked: true, minutes: LIFETIME_MINUTES });
   }
 
   @Get('reset')
@@ -81,7 +81,7 @@ export class PasswordController {
 }
 
 const CHANGED = { tone: 'ok', title: 'Password set', text: 'Sign in with it.' } as const;
-const SENT = { tone: 'ok', title: 'A mail is on its way', text: 'Its link is the one that works.' } as const;
+const SENT = { tone: 'ok', title: 'Email sent', text: 'Only its link is valid.' } as const;
 
 function resetPage(link: OpenedLink | undefined, t: unknown, form: Form<ResetForm>): Page {
   const { state = 'unknown', verification } = link ?? {};

@@ -20,7 +20,7 @@ class RegistrationForm {
   @MinLength(12, { message: 'Use at least 12 characters. A sentence works well.' })
   readonly password: string = '';
 
-  @IsString({ message: 'Enter the invitation code that you were given.' })
+  @IsString({ message: 'Enter your invitation code.' })
   readonly invitation: string = '';
 }
 
@@ -61,9 +61,9 @@ export class RegistrationController {
 
   private page(form: Form<RegistrationForm>): Page {
     const { closed, invitationNeeded, domains } = this.rules;
-    if (closed) return new Page('onboarding/closed', { title: 'Ask for access', layout: 'auth' });
+    if (closed) return new Page('onboarding/closed', { title: 'Request access', layout: 'auth' });
     const shown =
-      domains.length > 0 ? `An address that ends in ${domains.map((name) => `@${name}`).join(' or ')}.` : '';
+      domains.length > 0 ? `Use an email address that ends in ${domains.map((name) => `@${name}`).join(' or ')}.` : '';
     const data = { form, invitationNeeded, domains: shown };
     return new Page('onboarding/register', { title: 'Create account', layout: 'auth', data });
   }

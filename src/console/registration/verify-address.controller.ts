@@ -22,7 +22,7 @@ export class VerifyAddressController {
   show(@CurrentVisitor() { verified }: Visitor): Page | Redirect {
     return verified
       ? new Redirect('/account')
-      : formPage('verify-address', 'Use another address', { form: Form.empty() });
+      : formPage('verify-address', 'Use another email address', { form: Form.empty() });
   }
 
   @Post()
@@ -34,7 +34,7 @@ export class VerifyAddressController {
     if (visitor.verified) return new Redirect('/account');
     const form = Form.read(AddressForm, body);
     const next = await form.attempt(({ email }) => this.requested(visitor, email, visit));
-    return next ?? formPage('verify-address', 'Use another address', { form });
+    return next ?? formPage('verify-address', 'Use another email address', { form });
   }
 
   private requested(visitor: Visitor, email: string, visit: Visit): Promise<Redirect> {

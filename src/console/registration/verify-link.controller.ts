@@ -37,7 +37,7 @@ export class VerifyLinkController {
     const own = waiting?.purpose === 'register' && waiting.subject === link?.verification.subject;
     if (own) await this.browser.begin(confirmed.accountId, false, visit, reply);
     if (own || visit.visitor) return new Redirect(own ? '/' : '/account', CONFIRMED);
-    return new Redirect('/sign-in', { ...CONFIRMED, text: 'Sign in to go on.' });
+    return new Redirect('/sign-in', { ...CONFIRMED, text: 'Sign in to continue.' });
   }
 
   @Post('renew')
@@ -50,8 +50,8 @@ export class VerifyLinkController {
     if (sent !== true) return sent;
     return new Redirect('/sign-in', {
       tone: 'ok',
-      title: 'A mail is on its way',
-      text: 'Its link is the one that works.',
+      title: 'Email sent',
+      text: 'Only its link is valid.',
     });
   }
 
@@ -59,7 +59,12 @@ export class VerifyLinkController {
     const link = await this.proof.link(token);
     const { state = 'unknown', verification } = link ?? {};
     const renewable = link !== undefined && isRenewable(link);
-    return formPage('verify-link', 'Confirm your address', { token, state, renewable, email: verification?.email });
+    return formPage('verify-link', 'Confirm your email address', {
+      token,
+      state,
+      renewable,
+      email: verification?.email,
+    });
   }
 }
 

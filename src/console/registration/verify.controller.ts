@@ -44,8 +44,7 @@ export class VerifyController {
     return this.proof
       .sendAgain(visit)
       .then(
-        () =>
-          new Redirect('/verify', { tone: 'ok', title: 'A mail is on its way', text: 'Only its code is valid now.' }),
+        () => new Redirect('/verify', { tone: 'ok', title: 'Email sent', text: 'Only its code is valid now.' }),
         tellSentJustNow('/verify'),
       );
   }
@@ -53,11 +52,11 @@ export class VerifyController {
   private page({ email, sent, purpose }: Waiting, form: Form<CodeForm>): Page {
     const otherHref = purpose === 'register' ? '/register' : '/verify/address';
     const data = { form, otherHref, ...sentMail(email, sent, this.clock.date()) };
-    return formPage('verify', sent ? 'Check your mail' : 'Confirm your address', data);
+    return formPage('verify', sent ? 'Check your email' : 'Confirm your email address', data);
   }
 }
 
-const GONE = { tone: 'warn', title: 'Nothing waits for a code here', text: 'Sign in, or register again.' } as const;
+const GONE = { tone: 'warn', title: 'No pending verification', text: 'Sign in or register again.' } as const;
 
 /** What stands in the way of a right code is told beside it, too. */
 export function asCodeFault(error: unknown): never {

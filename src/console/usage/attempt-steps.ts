@@ -35,15 +35,15 @@ export function attemptSteps(
 function phasesOf({ stream }: RecordedCall, attempt: CallAttempt): readonly Phase[] {
   const { upstreamStatus, connectMs, headersMs, firstByteMs, firstTokenMs } = attempt;
   const isStream = firstTokenMs !== null || (stream && upstreamStatus !== null && upstreamStatus < 300);
-  const waiting = isStream || stream ? 'waiting for the first token' : 'waiting for the answer';
+  const waiting = isStream || stream ? 'waiting for the first token' : 'waiting for the response';
   return [
     { name: 'Connect', tone: 'connect', endMs: connectMs, spent: 'connecting to the upstream' },
-    { name: 'Wait for the answer', tone: 'wait', endMs: headersMs, spent: waiting },
-    { name: 'Wait for its first byte', tone: 'wait', endMs: firstByteMs, spent: waiting },
+    { name: 'Wait for the response', tone: 'wait', endMs: headersMs, spent: waiting },
+    { name: 'Wait for the first byte', tone: 'wait', endMs: firstByteMs, spent: waiting },
     isStream
       ? { name: 'Wait for the first token', tone: 'wait', endMs: firstTokenMs, spent: waiting }
-      : { name: 'Read the answer', tone: 'wait', endMs: firstTokenMs, spent: 'reading the answer' },
-    { name: 'Stream', tone: 'stream', endMs: null, spent: 'streaming the answer' },
+      : { name: 'Read the response', tone: 'wait', endMs: firstTokenMs, spent: 'reading the response' },
+    { name: 'Stream', tone: 'stream', endMs: null, spent: 'streaming the response' },
   ];
 }
 

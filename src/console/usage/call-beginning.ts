@@ -64,7 +64,7 @@ const shared = ({ status, waits }: RecordedCall, callId: string, tookMs: number)
     tone: status === 'succeeded' ? 'stream' : 'failed',
     outcome: `of ${callId}`,
     bad: status !== 'succeeded',
-    spent: 'sharing the answer of another call',
+    spent: 'sharing the response of another call',
     spentMs: Math.max(0, tookMs - (waits?.client?.ms ?? 0)),
   },
   ...stillSteps(waits ?? {}),

@@ -23,10 +23,10 @@ describe('the steps of a call', () => {
       ['Choose an upstream', 7, 2, ''],
       ['Attempt 1', 9, 985, 'completed'],
       ['Connect', 9, 20, ''],
-      ['Wait for the answer', 29, 180, ''],
+      ['Wait for the response', 29, 180, ''],
       ['Wait for the first token', 209, 93, ''],
       ['Stream', 302, 692, ''],
-      ['Finish the answer', 994, 6, undefined],
+      ['Finish the response', 994, 6, undefined],
       ['Settled', 1000, 3, 'charged $0.000001'],
     ]);
   });
@@ -36,7 +36,7 @@ describe('the steps of a call', () => {
     expect(shown.map(([name]) => name)).toEqual([
       'Money held',
       'Attempt 1',
-      'Wait for the answer',
+      'Wait for the response',
       'Wait for the first token',
       'Stream',
       'Settled',
@@ -58,7 +58,7 @@ describe('the steps of a call', () => {
     const begin = shown.findIndex(([name]) => name === 'Choose an upstream');
     expect(shown.slice(begin, begin + 4)).toEqual([
       ['Choose an upstream', 107, 3, ''],
-      ['Pause before retry', 110, 80, 'so that a fault may pass'],
+      ['Pause before retry', 110, 80, 'to let an error pass'],
       ['Choose an upstream', 190, 50, ''],
       ['Attempt 2', 240, 760, 'completed'],
     ]);

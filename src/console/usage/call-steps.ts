@@ -36,7 +36,7 @@ function between({ waits }: RecordedCall, fromMs: number, toMs: number): TimedSt
   const pause = waits?.back_off?.spans.find(([atMs]) => atMs >= fromMs - 1 && atMs < toMs);
   if (pause === undefined) return choosing(fromMs, toMs);
   const [atMs, tookMs] = pause;
-  const why = { outcome: 'so that a fault may pass', spent: 'pausing before a retry' };
+  const why = { outcome: 'to let an error pass', spent: 'pausing before a retry' };
   return [
     ...choosing(fromMs, atMs),
     { name: 'Pause before retry', atMs, tookMs, tone: 'ours', ...why },
@@ -67,5 +67,5 @@ function ending(call: RecordedCall, attemptedMs: number | undefined): TimedStep[
 function finishing({ waits }: RecordedCall, fromMs: number, toMs: number): TimedStep[] {
   const all = Object.values(waits ?? {}).flatMap(({ spans }) => spans);
   if (all.some(([atMs, tookMs]) => atMs + tookMs > fromMs + LEAST_GAP_MS)) return [];
-  return gapStep('Finish the answer', fromMs, toMs, { spent: 'finishing the answer' });
+  return gapStep('Finish the response', fromMs, toMs, { spent: 'finishing the response' });
 }

@@ -72,7 +72,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'image_generation:image_input': 'Image generation, images read',
   'image_generation:text_output': 'Image generation, text written',
   'image_generation:image_output': 'Image generation, images',
-  request_fee: 'Fee for a request',
+  request_fee: 'Request fee',
 };
 
 /** What a formula is made of. */
@@ -90,8 +90,8 @@ export function costFormula(call: PricedCall): CostFormula | undefined {
   const uncollected = (call.uncollected ?? 0n) * PER_NANO;
   const rounding = cost * PER_NANO + uncollected - computed;
   const corrections = [
-    { label: 'Rounded to a billionth of a dollar', by: rounding },
-    { label: 'Not charged: nothing was left', by: -uncollected },
+    { label: 'Rounded to one billionth of a dollar', by: rounding },
+    { label: 'Not charged: out of credit', by: -uncollected },
   ].filter(({ by }) => by !== 0n);
   return {
     lines: own.map((line) => formulaLine(line, own)),

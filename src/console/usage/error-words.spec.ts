@@ -11,7 +11,7 @@ describe('why a call was charged what it was', () => {
       completion_tokens: 0,
     };
     expect(billingWords({ result: 'completed', billingBasis: 'corrected', upstreamReport })).toBe(
-      'Corrected: the upstream reported prompt 10,000,000,000, completion 0, which cannot be right: the prompt cannot have so many tokens, and the answer was not empty. Charged is what was counted here instead.',
+      'Corrected: the upstream reported prompt 10,000,000,000, completion 0, which cannot be right: the prompt cannot have that many tokens, and the response was not empty. Charged is what was counted here instead.',
     );
   });
 

@@ -3,25 +3,25 @@ import type { RecordedCall, UpstreamReport } from '../../usage/index.js';
 
 /** What somebody can do about a call that ended with this reason; the reasons are those of the log. */
 const ADVICE: Readonly<Record<string, string>> = {
-  'Invalid token': 'Check that your client sends a key of yours that is enabled and has not expired, as it was shown.',
+  'Invalid token': 'Check that your client sends one of your API keys, complete, enabled and not expired.',
   'insufficient quota':
-    'Look at the balance of your wallet, and at the quota and budgets of the key; raise what is used up.',
-  'context canceled': 'Your client closed the connection before the answer was complete. Look at its time limit.',
-  permission_denied: 'The key may not do this. Look at its models, its networks and its group.',
-  invalid_request: 'Change what the message names, then send the request again. As it is it will be refused again.',
+    'Check the balance of your wallet and the quota and budgets of the key. Raise the one that is used up.',
+  'context canceled': 'Your client closed the connection before the response was complete. Check its timeout.',
+  permission_denied: 'The key is not allowed to do this. Check its models, networks and group.',
+  invalid_request: 'Fix the field named in the message. Retrying without changes will fail.',
   context_length_exceeded: 'Send a shorter prompt or conversation, or use a model with a larger context window.',
-  model_not_found: 'Use a model name as it stands on the pricing page, and one that the key’s group may call.',
+  model_not_found: 'Use a model name from the pricing page that is available in the key’s group.',
   request_too_large: 'Send a smaller request.',
-  rate_limit_exceeded: 'Wait a moment, then send the request again; fewer at once are less likely to be refused.',
-  server_is_overloaded: 'The upstream was busy. Send the request again in a moment.',
-  unavailable: 'Send the request again in a moment.',
-  shutting_down: 'The relay was being restarted. Send the request again.',
-  upstream_error: 'The upstream failed. Send the request again; if it stays like this, try another model.',
-  upstream_auth: 'The upstream did not accept the relay’s own credentials. Only the operator can mend that.',
-  upstream_truncated: 'The upstream broke off its answer. Send the request again.',
-  timeout: 'The upstream was too slow. Send the request again, ask for less output, or use a faster model.',
-  request_timeout: 'The request did not arrive completely in time. Look at the connection of your client.',
-  internal: 'The relay failed. Send the request again; if it stays like this, tell the operator the request ID.',
+  rate_limit_exceeded: 'Retry after a moment, with fewer requests at once.',
+  server_is_overloaded: 'The upstream was overloaded. Retry shortly.',
+  unavailable: 'Retry shortly.',
+  shutting_down: 'The relay was restarting. Retry.',
+  upstream_error: 'The upstream failed. Retry; if it persists, use another model.',
+  upstream_auth: 'The upstream rejected the relay’s credentials. Contact an administrator.',
+  upstream_truncated: 'The upstream interrupted its response. Retry.',
+  timeout: 'The upstream timed out. Retry, lower the output limit, or use a faster model.',
+  request_timeout: 'The request did not arrive in time. Check your client’s connection.',
+  internal: 'The relay failed. Retry; if it persists, send the request ID to an administrator.',
 };
 
 export const adviceFor = (reason: string): string => ADVICE[reason] ?? '';
@@ -39,20 +39,20 @@ export function billingWords({
   billingBasis,
   upstreamReport: report,
 }: Pick<RecordedCall, 'result' | 'billingBasis' | 'upstreamReport'>): string {
-  if (result === 'open') return 'Charged when the call has ended.';
+  if (result === 'open') return 'Charged when the call ends.';
   switch (billingBasis) {
     case 'reported':
-      return 'Tokens as the upstream reported them.';
+      return 'Tokens as reported by the upstream.';
     case 'estimated':
       return report === null
-        ? 'The upstream reported no tokens, so they were counted here.'
-        : `The upstream reported only a part of the tokens (${totalsIn(report)}). The rest was counted here.`;
+        ? 'The upstream reported no usage; tokens were counted here.'
+        : `The upstream reported only part of the usage (${totalsIn(report)}); the rest was counted here.`;
     case 'corrected':
       return report === null
-        ? 'The upstream reported a usage that cannot be right, so it was corrected.'
-        : `Corrected: the upstream reported ${totalsIn(report)}, which cannot be right: ${reasonsIn(report)}. Charged is what was counted here instead.`;
+        ? 'The upstream reported implausible usage, which was corrected.'
+        : `Corrected: the upstream reported ${totalsIn(report)}, which is implausible: ${reasonsIn(report)}. The tokens counted here are charged instead.`;
     case 'partial':
-      return 'The answer was not completed: charged is the prompt and what had been written of the answer.';
+      return 'The response was incomplete: the prompt and the output so far are charged.';
     default:
       return 'Nothing was charged.';
   }
@@ -60,11 +60,11 @@ export function billingWords({
 
 const REASONS: Readonly<Record<string, string>> = {
   prompt_zero: 'the prompt was not empty',
-  completion_zero: 'the answer was not empty',
-  prompt_too_large: 'the prompt cannot have so many tokens',
-  completion_too_large: 'the answer cannot have so many tokens',
-  tool_uses_too_large: 'the request does not allow so many uses of tools',
-  passes_too_large: 'the request does not allow so much work beside the answer',
+  completion_zero: 'the response was not empty',
+  prompt_too_large: 'the prompt cannot have that many tokens',
+  completion_too_large: 'the response cannot have that many tokens',
+  tool_uses_too_large: 'the request does not allow that many tool uses',
+  passes_too_large: 'the request does not allow that much additional work',
 };
 
 const reasonsIn = ({ findings }: UpstreamReport): string =>

@@ -63,8 +63,8 @@ export class UsageLogsPages {
     await this.answers.forget(accountId, call.id);
     return new Redirect(`/usage-logs/common/${call.id}`, {
       tone: 'ok',
-      title: 'The answer is deleted',
-      text: 'Nothing of it is kept here any more: a request that continues it is refused.',
+      title: 'Response deleted',
+      text: 'Requests that refer to it are rejected.',
     });
   }
 

@@ -97,26 +97,26 @@ const place = ({ before, after }: LogEntry): LogEntry => ({ ...(before && { befo
 function emptiness({ query, everUsed }: LogInput, filtered: boolean) {
   if (query.request !== '')
     return {
-      title: 'No call with this ID in your account',
-      text: 'The ID is in the header x-request-id of every answer, and begins with req_.',
+      title: 'No call with this ID',
+      text: 'The ID is in the x-request-id response header and starts with req_.',
       action: { href: logAddress(query, CLEARED), label: 'Clear filters' },
     };
   if (filtered)
     return {
       title: 'No call matches these filters',
-      text: 'Other calls of this range may: take a filter away, or choose a longer range.',
+      text: 'Remove a filter or choose a longer range.',
       action: { href: logAddress(query, CLEARED), label: 'Clear filters' },
     };
   if (everUsed)
     return {
       title: 'No calls in this range',
-      text: 'Calls before it are still there.',
+      text: 'Choose a longer range to see earlier calls.',
       action: { href: logAddress(query, { range: '30d' }), label: 'Show 30 days' },
     };
   return {
     title: 'No calls yet',
     text: 'Create a key and connect a client. Your first call appears here with its exact cost.',
-    action: { href: '/keys/new', label: 'Create your first key', icon: 'plus' },
+    action: { href: '/keys/new', label: 'Create API key', icon: 'plus' },
     other: { href: '/pricing', label: 'Browse models' },
   };
 }

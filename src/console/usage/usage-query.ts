@@ -106,8 +106,8 @@ function rangeOf(
   }
   const [from, to] = [text('from') || today, text('to') || today];
   const wrong = (problem: string) => ({ range: 'custom', from: today, to: today, problem });
-  if (!isDay(from) || !isDay(to)) return wrong('Enter days as year, month and day: 2026-11-20.');
-  if (from > to) return wrong('Enter a first day that is not after the last one.');
+  if (!isDay(from) || !isDay(to)) return wrong('Enter dates in the form 2026-11-20.');
+  if (from > to) return wrong('Enter a start date that is not after the end date.');
   if (addDays(from, MOST_DAYS) <= to) return wrong('Enter a range of at most 366 days.');
   return { range: 'custom', from, to, problem: '' };
 }

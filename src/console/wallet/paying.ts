@@ -35,7 +35,7 @@ export class Paying {
       const status = statusOf(error);
       if (!(error instanceof AppError) || status === undefined) throw error;
       // No field is at fault: what was typed can be sent again as it is.
-      return this.pages.show(visitor, {}, { payment, notBegun: `${error.message} Nothing was taken.`, status });
+      return this.pages.show(visitor, {}, { payment, notBegun: `${error.message} You were not charged.`, status });
     }
   }
 

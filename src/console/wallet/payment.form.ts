@@ -3,16 +3,16 @@ import { type Nanos, ZERO } from '../../platform/shared/index.js';
 import { type FormBody, typedAmount } from '../web/index.js';
 import { isPayable, payableWords, type PaymentOffer } from '../../wallet/index.js';
 
-const CHOOSE = 'Choose an amount, or enter another one.';
+const CHOOSE = 'Choose or enter an amount.';
 /** Not sent by our form as it is now. */
-const NOT_OFFERED = 'Choose one of the amounts, or enter another one.';
+const NOT_OFFERED = 'Choose or enter an amount.';
 
 /** How much to pay: one of the amounts that are offered, unless another one is typed. */
 export class PaymentForm {
   @IsString({ message: CHOOSE })
   readonly amount: string = '';
 
-  @IsString({ message: 'Enter one other amount, or leave it empty.' })
+  @IsString({ message: 'Enter one custom amount, or leave empty.' })
   readonly other: string = '';
 }
 

@@ -16,7 +16,7 @@ export class PaymentPages {
   /** @param from what the browser says it comes from, which proves nothing. @throws AppError when it is not theirs */
   async show({ accountId }: Visitor, id: string, from: unknown): Promise<Page> {
     const order = await this.checkout.find(accountId, id);
-    if (order === undefined) throw new AppError('not_found', 'There is no payment at this address.');
+    if (order === undefined) throw new AppError('not_found', 'Payment not found.');
     const data = paymentPage(order, from, this.clock.date());
     return new Page('wallet/payment', { title: data.title, width: 'narrow', data });
   }

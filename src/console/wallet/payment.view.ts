@@ -27,8 +27,8 @@ export const badgeOf = ({ state, payment }: Pick<TopUpOrder, 'state' | 'payment'
 
 /** Why nothing came of a payment, as a sentence; empty: nothing is wrong. */
 export function whyNotPaid({ state, payment, reason }: Pick<TopUpOrder, 'state' | 'payment' | 'reason'>): string {
-  if (state === 'created') return 'Its payment page was not opened. Nothing was taken.';
-  if (state === 'failed' || state === 'expired') return `${reason ? `${sentence(reason)} ` : ''}Nothing was taken.`;
+  if (state === 'created') return 'The payment page could not be opened. You were not charged.';
+  if (state === 'failed' || state === 'expired') return `${reason ? `${sentence(reason)} ` : ''}You were not charged.`;
   return state === 'pending' && payment === null && reason !== '' ? `${sentence(reason)} You can try again.` : '';
 }
 
@@ -62,11 +62,11 @@ function wordsOf(order: TopUpOrder, from: unknown, isPayable: boolean): PaymentW
   const amount = usd(order.amount);
   switch (order.state) {
     case 'created':
-      return { badge, title: `${amount} not begun`, text: `${whyNotPaid(order)} You can begin another one.` };
+      return { badge, title: `${amount} not begun`, text: `${whyNotPaid(order)} You can start a new payment.` };
     case 'pending':
       return openWords(order, from, isPayable);
     case 'paid':
-      return { badge, title: `${amount} added`, text: 'It can be spent at once. Stripe has mailed the receipt.' };
+      return { badge, title: `${amount} added`, text: 'It is available immediately. Stripe has emailed the receipt.' };
     case 'failed':
     case 'expired':
       return { badge, title: `${amount} not paid`, text: whyNotPaid(order) };
@@ -86,34 +86,34 @@ function openWords(order: TopUpOrder, from: unknown, isPayable: boolean): Paymen
     return {
       badge,
       title: `${amount} being confirmed`,
-      text: 'Your bank has not said yet that it was paid, which can take days. It is added as soon as Stripe tells us.',
+      text: 'Your bank has not confirmed the payment yet, which can take days. Your balance is updated when Stripe confirms it.',
     };
   if (from === 'paid')
     return {
       badge: BEING_CONFIRMED,
       title: `${amount} being confirmed`,
-      text: 'Stripe has not told us yet that it was paid, which usually takes a few seconds. It is added as soon as it does.',
+      text: 'Stripe has not confirmed the payment yet, which usually takes a few seconds. Your balance is updated when it does.',
     };
   if (!isPayable || from === 'cancelled')
     return {
       badge,
       title: `${amount} not paid`,
       text: isPayable
-        ? 'Nothing was taken. You can still pay for an hour after you began.'
-        : 'It could be paid for an hour after you began. Begin another one if you still want to pay.',
+        ? 'You were not charged. The payment page stays open for one hour.'
+        : 'The payment page was open for one hour. Start a new payment if you still want to pay.',
     };
   return {
     badge,
     title: `Pay ${amount}`,
-    text: whyNotPaid(order) || 'You pay on a page of Stripe, and come back here. Your card stays with Stripe.',
+    text: whyNotPaid(order) || 'You pay on Stripe’s page and return here. Your card details stay with Stripe.',
   };
 }
 
 function takenWords({ takenBack, amount, state }: TopUpOrder): Omit<PaymentWords, 'badge'> {
   const part = takenBack < amount ? ` of ${usd(amount)}` : '';
-  const how = state === 'disputed' ? 'Your bank has disputed the payment.' : 'It was given back to you.';
+  const how = state === 'disputed' ? 'Your bank has disputed the payment.' : 'It was refunded.';
   return {
     title: `${usd(takenBack)}${part} taken back`,
-    text: `${how} It came out of your balance; what was not there any more is owed until what you add has paid it.`,
+    text: `${how} The amount was deducted from your balance. If the balance was too low, the rest is owed and paid by your next top-up.`,
   };
 }

@@ -55,7 +55,7 @@ export class Redeeming {
       await this.throttle.giveBack('redemption-of-account', accountId);
       await this.throttle.giveBack('redemption-from-network', network);
     } catch (error) {
-      this.logger.warn(`A code was redeemed, but the try stays counted: ${reasonOf(error)}`);
+      this.logger.warn(`A code was redeemed, but the attempt is still counted: ${reasonOf(error)}`);
     }
   }
 }
@@ -66,6 +66,6 @@ const redeemed = (made: Redemption | undefined) =>
     title: made === undefined ? 'This code was redeemed' : `${usd(made.amount)} added`,
     text:
       made === undefined
-        ? 'The form had been sent before.'
-        : `Your balance is ${usd(made.wallet.balance)}. It can be spent at once.`,
+        ? 'The form was already submitted.'
+        : `Your balance is ${usd(made.wallet.balance)}. It is available immediately.`,
   }) as const;

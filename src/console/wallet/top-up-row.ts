@@ -8,8 +8,8 @@ import { badgeOf, whyNotPaid } from './payment.view.js';
 export const MOVEMENT_WORDS: Readonly<
   Record<TopUp['kind'], { source: string; badge: { tone: string; label: string } }>
 > = {
-  credit: { source: 'Credit by the operator', badge: { tone: 'ok', label: 'Credited' } },
-  debit: { source: 'Debit by the operator', badge: { tone: 'warn', label: 'Debited' } },
+  credit: { source: 'Credit by an administrator', badge: { tone: 'ok', label: 'Credited' } },
+  debit: { source: 'Debit by an administrator', badge: { tone: 'warn', label: 'Debited' } },
   redemption: { source: 'Redemption code', badge: { tone: 'ok', label: 'Credited' } },
   payment: { source: 'Payment', badge: { tone: 'ok', label: 'Given back' } },
   refund: { source: 'Payment', badge: { tone: 'bad', label: 'Taken back' } },
@@ -53,6 +53,6 @@ function orderRow(topUp: TopUp, order: PaymentOfMovement, now: Date) {
 }
 
 function debtWords(paidDebt: Nanos): string {
-  if (paidDebt > 0n) return `${exactUsd(paidDebt)} paid what was owed`;
-  return paidDebt < 0n ? `${exactUsd(-paidDebt)} is owed since` : '';
+  if (paidDebt > 0n) return `${exactUsd(paidDebt)} applied to debt`;
+  return paidDebt < 0n ? `${exactUsd(-paidDebt)} added to debt` : '';
 }

@@ -7,7 +7,7 @@ import { WalletService } from '../../wallet/index.js';
 
 /** With less than this it is time to add funds. */
 const LOW = nanos(1_000_000_000n);
-const ADD_FUNDS = { href: '/wallet', label: 'Open the wallet' } as const;
+const ADD_FUNDS = { href: '/wallet', label: 'Open wallet' } as const;
 
 /** What stands around every page of whoever is signed in: the balance, and that it is low or that something is owed. */
 @Injectable()
@@ -35,20 +35,20 @@ export class WalletShell implements OnModuleInit {
 const owing = (owed: Nanos): Notice => ({
   tone: 'bad',
   title: `Your account owes ${usd(owed)}`,
-  text: 'A payment was taken back. No call is admitted until it is paid: whatever you add pays it first.',
+  text: 'A payment was reversed. Requests are blocked until the debt is settled; your next top-up is applied to it first.',
   action: ADD_FUNDS,
 });
 
 const low = (left: Nanos, held: Nanos): Notice => ({
   tone: 'warn',
   title: `Only ${usd(left)} is left`,
-  text: `${held > 0n ? `${usd(held)} more is on hold for running calls. ` : ''}Calls are refused when nothing is left.`,
+  text: `${held > 0n ? `${usd(held)} more is on hold for running calls. ` : ''}Calls are rejected when the balance is used up.`,
   action: ADD_FUNDS,
 });
 
 const USED_UP: Notice = {
   tone: 'bad',
   title: 'Your balance is used up',
-  text: 'Calls that cost something are refused with “insufficient quota” until you add funds.',
+  text: 'Paid calls are rejected with “insufficient quota” until you add funds.',
   action: ADD_FUNDS,
 };

@@ -84,7 +84,7 @@ function runway({ wallet, history, pace, allowance, now, timeZone }: WalletInput
     daysLeft === undefined || daysLeft > MOST_DAYS ? undefined : new Date(now.getTime() + daysLeft * DAY_MS);
   const finding =
     `Balance over time. ${usd(wallet.balance)} now` +
-    (emptyAt ? `; at the average of the last 14 days nothing is left on ${shortDay(emptyAt, timeZone)}.` : '.');
+    (emptyAt ? `; at the average of the last 14 days, used up on ${shortDay(emptyAt, timeZone)}.` : '.');
   const showsChart = history.length > 1;
   return {
     emptyAt: wallet.balance > 0n ? emptyAt : undefined,

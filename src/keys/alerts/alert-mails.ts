@@ -4,8 +4,8 @@ import type { Mail } from '../../platform/mail/index.js';
 import type { DueAlert } from './alert.js';
 import { wordsOf } from './alert-words.js';
 
-const FOOT = 'You get this mail because of the alerts of your account.';
-const MANAGE = { label: 'Change or switch off alerts', path: '/account/alerts' } as const;
+const FOOT = 'You receive this email because of your alert settings.';
+const MANAGE = { label: 'Manage alerts', path: '/account/alerts' } as const;
 
 /** Writes the mails of alerts. */
 @Injectable()

@@ -28,7 +28,7 @@ export class AlertPost {
     private readonly timings: AlertTimings,
     metrics: Metrics,
   ) {
-    this.told = metrics.counter('alerts_total', 'Warnings to users by mail.', ['kind', 'outcome']);
+    this.told = metrics.counter('alerts_total', 'Alert emails to users.', ['kind', 'outcome']);
   }
 
   /** Until none is due, the mail server is away, or somebody wants it to stop. @throws when the database is away */
@@ -60,8 +60,7 @@ export class AlertPost {
   private async dropStale(): Promise<void> {
     const dropped = await this.alerts.dropStale(this.timings.staleAfterMs);
     for (const kind of dropped) this.count(kind, 'stale');
-    if (dropped.length > 0)
-      this.logger.warn(`${dropped.length} warnings could not be mailed in time, and are dropped.`);
+    if (dropped.length > 0) this.logger.warn(`Dropped ${dropped.length} alert emails that could not be sent in time.`);
   }
 
   private count(kind: AlertKind, outcome: 'sent' | 'refused' | 'stale'): void {

@@ -21,12 +21,12 @@ export class AlertWatch implements OnModuleDestroy {
 
   constructor(thresholds: ThresholdWatch, keyNotices: KeyNoticeMails, post: AlertPost, timings: AlertTimings) {
     this.works = [
-      this.workOf('Thresholds could not be looked at.', (stopped) => thresholds.look(stopped)),
-      this.workOf('What is unusual about keys could not be passed on.', async () => {
+      this.workOf('Failed to scan thresholds.', (stopped) => thresholds.look(stopped)),
+      this.workOf('Failed to send key notices.', async () => {
         await keyNotices.look();
         return timings.lookEveryMs;
       }),
-      this.workOf('Mails of alerts could not be sent.', async (stopped) => {
+      this.workOf('Failed to send alert emails.', async (stopped) => {
         await post.sendDue(stopped);
         return timings.sendEveryMs;
       }),

@@ -44,7 +44,7 @@ describe('the words of an alert', () => {
       expect(words.figures).toEqual([
         { label: `${label} budget (UTC)`, value: '$1.50' },
         { label: 'Used', value: '$1.23, 82%' },
-        { label: 'Begins anew', value: '1 Dec 2026, 09:00 GMT+9' },
+        { label: 'Resets', value: '1 Dec 2026, 09:00 GMT+9' },
       ]);
     },
   );

@@ -34,9 +34,9 @@ function walletWords(facts: { readonly balance: string; readonly below: string }
   const [balance, below] = [money(facts.balance), money(facts.below)];
   return {
     subject: `Your balance is below ${price(below)}`,
-    heading: `${usd(balance)} is left in your wallet`,
+    heading: `${usd(balance)} left in your wallet`,
     paragraphs: [
-      `Your balance has fallen below ${price(below)}, of which you asked to be told. Calls are refused with “insufficient quota” when it does not cover them any more.`,
+      `Your balance fell below your alert threshold of ${price(below)}. Calls are rejected with “insufficient quota” when the balance no longer covers them.`,
     ],
     figures: [
       { label: 'Balance', value: usd(balance) },
@@ -48,14 +48,16 @@ function walletWords(facts: { readonly balance: string; readonly below: string }
 
 const quotaWords = (key: AlertAddressee, facts: LimitFacts): NoticeWords => ({
   ...titled(`Key “${key.keyName}” has used ${percentOf(facts)} of its quota`),
-  paragraphs: ['When the quota is used up, calls with this key are refused until you raise it. Other keys go on.'],
+  paragraphs: [
+    'When the quota is used up, calls with this key are rejected until you raise it. Other keys are not affected.',
+  ],
   figures: figuresOf('Quota', facts),
   button: { label: 'Raise the quota', path: editPath(key) },
 });
 
 const quotaUsedUpWords = (key: AlertAddressee, facts: LimitFacts): NoticeWords => ({
   ...titled(`Key “${key.keyName}” has used up its quota`),
-  paragraphs: ['Calls with this key are refused now, until you raise its quota. Other keys go on.'],
+  paragraphs: ['Calls with this key are rejected until you raise its quota. Other keys are not affected.'],
   figures: figuresOf('Quota', facts),
   button: { label: 'Raise the quota', path: editPath(key) },
 });
@@ -65,9 +67,9 @@ function budgetWords(key: AlertAddressee, facts: BudgetFacts): NoticeWords {
   return {
     ...titled(`Key “${key.keyName}” has used ${percentOf(facts)} of its ${name}`),
     paragraphs: [
-      `When it is used up, calls with this key are refused until the budget begins anew, ${anew(key, facts)}, or you raise it.`,
+      `When it is used up, calls with this key are rejected until the budget resets, ${anew(key, facts)}, or you raise it.`,
     ],
-    figures: [...figuresOf(label, facts), { label: 'Begins anew', value: anew(key, facts) }],
+    figures: [...figuresOf(label, facts), { label: 'Resets', value: anew(key, facts) }],
     button: { label: 'Change the budget', path: editPath(key) },
   };
 }
@@ -76,10 +78,8 @@ function budgetUsedUpWords(key: AlertAddressee, facts: BudgetFacts): NoticeWords
   const { name, label } = BUDGETS[facts.period];
   return {
     ...titled(`Key “${key.keyName}” has used up its ${name}`),
-    paragraphs: [
-      `Calls with this key are refused now, until the budget begins anew, ${anew(key, facts)}, or you raise it.`,
-    ],
-    figures: [...figuresOf(label, facts), { label: 'Begins anew', value: anew(key, facts) }],
+    paragraphs: [`Calls with this key are rejected until the budget resets, ${anew(key, facts)}, or you raise it.`],
+    figures: [...figuresOf(label, facts), { label: 'Resets', value: anew(key, facts) }],
     button: { label: 'Change the budget', path: editPath(key) },
   };
 }
@@ -88,7 +88,7 @@ function expiryWords(key: AlertAddressee, expiresAt: Date): NoticeWords {
   const moment = momentOf(expiresAt, key);
   return {
     ...titled(`Key “${key.keyName}” expires soon`),
-    paragraphs: [`From ${moment} on, calls with this key are refused, unless you let it work for longer.`],
+    paragraphs: [`Calls with this key are rejected from ${moment} on, unless you extend it.`],
     figures: [{ label: 'Expires', value: moment }],
     button: { label: 'Change the expiry', path: editPath(key) },
   };

@@ -40,7 +40,7 @@ function wordsOf(notice: KeyNotice): NoticeWords {
     heading: title,
     paragraphs: [
       WHAT_HAPPENED[notice.kind],
-      'The page of the key shows where its calls came from, and disables it with one press. If you know of this, you can say so there, and the notice is gone.',
+      'The key’s page shows where its calls came from and lets you disable it. If this was expected, dismiss the notice there.',
     ],
     figures:
       notice.kind === 'new-network'
@@ -54,18 +54,16 @@ function wordsOf(notice: KeyNotice): NoticeWords {
             { label: 'Largest hour before', value: usd(notice.usual) },
             { label: 'Until', value: at },
           ],
-    button: { label: 'Look at the key', path: `/keys/${notice.keyId}` },
+    button: { label: 'View key', path: `/keys/${notice.keyId}` },
   };
 }
 
 const titleOf = ({ kind, keyName }: KeyNotice): string =>
-  kind === 'new-network'
-    ? `Key “${keyName}” is used from a new network`
-    : `Key “${keyName}” is used far more than usual`;
+  kind === 'new-network' ? `Key “${keyName}” was used from a new network` : `Key “${keyName}” has unusually high usage`;
 
 const WHAT_HAPPENED: Readonly<Record<KeyNotice['kind'], string>> = {
   'new-network':
-    'A call was made with it from a network that it was never used from before. If it was not you, somebody else has come by the key.',
+    'A call came from a network from which this key was never used before. If this was not you, the key may have leaked.',
   'unusual-volume':
-    'Its calls of one hour cost more than five times as much as those of any hour of the 14 days before. A client may run away, or somebody else have come by the key.',
+    'Its calls of one hour cost more than five times as much as any hour of the previous 14 days. A client may be out of control, or the key may have leaked.',
 };

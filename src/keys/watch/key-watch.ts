@@ -18,8 +18,7 @@ export class KeyWatch implements OnModuleDestroy {
       return this.timings.lookEveryMs;
     },
     afterFailureMs: 20_000,
-    report: (error) =>
-      this.logger.error(`What keys were used for could not be looked at, and is tried again: ${reasonOf(error)}`),
+    report: (error) => this.logger.error(`Failed to check key usage; retrying: ${reasonOf(error)}`),
   });
   private volumesMs = -Infinity;
 

@@ -8,5 +8,5 @@ const KEPT_FROM = `SELECT (max(month) + interval '1 month') AT TIME ZONE 'UTC' A
 export async function missingCalls(query: Query, time: Date): Promise<string | undefined> {
   const [row] = await query<{ kept: Date | null }>(KEPT_FROM);
   const kept = row?.kept ?? time;
-  return time < kept ? `Calls before ${calendarDate(kept, 'UTC')} are not kept any more.` : undefined;
+  return time < kept ? `Calls before ${calendarDate(kept, 'UTC')} have been deleted.` : undefined;
 }

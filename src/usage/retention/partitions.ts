@@ -73,8 +73,6 @@ export class CallPartitions implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** A day's failure is no harm with three months in hand; the next day tries again. */
   private async tryToMake(): Promise<void> {
-    await this.make().catch((error: unknown) =>
-      this.logger.error(`Partitions of calls could not be made: ${reasonOf(error)}`),
-    );
+    await this.make().catch((error: unknown) => this.logger.error(`Failed to create partitions: ${reasonOf(error)}`));
   }
 }

@@ -25,8 +25,7 @@ export class CallRetention implements OnModuleDestroy {
       return DAY_MS;
     },
     afterFailureMs: HOUR_MS,
-    report: (error) =>
-      this.logger.error(`Old calls could not be dropped, and are tried again in an hour: ${reasonOf(error)}`),
+    report: (error) => this.logger.error(`Failed to drop old calls; retrying in an hour: ${reasonOf(error)}`),
   });
 
   constructor(
@@ -65,7 +64,7 @@ export class CallRetention implements OnModuleDestroy {
     for (const month of (await this.months.months()).filter((each) => each < kept)) {
       if (stopped?.aborted === true) return;
       if (await this.months.hasUnfinished(month)) {
-        this.logger.warn(`${titleOf(month)} stay for now: one of them is not settled yet.`);
+        this.logger.warn(`${titleOf(month)} are kept for now: one of them is not settled yet.`);
         return;
       }
       if (!(await this.months.sumUp(month, stopped))) return;

@@ -28,7 +28,7 @@ export class UsageRoller implements OnModuleDestroy {
         return everyMs;
       },
       afterFailureMs: everyMs,
-      report: (error) => this.logger.error(`Calls could not be summed up, and are tried again: ${reasonOf(error)}`),
+      report: (error) => this.logger.error(`Failed to roll up calls; retrying: ${reasonOf(error)}`),
     });
   }
 

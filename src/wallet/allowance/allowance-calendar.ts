@@ -22,7 +22,7 @@ const NOW = `
 export class AllowanceCalendar {
   async now(manager: EntityManager): Promise<CalendarMoment> {
     const [moment] = await manager.query<CalendarMoment[]>(NOW);
-    if (moment === undefined) throw new TypeError('The database did not say what time it is.');
+    if (moment === undefined) throw new TypeError('The database returned no time.');
     return moment;
   }
 }

@@ -28,7 +28,7 @@ export class AllowanceTurn implements OnModuleDestroy {
       return Math.min(this.period.ms, await this.untilNextMonthMs());
     },
     afterFailureMs: 60_000,
-    report: (error) => this.logger.error(`Allowances could not be given, and are tried again: ${reasonOf(error)}`),
+    report: (error) => this.logger.error(`Failed to grant allowances; retrying: ${reasonOf(error)}`),
   });
 
   constructor(
@@ -72,7 +72,7 @@ export class AllowanceTurn implements OnModuleDestroy {
       return turned ?? false;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      this.logger.error(`The allowance of account ${id} could not be given: ${reasonOf(error)}`);
+      this.logger.error(`Failed to grant the allowance of account ${id}: ${reasonOf(error)}`);
       return true;
     }
   }

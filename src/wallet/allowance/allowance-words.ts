@@ -12,7 +12,7 @@ export function allowanceView({ monthly, running }: AllowanceOutlook) {
 }
 
 const nextWords = (monthly: bigint, day: string): string =>
-  monthly === 0n ? 'Nothing is given after that.' : `${usd(monthly)} a month from ${day} on.`;
+  monthly === 0n ? 'No further allowance after that.' : `${usd(monthly)} per month from ${day}.`;
 
 /** `$13.20 of it until 1 Dec UTC`; nothing where nothing is left of one. */
 export function expiryNote(allowance: AllowanceOutlook | undefined): string {

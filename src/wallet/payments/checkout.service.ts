@@ -30,7 +30,7 @@ export class TooManyUnpaid extends AppError {
   constructor() {
     super(
       'rate_limit_exceeded',
-      'Too many payments were begun within an hour. Pay one that is open, or try again later.',
+      'Too many payments were started within an hour. Complete an open one or try again later.',
     );
   }
 }
@@ -84,7 +84,9 @@ export class CheckoutService {
       try {
         await this.stripe.ask((stripe) => stripe.checkout.sessions.expire(reference));
       } catch (error) {
-        this.logger.warn(`The checkout of ${id} stays open at Stripe until it expires: ${reasonOf(error)}`);
+        this.logger.warn(
+          `Failed to close the Stripe checkout of ${id}; it stays open until it expires: ${reasonOf(error)}`,
+        );
       }
     }
   }
@@ -128,7 +130,7 @@ export class CheckoutService {
       ),
     );
     if (session.url === null || !/^https?:\/\//.test(session.url))
-      throw new PaymentsUnavailable('Stripe has opened no page for this payment. Try again in a moment.');
+      throw new PaymentsUnavailable('Stripe did not open a payment page. Retry shortly.');
     return { reference: session.id, address: session.url };
   }
 }

@@ -9,15 +9,15 @@ export function mismatchOf(fact: CheckoutFact | ReversalFact, order: TopUpOrder 
 }
 
 function ofCheckout(fact: CheckoutFact, order: TopUpOrder | undefined): string | undefined {
-  if (order === undefined) return `it names the order ${fact.topUpId}, which is not here`;
-  if (fact.accountId !== order.accountId) return 'it names another account than its order';
+  if (order === undefined) return `it refers to the unknown order ${fact.topUpId}`;
+  if (fact.accountId !== order.accountId) return 'it refers to a different account than its order';
   if (order.reference !== null && order.reference !== fact.reference)
     return `its order was given the checkout ${order.reference}`;
   if (order.payment !== null && fact.payment !== null && order.payment !== fact.payment)
     return `its order was paid by ${order.payment}`;
   if (fact.amount === order.amount) return undefined;
   const said = fact.amount === undefined ? 'no amount' : `$${formatUsd(fact.amount)}`;
-  return `it is of ${said}, and its order of $${formatUsd(order.amount)}`;
+  return `its amount is ${said}, but its order is for $${formatUsd(order.amount)}`;
 }
 
 /** One payment pays one order. @param other the order that its payment is known of; undefined: none */
@@ -25,4 +25,4 @@ export const paidElsewhere = ({ topUpId }: CheckoutFact, other: TopUpOrder | und
   other === undefined || other.id === topUpId ? undefined : `its payment was made for the order ${other.id}`;
 
 /** Of what matches, and came too late. */
-export const ACCOUNT_DELETED = 'its account was deleted: give the money back at the provider';
+export const ACCOUNT_DELETED = 'its account was deleted: refund it at the provider';

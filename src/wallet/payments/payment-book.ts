@@ -45,7 +45,7 @@ export class PaymentBook {
     const order = await this.topUps.lock(fact.topUpId, manager);
     const mismatch = mismatchOf(fact, order) ?? paidElsewhere(fact, await this.orderPaidBy(fact, manager));
     if (order === undefined || mismatch !== undefined)
-      return this.problems.note(fact, mismatch ?? 'it names no order', order, manager);
+      return this.problems.note(fact, mismatch ?? 'it refers to no order', order, manager);
     if (order.paidAt !== null) return;
     const now = this.clock.date();
     if (fact.outcome === 'paid') return this.enterPaid(fact, order, manager);

@@ -45,18 +45,18 @@ export class PaymentComparison {
     if (order === undefined) return undefined;
     if (fact.outcome === 'paid' && order.paidAt === null) return this.unheard(order);
     if (fact.outcome !== 'paid' && order.paidAt !== null)
-      return { text: `${nameOf(order)} is paid here, and not at Stripe`, canApply: false };
+      return { text: `${nameOf(order)} is paid here but not at Stripe`, canApply: false };
     const isOver = fact.outcome === 'expired' && (order.state === 'pending' || order.state === 'created');
     return isOver
-      ? { text: `${nameOf(order)} has expired at Stripe, and is ${order.state} here`, canApply: true }
+      ? { text: `${nameOf(order)} has expired at Stripe but is ${order.state} here`, canApply: true }
       : undefined;
   }
 
   private async unheard(order: TopUpOrder): Promise<Finding> {
     return (await this.wallets.hasOwner(order.accountId))
-      ? { text: `${nameOf(order)} is paid at Stripe, and ${order.state} here`, canApply: true }
+      ? { text: `${nameOf(order)} is paid at Stripe but ${order.state} here`, canApply: true }
       : {
-          text: `${nameOf(order)} is paid at Stripe, and its account was deleted`,
+          text: `${nameOf(order)} is paid at Stripe, but its account was deleted`,
           canApply: false,
           problem: ACCOUNT_DELETED,
         };
@@ -74,7 +74,7 @@ export class PaymentComparison {
     if (known?.amount === amount && known.counts === counts) return undefined;
     // What came to nothing before anybody heard of it makes no difference.
     if (known === undefined && !counts) return undefined;
-    const said = counts ? `takes $${formatUsd(amount)} back` : 'takes nothing back';
-    return { text: `The ${kind} ${id} of ${nameOf(order)} ${said} at Stripe, and not here`, canApply: true };
+    const said = counts ? `takes $${formatUsd(amount)} back` : 'reverses nothing';
+    return { text: `The ${kind} ${id} of ${nameOf(order)} ${said} at Stripe but not here`, canApply: true };
   }
 }

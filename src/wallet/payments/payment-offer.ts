@@ -19,4 +19,4 @@ export const isPayable = (amount: Nanos, { amounts, smallest, largest }: Payment
 
 /** What to enter instead of an amount that cannot be paid: all of it, whichever part is not met. */
 export const payableWords = ({ smallest, largest }: PaymentOffer): string =>
-  `Enter dollars and cents, from ${usd(smallest)} to ${usd(largest)}.`;
+  `Enter an amount from ${usd(smallest)} to ${usd(largest)}.`;

@@ -46,7 +46,7 @@ export class Reconciliation {
     for await (const fact of this.lists.reversals(from)) yield* this.compared(fact, apply);
     for (const order of await this.topUps.since(from)) {
       if (order.paidAt !== null && (order.reference === null || !listed.has(order.reference)))
-        yield { text: `${nameOf(order)} is paid here, and Stripe does not list it`, outcome: 'left' };
+        yield { text: `${nameOf(order)} is paid here but not listed by Stripe`, outcome: 'left' };
       if (order.state === 'created' && !listed.has(order.id)) yield* this.notOpened(order, apply);
     }
   }
@@ -61,7 +61,7 @@ export class Reconciliation {
     if (now.getTime() - order.createdAt.getTime() < PAYABLE_MS) return;
     if (apply && !(await this.topUps.closeUnopened(order.id, NOT_OPENED, now))) return;
     yield {
-      text: `${nameOf(order)} was never begun at Stripe, and is created here`,
+      text: `${nameOf(order)} was never opened at Stripe but is created here`,
       outcome: apply ? 'closed' : 'left',
     };
   }

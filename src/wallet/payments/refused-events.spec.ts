@@ -19,7 +19,7 @@ describe('events that Stripe has not signed', () => {
   const note = (events: number): void => {
     for (let count = 0; count < events; count += 1) refused.note('no signature');
   };
-  const FIRST = 'An event was refused that Stripe has not signed, or not now: no signature';
+  const FIRST = 'Rejected an event with an invalid or expired Stripe signature: no signature';
 
   it('have a line for the first in a minute, and one for the number of the others', () => {
     note(1000);

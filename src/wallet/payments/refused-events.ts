@@ -9,13 +9,13 @@ const ALL = 'all';
 export class RefusedEvents implements OnApplicationShutdown {
   private readonly logger = new Logger('Payments');
   private readonly lines = new LimitedLines(1, ({ leftOut }) =>
-    this.logger.warn({ left_out: leftOut }, 'More events were refused that Stripe has not signed.'),
+    this.logger.warn({ left_out: leftOut }, 'More events with invalid Stripe signatures were rejected.'),
   );
 
   /** @param reason why it was refused, on one line */
   note(reason: string): void {
     if (this.lines.admit(ALL))
-      this.logger.warn(`An event was refused that Stripe has not signed, or not now: ${reason}`);
+      this.logger.warn(`Rejected an event with an invalid or expired Stripe signature: ${reason}`);
   }
 
   onApplicationShutdown(): void {

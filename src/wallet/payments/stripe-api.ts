@@ -41,13 +41,14 @@ export class StripeApi {
    */
   async ask<T>(question: (stripe: Stripe) => Promise<T>): Promise<T> {
     const client = this.client();
-    if (client === undefined) throw new PaymentsUnavailable('Payments are not set up: Stripe’s secret key is missing.');
+    if (client === undefined)
+      throw new PaymentsUnavailable('Payments are not configured: Stripe’s secret key is missing.');
     try {
       return await question(client);
     } catch (error) {
       if (!(error instanceof Stripe.errors.StripeError)) throw error;
-      this.logger.error(`Stripe refused a request: ${reasonOf(error)}`);
-      throw new PaymentsUnavailable('Stripe does not answer as it should. Try again in a moment.');
+      this.logger.error(`Stripe rejected a request: ${reasonOf(error)}`);
+      throw new PaymentsUnavailable('Unexpected response from Stripe. Retry shortly.');
     }
   }
 

@@ -81,7 +81,7 @@ export function checkoutFact(
     currency: session.currency ?? '',
     payment: idOf(session.payment_intent),
     outcome,
-    reason: outcome === 'failed' ? 'The payment did not go through.' : '',
+    reason: outcome === 'failed' ? 'The payment failed.' : '',
   };
 }
 
@@ -93,7 +93,7 @@ function checkoutOutcome({ status, payment_status }: Stripe.Checkout.Session): C
 function declineFact({ metadata, last_payment_error }: Stripe.PaymentIntent): PaymentFact | undefined {
   const topUpId = metadata[TOP_UP_ID];
   if (topUpId === undefined) return undefined;
-  const reason = last_payment_error?.message ?? 'The payment did not go through.';
+  const reason = last_payment_error?.message ?? 'The payment failed.';
   return { kind: 'decline', topUpId, reason: reason.slice(0, MOST_REASON) };
 }
 

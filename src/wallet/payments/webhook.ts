@@ -29,7 +29,7 @@ export class Webhook {
    */
   async take(request: IncomingMessage, signature: string | undefined): Promise<object> {
     // Without a secret anybody could say anything.
-    if (!this.stripe.hearsEvents) throw new AppError('not_found', 'Payments are not set up.');
+    if (!this.stripe.hearsEvents) throw new AppError('not_found', 'Payments are not configured.');
     const event = this.stripe.eventIn(await readSmallBody(request, LIMITS), signature, this.clock.now());
     const fact = factOf(event);
     if (fact !== undefined)

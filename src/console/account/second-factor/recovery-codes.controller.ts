@@ -34,7 +34,7 @@ export class RecoveryCodesController {
     const form = Form.read(BothFactorsForm, body);
     try {
       const codes = await form.attempt((given) => this.own.renewCodes(visitor, given));
-      return codes ? recoveryCodesPage(visitor, codes, 'Your new recovery codes') : this.page(visitor, form);
+      return codes ? recoveryCodesPage(visitor, codes, 'New recovery codes') : this.page(visitor, form);
     } catch (error) {
       if (error instanceof SecondFactorIsOff) return toAccount(OFF_ALREADY);
       throw error;

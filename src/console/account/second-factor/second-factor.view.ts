@@ -8,7 +8,7 @@ export const ACCOUNT_CARD = '/account#signing-in';
 const crumbsTo = (label: string) => [{ href: '/account', label: 'Account' }, { label }];
 
 /** Told where it was turned off in another window. */
-export const OFF_ALREADY = { tone: 'warn', title: 'The second factor is off already' } as const;
+export const OFF_ALREADY = { tone: 'warn', title: 'Two-factor authentication is already off' } as const;
 
 /** Whoever must set it up before anything else has nowhere else to go: the page stands by itself. */
 const frameOf = ({ secondFactorMissing }: Visitor) =>

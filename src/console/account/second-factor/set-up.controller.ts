@@ -15,22 +15,22 @@ import { recoveryCodesPage, setUpPage, startPage, toAccount } from './second-fac
 
 class FirstCodeForm {
   /** What codes are made from, as the page was given it. */
-  @IsString({ message: 'Open the page again: it was not complete.' })
+  @IsString({ message: 'This form is incomplete. Reload the page and try again.' })
   readonly sealed: string = '';
 
-  @Matches(/\d/, { message: 'Enter the six digits that the app shows now.' })
+  @Matches(/\d/, { message: 'Enter the current six-digit code from the app.' })
   readonly code: string = '';
 }
 
 const ON_ALREADY = {
   tone: 'warn',
-  title: 'The second factor is on already',
-  text: 'Its recovery codes were shown then, and cannot be shown again. If you have not stored them, make new ones.',
+  title: 'Two-factor authentication is already on',
+  text: 'Its recovery codes were shown once. If you did not store them, create new ones.',
 } as const;
 const BEGIN_AGAIN = {
   tone: 'warn',
-  title: 'Begin once more',
-  text: 'The QR code belonged to another session. Remove it from the app again.',
+  title: 'Start over',
+  text: 'The QR code belonged to another session. Remove it from your app.',
 } as const;
 
 /** Turns the second factor on: the password, a QR code, a first code of the app, and the recovery codes, once. */
@@ -66,7 +66,7 @@ export class SetUpController {
     const form = Form.read(FirstCodeForm, body);
     try {
       const codes = await form.attempt(({ sealed, code }) => this.setUp.finish(visitor, sealed, code));
-      if (codes !== undefined) return recoveryCodesPage(visitor, codes, 'Your second factor is on');
+      if (codes !== undefined) return recoveryCodesPage(visitor, codes, 'Two-factor authentication is on');
       return setUpPage(visitor, form, this.setUp.shown(visitor, String(form.values['sealed'])));
     } catch (error) {
       if (error instanceof SecondFactorIsOn) return toAccount(ON_ALREADY);

@@ -8,8 +8,8 @@ import { PENDING_MINUTES, type PendingSignIn } from './pending-sign-ins.js';
 import { SignInSteps } from './sign-in-steps.js';
 
 class SignInCodeForm {
-  @IsString({ message: 'Enter the code that your app shows, or a recovery code.' })
-  @IsNotEmpty({ message: 'Enter the code that your app shows, or a recovery code.' })
+  @IsString({ message: 'Enter the code from your app, or a recovery code.' })
+  @IsNotEmpty({ message: 'Enter the code from your app, or a recovery code.' })
   readonly code: string = '';
 
   /** How the page asked for it. */
@@ -19,8 +19,8 @@ class SignInCodeForm {
 
 const GONE = {
   tone: 'warn',
-  title: 'Sign in once more',
-  text: `A code must be entered within ${PENDING_MINUTES} minutes of the password.`,
+  title: 'Sign in again',
+  text: `Enter the code within ${PENDING_MINUTES} minutes of the password.`,
 } as const;
 
 /** What comes after the password where an account has a second factor. Nobody is signed in until then. */
@@ -83,5 +83,5 @@ const toldOf = ({ codesLeft }: AcceptedCode): Flash | undefined =>
         tone: 'warn',
         title: 'Signed in with a recovery code',
         text: leftInWords(codesLeft),
-        action: { href: '/account/second-factor/recovery-codes', label: 'Make new recovery codes' },
+        action: { href: '/account/second-factor/recovery-codes', label: 'Create new recovery codes' },
       };

@@ -5,7 +5,11 @@ import { SignedIn } from '../../access/index.js';
 import { BothFactorsForm } from './both-factors.form.js';
 import { bothFactorsPage, OFF_ALREADY, toAccount } from './second-factor.view.js';
 
-const OFF = { tone: 'ok', title: 'Second factor turned off', text: 'All other browsers are signed out.' } as const;
+const OFF = {
+  tone: 'ok',
+  title: 'Two-factor authentication turned off',
+  text: 'All other sessions are signed out.',
+} as const;
 
 /** Back to the password alone. */
 @Controller('account/second-factor/off')
@@ -38,6 +42,6 @@ export class TurnOffController {
   }
 
   private page(visitor: Visitor, form: Form<BothFactorsForm>): Page {
-    return bothFactorsPage('second-factor-off', 'Turn off the second factor', visitor, form);
+    return bothFactorsPage('second-factor-off', 'Turn off two-factor authentication', visitor, form);
   }
 }

@@ -117,12 +117,12 @@ describe('what needs attention', () => {
     [
       { kind: 'unusual-volume', spent: usd('12.34'), usual: usd('1.5') },
       'was charged $12.34 in the hour up to 20 Nov 2026, 14:05, and at most $1.50 in an hour of the 14 days before',
-      'I know about it',
+      'This was expected',
     ],
     [
       { kind: 'unusual-volume', spent: usd('12.34'), usual: usd('0') },
-      'was charged $12.34 in the hour up to 20 Nov 2026, 14:05, and nothing in the 14 days before',
-      'I know about it',
+      'was charged $12.34 in the hour up to 20 Nov 2026, 14:05, and nothing in the previous 14 days',
+      'This was expected',
     ],
   ] as const)(
     'is what is unusual about a key, with its calls, and a button that says it is known: %j',

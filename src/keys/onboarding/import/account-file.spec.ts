@@ -38,10 +38,10 @@ describe('parseAccountFile', () => {
       ].join('\n'),
     );
     expect(faults).toEqual([
-      'line 2: "ann" is not an e-mail address.',
-      'line 3: "-5" is not an amount: write dollars as a plain decimal, such as 5 or 0.50.',
-      'line 4: "1e3" is not an amount: write dollars as a plain decimal, such as 5 or 0.50.',
-      'line 4: "$20" is not an amount: write dollars as a plain decimal, such as 5 or 0.50.',
+      'line 2: "ann" is not a valid email address.',
+      'line 3: "-5" is not an amount. Use a plain decimal in dollars, such as 5 or 0.50.',
+      'line 4: "1e3" is not an amount. Use a plain decimal in dollars, such as 5 or 0.50.',
+      'line 4: "$20" is not an amount. Use a plain decimal in dollars, such as 5 or 0.50.',
       'line 5: bob@example.com stands on line 3 already.',
       'line 7: A name has at most 100 characters and no line breaks.',
     ]);

@@ -56,7 +56,7 @@ export function parseAccountFile(text: string): AccountFile {
 function columnsOf(header: readonly string[]): Column[] {
   const unknown = header.filter((name) => !COLUMNS.some((column) => column === name));
   if (unknown.length > 0 || !header.includes('email') || new Set(header).size < header.length)
-    throw new Error(`The first line must name columns out of ${COLUMNS.join(', ')}, each once, with email among them`);
+    throw new Error(`The first line must list columns from ${COLUMNS.join(', ')}, each at most once, including email`);
   return header as Column[];
 }
 
@@ -64,13 +64,13 @@ function faultsOf(record: Row['record'], seen: Map<string, number>, line: number
   const { email: typed = '', name = '', credit = '', monthly_allowance: allowance = '' } = record;
   const faults: string[] = [];
   const email = normalizeEmail(typed);
-  if (email === undefined) faults.push(`"${typed}" is not an e-mail address.`);
-  else if (seen.has(email)) faults.push(`${email} stands on line ${seen.get(email)} already.`);
+  if (email === undefined) faults.push(`"${typed}" is not a valid email address.`);
+  else if (seen.has(email)) faults.push(`${email} is already on line ${seen.get(email)}.`);
   else seen.set(email, line);
   if (!/^[^\p{Cc}]{0,100}$/u.test(name)) faults.push('A name has at most 100 characters and no line breaks.');
   for (const amount of [credit, allowance])
     if (amount !== '' && !/^\d{1,9}(\.\d{1,9})?$/.test(amount))
-      faults.push(`"${amount}" is not an amount: write dollars as a plain decimal, such as 5 or 0.50.`);
+      faults.push(`"${amount}" is not an amount. Use a plain decimal in dollars, such as 5 or 0.50.`);
   return faults;
 }
 

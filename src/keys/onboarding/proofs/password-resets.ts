@@ -34,7 +34,7 @@ export class PasswordResets {
     await this.proofs.spend(email ?? typed.trim().slice(0, 320), ip);
     if (email !== undefined)
       void this.mail(email).catch((error: unknown) =>
-        this.logger.warn(`A link for a new password could not be sent: ${reasonOf(error)}`),
+        this.logger.warn(`Failed to send a password reset link: ${reasonOf(error)}`),
       );
   }
 

@@ -28,11 +28,11 @@ export interface ListedInvitation {
 
 export class InvitationRefused extends AppError {
   static unknown(): InvitationRefused {
-    return new InvitationRefused('Enter the invitation code as it was given to you; this one is not known.');
+    return new InvitationRefused('Enter a valid invitation code; this one is unknown.');
   }
 
   static over(): InvitationRefused {
-    return new InvitationRefused('Ask for another invitation: this one was used already or has expired.');
+    return new InvitationRefused('Request another invitation; this one was already used or has expired.');
   }
 
   constructor(message: string) {
@@ -68,11 +68,11 @@ export class Invitations {
   async create({ count, expiresAt, note = '' }: InvitationBatch): Promise<readonly string[]> {
     const now = this.clock.date();
     if (!Number.isInteger(count) || count < 1 || count > MAX_BATCH)
-      throw new InvitationsNotPossible(`Make 1 to ${MAX_BATCH} invitations at once.`);
+      throw new InvitationsNotPossible(`Create 1 to ${MAX_BATCH} invitations at a time.`);
     if (!/^[^\p{Cc}]{0,200}$/u.test(note))
       throw new InvitationsNotPossible('A note has at most 200 characters and no line breaks.');
     if (expiresAt !== undefined && expiresAt <= now)
-      throw new InvitationsNotPossible('An invitation must not have expired when it is made.');
+      throw new InvitationsNotPossible('The expiry of an invitation must be in the future.');
     const codes = Array.from({ length: count }, () => generateCode(CODE_LENGTH));
     await this.dataSource.transaction(async (manager) => {
       for (const code of codes)

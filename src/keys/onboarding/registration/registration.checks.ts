@@ -44,7 +44,7 @@ export class RegistrationChecks {
 
   private async invitationIn(typed: string): Promise<string | null> {
     if (!this.rules.invitationNeeded) return null;
-    if (typed.trim() === '') throw new InvitationRefused('Enter the invitation code that you were given.');
+    if (typed.trim() === '') throw new InvitationRefused('Enter your invitation code.');
     return this.invitations.find(typed);
   }
 }

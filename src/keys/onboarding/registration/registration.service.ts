@@ -15,7 +15,7 @@ export interface PendingRegistration {
 /** Nobody registers in this browser, or did so too long ago. */
 export class NothingPending extends AppError {
   constructor() {
-    super('not_found', 'There is nothing to confirm here any more. Register again, or sign in.');
+    super('not_found', 'No pending verification. Register again or sign in.');
   }
 }
 

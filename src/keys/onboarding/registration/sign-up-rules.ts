@@ -5,7 +5,7 @@ import { AppError } from '../../../platform/shared/index.js';
 /** Nobody makes an account for themselves here. */
 export class SignUpClosed extends AppError {
   constructor() {
-    super('permission_denied', 'New accounts are made by whoever runs this service.');
+    super('permission_denied', 'Registration is closed. Accounts are created by administrators.');
   }
 }
 
