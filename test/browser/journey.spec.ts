@@ -68,7 +68,7 @@ describe('the way from an address to a call', () => {
       await hands.press(page, 'button', /Redeem/);
       expect(await page.getByRole('main').innerText()).toContain('$5.00');
 
-      await hands.press(page, 'link', 'Keys');
+      await hands.press(page, 'link', 'API keys');
       await hands.press(page, 'link', /New key|Create/);
       await hands.fill(page, 'Name', 'laptop');
       await hands.press(page, 'button', 'Create key');
@@ -76,7 +76,7 @@ describe('the way from an address to a call', () => {
       expect(secret).toBeDefined();
 
       expect((await call(secret!)).status).toBe(200);
-      await hands.press(page, 'link', 'Usage');
+      await hands.press(page, 'link', 'Usage logs');
       await eventually(async () => {
         await page.reload();
         expect(await page.getByRole('main').innerText()).toMatch(/req_\w+/);

@@ -130,7 +130,7 @@ describe('an administrator’s journey from an empty database to the margin of a
     await mouse.fill(page, /Redemption code/, code);
     await mouse.press(page, 'button', /Redeem/);
     expect(await main(page)).toContain('$25.00');
-    await mouse.press(page, 'link', 'Keys');
+    await mouse.press(page, 'link', 'API keys');
     await mouse.press(page, 'link', /New key|Create/);
     await mouse.fill(page, 'Name', 'laptop');
     await page.getByLabel('Group', { exact: true }).selectOption({ value: 'saver' });

@@ -238,7 +238,7 @@ channels:
     await expect(world.sql.query('DELETE FROM price_versions')).rejects.toThrow('append-only');
   });
 
-  it('switches off, with prune, what the file does not name, and on again when it is named', async () => {
+  it('disables, with prune, what the file omits, and re-enables it when it is named again', async () => {
     const program = await boot();
     await apply(program, CATALOG);
     const rest = 'models: [{ name: small, context_window: 8000, max_output_tokens: 1000, prices: free }]';
@@ -263,7 +263,7 @@ channels:
     ]);
   });
 
-  it('does not count what is about to be disabled as there', async () => {
+  it('does not resolve references to what prune is about to disable', async () => {
     const program = await boot();
     await apply(program, CATALOG);
     const channels = CATALOG.slice(CATALOG.indexOf('channels:'));

@@ -204,12 +204,12 @@ describe('addresses (case 108)', () => {
   });
 
   it.each(['/nowhere', '/nowhere/%zz', '/v1x', '/favicon.ico'])(
-    'a person who opens %s is told so on a page, and whoever reads none in plain words',
+    'returns an error page for %s to browsers and plain text to other clients',
     async (path) => {
       const page = await ask('GET', path, ['accept', 'text/html']);
       expect(page.status).toBe(404);
       expect(page.headers.get('content-type')).toMatch(/^text\/html/);
-      expect(await page.text()).toMatch(/There is nothing here[^]*req_[0-9a-f]{32}/);
+      expect(await page.text()).toMatch(/Page not found[^]*req_[0-9a-f]{32}/);
       const plain = await ask('GET', path, ['accept', '*/*']);
       expect(plain.status).toBe(404);
       expect(plain.headers.get('content-type')).toMatch(/^text\/plain/);

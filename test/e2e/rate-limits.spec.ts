@@ -79,7 +79,7 @@ describe('rate limits', () => {
       const seconds = third.headers.get('retry-after');
       const id = third.headers.get('x-request-id');
       expect(await expectError(dialect, third, RATE_LIMITED)).toBe(
-        `Rate limit reached: the key “test key” may make 2 requests a minute. Please try again in ${seconds}s.`,
+        `Rate limit reached: the key “test key” is limited to 2 requests per minute. Please try again in ${seconds}s.`,
       );
       const rows = await relay.calls(caller);
       expect(rows.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'refused']);
@@ -96,7 +96,7 @@ describe('rate limits', () => {
       const second = await call(caller, dialect);
       expect(second.headers.get(TOLD[dialect].tokens)).toBe('0');
       expect(await expectError(dialect, second, RATE_LIMITED)).toMatch(
-        /^Rate limit reached: the key “test key” may use 1000 tokens a minute; \d+ are used and this call needs about \d+\. Please try again in \d+s\.$/,
+        /^Rate limit reached: the key “test key” is limited to 1000 tokens per minute; \d+ are used and this call needs about \d+\. Please try again in \d+s\.$/,
       );
     });
 
@@ -109,7 +109,7 @@ describe('rate limits', () => {
       await relay.upstream.nextRequest();
       const third = await call(caller, dialect);
       expect(await expectError(dialect, third, RATE_LIMITED)).toBe(
-        'Rate limit reached: the key “test key” may run 2 calls at the same time. Please try again in 1s.',
+        'Rate limit reached: the key “test key” is limited to 2 concurrent calls. Please try again in 1s.',
       );
       expect(limitHeaders(third)).toEqual([]);
       opened.open();
@@ -165,7 +165,7 @@ describe('rate limits', () => {
     for (let index = 0; index < 3; index += 1)
       await expectError('responses', await call(poor, 'responses', dear), INSUFFICIENT_QUOTA);
     const last = await call(poor, 'responses', dear);
-    expect(await expectError('responses', last, RATE_LIMITED)).toMatch('may make 3 requests a minute');
+    expect(await expectError('responses', last, RATE_LIMITED)).toMatch('is limited to 3 requests per minute');
   });
 
   it('hold for all keys of an account together', async () => {
@@ -178,7 +178,9 @@ describe('rate limits', () => {
     });
     await statusOf(call(caller));
     const refused = await call(caller);
-    expect(await expectError('responses', refused, RATE_LIMITED)).toMatch('your account may make 2 requests a minute');
+    expect(await expectError('responses', refused, RATE_LIMITED)).toMatch(
+      'your account is limited to 2 requests per minute',
+    );
   });
 
   describe('of the catalog', () => {
@@ -206,7 +208,7 @@ describe('rate limits', () => {
       const [one, other] = [await relay.caller({ group: 'saver' }), await relay.caller({ group: 'saver' })];
       expect([await statusOf(call(one)), await statusOf(call(other))]).toEqual([200, 200]);
       expect(await expectError('responses', await call(one), RATE_LIMITED)).toMatch(
-        'the group “saver”, with everybody in it, may make 2 requests a minute',
+        'the group “saver” as a whole is limited to 2 requests per minute',
       );
       expect(await statusOf(call(await relay.caller()))).toBe(200);
     });
@@ -221,7 +223,9 @@ describe('rate limits', () => {
       await statusOf(call(await relay.caller()));
       const before = await metric(relay, 'rate_limit_refusals_total{subject="address",limit="requests"}');
       const refused = await call(limited);
-      expect(await expectError('responses', refused, RATE_LIMITED)).toMatch('your address may make 3 requests');
+      expect(await expectError('responses', refused, RATE_LIMITED)).toMatch(
+        'your address is limited to 3 requests per minute',
+      );
       expect(await metric(relay, 'rate_limit_refusals_total{subject="address",limit="requests"}')).toBe(before + 1);
     });
   });

@@ -45,8 +45,8 @@ describe('limits that are set', () => {
   const ONE = 'requests_per_minute: 1';
 
   it.each([
-    ['key', () => keyLimits(1), () => keyLimits(null), 'the key “test key” may make 1 request a minute.'],
-    ['account', () => accountLimits(1), () => accountLimits(null), 'your account may make 1 request a minute.'],
+    ['key', () => keyLimits(1), () => keyLimits(null), 'the key “test key” is limited to 1 request per minute.'],
+    ['account', () => accountLimits(1), () => accountLimits(null), 'your account is limited to 1 request per minute.'],
     ['group', () => file(group(`, limits: { ${ONE} }`)), () => file(group('')), 'the group “saver”'],
     ['every key', () => file(`limits: { key: { ${ONE} } }`), () => file('limits: { key: {} }'), 'the key “test key”'],
     ['every account', () => file(`limits: { account: { ${ONE} } }`), () => file('limits: { account: {} }'), 'account'],

@@ -141,7 +141,7 @@ describe('the pages of the usage log', () => {
     const id = await row(ann, 1, REFUSED);
     const html = await page(LOG);
     expect(html).toContain('<b>insufficient quota</b> The key &quot;ci&quot; has $0 left.');
-    expect(html).toContain('none counted');
+    expect(html).toContain('not counted');
     expect(html).toContain('not charged');
     for (const path of [`${LOG}/${id}`, `${LOG}?open=${id}`]) {
       const detail = await page(path);

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { Readable } from 'node:stream';
 
-/** Answers with CSV, as slowly as it is taken; whoever leaves ends it. @param name of the file, without its ending */
+/** Streams CSV with back-pressure; stops when the client disconnects. @param name file name without extension */
 export function sendCsv(reply: FastifyReply, name: string, lines: AsyncGenerator<string, void, void>): void {
   void reply
     .headers({ 'cache-control': 'no-store', 'content-disposition': `attachment; filename="${name}.csv"` })

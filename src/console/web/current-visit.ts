@@ -20,7 +20,7 @@ export const visitOf = (request: FastifyRequest): KnownVisit | undefined => know
 /** @throws Error where the guard was forgotten */
 export function knownVisit(request: FastifyRequest): KnownVisit {
   const found = visitOf(request);
-  if (found === undefined) throw new Error('A page handler needs an access decorator: @Public, @SignedIn, …');
+  if (found === undefined) throw new Error('A page handler must declare its access: @Public, @SignedIn, …');
   return found;
 }
 
@@ -32,9 +32,9 @@ const asked = (context: ExecutionContext): Visit => visitIn(context.switchToHttp
 /** Who asks: a parameter of type `Visit`. */
 export const CurrentVisit = createParamDecorator((_: unknown, context: ExecutionContext): Visit => asked(context));
 
-/** Who is signed in: a parameter of type `Visitor`, in handlers that nobody else reaches. */
+/** Injects the session user into handlers reserved to signed-in users. */
 export const CurrentVisitor = createParamDecorator((_: unknown, context: ExecutionContext): Visitor => {
   const { visitor } = asked(context);
-  if (visitor === undefined) throw new Error('A handler with a user must require sign-in.');
+  if (visitor === undefined) throw new Error('A handler that uses the session user must be @SignedIn.');
   return visitor;
 });

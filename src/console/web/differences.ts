@@ -1,19 +1,19 @@
 import type { FormBody } from './form.js';
 
-/** A field that two people have set to different values. */
+/** A field with conflicting values. */
 export interface Difference {
   readonly label: string;
   readonly now: string;
   readonly yours: string;
 }
 
-/** What stands in a field of a form: one text, several of one name, or nothing. */
+/** Submitted value: one text, several of the same name, or none. */
 export type FieldValue = FormBody[string] | undefined;
 
 /**
- * What is stored now and what somebody has typed, where these are not the same.
- * @param labels of the fields that count, by name
- * @param textOf what people read of a value: two that mean the same give the same text; empty for none
+ * Fields whose stored and submitted values differ.
+ * @param labels by name, of the fields to compare
+ * @param textOf display text; equal for equivalent values, empty for none
  */
 export const differencesBetween = (
   labels: Readonly<Record<string, string>>,

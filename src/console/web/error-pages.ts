@@ -7,7 +7,7 @@ import { type Page, Redirect } from './page.js';
 import { PageWriter } from './page-writer.js';
 import { errorPage } from './rendering/error-page.js';
 
-/** Errors as people are told them: on a page, or by being sent where they must go first. */
+/** Renders errors as pages or redirects. */
 @Injectable()
 export class ErrorPages {
   constructor(
@@ -15,7 +15,7 @@ export class ErrorPages {
     private readonly clock: Clock,
   ) {}
 
-  /** @param status what the page answers with */
+  /** @param status of the response */
   async answer(error: AppError, status: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const page = errorPage(error, status, request, this.clock.date());
     await reply.send(await this.inFrame(page, request, reply));
@@ -25,7 +25,7 @@ export class ErrorPages {
     try {
       return await this.writer.page(page, visitOf(request) ?? stranger(request), reply);
     } catch {
-      // What keeps the frame from being filled is most likely what failed in the first place: the database.
+      // Loading the frame most likely fails for the same reason as the page: the database.
       return this.writer.page(page, stranger(request), reply);
     }
   }
@@ -35,7 +35,7 @@ export class ErrorPages {
   }
 }
 
-/** Where no guard of pages has been, nobody knows who asks. */
+/** Without a page guard, the visit is unknown. */
 const stranger = ({ id, ip, url }: FastifyRequest): KnownVisit => ({
   visit: { visitor: undefined, csrf: '', theme: undefined, ip, userAgent: '', requestId: id, url },
   flash: undefined,

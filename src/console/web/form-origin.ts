@@ -5,17 +5,14 @@ import { AppError } from '../../platform/shared/index.js';
 import type { FormBody } from './form.js';
 import { Signatures } from './signatures.js';
 
-/** A form that was not sent from a page of ours which this browser was shown. */
+/** The form did not come from one of our pages shown to this browser. */
 export class ForeignForm extends AppError {
   constructor() {
-    super(
-      'permission_denied',
-      'This form has expired; nothing was changed. Go back, reload the page and submit it again.',
-    );
+    super('permission_denied', 'This page has expired. Reload it and try again.');
   }
 }
 
-/** Tells our own forms from those that other sites have a browser send: by a token, and by what the browser says. */
+/** CSRF protection: checks the form token and the `Origin` and `Sec-Fetch-Site` headers. */
 @Injectable()
 export class FormOrigin {
   private readonly origin: string | undefined;
@@ -27,7 +24,7 @@ export class FormOrigin {
     this.origin = config.publicUrl === undefined ? undefined : new URL(config.publicUrl).origin;
   }
 
-  /** What the forms of the browser with this visit token carry. */
+  /** The CSRF token for forms of the browser with this visit token. */
   tokenFor(visitToken: string): string {
     return this.signatures.of('csrf', visitToken);
   }

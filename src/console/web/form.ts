@@ -22,7 +22,7 @@ export class Form<T extends object> {
     private readonly parsed: T | undefined,
   ) {}
 
-  /** A form to be filled in, with what stands in it at first. */
+  /** An empty form with initial values. */
   static empty<T extends object>(values: FormBody = {}): Form<T> {
     return new Form<T>(values, undefined);
   }

@@ -8,16 +8,16 @@ const NONCE = /^[\w-]{22}$/;
 
 /** What sending a form led to. */
 export interface OnceResult<T> {
-  /** Where its result is shown. */
+  /** Where the result is shown. */
   readonly location: string;
-  /** What was made; undefined when this form had been sent before. */
+  /** Undefined if the form was already submitted. */
   readonly made: T | undefined;
 }
 
-/** A form was sent again before its first sending had come to an end, or after that had failed half way. */
+/** The form was submitted again while the first submission was running, or after it failed midway. */
 export class AlreadySent extends AppError {
   constructor() {
-    super('conflict', 'This form was already submitted. Check whether the change was made before you submit it again.');
+    super('conflict', 'This form was already submitted. Check the result before you submit it again.');
   }
 }
 
@@ -27,7 +27,7 @@ const CLAIM = `
 const FIND = 'SELECT location FROM form_posts WHERE account_id = $1 AND nonce = $2';
 const FINISH = 'UPDATE form_posts SET location = $3 WHERE account_id = $1 AND nonce = $2';
 const FORGET = 'DELETE FROM form_posts WHERE account_id = $1 AND nonce = $2';
-/** Nobody sends a form again after so long. */
+/** Retention of submitted nonces. */
 const CLEAN = `DELETE FROM form_posts WHERE created_at < now() - interval '2 days'`;
 
 /** Has a form that makes something do it once, however often it is sent: by double clicks, reloads, lost answers. */

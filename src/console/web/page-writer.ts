@@ -8,7 +8,7 @@ import { ViewEngine } from './rendering/view-engine.js';
 import { securityHeaders } from './security-headers.js';
 import { VisitCookies } from './visit-cookies.js';
 
-/** Turns pages and redirects into answers, with everything that a browser must be told beside them. */
+/** Renders pages and redirects, and sets their headers. */
 @Injectable()
 export class PageWriter {
   private readonly headers: Readonly<Record<string, string>>;
@@ -22,12 +22,12 @@ export class PageWriter {
     this.headers = securityHeaders(config);
   }
 
-  /** The page's HTML; its status and headers are put on the reply. */
+  /** Returns the HTML; sets status and headers on the reply. */
   async page(page: Page, known: KnownVisit, reply: FastifyReply): Promise<string> {
     const { status, html } = this.views.render(page, await this.frames.around(known));
     if (known.flash !== undefined) this.cookies.clearFlash(reply);
-    // What one person is shown must not be found by the next one at the same browser. Nor must what forms of whoever
-    // is not signed in carry: an address, a token out of a mail.
+    // Personal pages must not be cached for the next user of the browser, nor forms that contain an email address or a
+    // token from a mail.
     const isPersonal = known.visit.visitor !== undefined || page.options.layout === 'auth';
     const caching = isPersonal ? 'no-store' : 'private, no-cache';
     void reply
@@ -37,7 +37,7 @@ export class PageWriter {
     return html;
   }
 
-  /** The answer's body, for whoever does not follow; status, address and message are put on the reply. */
+  /** Returns the body for clients that do not follow redirects; sets status, location and flash on the reply. */
   redirect({ to, flash }: Redirect, reply: FastifyReply): string {
     if (flash !== undefined) this.cookies.setFlash(reply, flash);
     void reply

@@ -12,10 +12,10 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** What every page tells the browser: only what comes from here is loaded or run, and nobody frames it. */
+/** Headers of every page: same-origin resources only, no framing. */
 export const securityHeaders = ({ publicUrl }: Config): Readonly<Record<string, string>> => ({
   'content-security-policy': POLICY,
-  // Forms tell where they were sent from, to us and to nobody else.
+  // Sends the referrer to this origin only: form checks need it.
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',

@@ -3,7 +3,7 @@ import type { Nanos } from '../../platform/shared/index.js';
 import type { Notice } from './rendering/chrome.js';
 import type { Visitor } from '../../auth/index.js';
 
-/** What modules put into the frame around the pages of whoever is signed in. */
+/** Content that modules add to the frame of signed-in pages. */
 export interface Shell {
   readonly balance?: Nanos;
   readonly notices?: readonly Notice[];

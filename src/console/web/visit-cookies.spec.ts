@@ -43,7 +43,7 @@ describe('VisitCookies', () => {
       expect(cookies().read(`switchboard-visit=${token}`).token).toBeUndefined();
   });
 
-  it('tells a message as it was set, and none that somebody made up', () => {
+  it('reads the flash as set, and rejects a forged one', () => {
     const flash = { tone: 'ok', title: 'Key “ä” deleted' } as const;
     const [line = ''] = setBy((reply) => cookies().setFlash(reply, flash));
     expect(cookies().read(sent(line)).flash).toEqual(flash);

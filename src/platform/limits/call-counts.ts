@@ -60,7 +60,7 @@ export class CallCounts implements ThrottlerStorage, OnApplicationShutdown {
     return this.counts.take(taking);
   }
 
-  /** One more of so many in `ttl` ms. There are no blocks: who is refused has to wait until there is room. */
+  /** Counts one event in a window of `ttl` ms. There is no block duration: a rejected client waits for the window. */
   async increment(
     key: string,
     ttl: number,

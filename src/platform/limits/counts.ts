@@ -1,85 +1,83 @@
-/** Something that may happen so often, or be used up so far, in a window of time. */
+/** A limit on events or tokens within a time window. */
 export interface Counted {
-  /** What is counted for whom; the same text always means the same count. */
+  /** Identifies the count. */
   readonly key: string;
   readonly windowMs: number;
   readonly limit: number;
-  /** What this one takes of it. */
+  /** Amount taken by this call. */
   readonly amount: number;
 }
 
-/** Something that may run so many times at once. */
+/** A concurrency limit. */
 export interface Place {
   readonly key: string;
   readonly limit: number;
 }
 
-/** All that one call takes: of each count, and a place each. Either all of it is there, or nothing is taken. */
+/** Everything one call takes; all or nothing. */
 export interface Taking {
-  /** Of its own for each taking: the places are given back under it. */
+  /** Unique; places are returned under it. */
   readonly id: string;
   readonly counts: readonly Counted[];
   readonly places: readonly Place[];
 }
 
-/** How a count stands when a taking has been decided. */
+/** State of a count after a decision. */
 export interface CountStanding {
-  /** Of the window that ends now, rounded up. */
+  /** In the window that ends now, rounded up. */
   readonly used: number;
-  /** Until all of it would be forgotten, if nothing came any more. */
+  /** Until the count is back to zero without further calls. */
   readonly resetMs: number;
-  /** The window that was counted in, for a correction. */
+  /** The counted window; needed for corrections. */
   readonly window: number;
 }
 
 export interface Refusal {
-  /** Which one there was not enough of: its place among the counts, and behind them among the places. */
+  /** Index of the exceeded limit: counts first, then places. */
   readonly which: number;
-  /** Until it would be granted, if nobody else took any of it; undefined: never, it asks for more than the limit. */
+  /** Until it could be granted without competing calls; undefined if the call exceeds the limit by itself. */
   readonly waitMs: number | undefined;
 }
 
 export interface Decision {
-  /** Undefined when all of it was taken. Else the one that keeps it waiting for longest. */
+  /** The limit with the longest wait; undefined if granted. */
   readonly refusal: Refusal | undefined;
-  /** One for each count, in order. */
+  /** One per count, in order. */
   readonly standings: readonly CountStanding[];
 }
 
-/** What is told of a count afterwards: more was used than was taken, or less. */
+/** Adjusts a count once the actual usage is known. */
 export interface Correction {
   readonly key: string;
   readonly windowMs: number;
-  /** The window that it was taken in: what is given back is given back there, or nowhere when that is long past. */
+  /** The window it was taken in; ignored if that is long past. */
   readonly window: number;
   readonly amount: number;
 }
 
-/** The end of what a taking was for. */
 export interface Return {
   readonly id: string;
-  /** The keys of the places it took. */
+  /** Keys of the places taken. */
   readonly places: readonly string[];
   readonly corrections: readonly Correction[];
 }
 
-/** Where takings are decided. */
 export interface Counts {
-  /** @throws when nobody decides there at present */
+  /** @throws if the store is unavailable */
   take(taking: Taking): Promise<Decision>;
-  /** Gives places back and corrects counts. Never fails: what cannot be told is forgotten in time. */
+  /** Returns places and corrects counts. Never fails: lost updates expire. */
   giveBack(back: Return): void;
 }
 
-/** Counts that other processes share, and that may be away. */
+/** Counts shared with other processes; may be unreachable. */
 export interface SharedCounts extends Counts {
-  /** What people call it. */
+  /** Display name. */
   readonly name: string;
-  /** Resolves once it can be asked for the first time. @throws why it cannot; it goes on trying by itself */
+  /** Resolves once connected. @throws if that fails; reconnects in the background */
   open(): Promise<void>;
-  /** Asks whether it decides. @throws why it does not */
+  /** Health check. @throws if unavailable */
   probe(): Promise<void>;
-  /** Called when it is known to be away before it is asked. */
+  /** Called when the connection is lost between calls. */
   onLost: ((reason: unknown) => void) | undefined;
   close(): Promise<void>;
 }

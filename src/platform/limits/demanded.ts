@@ -68,7 +68,7 @@ export class Demanded {
     return found;
   }
 
-  /** What the counts of tokens have to be told when so many were used in truth. */
+  /** Corrections of token counts for the actual usage. */
   corrections(usedTokens: number, { standings }: Decision): readonly Correction[] {
     return this.counts.flatMap(({ limit, counted: { key, windowMs, amount } }, index) => {
       if (limit !== 'tokens' || usedTokens === amount) return [];

@@ -33,7 +33,7 @@ export class FallbackCounts {
     shared.onLost = (reason) => this.fall(reason);
   }
 
-  /** Begins to connect. Nobody waits for it; the first takings do, for a moment. */
+  /** Connects in the background; the first calls wait briefly. */
   open(): void {
     this.instead.open();
     this.state = 'opening';
@@ -50,7 +50,7 @@ export class FallbackCounts {
     try {
       return { decision: await this.inTime(asked), by: this.shared };
     } catch (error) {
-      // Granted too late, it is nobody's.
+      // Granted after the timeout: return it.
       asked.then((decision) => this.takeBack(taking, decision)).catch(() => undefined);
       this.fall(error);
       return this.instead.take(taking);

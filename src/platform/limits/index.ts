@@ -1,5 +1,5 @@
-// How much may be asked for in a minute and at the same time, by a key, an account, a group or an address, and the counts
-// of it that all processes share. Does not own who has which limits (keys, auth, catalog), nor when they are asked (relay).
+// Rate and concurrency limits for API keys, accounts, model groups and addresses, with counts shared by all processes.
+// Which limits apply is decided in keys, auth and catalog; when to check them, in relay.
 export { LimitNotPossible } from './limit.errors.js';
 export { LimitColumns, limitColumns, limitsIn } from './limit-columns.js';
 export { describeLimits, LARGEST_LIMIT, renderLimits } from './limit-names.js';

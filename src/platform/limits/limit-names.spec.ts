@@ -4,7 +4,7 @@ import { describeLimits, renderLimits } from './limit-names.js';
 import { changedLimits, NO_LIMITS, ownElseUsual } from './limits.js';
 
 describe('limits', () => {
-  it('read as a sentence does, those that there are', () => {
+  it('are described without unset limits', () => {
     expect(describeLimits({})).toBe('');
     expect(describeLimits({ requestsPerMinute: 1, tokensPerMinute: 100_000 })).toBe(
       '1 call a minute, 100,000 tokens a minute',
@@ -13,7 +13,7 @@ describe('limits', () => {
     expect(describeLimits({ concurrency: 1 })).toBe('1 at a time');
   });
 
-  it('are told to programs with null for those that there are not', () => {
+  it('are rendered as null when unset', () => {
     expect(renderLimits({ concurrency: 4 })).toEqual({
       requests_per_minute: null,
       tokens_per_minute: null,
@@ -21,7 +21,7 @@ describe('limits', () => {
     });
   });
 
-  it('are stored and read again as what they were', () => {
+  it('round-trip through their columns', () => {
     const limits = { requestsPerMinute: 1, tokensPerMinute: 1_000_000_000 };
     expect(limitsIn(limitColumns(limits))).toEqual(limits);
     expect(limitsIn(limitColumns({}))).toBe(NO_LIMITS);

@@ -11,6 +11,6 @@ export class LimitTimings {
   readonly leaseMs: number = 30_000;
   /** How often a process says that its places are still taken. */
   readonly renewMs: number = 10_000;
-  /** A connection that has not brought an answer for so long is made anew. */
+  /** Reconnect after this time without a response. */
   readonly silenceMs: number = 5000;
 }

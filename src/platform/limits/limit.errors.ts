@@ -5,7 +5,7 @@ export class LimitNotPossible extends AppError {
   constructor(name: string) {
     super(
       'invalid_request',
-      `The limit ${name} must be a whole number from 1 to ${LARGEST_LIMIT.toLocaleString('en-US')}.`,
+      `The limit ${name} must be an integer from 1 to ${LARGEST_LIMIT.toLocaleString('en-US')}.`,
       { param: name },
     );
   }

@@ -27,7 +27,7 @@ export type Limited = (typeof LIMITED)[number];
 /** Those of them that have usual limits; each group has its own. */
 export const USUALLY_LIMITED = ['key', 'account', 'address'] as const satisfies readonly Limited[];
 
-/** What everybody of a kind has who has no limits of their own, each limit by itself. */
+/** Default limits per kind; each limit is overridden separately. */
 export type UsualLimits = Readonly<Record<(typeof USUALLY_LIMITED)[number], Limits>>;
 
 export const NO_USUAL_LIMITS: UsualLimits = { key: NO_LIMITS, account: NO_LIMITS, address: NO_LIMITS };

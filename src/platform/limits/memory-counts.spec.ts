@@ -46,7 +46,7 @@ describe('MemoryCounts', () => {
     });
   });
 
-  it('gives places back once, whoever asks for it how often', () => {
+  it('returns places only once', () => {
     const place = [{ key: 'running', limit: 2 }];
     counts.decide(taking('a', [], place));
     counts.decide(taking('b', [], place));

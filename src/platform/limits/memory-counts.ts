@@ -2,11 +2,11 @@ import type { Clock } from '../shared/index.js';
 import type { Counts, Decision, Place, Refusal, Return, Taking } from './counts.js';
 import { SlidingWindow } from './sliding-window.js';
 
-/** More than so many counts are not kept: whoever has many addresses could fill the memory. Some 200 bytes each. */
+/** Bounds memory against clients with many addresses; about 200 bytes each. */
 const MAX_WINDOWS = 100_000;
-/** So many of the oldest are looked at for each new one, so that those that count nothing any more are forgotten. */
+/** Oldest counts checked for expiry per new count. */
 const LOOKED_AT = 2;
-/** Nobody knows when a call will end: so long is waited for it to be asked again. */
+/** Suggested wait for a full concurrency limit: the end of a call is unknown. */
 export const PLACE_WAIT_MS = 1000;
 
 /** The counts of one process, or of several that ask it. Every decision takes the same time, however much was counted. */

@@ -13,8 +13,8 @@ const errorOf = (overrides: Partial<Exceeded>, waitMs: number | undefined = 2100
 
 describe('RateLimited', () => {
   it.each([
-    [{}, 'the key “laptop” may make 60 requests a minute.'],
-    [{ subject: { kind: 'account', name: '' }, allowed: 1 }, 'your account may make 1 request a minute.'],
+    [{}, 'the key “laptop” is limited to 60 requests per minute.'],
+    [{ subject: { kind: 'account', name: '' }, allowed: 1 }, 'your account is limited to 1 request per minute.'],
     [
       { limit: 'tokens', allowed: 1000, used: 900, needed: 200, subject: { kind: 'group', name: 'saver' } },
       'the group “saver” as a whole is limited to 1000 tokens per minute; 900 are used and this call needs about 200.',
@@ -23,7 +23,7 @@ describe('RateLimited', () => {
       { limit: 'concurrency', allowed: 4, subject: { kind: 'address', name: '' } },
       'your address is limited to 4 concurrent calls.',
     ],
-  ] as const)('says which limit, whose, and when to try again: %#', (overrides, rule) => {
+  ] as const)('names the limit, its subject and the wait: %#', (overrides, rule) => {
     const error = errorOf(overrides);
     expect(error.message).toBe(`Rate limit reached: ${rule} Please try again in 3s.`);
     expect([error.kind, error.details]).toEqual(['rate_limit_exceeded', { retryAfterSeconds: 3 }]);
@@ -35,14 +35,14 @@ describe('RateLimited', () => {
     [1001, 2],
     [59_999, 60],
     [200_000, 60],
-  ])('tells a wait of %d ms as %d s', (waitMs, seconds) => {
+  ])('reports a wait of %d ms as %d s', (waitMs, seconds) => {
     const error = errorOf({}, waitMs);
     expect(error.details.retryAfterSeconds).toBe(seconds);
-    // What Codex looks for.
+    // Codex parses this.
     expect(/try again in (\d+)s/i.exec(error.message)?.[1]).toBe(String(seconds));
   });
 
-  it('sends nobody back who asks for more than the limit', () => {
+  it('tells clients not to retry a call that exceeds the limit by itself', () => {
     const error = new RateLimited(exceeded({ limit: 'tokens', allowed: 100, used: 0, needed: 200 }), undefined, {});
     expect(error.details.shouldRetry).toBe(false);
     expect(error.message).toMatch(/This request exceeds the limit by itself\.$/);

@@ -3,20 +3,19 @@ import { AppError } from '../shared/index.js';
 import type { Refusal } from './counts.js';
 import type { LimitKind, Subject } from './subject.js';
 
-/** The longest wait that is told; what takes longer is asked for again, and told anew. */
+/** Longer waits are capped: the client retries and gets a new estimate. */
 const MAX_WAIT_SECONDS = 60;
 
-/** What was exceeded. */
 export interface Exceeded {
   readonly subject: Pick<Subject, 'kind' | 'name'>;
   readonly limit: LimitKind;
   readonly allowed: number;
-  /** What was used before, and what this call needs. */
+  /** Used before this call, and needed by it. */
   readonly used: number;
   readonly needed: number;
 }
 
-/** A call more than a limit allows. Says which limit, whose, and when to try again: some clients wait by these words. */
+/** Names the limit, its subject and the wait. Some clients parse the wait from this message. */
 export class RateLimited extends AppError {
   constructor(
     exceeded: Exceeded,
@@ -38,7 +37,7 @@ function ruleOf({ subject, limit, allowed, used, needed }: Exceeded): string {
   const who = ownerOf(subject);
   switch (limit) {
     case 'requests':
-      return `${who} may make ${times(allowed, 'request')} a minute.`;
+      return `${who} is limited to ${times(allowed, 'request')} per minute.`;
     case 'tokens':
       return `${who} is limited to ${times(allowed, 'token')} per minute; ${used} are used and this call needs about ${needed}.`;
     case 'concurrency':

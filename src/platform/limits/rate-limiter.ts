@@ -10,7 +10,7 @@ import { MemoryCounts } from './memory-counts.js';
 import { RateLimited } from './rate-limited.js';
 import type { Demand } from './subject.js';
 
-/** That a call may run. To be ended once, however the call does: its places are taken until then. */
+/** Permission to run a call. End it exactly once; places are held until then. */
 export class Permit {
   private ended = false;
 

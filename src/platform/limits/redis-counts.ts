@@ -3,7 +3,7 @@ import type { LimitTimings } from './limit-timings.js';
 import type { RedisLink } from './redis-link.js';
 import { GIVE_BACK, PROBE, RENEW, TAKE } from './redis-scripts.js';
 
-/** So many places are renewed at once: a script keeps everybody else waiting. */
+/** Places renewed per script call: a script blocks all other Redis clients. */
 const RENEWED_AT_ONCE = 500;
 /** What a taking's answer says of each count. */
 const NUMBERS_PER_COUNT = 3;
@@ -18,7 +18,7 @@ export class RedisCounts implements SharedCounts {
   private readonly leases = new Map<string, readonly string[]>();
   private renewing: NodeJS.Timeout | undefined;
 
-  /** @param keyOf what a count or place is called there: nobody who looks into Redis learns whose it is */
+  /** @param keyOf what a count or place is called there: hides the subject from readers of Redis */
   constructor(
     private readonly link: RedisLink,
     private readonly keyOf: (key: string) => string,
@@ -42,7 +42,7 @@ export class RedisCounts implements SharedCounts {
   async probe(): Promise<void> {
     await this.link.load();
     await this.link.run(PROBE, [this.keyOf('probe')], []);
-    // A server that has lost everything is told at once what runs.
+    // Restores running calls if the server lost its data.
     await this.renew();
   }
 

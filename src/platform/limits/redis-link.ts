@@ -63,7 +63,7 @@ export class RedisLink {
     try {
       return await this.client.evalsha(sha, keys.length, ...keys, ...args);
     } catch (error) {
-      // Somebody has told the server to forget its scripts.
+      // The script cache was flushed.
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
       return this.client.eval(lua, keys.length, ...keys, ...args);
     }

@@ -87,7 +87,7 @@ describe('SlidingWindow', () => {
     );
   });
 
-  it('is back to nothing when it says so', () => {
+  it('is empty at its reset time', () => {
     const window = windowAt(START_MS + 20_000);
     window.add(5);
     expect(window.standing().resetMs).toBe(100_000);

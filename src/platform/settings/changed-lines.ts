@@ -1,6 +1,6 @@
 import type { SectionName, Sections } from './sections/sections.js';
 
-/** By field as people call it, what it says; what is in `UNSHOWN` is compared and not told. */
+/** Displayed values by field label. Fields in `UNSHOWN` are compared but not displayed. */
 type Facts = Readonly<Record<string, string>>;
 
 const FACTS: { readonly [Name in SectionName]: (section: Sections[Name]) => Facts } = {
@@ -14,7 +14,7 @@ const FACTS: { readonly [Name in SectionName]: (section: Sections[Name]) => Fact
     registration: mode,
     domains: domains.join(', '),
     'starting credit': `$${startingCredit}`,
-    'two-factor authentication for administrators': administratorsNeedSecondFactor ? 'needed' : 'as they like',
+    'two-factor authentication for administrators': administratorsNeedSecondFactor ? 'required' : 'optional',
     'idle session timeout (hours)': String(sessionIdleHours),
   }),
   mail: ({ server, sealedPassword, from }) => ({ server, password: sealedPassword, sender: from }),
@@ -23,16 +23,16 @@ const FACTS: { readonly [Name in SectionName]: (section: Sections[Name]) => Fact
     'secret key': sealedSecretKey,
     'signing secret': sealedWebhookSecret,
     amounts: amounts.map((amount) => `$${amount}`).join(', '),
-    'smallest amount': `$${smallest}`,
-    'largest amount': `$${largest}`,
+    'minimum amount': `$${smallest}`,
+    'maximum amount': `$${largest}`,
   }),
   retention: ({ callsMonths }) => ({ 'months of usage logs': callsMonths === null ? 'all' : String(callsMonths) }),
 };
 
-/** Too long, or a secret. */
+/** Long texts and secrets. */
 const UNSHOWN = new Set(['terms', 'password', 'secret key', 'signing secret']);
 
-/** A line for each field that differs, `starting credit $0 → $5`; none when all are the same. */
+/** One line per changed field: `starting credit $0 → $5`. */
 export function changedLines<Name extends SectionName>(
   name: Name,
   before: Sections[Name],

@@ -1,6 +1,6 @@
 /**
  * Every situation that is answered with an error on purpose. The set is closed: each dialect owns one table
- * `Record<ErrorKind, …>`, so a new kind does not compile until every dialect can say it.
+ * `Record<ErrorKind, …>`, so a new kind does not compile until every protocol renders it.
  */
 export type ErrorKind =
   | 'invalid_token'
@@ -43,7 +43,7 @@ export interface ErrorDetails {
   readonly retryAfterSeconds?: number;
   /** Overrides what the kind says of retrying (`x-should-retry`). */
   readonly shouldRetry?: boolean;
-  /** True when another channel may answer the same call: set by whoever classified an upstream's failure. */
+  /** True if another channel may serve the call; set when an upstream failure is classified. */
   readonly failover?: boolean;
   /** True when the relay's account at the upstream has none left. Never shown to the client. */
   readonly outOfMoney?: boolean;

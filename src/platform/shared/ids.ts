@@ -26,7 +26,7 @@ export type IdPrefix =
   | 'prb'
   | 'ntc';
 
-/** A UUID is made of so many bytes, and needs as many random ones. */
+/** Bytes of a UUID. */
 const UUID_BYTES = 16;
 /** Taken from the system for many ids at once: asking it costs more than all the rest of an id. */
 const randomness = Buffer.alloc(UUID_BYTES * 256);

@@ -14,7 +14,7 @@ describe('LimitedLines', () => {
   const admitted = (key: string, times: number): number =>
     Array.from({ length: times }, () => lines.admit(key)).filter(Boolean).length;
 
-  it('lets so many of a key have a line in a minute, and tells how many others there were', () => {
+  it('admits N lines per key and minute, and reports the number of suppressed ones', () => {
     expect([admitted('a', 1000), admitted('b', 20), admitted('c', 15), admitted('c', 15)]).toEqual([20, 20, 15, 5]);
     expect(told).toEqual([]);
     jest.advanceTimersByTime(60_000);
@@ -26,7 +26,7 @@ describe('LimitedLines', () => {
     expect(told).toHaveLength(2);
   });
 
-  it('keeps no timer while nothing comes, and nothing of a minute that is over', () => {
+  it('keeps no timer while idle, and no state after the minute ends', () => {
     admitted('a', 30);
     jest.advanceTimersByTime(60_000);
     expect(jest.getTimerCount()).toBe(0);

@@ -1,9 +1,9 @@
 const MINUTE_MS = 60_000;
-/** The keys that are told apart in a minute; those that come later are counted as one. */
+/** Maximum keys tracked per minute; further keys share one count. */
 const MAX_KEYS = 10_000;
 const OTHERS = 'others';
 
-/** What came up more often in a minute than it had lines. */
+/** Lines suppressed for a key within a minute. */
 export interface LeftOut {
   readonly key: string;
   readonly count: number;
@@ -11,23 +11,23 @@ export interface LeftOut {
 }
 
 /**
- * Keeps what strangers can cause without end from filling the log, where a line is dearer than the refusal that it tells
- * of: in a minute so many of a key have a line of their own, and of the others the number is told.
+ * Rate-limits log lines for unauthenticated traffic: N lines per key and minute, then a count of the suppressed ones. A
+ * log line costs more than the rejected request.
  */
 export class LimitedLines {
   private readonly counts = new Map<string, number>();
   private minute: NodeJS.Timeout | undefined;
 
   /**
-   * @param most lines of one key in a minute
-   * @param tell is given each key that had more, when its minute is over
+   * @param most maximum lines per key and minute
+   * @param tell called at the end of the minute for each key that exceeded it
    */
   constructor(
     private readonly most: number,
     private readonly tell: (leftOut: LeftOut) => void,
   ) {}
 
-  /** Counts one more, and says whether it has a line of its own. */
+  /** Counts an event and returns whether to log it. */
   admit(key: string): boolean {
     const counted = this.counts.has(key) || this.counts.size < MAX_KEYS ? key : OTHERS;
     const count = (this.counts.get(counted) ?? 0) + 1;
@@ -36,7 +36,7 @@ export class LimitedLines {
     return count <= this.most;
   }
 
-  /** Tells what was left out, and ends the minute: its timer does so, and whoever stops. */
+  /** Reports suppressed lines and ends the minute. Called by the timer and at shutdown. */
   end(): void {
     for (const [key, count] of this.counts)
       if (count > this.most) this.tell({ key, count, leftOut: count - this.most });

@@ -38,7 +38,7 @@ describe('addressOf', () => {
   });
 
   it.each(['', 'unknown', '_hidden', 'localhost', '203.0.113', '<script>', 'x'.repeat(9000), '203.0.113.9, 10.0.0.1'])(
-    'takes the proxy itself for whoever is said to be %j',
+    'uses the proxy address when the forwarded address is %j',
     (ip) => expect(addressOf({ ip, socket })).toBe('127.0.0.1'),
   );
 

@@ -3,7 +3,7 @@ import { generateCode, hashCode } from './readable-code.js';
 const CODE = '0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV';
 
 describe('a code for people to type', () => {
-  it('is made of groups of four that nobody can misread, and of its own each time', () => {
+  it('consists of groups of four unambiguous characters, different each time', () => {
     const codes = Array.from({ length: 1000 }, () => generateCode(28));
     for (const code of codes) expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}(?:-[0-9A-HJKMNP-TV-Z]{4}){6}$/);
     expect(new Set(codes).size).toBe(1000);

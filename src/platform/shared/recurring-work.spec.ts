@@ -6,7 +6,7 @@ describe('recurring work', () => {
   const report = (error: unknown): void => void reported.push(String(error));
   beforeEach(() => void reported.splice(0));
 
-  it('begins at once, and again when its turn says so', async () => {
+  it('starts immediately, and again after the delay its run returns', async () => {
     let turns = 0;
     const work = new RecurringWork({ turn: async () => (++turns === 1 ? 1 : 60_000), afterFailureMs: 1, report });
     work.start();

@@ -3,7 +3,7 @@ import { reasonOf } from './error-text.js';
 
 interface Turns {
   /**
-   * One turn, which ends early when it is told to.
+   * One run, which ends early when aborted.
    * @returns how many ms later the next one begins
    */
   readonly turn: (stopped: AbortSignal) => Promise<number>;
@@ -22,7 +22,7 @@ export class RecurringWork {
 
   constructor(private readonly turns: Turns) {}
 
-  /** Nobody waits for it. */
+  /** Does not wait for the work to start. */
   start(): void {
     this.running ??= this.run();
   }

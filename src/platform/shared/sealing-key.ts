@@ -8,7 +8,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A stored secret that does not open. The message names no place: whoever knows it says so. */
+/** A stored secret cannot be decrypted. Callers add where it is stored. */
 export class UnreadableSecret extends AppError {
   constructor(options?: ErrorOptions) {
     super('internal', 'its stored secret cannot be decrypted: SECRET_KEY has changed', {}, options);

@@ -33,11 +33,11 @@ export function readSmallBody(payload: IncomingMessage, limits: SmallBodyLimits)
       clearTimeout(timer);
       payload.off('data', onData).off('end', onEnd).off('close', onLeft);
       if (error === undefined) return;
-      // The rest is thrown away by whoever answers.
+      // The remaining body is discarded when the response is sent.
       payload.pause();
       reject(error);
     }
-    // Somebody else has read it to its end, and will not be told of that again.
+    // The body was already consumed; no `end` event will follow.
     if (payload.readableEnded) return onEnd();
     if (payload.destroyed) return onLeft();
     payload.on('data', onData).once('end', onEnd).once('error', onLeft).once('close', onLeft);

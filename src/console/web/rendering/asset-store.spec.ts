@@ -18,7 +18,7 @@ describe('AssetStore', () => {
   });
 
   it('says when a template asks for what is not there', () => {
-    expect(() => assets.addressOf('missing.css')).toThrow('Unknown asset “missing.css”.');
+    expect(() => assets.addressOf('missing.css')).toThrow('Asset “missing.css” not found.');
   });
 
   it('has the fonts that the styles name, and their licences', () => {

@@ -56,7 +56,7 @@ export class AssetStore {
   /** Where an asset is fetched. @throws Error when there is none of that name */
   addressOf(name: string): string {
     const address = this.addresses.get(name);
-    if (address === undefined) throw new Error(`Unknown asset “${name}”.`);
+    if (address === undefined) throw new Error(`Asset “${name}” not found.`);
     return address;
   }
 

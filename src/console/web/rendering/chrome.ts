@@ -3,44 +3,44 @@ import type { Flash } from '../page.js';
 import type { Visit } from '../../../auth/index.js';
 import { areaOf } from './navigation.js';
 
-/** A condition that lasts until it is solved, told on every page: low balance, say. */
+/** A condition shown on every page until it is resolved, such as a low balance. */
 export interface Notice {
   readonly tone: 'warn' | 'bad';
   readonly title: string;
   readonly text?: string;
-  /** Where it is solved. */
+  /** Where to resolve it. */
   readonly action?: { readonly href: string; readonly label: string };
 }
 
-/** What stands around every page, whatever it shows. */
+/** Data for the frame around every page. */
 export interface Chrome {
   readonly visit: Visit;
   readonly flash?: Flash | undefined;
   readonly notice?: Notice | undefined;
-  /** Undefined: nobody is signed in, or nothing knows it. */
+  /** Undefined if unknown or not signed in. */
   readonly balance?: Nanos | undefined;
-  /** What the service is called. */
+  /** The service's name. */
   readonly product: string;
-  /** An address of mail or of a page. */
+  /** An email address or a URL. */
   readonly supportContact?: string | undefined;
-  /** Whether there is anything at /terms. */
+  /** Whether /terms exists. */
   readonly hasTerms: boolean;
-  /** Whether /status is open to everybody. */
+  /** Whether /status is public. */
   readonly statusIsPublic: boolean;
   readonly signUp: 'open' | 'invite' | 'closed';
-  /** Where people reach the service, without a trailing slash. */
+  /** Public base URL, without a trailing slash. */
   readonly baseUrl: string;
   readonly now: Date;
 }
 
-/** A press on the button goes from each to the next. */
+/** The theme button cycles through these. */
 const THEMES = {
-  system: { name: 'follow system', icon: 'theme', next: 'light' },
+  system: { name: 'system', icon: 'theme', next: 'light' },
   light: { name: 'light', icon: 'sun', next: 'dark' },
   dark: { name: 'dark', icon: 'moon', next: 'system' },
 } as const;
 
-/** What templates read as `@root.chrome`. */
+/** Available in templates as `@root.chrome`. */
 export function shownChrome(chrome: Chrome): Readonly<Record<string, unknown>> {
   const { visit } = chrome;
   const path = visit.url.split('?')[0] ?? '/';
@@ -61,7 +61,6 @@ export function shownChrome(chrome: Chrome): Readonly<Record<string, unknown>> {
   };
 }
 
-/** An address of mail, a page, or words that say whom to ask. */
 function supportLink(contact: string | undefined): { href: string; label: string } | undefined {
   if (contact === undefined) return undefined;
   if (/^https?:\/\//i.test(contact)) return { href: contact, label: contact.replace(/^https?:\/\//i, '') };

@@ -11,7 +11,7 @@ export interface FailedRequest {
   readonly url: string;
 }
 
-/** A page that says what failed. Never a stack, and of a failure that was not foreseen not its message either. */
+/** Never shows a stack trace, or the message of an internal error. */
 export function errorPage(error: AppError, status: number, request: FailedRequest, now: Date): Page {
   const words = errorWords(error, status);
   const data = {
@@ -19,7 +19,7 @@ export function errorPage(error: AppError, status: number, request: FailedReques
     now,
     errorClass: `${status}, ${error.kind.replaceAll('_', ' ')}`,
     reference: request.id,
-    // What was posted cannot be asked for again by a link, and a link must not repeat a key.
+    // A link cannot repeat a POST, and must not contain an API key.
     retry:
       words.retry && request.method === 'GET' && maskKeys(request.url) === request.url
         ? localPath(request.url)

@@ -1,17 +1,16 @@
 import type { AppError } from '../../../platform/shared/index.js';
 
-/** What an error page says. */
+/** Texts of an error page. */
 export interface ErrorWords {
   readonly heading: string;
   readonly paragraphs: readonly string[];
-  /** Whether the same request may succeed later. */
+  /** Whether a retry may succeed. */
   readonly retry: boolean;
 }
 
-/** Calls do not go through pages. */
-const NOT_AFFECTED = 'Only this page is affected. API calls are not.';
+const NOT_AFFECTED = 'API calls are not affected.';
 
-/** Says what failed in the words of the error, unless it was not raised on purpose. */
+/** Shows the error's own message, except for internal errors. */
 export function errorWords(error: AppError, status: number): ErrorWords {
   if (status === 404) return NOT_FOUND;
   if (status === 429) return tooMany(error);
@@ -23,17 +22,17 @@ export function errorWords(error: AppError, status: number): ErrorWords {
   };
 }
 
-/** The same whether there is nothing, or nothing for whoever asks. */
+/** Identical for missing pages and pages the user may not see. */
 const NOT_FOUND: ErrorWords = {
   heading: 'Page not found',
-  paragraphs: ['The address may be wrong, or the page was removed.'],
+  paragraphs: ['The address may be wrong, or the page may have been deleted.'],
   retry: false,
 };
 
 function tooMany(error: AppError): ErrorWords {
   const seconds = error.details.retryAfterSeconds;
   return {
-    heading: 'Too many attempts',
+    heading: 'Too many requests',
     paragraphs: seconds === undefined ? [error.message] : [error.message, `Try again in ${duration(seconds)}.`],
     retry: true,
   };
@@ -42,13 +41,13 @@ function tooMany(error: AppError): ErrorWords {
 function ourFault(error: AppError): ErrorWords {
   const known = error.kind !== 'internal';
   return {
-    heading: known ? 'This page could not be loaded' : 'Internal error',
+    heading: known ? 'Could not load this page' : 'Internal error',
     paragraphs: [known ? error.message : 'The error was logged with the reference below.', NOT_AFFECTED],
     retry: true,
   };
 }
 
 function duration(seconds: number): string {
-  if (seconds < 90) return seconds === 1 ? 'one second' : `${seconds} seconds`;
+  if (seconds < 90) return seconds === 1 ? '1 second' : `${seconds} seconds`;
   return `${Math.ceil(seconds / 60)} minutes`;
 }

@@ -13,7 +13,7 @@ describe('helpers of templates', () => {
     expect(show('{{moneyExact cost}}', { cost: 0n })).toBe('$0.00<span class="tail">0000</span>');
   });
 
-  it('say of a call that cost nothing that it was not charged', () => {
+  it('show “not charged” for a call without cost', () => {
     expect(show('{{money cost}}', { cost: 0n })).toBe('<span class="muted">not charged</span>');
   });
 
@@ -45,8 +45,8 @@ describe('helpers of templates', () => {
       show('{{tokens prompt completion}}', { prompt, completion }).replaceAll(/<[^>]+>/g, '');
     expect(text(48_210, 640)).toBe('48,210 in 640 out');
     expect(text(48_210, null)).toBe('48,210 in – out');
-    expect(text(null, null)).toBe('none counted');
-    expect(text(0, 0)).toBe('none counted');
+    expect(text(null, null)).toBe('not counted');
+    expect(text(0, 0)).toBe('not counted');
   });
 
   it("write times in the reader's zone, with the exact one for machines and pointers", () => {
@@ -64,7 +64,7 @@ describe('helpers of templates', () => {
     expect(show('{{n}} call{{s n}}', { n: 0 })).toBe('0 calls');
   });
 
-  it('give every form a nonce that nobody can guess', () => {
+  it('give every form an unguessable nonce', () => {
     const [one, other] = [show('{{newNonce}}'), show('{{newNonce}}')];
     expect(one).toMatch(/^[\w-]{22}$/);
     expect(one).not.toBe(other);

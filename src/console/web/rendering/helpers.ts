@@ -25,7 +25,7 @@ type Maybe<T> = T | null | undefined;
 const html = (text: string): Html => new SafeString(text);
 const muted = (words: string): Html => html(`<span class="muted">${words}</span>`);
 const withTail = ({ head, tail }: MoneyParts): Html => html(`${head}<span class="tail">${tail}</span>`);
-/** What stands for an unknown value; anything else is shown. */
+/** Shows a placeholder for unknown values. */
 const known = <T>(value: Maybe<T>, show: (value: T) => string | Html): string | Html =>
   value === null || value === undefined ? UNKNOWN : show(value);
 
@@ -47,9 +47,9 @@ const numbers: Helpers = {
     value === null || value === undefined ? muted(UNKNOWN) : html(`${count(value)}<span class="tail"> ms</span>`),
   msText: (value: Maybe<number>) => known(value, (some) => `${count(some)} ms`),
   tokens: (prompt: Maybe<number>, completion: Maybe<number>) =>
-    // Zero on both sides, or nothing known at all, is a call of which nothing was counted.
+    // Both zero or both unknown: no tokens were counted.
     (prompt ?? 0) === 0 && (completion ?? 0) === 0
-      ? muted('none counted')
+      ? muted('not counted')
       : html(
           `${String(known(prompt, count))} <span class="muted">in</span> ` +
             `${String(known(completion, count))} <span class="muted">out</span>`,
@@ -71,7 +71,7 @@ const precisionOf = ({ hash }: Options, left: times.Precision): times.Precision 
   return given === 'minutes' || given === 'seconds' || given === 'milliseconds' ? given : left;
 };
 
-/** A time with its exact one for machines and for whoever points at it. */
+/** A `<time>` with the exact time in its attributes. */
 function timeElement(at: Maybe<Date | string>, options: Options, show: (at: Date, around: Surroundings) => string) {
   return known(at, (value) => {
     const moment = new Date(value);

@@ -4,19 +4,18 @@ interface NavigationItem {
   readonly icon: string;
 }
 
-/** What the navigation of a page shows. */
 interface Area {
   readonly navigation: readonly (NavigationItem & { readonly current: boolean })[];
-  /** One of the operators' pages. */
+  /** Whether the page belongs to the admin console. */
   readonly isOperators: boolean;
-  /** Where the other area begins, for whoever may see both. */
+  /** Link to the other area; set for administrators only. */
   readonly otherArea: NavigationItem | undefined;
 }
 
 const OWN: readonly NavigationItem[] = [
   { href: '/', label: 'Home', icon: 'home' },
-  { href: '/keys', label: 'Keys', icon: 'key' },
-  { href: '/usage-logs/common', label: 'Usage', icon: 'list' },
+  { href: '/keys', label: 'API keys', icon: 'key' },
+  { href: '/usage-logs/common', label: 'Usage logs', icon: 'list' },
   { href: '/wallet', label: 'Wallet', icon: 'wallet' },
   { href: '/pricing', label: 'Pricing', icon: 'price' },
   { href: '/docs', label: 'Docs', icon: 'book' },
@@ -36,10 +35,10 @@ const OPERATORS: readonly NavigationItem[] = [
   { href: '/admin/settings', label: 'Settings', icon: 'sliders' },
 ];
 
-const TO_OPERATORS: NavigationItem = { href: START_OF_OPERATORS, label: 'Operator', icon: 'sliders' };
+const TO_OPERATORS: NavigationItem = { href: START_OF_OPERATORS, label: 'Admin console', icon: 'sliders' };
 const TO_OWN: NavigationItem = { href: '/', label: 'Back to console', icon: 'chevron-left' };
 
-/** @param path of the page, without its query */
+/** @param path page path, without the query */
 export function areaOf(path: string, isOperator: boolean): Area {
   const isOperators = isOperator && isWithin(START_OF_OPERATORS, path);
   const items = isOperators ? OPERATORS : OWN;
@@ -50,7 +49,7 @@ export function areaOf(path: string, isOperator: boolean): Area {
   };
 }
 
-/** The first page of an area stands above all others, so it is current only for itself. */
+/** The start page of an area is a prefix of all its pages, so it must match exactly. */
 const isCurrent = (href: string, path: string): boolean =>
   href === '/' || href === START_OF_OPERATORS ? path === href : isWithin(href, path);
 

@@ -20,7 +20,7 @@ class KeyForm {
   readonly password: string = '';
 }
 
-/** What somebody could have typed, or an upstream have sent. */
+/** Hostile input from a user or an upstream. */
 const EVIL = `"><script>alert('x')</script>`;
 const usd = (dollars: number) => nanos(BigInt(Math.round(dollars * 1e9)));
 const options = [
@@ -134,7 +134,7 @@ describe('partials', () => {
     expect(show('checks', models)).toMatch(/value="gpt"[^>]* checked/);
   });
 
-  it('tick a box at first only in a form that nobody has sent', () => {
+  it('apply the initial state of a checkbox only before submission', () => {
     const box = { name: 'remember', label: 'Keep me signed in', checked: true };
     expect(show('check', { ...box, form: Form.empty() })).toContain(' checked');
     expect(show('check', { ...box, form: refused })).not.toContain(' checked');
@@ -142,7 +142,7 @@ describe('partials', () => {
 
   it('list every fault of a form, with the way to its field', () => {
     const html = show('form-summary', { form: refused });
-    expect(html).toContain('Two fields need attention');
+    expect(html).toContain('Check 2 fields');
     expect(html).toContain('<a href="#name">Enter a name of at most 10 letters.</a>');
     expect(show('form-summary', { form: Form.empty() })).toBe('');
   });

@@ -73,7 +73,7 @@ describe('ViewEngine', () => {
     expect(html.match(/aria-current="page"/g)).toHaveLength(2);
   });
 
-  it('gives strangers the frame of the public pages', () => {
+  it('uses the public layout without a session', () => {
     const { html } = show({}, aChrome(aVisit()));
     expect(html).toContain('href="/sign-in"');
     expect(html).not.toContain('class="side"');

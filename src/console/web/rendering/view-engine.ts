@@ -50,7 +50,7 @@ export class ViewEngine {
 
   private template(name: string): Handlebars.TemplateDelegate {
     const template = this.templates.get(name);
-    if (template === undefined) throw new Error(`There is no template views/${name}.hbs.`);
+    if (template === undefined) throw new Error(`Template views/${name}.hbs not found.`);
     return template;
   }
 }

@@ -99,7 +99,7 @@ describe('snippets for clients', () => {
     expect(tab('Codex', models)).toEqual({
       label: 'Codex',
       blocks: [],
-      note: 'No model supports Codex yet.',
+      note: 'No available model supports Codex yet.',
     });
     expect(code('Claude Code', models)).toContain('claude --model claude');
     for (const one of clientSnippets(BASE, [])) {
@@ -117,7 +117,7 @@ describe('snippets for clients', () => {
       'http://192.168.1.4',
       'http://relay.lan',
     ])
-      expect(tab('Cursor', EVERY, base).note).toContain('cannot reach this address');
+      expect(tab('Cursor', EVERY, base).note).toContain('cannot reach this private address');
   });
 
   it('survive names of models with signs that mean something', () => {

@@ -22,7 +22,7 @@ export interface CodeBlock {
 export interface ClientTab {
   readonly label: string;
   readonly blocks: readonly CodeBlock[];
-  /** What is to be done by hand, in order; `code` stands at the end of its line. */
+  /** Manual steps in order; `code` ends the line. */
   readonly steps?: readonly { readonly text: string; readonly code?: string }[];
   /** What else there is to know; in place of everything when the client cannot be used. */
   readonly note?: string;
@@ -35,8 +35,8 @@ export type Dialects = readonly [ProtocolId, ...ProtocolId[]];
 export interface Told {
   readonly baseUrl: string;
   /**
-   * A model, and which of the dialects to call it in: the first model whose upstream speaks the first of them, or the
-   * second, and so on; where none does, the first one whose calls are translated.
+   * A model and the protocol to call it with: the first model whose upstream natively supports one of the protocols,
+   * in order of preference; otherwise the first model that is translated.
    */
   readonly modelIn: (...protocols: Dialects) => { readonly name: string; readonly protocol: ProtocolId } | undefined;
 }
@@ -47,9 +47,9 @@ export const block = (label: string, language: Language, code: string, file?: st
   ...(file !== undefined && { file }),
 });
 
-/** A client that no model answers. */
+/** A client that no available model supports. */
 export const unusable = (label: string): ClientTab => ({
   label,
   blocks: [],
-  note: `No model supports ${label} yet.`,
+  note: `No available model supports ${label} yet.`,
 });

@@ -1,7 +1,7 @@
 /** Where every snippet looks for the key. */
 export const KEY_VARIABLE = 'SWITCHBOARD_API_KEY';
 
-/** The one step that the key is part of: it is typed, and stands in no history. */
+/** Reads the key interactively, so that it does not end up in the shell history. */
 export const STORE_KEY = `read -rs ${KEY_VARIABLE} && export ${KEY_VARIABLE}`;
 
 /** A word for a shell, whatever is in it. */

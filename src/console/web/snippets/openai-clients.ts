@@ -31,7 +31,7 @@ print(reply.output_text)`
     model=${name}, messages=[{"role": "user", "content": "Say hello"}])
 print(reply.choices[0].message.content)`
 }`;
-  return { label: 'Python', blocks: [block('Python', 'python', code)], note: 'Needs the package: pip install openai' };
+  return { label: 'Python', blocks: [block('Python', 'python', code)], note: 'Install the SDK: pip install openai' };
 }
 
 export function javaScript({ baseUrl, modelIn }: Told): ClientTab {
@@ -55,7 +55,7 @@ console.log(reply.choices[0].message.content);`
   return {
     label: 'JavaScript',
     blocks: [block('JavaScript', 'javascript', code)],
-    note: 'Needs the package: npm install openai',
+    note: 'Install the SDK: npm install openai',
   };
 }
 
@@ -118,15 +118,15 @@ export function cursor({ baseUrl, modelIn }: Told): ClientTab {
     steps: [
       { text: 'Open Settings, then Models, and paste your key under OpenAI API Key.' },
       { text: 'Turn on Override OpenAI Base URL and enter', code: `${baseUrl}/v1` },
-      { text: 'Add a model by its name:', code: model.name },
+      { text: 'Add the model:', code: model.name },
     ],
     note: isPrivate(baseUrl)
-      ? 'Cursor sends requests from its own servers, which cannot reach this address. A public address is required.'
+      ? 'Cursor sends requests from its own servers and cannot reach this private address. Use a public URL.'
       : 'Cursor sends requests from its own servers, so this address must be reachable from the internet.',
   };
 }
 
-/** An address that only this machine or network knows. */
+/** Not reachable from the internet. */
 const isPrivate = (baseUrl: string): boolean =>
   /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[|.*\.(local|internal|lan)$)/.test(
     new URL(baseUrl).hostname,

@@ -33,7 +33,7 @@ export interface Bar {
   }[];
 }
 
-/** The numbers of one or more charts, for whoever cannot see or would rather read them. */
+/** The data of one or more charts as an accessible table. */
 export interface ChartTable {
   readonly caption: string;
   readonly columns: readonly string[];

@@ -44,7 +44,7 @@ describe('stacked bars', () => {
     });
   });
 
-  it('leave a gap where nothing was measured, and say so in the table', () => {
+  it('leave a gap without data, and show it in the table', () => {
     const { chart, table } = aSpend([{ name: 'gpt', values: [usd(1), null, usd(0)] }]);
     expect(chart.bars).toHaveLength(1);
     expect(table.rows.map(({ cells }) => cells)).toEqual([['$1.00'], ['–'], ['$0.00']]);
@@ -137,7 +137,7 @@ describe('small charts', () => {
     ]);
   });
 
-  it('break a line where nothing was measured, and draw a point on its own as a dash', () => {
+  it('break the line without data, and draw an isolated point as a dash', () => {
     const { lines, areas } = latencyLines({
       id: 'l',
       finding: '',
@@ -196,7 +196,7 @@ describe('the forecast of a balance', () => {
     expect(table.rows.at(-1)).toEqual({ head: '30 Nov 2026, forecast', cells: ['$30.00'] });
   });
 
-  it('is left out when nobody can tell', () => {
+  it('is omitted when unknown', () => {
     expect(forecast().chart).toMatchObject({ lines: [{ class: 'l1' }], xLabels: ['10 Nov', 'Today'] });
   });
 });
@@ -304,7 +304,7 @@ describe('the patch panel', () => {
   it('has six jacks: some of them empty where there are few models, and names that fit beside them', () => {
     const { models, finding } = patchPanel(dialects, [{ name: 'a-very-long-name-of-a-model', answers: [] }]);
     expect(models.map(({ name }) => name)).toEqual(['a-very-long-name-…', '', '', '', '', '']);
-    expect(finding).toBe('responses, chat, messages: one model behind one address');
+    expect(finding).toBe('responses, chat, messages: 1 model behind one address');
     const many = Array.from({ length: 9 }, (_, index) => ({ name: `m${index}`, answers: [] }));
     expect(patchPanel(dialects, many).models.map(({ name }) => name)).toEqual(['m0', 'm1', 'm2', 'm3', 'm4', 'm5']);
   });

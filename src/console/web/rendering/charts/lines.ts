@@ -53,7 +53,7 @@ function runsOf(points: readonly (Point | null)[]): Run[] {
   return runs.filter((run) => run.length > 0);
 }
 
-/** A point on its own is drawn as a dash, or nobody would see it. */
+/** An isolated point is drawn as a dash to be visible. */
 const DASH = 8;
 
 export function linePath(run: Run): string {

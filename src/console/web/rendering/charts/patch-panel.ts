@@ -54,7 +54,7 @@ function endsOf(dialects: readonly PanelDialect[], models: readonly PanelModel[]
 
 function findingOf(dialects: readonly PanelDialect[], models: readonly PanelModel[]): string {
   const names = dialects.map(({ name }) => name).join(', ');
-  return `${names}: ${models.length === 1 ? 'one model' : `${models.length} models`} behind one address`;
+  return `${names}: ${models.length === 1 ? '1 model' : `${models.length} models`} behind one address`;
 }
 
 const shortened = (name: string): string => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name);

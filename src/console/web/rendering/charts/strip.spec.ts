@@ -28,8 +28,8 @@ describe('a strip', () => {
   });
 
   it('says the worst of it in words', () => {
-    expect(aStrip([1, 0.5, 1]).finding).toBe('Answered by hour: at least 50% in each, the least at 11:00');
-    expect(aStrip([1, undefined, 1]).finding).toBe('Answered by hour: 100% in the 2 with any');
+    expect(aStrip([1, 0.5, 1]).finding).toBe('Answered by hour: at least 50% in each, lowest at 11:00');
+    expect(aStrip([1, undefined, 1]).finding).toBe('Answered by hour: 100% in 2 with data');
     expect(aStrip([undefined]).finding).toBe('Answered by hour: no data');
   });
 });

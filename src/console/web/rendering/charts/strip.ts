@@ -23,7 +23,7 @@ export interface StripInput {
 
 /** A strip as its partial draws it, with its numbers. */
 export interface Strip {
-  /** `Answered by hour, last 24 hours: at least 93% in each, the least at 14:00`. */
+  /** `Answered by hour, last 24 hours: at least 93% in each, lowest at 14:00`. */
   readonly finding: string;
   readonly width: number;
   readonly cells: readonly {
@@ -78,7 +78,7 @@ function findingOf(cells: readonly StripCell[]): string {
   const measured = cells.filter((cell): cell is StripCell & { share: number } => cell.share !== undefined);
   const least = measured.toSorted((one, other) => one.share - other.share)[0];
   if (least === undefined) return 'no data';
-  const measuredIn = measured.length === cells.length ? 'each' : `the ${measured.length} with any`;
+  const measuredIn = measured.length === cells.length ? 'each' : `${measured.length} with data`;
   if (least.share === 1) return `100% in ${measuredIn}`;
-  return `at least ${textOf(least.share)} in ${measuredIn}, the least at ${least.label}`;
+  return `at least ${textOf(least.share)} in ${measuredIn}, lowest at ${least.label}`;
 }
