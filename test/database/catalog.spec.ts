@@ -268,7 +268,9 @@ channels:
     await apply(program, CATALOG);
     const channels = CATALOG.slice(CATALOG.indexOf('channels:'));
     expect(await apply(program, channels)).toEqual([]);
-    await expect(apply(program, channels, true)).rejects.toThrow('refers to the model "big", which is not in this file');
+    await expect(apply(program, channels, true)).rejects.toThrow(
+      'refers to the model "big", which is not in this file',
+    );
   });
 
   it('stays as it was when any part of a file is refused', async () => {
