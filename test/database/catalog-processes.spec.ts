@@ -101,7 +101,7 @@ describe('the catalog', () => {
     expect(served(directory, 'saver')).toEqual([]);
     expect(directory.all().find(({ name }) => name === 'main')).toMatchObject({
       credentials: [],
-      unavailableReason: 'the variable MAIN_KEY is not set in the environment of the program that would send it',
+      unavailableReason: 'the environment variable MAIN_KEY is not set',
     });
     expect(directory.hasStored).toBe(true);
   });

@@ -99,7 +99,7 @@ describe('channel pages', () => {
     const model = await world.add(there);
     expect(model.text).toContain('The model “no-such-model” does not exist. Add it under Models &amp; prices first');
     const name = await world.add({ ...there, public: 'm' });
-    expect(name.text).toContain(`Enter another name: there is a channel “${MAIN}” already.`);
+    expect(name.text).toContain(`Enter another name: a channel “${MAIN}” already exists.`);
   });
 
   it('show both values and overwrite nothing when the channel was changed meanwhile', async () => {
@@ -157,7 +157,7 @@ describe('channel pages', () => {
   it('report a placeholder for a credential that is not stored', async () => {
     const fields = { name: 'starred', baseUrl: world.relay.upstream.url, public: 'm', secret: '***' };
     const refused = await world.add(fields);
-    expect([refused.status, refused.text.includes('“***” stands for a stored secret')]).toEqual([422, true]);
+    expect([refused.status, refused.text.includes('has no stored secret for “***”')]).toEqual([422, true]);
   });
 
   it('disable and enable a channel, and saving does not enable it', async () => {

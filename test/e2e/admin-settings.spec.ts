@@ -76,8 +76,8 @@ describe('the settings page', () => {
     expect(status).toBe(422);
     expect(text).toContain('<title>Error: Settings');
     expect(text).toMatch(/id="domains-error">.*?Enter domain names/s);
-    expect(text).toMatch(/id="startingCredit-error">.*?Enter dollars/s);
-    expect(text).toMatch(/id="sessionIdleHours-error">.*?Enter a whole number of hours/s);
+    expect(text).toMatch(/id="startingCredit-error">.*?Enter an amount in dollars/s);
+    expect(text).toMatch(/id="sessionIdleHours-error">.*?Enter 1 to 720 hours/s);
     expect(text).toContain('value="five"');
     expect(text).toContain('>not a domain</textarea>');
     expect(text).toContain('<option value="invite" selected>');
@@ -123,7 +123,7 @@ describe('the settings page', () => {
     const { text } = await new PageVisitor(relay.url).get('/sign-in');
     expect(text).toContain('otherwise for 12 hours. After 14 days without a visit it ends in any case.');
     await save('sign-up', signUp({ sessionIdleHours: '5' }));
-    expect((await operator.get(PAGE)).text).toContain('hours without a visit 336 → 5');
+    expect((await operator.get(PAGE)).text).toContain('idle session timeout (hours) 336 → 5');
     expect((await operator.get('/account')).text).toContain('One is signed out after 5 hours without a visit.');
     await relay.get(DataSource).query(`UPDATE sessions SET last_seen_at = now() - interval '5 hours'`);
     expect((await operator.get(PAGE)).location).toContain('/sign-in');

@@ -44,6 +44,10 @@ describe('the body of a form', () => {
   });
 
   it('that is too large is refused, in words that reach the browser', async () => {
-    await expectAnswered(await begin(`email=${'x'.repeat(270_000)}`, 280_000), 413, 'A form has at most 256 KiB.');
+    await expectAnswered(
+      await begin(`email=${'x'.repeat(270_000)}`, 280_000),
+      413,
+      'The maximum size of a form is 256 KiB.',
+    );
   });
 });
