@@ -76,7 +76,7 @@ describe('alerts', () => {
       for (const part of [message.text ?? '', String(message.html)]) {
         expect(part).toContain('$10.00');
         expect(part).toContain('$12.50');
-        expect(part).toContain('Calls are refused with “insufficient quota”');
+        expect(part).toContain('Calls are rejected with “insufficient quota”');
         expect(part).toContain('https://relay.example/wallet');
         expect(part).toContain('https://relay.example/account/alerts');
       }

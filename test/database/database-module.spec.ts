@@ -160,7 +160,7 @@ describe('DatabaseModule', () => {
 
   it('refuses a transaction pooler by name', async () => {
     const pooler = await startTransactionPooler(database.url);
-    await expect(bootHere(pooler.url)).rejects.toThrow('DATABASE_URL leads to a transaction pooler');
+    await expect(bootHere(pooler.url)).rejects.toThrow('DATABASE_URL points to a pooler in transaction mode');
     pooler.stop();
   });
 
@@ -176,7 +176,7 @@ describe('DatabaseModule', () => {
 
   it('says that it cannot sign in', async () => {
     const url = Object.assign(new URL(database.url), { password: 'wrong' });
-    await expect(bootHere(url.href)).rejects.toThrow(/The database cannot be reached: password authentication failed/);
+    await expect(bootHere(url.href)).rejects.toThrow(/Cannot connect to the database: password authentication failed/);
   });
 
   it('starts the embedded server when there is no other, and stops it at the end', async () => {

@@ -305,14 +305,14 @@ describe('The embedded database', () => {
     const file = join(state().place, 'PG_VERSION');
     const version = readFileSync(file, 'utf8');
     writeFileSync(file, '15\n');
-    await expect(start()).rejects.toThrow(/made by PostgreSQL 15 and this is 18: make a backup/);
+    await expect(start()).rejects.toThrow(/created by PostgreSQL 15; this version uses 18. Make a backup/);
     writeFileSync(file, version);
   });
 
   it('is not replaced by an empty one when its folder is gone', async () => {
     const { place } = state();
     renameSync(place, `${place}.away`);
-    await expect(start()).rejects.toThrow(/is gone: put it back, or remove postgres.json/);
+    await expect(start()).rejects.toThrow(/is missing. Restore it, or delete postgres.json/);
     renameSync(`${place}.away`, place);
   });
 
@@ -329,7 +329,7 @@ describe('The embedded database', () => {
     const { place } = state();
     const { uid, gid } = statSync(place);
     chownSync(place, 12_345, 12_345);
-    await expect(start()).rejects.toThrow('it belongs to uid 12345');
+    await expect(start()).rejects.toThrow('it is owned by uid 12345');
     chownSync(place, uid, gid);
   });
 
@@ -343,7 +343,7 @@ describe('The embedded database', () => {
       expect(statSync(place).mode & 0o777).toBe(0o700);
       await server.release();
       chownSync(place, 12_345, 12_345);
-      await expect(start()).rejects.toThrow('it belongs to uid 12345');
+      await expect(start()).rejects.toThrow('it is owned by uid 12345');
       rmSync(place, { recursive: true });
     } finally {
       rmSync(dataDir, { recursive: true });

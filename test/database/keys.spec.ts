@@ -151,7 +151,9 @@ describe('API keys', () => {
     await keys.setLimits(id, {}, ['203.0.113.0/24']);
     await expect(authenticator.renew(caller, '198.51.100.1')).rejects.toThrow(RefusedAddress);
     await expect(authenticator.renew(caller, '203.0.113.1')).resolves.toMatchObject({ keyId: id });
-    await expect(authenticator.authenticate(credentials, '')).rejects.toThrow('The IP from which this request comes');
+    await expect(authenticator.authenticate(credentials, '')).rejects.toThrow(
+      'The IP address from which this request comes',
+    );
   });
 
   it('are told apart in headers that show several: the secret is that of the caller', async () => {

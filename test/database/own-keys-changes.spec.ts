@@ -154,7 +154,7 @@ describe("an account's own keys", () => {
       await expect(keys.create(ann, { name: 'key', groupName: 'secret' })).rejects.toThrow(GroupNotOffered);
       await expect(keys.create(ann, { name: 'key', models: ['unknown'] })).rejects.toThrow(ModelNotOffered);
       await expect(keys.create(ann, { name: 'key', groupName: 'saver', models: ['small'] })).rejects.toThrow(
-        'Untick small: the group “saver” does not answer for it.',
+        'Deselect small: it is not available in the group “saver”.',
       );
       await expect(keys.create(bob, { name: 'key', models: ['small'] })).rejects.toMatchObject({
         details: { param: 'models' },

@@ -155,7 +155,7 @@ describe('calls that are kept for two months', () => {
     const told = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     await query('ALTER TABLE dropped_calls RENAME TO away');
     get(CallRetention).start();
-    await eventually(() => expect(told).toHaveBeenCalledWith(expect.stringContaining('tried again in an hour')));
+    await eventually(() => expect(told).toHaveBeenCalledWith(expect.stringContaining('retrying in an hour')));
     expect(await callsLeft()).toEqual(ids);
     await query('ALTER TABLE away RENAME TO dropped_calls');
     await apply();
@@ -200,7 +200,7 @@ describe('calls that are kept for two months', () => {
     const dropping = apply();
     dropping.catch(() => undefined); // looked at below
     const more = await settled(new Date(), { at: new Date(), cost: 1n });
-    await expect(dropping).rejects.toThrow('The calls are in use');
+    await expect(dropping).rejects.toThrow('The partition is in use');
     expect(new Set(await callsLeft())).toEqual(new Set([...ids, ...more]));
     expect(await query('SELECT FROM dropped_calls')).toHaveLength(0);
     await reader.end();

@@ -132,7 +132,7 @@ describe('the settings', () => {
       expect((await editor.section('mail')).value.sealedPassword).toBe('');
     });
 
-    it('say so when SECRET_KEY is another one, and mail goes nowhere', async () => {
+    it('say so when SECRET_KEY differs, and mail goes nowhere', async () => {
       const modules = await boot();
       await modules.get(SettingsEditor).change('mail', 0, { server: SERVER, serverPassword: PASSWORD });
       // As good as sealed under another key: it is beside another address.

@@ -105,7 +105,7 @@ describe('codes and links in mail', () => {
     const { code } = await issued();
     const tries = await Promise.allSettled(Array.from({ length: 20 }, () => byCode(wrong(code))));
     const messages = tries.map((tried) => (tried.status === 'rejected' ? String(tried.reason) : 'taken'));
-    expect(messages.filter((text) => text.includes('This is not the code'))).toHaveLength(5);
+    expect(messages.filter((text) => text.includes('Wrong code'))).toHaveLength(5);
     expect(messages.filter((text) => text.includes('Too many wrong codes'))).toHaveLength(15);
     await expect(byCode(code)).rejects.toThrow('Too many wrong codes');
   });
@@ -113,8 +113,8 @@ describe('codes and links in mail', () => {
   it('do not take what is no code for an attempt', async () => {
     const { code } = await issued();
     for (const text of ['', '12345', '1234567', 'abcdef', '１２３４５６'])
-      await expect(byCode(text)).rejects.toThrow('Enter the six digits');
-    for (let count = 0; count < 4; count++) await expect(byCode(wrong(code))).rejects.toThrow('not the code');
+      await expect(byCode(text)).rejects.toThrow('Enter the six-digit code');
+    for (let count = 0; count < 4; count++) await expect(byCode(wrong(code))).rejects.toThrow('Wrong code');
     await expect(byCode(code)).resolves.toBeDefined();
   });
 
@@ -127,7 +127,7 @@ describe('codes and links in mail', () => {
     clock.pass(1);
     const second = await issued();
     await expect(verifications.byToken(first.token)).resolves.toBeUndefined();
-    if (first.code !== second.code) await expect(byCode(first.code)).rejects.toThrow('not the code');
+    if (first.code !== second.code) await expect(byCode(first.code)).rejects.toThrow('Wrong code');
     await expect(byCode(second.code)).resolves.toBeDefined();
   });
 
@@ -140,9 +140,9 @@ describe('codes and links in mail', () => {
 
   it('that nobody was sent look like any other, and prove nothing', async () => {
     const { code, token } = await issued({ ...REGISTER, hopeless: true });
-    await expect(byCode(code)).rejects.toThrow('This is not the code');
+    await expect(byCode(code)).rejects.toThrow('Wrong code');
     await expect(verifications.byToken(token)).resolves.toBeUndefined();
-    for (let count = 0; count < 4; count++) await expect(byCode(code)).rejects.toThrow('This is not the code');
+    for (let count = 0; count < 4; count++) await expect(byCode(code)).rejects.toThrow('Wrong code');
     await expect(byCode(code)).rejects.toThrow('Too many wrong codes');
   });
 

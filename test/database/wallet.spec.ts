@@ -56,7 +56,7 @@ describe('a wallet', () => {
     await wallets.credit(accountId, parseUsd('10'), 'top-up');
     await sql.query('UPDATE wallets SET held = 4000000000, holds = 2');
     await expect(wallets.credit(accountId, parseUsd('-6.000000001'), 'too much')).rejects.toThrow(
-      'A debit of $6.000000001 is not possible: only $6 is free ($4 more is on hold for running calls).',
+      'A debit of $6.000000001 is not possible: only $6 is available ($4 more is on hold for running calls).',
     );
     await expect(wallets.credit(accountId, parseUsd('-6'), 'all that is free')).resolves.toMatchObject({
       balance: 4_000_000_000n,

@@ -65,7 +65,7 @@ describe('a checkout in a place that is not made for it', () => {
       const first = await start(checkout);
       const key = /sk-\w+/.exec(first.output)?.[0];
       expect(await callsAnswer(first)).toBe(200);
-      expect(first.output).toMatch(/The embedded database will lie in \/var\/tmp\/switchboard-/);
+      expect(first.output).toMatch(/The embedded database is stored in \/var\/tmp\/switchboard-/);
       expect(first.output).toContain(`Copying PostgreSQL ${version(1)} to /var/tmp/`);
       expect(commandLine(first.postgresPid)).toMatch(/^\/var\/tmp\/switchboard-postgres-/);
       await first.stop();

@@ -119,7 +119,7 @@ describe('a first start that is ended half way', () => {
       process.kill(service.postgresPid, 'SIGKILL');
       await eventually(() => expect(service.output).toMatch(/^error: |^Switchboard is at/m), PATIENCE_MS);
       if (service.address === '')
-        await expectRefusal(service, /^error: The database was lost during the start \(.*\): start again\.$/);
+        await expectRefusal(service, /^error: The database connection was lost during startup \(.*\). Start again\.$/);
       else await service.stop();
       expect(await ready(await start())).toBe(200);
     },
@@ -206,7 +206,7 @@ describe('a start that cannot be', () => {
       writeFileSync(versionFile, '15\n');
       await expectRefusal(
         launch(dataDir),
-        /^error: The embedded database in \S+ was made by PostgreSQL 15 and this is 18: make a backup /,
+        /^error: The embedded database in \S+ was created by PostgreSQL 15; this version uses 18. Make a backup /,
       );
       writeFileSync(versionFile, version);
     },

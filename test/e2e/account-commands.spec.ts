@@ -165,7 +165,7 @@ describe('an invited account', () => {
     const imported = await switchboard('account', 'import', people, '--invite');
     expect(imported.code).toBe(1);
     expect(imported.stderr).toMatch(
-      /^bob@example\.com was not invited: .*\nerror: All accounts are made, but 1 of them could not be invited\.\n$/s,
+      /^bob@example\.com could not be invited: .*\nerror: All accounts were created, but 1 could not be invited\.\n$/s,
     );
     await mailbox.latestTo('cy@example.com');
   });

@@ -201,7 +201,7 @@ describe('strangers at the pages of accounts', () => {
       const refused = await visitor().signIn(email, PASSWORD);
       expect(refused.status).toBe(429);
       expect(refused.headers.get('retry-after')).toBe('60');
-      expect(refused.text).toContain('Too many tries. Try again in 1 minute.');
+      expect(refused.text).toContain('Too many attempts. Try again in 1 minute.');
       await relay
         .get(DataSource)
         .query(`UPDATE throttles SET blocked_until = now(), expires_at = expires_at - interval '1 minute'`);

@@ -150,7 +150,7 @@ describe('model pages', () => {
     });
     expect(refused.status).toBe(422);
     expect(refused.text).toContain('id="tier-0-input-error"');
-    expect(refused.text).toContain('Input must be a plain decimal of 0 or more, at most 9 decimal places');
+    expect(refused.text).toContain('Input must be a plain decimal of 0 or more with at most 9 decimal places');
     expect(refused.text).toMatch(/id="tier-0-output-error".*Output is missing\./);
     expect(refused.text).toContain('id="contextWindow-error"');
     expect(refused.text).toContain('id="effort-high-error"');

@@ -156,7 +156,7 @@ describe('the overview', () => {
     await blocked.query('LOCK TABLE calls IN ACCESS EXCLUSIVE MODE');
     try {
       const text = await shown();
-      expect(text).toContain('There are overloaded in this range to aggregate in time.');
+      expect(text).toContain('There are too many calls in this range to aggregate in time.');
       expect(text).toContain('Recent changes');
     } finally {
       await blocked.rollbackTransaction();

@@ -60,7 +60,7 @@ describe('payment problems in the admin console', () => {
         action: 'resolved',
         actor_name: operator.email,
         object_owner: ann.accountId,
-        lines: ['it is of $11, and its order of $10'],
+        lines: ['its amount is $11, but its order is for $10'],
         reason: 'Given back at Stripe.',
       },
     ]);

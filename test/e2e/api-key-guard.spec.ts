@@ -121,7 +121,7 @@ describe('the API key guard', () => {
 
   it.each([
     [['authorization', 'Bearer'], 'no API key after "Bearer"'],
-    [['authorization', 'Basic abc'], 'says Basic'],
+    [['authorization', 'Basic abc'], 'scheme is Basic'],
     [['authorization', 'sk-alone'], 'has no "Bearer" before the key'],
     [['authorization', 'Bearer  sk-x'], 'more than one blank'],
     [['authorization', 'Bearer sk-x', 'Authorization', 'Bearer sk-y'], 'sent twice'],
@@ -151,7 +151,7 @@ describe('the API key guard', () => {
     await keys.disable(disabled.id);
     const { body } = await ask(['authorization', `Bearer ${disabled.secret}`, 'x-api-key', good.secret]);
     expect(body).toMatchObject({
-      message: expect.stringMatching(/^Invalid token: this key is disabled/) as string,
+      message: expect.stringMatching(/^Invalid token: this API key is disabled/) as string,
       refused: disabled.id,
     });
   });
@@ -165,7 +165,7 @@ describe('the API key guard', () => {
       refused: expired.id,
     });
     expect((await ask(['x-api-key', deleted.secret])).body).toMatchObject({
-      message: expect.stringMatching(/^Invalid token: this key was deleted/) as string,
+      message: expect.stringMatching(/^Invalid token: this API key was deleted/) as string,
       refused: deleted.id,
     });
   });
@@ -181,7 +181,7 @@ describe('the API key guard', () => {
     await eventually(
       async () =>
         expect((await ask(['x-api-key', key.secret])).body).toMatchObject({
-          message: expect.stringMatching(/^Invalid token: the account of this key is disabled/) as string,
+          message: expect.stringMatching(/^Invalid token: the account of this API key is disabled/) as string,
           refused: key.id,
         }),
       1000,

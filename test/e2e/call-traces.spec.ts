@@ -191,7 +191,7 @@ describe('where the time of a call went', () => {
     const [{ id }] = (await openCalls()) as [{ id: string }];
     await relay.get(InterruptedCalls).close(id);
     expect(await times()).toMatchObject({ status: 'interrupted', hold_ms: null, settle_wait_ms: null });
-    expect(await pageOf(id)).toContain('ended before it could record');
+    expect(await pageOf(id)).toContain('exited before it could record');
   });
 
   it('of a refused call ends with who refused it', async () => {

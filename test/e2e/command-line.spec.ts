@@ -121,7 +121,7 @@ describe("the operator's command line", () => {
   it('refuses with exit 1 and one line that says why, and prints no result', async () => {
     await switchboard('account', 'create', ...ANN);
     const refusals: [string[], string][] = [
-      [['account', 'create', ...ANN], 'already an account with the e-mail address ann@example.com'],
+      [['account', 'create', ...ANN], 'An account with the email address ann@example.com already exists'],
       [['account', 'create', '--email', 'nobody'], '"nobody" is not an e-mail address'],
       [['account', 'create', '--email', 'bob@example.com', '--password', 'short'], '12 to 128 characters'],
       [['account', 'disable', '--email', 'bob@example.com'], 'no account with the e-mail address bob@example.com'],
@@ -129,9 +129,9 @@ describe("the operator's command line", () => {
         ['account', 'credit', ...ANN, '--amount', '-1', '--reason', 'x'],
         'A debit of $1 is not possible: only $0 is free',
       ],
-      [['key', 'create', '--email', 'bob@example.com', '--name', 'k'], 'no account'],
+      [['key', 'create', '--email', 'bob@example.com', '--name', 'k'], 'No account'],
       [['key', 'disable', '--id', 'key_none'], 'There is no key key_none'],
-      [['usage', 'export', '--from', '2026-01-01', '--to', '2026-02-01', '--email', 'bob@example.com'], 'no account'],
+      [['usage', 'export', '--from', '2026-01-01', '--to', '2026-02-01', '--email', 'bob@example.com'], 'No account'],
     ];
     for (const [args, reason] of refusals) {
       const { code, stdout, stderr } = await switchboard(...args);

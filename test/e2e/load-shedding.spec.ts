@@ -7,7 +7,7 @@ import { RawClient } from '../support/raw-client.js';
 import { RelayApp } from '../support/relay-app.js';
 import { answerIn, type Dialect, gate, type Gate, waitFor } from '../support/scripted-upstream.js';
 
-const TOO_MANY = 'The service has overloaded to answer at present and takes no other';
+const TOO_MANY = 'The server is overloaded';
 /** What is asked of the service beside calls, and answered without a key. */
 const NO_CALLS = ['/healthz', '/readyz', '/sign-in'];
 

@@ -62,10 +62,10 @@ describe('the commands that give and limit money', () => {
 
   it.each([
     [['create', '--amount', '-5', '--count', '1'], 'worth more than $0'],
-    [['create', '--amount', '5', '--count', '1001'], 'between 1 and 1000'],
-    [['create', '--amount', '5', '--count', '1', '--expires', '2020-01-01'], 'expired before'],
-    [['redeem', ...ANN, '--code', 'nonsense'], 'There is no such code'],
-    [['redeem', '--email', 'bob@example.com', '--code', 'x'], 'no account'],
+    [['create', '--amount', '5', '--count', '1001'], 'from 1 to 1000'],
+    [['create', '--amount', '5', '--count', '1', '--expires', '2020-01-01'], 'must be in the future'],
+    [['redeem', ...ANN, '--code', 'nonsense'], 'Unknown code'],
+    [['redeem', '--email', 'bob@example.com', '--code', 'x'], 'No account'],
   ])('refuse redemption %j in one line', async (args, reason) => {
     const { code, stdout, stderr } = await switchboard('redemption', ...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -101,7 +101,7 @@ describe('the commands that give and limit money', () => {
     expect(stdout).toMatch(/ci\s+enabled\s+unlimited\s+\$0\s+\$0\s+weekly \$0 of \$20, monthly \$0 of \$80\s/);
     const refused = await switchboard('key', 'budget', '--id', String(id), '--daily=-1');
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toContain('A daily budget must lie between $0 and');
+    expect(refused.stderr).toContain('A daily budget must be between $0 and');
     await expect(switchboard('key', 'budget', '--id', 'key_none', '--daily', '1')).resolves.toMatchObject({ code: 1 });
   });
 });

@@ -39,11 +39,11 @@ describe('the commands about payments', () => {
     const paid = { status: 'complete', payment_status: 'paid', payment_intent: 'pi_unheard' };
     sessions.splice(0, 1, { ...session, ...paid });
     const { id } = await use.world.order(session);
-    const line = `${id} of $25 is paid at Stripe, and pending here`;
+    const line = `${id} of $25 is paid at Stripe but pending here`;
     expect(await payments('reconcile')).toEqual({
       code: 1,
       stdout: `${line}\n`,
-      stderr: 'error: Stripe and this service differ in one place.\n',
+      stderr: 'error: Stripe and this service differ in 1 entry.\n',
     });
     expect(await use.world.money(ann)).toEqual(['0', '0']);
     const agree = 'payments agree\n';
@@ -62,7 +62,7 @@ describe('the commands about payments', () => {
     use.world.stripe.failure = { status: 500, message: 'Down.' };
     const silent = await payments('reconcile');
     expect(silent).toMatchObject({ code: 1, stdout: '' });
-    expect(silent.stderr).toMatch(/^error: Stripe does not answer as it should\..*$/m);
+    expect(silent.stderr).toMatch(/^error: Unexpected response from Stripe\..*$/m);
     expect(await payments('reconcile', '--days', 'many')).toMatchObject({ code: 2, stdout: '' });
     expect(await payments('resolve', 'prb_1')).toMatchObject({ code: 2, stdout: '' });
   });
@@ -70,7 +70,7 @@ describe('the commands about payments', () => {
   it('list what matched no order until somebody says what was done about it, which is on record', async () => {
     const session = await use.world.begin(await use.world.browserOf(ann), '10');
     await use.world.tell(completed(session, 'pi_more', { amount_total: 1100 }));
-    const problem = 'it is of $11, and its order of $10';
+    const problem = 'its amount is $11, but its order is for $10';
     const listed = await payments('problems');
     expect(listed).toMatchObject({ code: 0, stderr: '' });
     const [, id = ''] = /^(prb_\w+)\s/.exec(listed.stdout) ?? [];

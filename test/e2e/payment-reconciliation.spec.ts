@@ -46,7 +46,7 @@ describe('the reconciliation of payments', () => {
     use.world.stripe.refunds.push({ ...refund, id: 're_of_another_shop', payment_intent: 'pi_shop' });
     const found = [
       'TOP of $25 has expired at Stripe, and is pending here',
-      'TOP of $25 is paid at Stripe, and pending here',
+      'TOP of $25 is paid at Stripe but pending here',
     ];
     expect(await run()).toEqual(found);
     expect(await use.world.money(ann)).toEqual(['75', '0']);
@@ -149,6 +149,6 @@ describe('the reconciliation of payments', () => {
 
   it('says that Stripe does not answer', async () => {
     use.world.stripe.failure = { status: 500, message: 'Down.' };
-    await expect(run()).rejects.toThrow('Stripe does not answer as it should.');
+    await expect(run()).rejects.toThrow('Unexpected response from Stripe.');
   });
 });

@@ -34,7 +34,7 @@ describe('payment settings', () => {
     const shown = (await operator.get(PAGE)).text;
     for (const secret of Object.values(SECRETS)) expect(shown).not.toContain(secret);
     expect(shown).toContain('A secret is stored. Leave empty to keep it.');
-    expect((await browser.get('/')).text).toContain('Pay with Stripe, redeem a code, or give yourself credit');
+    expect((await browser.get('/')).text).toContain('Pay with Stripe, redeem a code, or add credit');
     const { text } = await browser.get('/wallet');
     expect(text).toContain('action="/wallet/payments"');
     for (const amount of ['$7.50', '$30']) expect(text).toContain(`<span>${amount}</span>`);

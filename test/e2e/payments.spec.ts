@@ -95,8 +95,8 @@ describe('a payment', () => {
   });
 
   it.each([
-    ['amount', { amount_total: 2501 }, 'it is of $25.01, and its order of $25'],
-    ['amount, which is none', { amount_total: null }, 'it is of no amount, and its order of $25'],
+    ['amount', { amount_total: 2501 }, 'its amount is $25.01, but its order is for $25'],
+    ['amount, which is none', { amount_total: null }, 'its amount is no amount, but its order is for $25'],
     ['currency', { currency: 'eur' }, 'it is in the currency “eur”, not in US dollars'],
     ['checkout', { id: 'cs_of_another' }, /^its order was given the checkout cs_test_/],
     ['order', { client_reference_id: 'top_of_another' }, 'it refers to a different account than its order'],
@@ -119,7 +119,7 @@ describe('a payment', () => {
     await expectNoMoney();
     expect((await use.world.problems()).slice(-2).map(({ problem }) => problem)).toEqual([
       'it refers to a different account than its order',
-      expect.stringContaining('which is not here'),
+      expect.stringContaining('unknown order'),
     ]);
   });
 
@@ -157,7 +157,7 @@ describe('a payment', () => {
        SELECT 'top_open_' || n, $1, 'stripe', 5000000000, 'usd', 'pending' FROM generate_series(1, 20) n`,
       [accountId],
     );
-    await expect(begin()).rejects.toThrow('Too many payments were begun within an hour.');
+    await expect(begin()).rejects.toThrow('Too many payments were started within an hour.');
     await use.world.relay
       .get(DataSource)
       .query(`UPDATE top_ups SET created_at = now() - interval '61 minutes' WHERE account_id = $1`, [accountId]);

@@ -108,7 +108,7 @@ describe('the program, started as a person starts it', () => {
     const { port } = new URL(service.address);
     const other = Service.launch(undefined, { PORT: port });
     await other.ended;
-    expect(other.output).toContain(`error: Port ${port} of 127.0.0.1 is taken: set PORT`);
+    expect(other.output).toContain(`error: Port ${port} of 127.0.0.1 is already in use. Set PORT`);
     expect(other.output).not.toMatch(/warn|lost/);
     expect(other.databaseRuns).toBe(false);
     await other.remove();

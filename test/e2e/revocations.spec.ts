@@ -17,11 +17,11 @@ const PROMISED_MS = 10_000;
 
 const world = usePairsRelay();
 const setStates = {
-  'its key is disabled': { change: ({ keyId }: TestCaller) => keys().disable(keyId), says: 'this key is disabled' },
-  'its key is deleted': { change: ({ keyId }: TestCaller) => keys().delete(keyId), says: 'this key was deleted' },
+  'its key is disabled': { change: ({ keyId }: TestCaller) => keys().disable(keyId), says: 'this API key is disabled' },
+  'its key is deleted': { change: ({ keyId }: TestCaller) => keys().delete(keyId), says: 'this API key was deleted' },
   'its account is suspended': {
     change: ({ accountId }: TestCaller) => world.relay.get(AccountStanding).disable(accountId),
-    says: 'the account of this key is disabled',
+    says: 'the account of this API key is disabled',
   },
 };
 const keys = (): ApiKeyService => world.relay.get(ApiKeyService);
@@ -67,7 +67,7 @@ describe('F8: a stream that runs', () => {
     await keys().disable(world.caller.keyId);
     const rest = await stream.rest();
     expect(performance.now() - startedMs).toBeLessThan(PROMISED_MS);
-    expect(rest).toContain('this key is disabled');
+    expect(rest).toContain('this API key is disabled');
     await expectCharged(world.caller);
     expect((await goesOn.reader.read()).done).toBe(false);
     leaving.abort();
@@ -93,7 +93,7 @@ describe('F8: a stream that runs', () => {
       await eventually(() => expect(world.relay.get(Notifications).connected).toBe(false));
       const stream = await begunStream(world.caller, 'messages', 'over-messages');
       await keys().delete(world.caller.keyId);
-      expect(await stream.rest()).toContain('this key was deleted');
+      expect(await stream.rest()).toContain('this API key was deleted');
     });
     await expectCharged(world.caller);
   });
@@ -119,7 +119,7 @@ describe('F8: a call that is not streamed', () => {
     await world.relay.upstream.nextRequest();
     await keys().disable(world.caller.keyId);
     const answer = await asked;
-    expect([answer.status, await answer.text()]).toEqual([401, expect.stringContaining('this key is disabled')]);
+    expect([answer.status, await answer.text()]).toEqual([401, expect.stringContaining('this API key is disabled')]);
     await expectCharged(world.caller);
   });
 
@@ -132,7 +132,7 @@ describe('F8: a call that is not streamed', () => {
     });
     await eventually(() => expect(world.relay.get(RunState).runningCalls).toBe(1));
     await keys().disable(world.caller.keyId);
-    expect(await answer).toMatch(/^HTTP\/1.1 401[^]*this key is disabled/);
+    expect(await answer).toMatch(/^HTTP\/1.1 401[^]*this API key is disabled/);
     expect(await world.relay.onlyCall(world.caller)).toMatchObject({ status: 'refused', cost: '0' });
   });
 });

@@ -35,7 +35,9 @@ describe('a second factor that its owner cannot use any more', () => {
       stderr: '',
     });
     const mail = await pages.mailbox.latestTo(email, 2);
-    expect(mail.message.text).toContain('Whoever runs Switchboard removed it.');
+    expect(mail.message.text).toContain(
+      'An administrator of Switchboard turned off two-factor authentication for your account.',
+    );
     expect((await pages.visitor().signIn(email, PASSWORD)).location).toBe('/');
     const { id } = await pages.relay.get(AccountService).get(email);
     await expect(
@@ -58,7 +60,7 @@ describe('a second factor that its owner cannot use any more', () => {
     expect(ofNobody).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('nobody@example.com') });
   });
 
-  describe('because SECRET_KEY is another one than it was sealed under', () => {
+  describe('because SECRET_KEY differs than it was sealed under', () => {
     let other: RelayApp;
     beforeAll(async () => {
       const DATABASE_URL = pages.relay.databaseUrl;
@@ -76,9 +78,7 @@ describe('a second factor that its owner cannot use any more', () => {
     };
     const expectUnreadable = ({ status, text }: Visited): void => {
       expect(status).toBe(422);
-      expect(text).toMatch(
-        /id="code-error".*?<span>Codes of apps cannot be checked here any more\. Enter a recovery code/,
-      );
+      expect(text).toMatch(/id="code-error".*?<span>App codes cannot be verified\. Enter a recovery code/);
     };
 
     it('is refused with the reason and what to do, which the operator reads in the log', async () => {
@@ -87,7 +87,7 @@ describe('a second factor that its owner cannot use any more', () => {
       const warned = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
       expectUnreadable(await (await halfIn(email)).post('/sign-in/code', { code: app.next() }));
       expect(warned.mock.calls.map(String)).toEqual([
-        `The second factor of ${id} cannot be opened: SECRET_KEY is not the one it was stored under; "switchboard account second-factor remove" removes it`,
+        `The second factor of ${id} cannot be opened: SECRET_KEY has changed it was stored under; "switchboard account second-factor remove" removes it`,
       ]);
     });
 

@@ -51,7 +51,9 @@ describe('administrators and two-factor authentication', () => {
       await expect(pages.isSignedIn(browser)).resolves.toBe(false);
       expect((await visitor().signIn(email, PASSWORD)).location).toBe('/');
       const mail = await pages.mailbox.latestTo(email, 2);
-      expect(mail.message.text).toContain('Whoever runs Switchboard removed it.');
+      expect(mail.message.text).toContain(
+        'An administrator of Switchboard turned off two-factor authentication for your account.',
+      );
       expect(mail.message.text).toContain(`Turn it on again: ${PUBLIC_URL}/account/second-factor`);
       const changes = await pages.relay
         .get(DataSource)

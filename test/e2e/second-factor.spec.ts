@@ -209,7 +209,7 @@ describe('a second factor', () => {
       const refused = await enter(await halfIn(email), app.next());
       expect(refused.status).toBe(429);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      expect(refused.text).toContain('Too many tries.');
+      expect(refused.text).toContain('Too many attempts.');
     });
 
     it('also after a new password by mail, which ends what waits for a code', async () => {
@@ -280,7 +280,7 @@ describe('a second factor', () => {
       for (let tries = 0; tries < 5; tries++) expect((await given('000000')).text).toContain('This code is not valid.');
       const refused = await given(app.next());
       expect(refused.status).toBe(422);
-      expect(refused.text).toMatch(/id="code-error".*?<span>Too many tries\./);
+      expect(refused.text).toMatch(/id="code-error".*?<span>Too many attempts\./);
       expect((await browser.get('/account')).text).toContain('10 recovery codes left');
     });
   });

@@ -57,7 +57,7 @@ describe('signing up', () => {
     const [first, second, third] = [new PageVisitor(relay.url), new PageVisitor(relay.url), new PageVisitor(relay.url)];
     expect((await register(first, 'ann@example.com')).text).toContain('Enter your invitation code.');
     expect((await register(first, 'ann@example.com', { invitation: 'nonsense' })).text).toContain(
-      'this one is not known',
+      'this one is unknown',
     );
     const typed = code.toLowerCase().replaceAll('-', ' ');
     expect((await register(first, 'ann@example.com', { invitation: typed })).location).toBe('/verify');

@@ -121,10 +121,10 @@ describe('the status of the service', () => {
     await makePublic(true);
     const pages = await Promise.all(Array.from({ length: 5 }, () => new PageVisitor(relay.url).get('/status')));
     const [first] = pages;
-    expect(first!.text).toContain('Nobody has called yet');
+    expect(first!.text).toContain('No calls yet');
     await made('m');
     const counted = await relay.get(AnswerCounting).current();
     expect(counted!.models.size).toBe(0);
-    expect((await new PageVisitor(relay.url).get('/status')).text).toContain('Nobody has called yet');
+    expect((await new PageVisitor(relay.url).get('/status')).text).toContain('No calls yet');
   });
 });

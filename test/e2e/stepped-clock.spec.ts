@@ -61,7 +61,7 @@ describe('a clock that is months away from the partitions of calls', () => {
     expect(refused.headers.get('retry-after')).toBe('2');
     expect(await refused.json()).toMatchObject({
       type: 'error',
-      error: { message: expect.stringContaining('nothing was sent upstream') },
+      error: { message: expect.stringContaining('Nothing was sent upstream') },
     });
     expect(relay.upstream.requests).toHaveLength(0);
     await blocker.query('COMMIT');

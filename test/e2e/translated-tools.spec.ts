@@ -38,7 +38,7 @@ describe.each(FOREIGN_PAIRS)('tools, %s', (_, { client, upstream, model }) => {
     (call: Partial<ScriptedToolCall>, more: AnswerOptions = {}) =>
     (name: string): AnswerOptions => ({ toolCalls: [{ id: 'call_9', name, arguments: '{}', ...call }], ...more });
 
-  it('a name that the upstream cannot take is another one there, and itself for the client (case 63)', async () => {
+  it('a name that the upstream cannot take differs there, and itself for the client (case 63)', async () => {
     const stream = await ask(calling({}), asked(ODD_NAME, 'call_1'));
     expect(heardStreamed(client, stream).calls).toEqual([`call_9 ${ODD_NAME} {}`]);
     const { tools, turns } = askedIn(upstream, (await world.relay.upstream.nextRequest()).json);

@@ -131,7 +131,7 @@ describe('the pages of the usage log', () => {
     expect(trace).not.toContain('Bodies are not stored');
     const bob = await signedIn(relay, (await relay.caller()).accountId);
     expect((await bob.submit('/usage-logs/common', {}, `${LOG}/${id}/forget`)).status).toBe(404);
-    expect(await page(`${LOG}/${id}`)).toContain('Delete it now');
+    expect(await page(`${LOG}/${id}`)).toContain('Delete now');
     const deleted = await browser.submit(`${LOG}/${id}`, {}, `${LOG}/${id}/forget`);
     expect((await browser.follow(deleted)).text).toContain('Response deleted');
     expect(await page(`${LOG}/${id}`)).toContain('Bodies are not stored');
@@ -146,7 +146,7 @@ describe('the pages of the usage log', () => {
     for (const path of [`${LOG}/${id}`, `${LOG}?open=${id}`]) {
       const detail = await page(path);
       expect(detail).toContain('<p>The key &quot;ci&quot; has $0 left.</p>');
-      for (const words of ['raise what is used up', 'href="/wallet">Open wallet', `href="/keys/${ann.keyId}"`])
+      for (const words of ['Raise the one that is used up', 'href="/wallet">Open wallet', `href="/keys/${ann.keyId}"`])
         expect(detail).toContain(words);
     }
     await relay.get(DataSource).query("UPDATE api_keys SET state = 'deleted' WHERE id = $1", [ann.keyId]);
@@ -158,7 +158,7 @@ describe('the pages of the usage log', () => {
     const today = new Date().toISOString().slice(0, 10);
     const html = await page(LOG);
     expect(html).toMatch(/One bar is an hour, [^<]* to now \(UTC\)/);
-    expect(html).toContain('>model not read<');
+    expect(html).toContain('>model unknown<');
     expect(await page(`${LOG}?range=custom&from=${today}&to=${today}`)).not.toContain('to now');
   });
 
@@ -272,8 +272,8 @@ describe('the pages of the usage log', () => {
   });
 
   it.each([
-    ['from=2026-13-01&to=2026-01-01', 'Enter days as year, month and day'],
-    ['from=2026-02-02&to=2026-02-01', 'Enter a first day that is not after the last one'],
+    ['from=2026-13-01&to=2026-01-01', 'Enter dates in the form'],
+    ['from=2026-02-02&to=2026-02-01', 'Enter a start date that is not after the end date'],
     ['from=2024-01-01&to=2026-02-01', 'at most 366 days'],
   ])('explain what is wrong with the range %s', async (range, words) => {
     await row(ann, 1);

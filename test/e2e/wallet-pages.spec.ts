@@ -112,8 +112,8 @@ describe('the page of the wallet', () => {
     await relay.get(RedemptionService).redeem(bob.accountId, theirs);
     for (const [typed, words] of [
       ['', 'Enter your code.'],
-      [MARKUP, 'There is no such code'],
-      ['0000-0000-0000-0000-0000-0000-0000', 'There is no such code'],
+      [MARKUP, 'Unknown code'],
+      ['0000-0000-0000-0000-0000-0000-0000', 'Unknown code'],
       [used, 'already redeemed, for this account, at 20'],
       [theirs, 'already redeemed by another account'],
       [expired, 'This code expired at 20'],

@@ -173,7 +173,7 @@ describe('a service with two workers', () => {
     service.wrapper.kill('SIGTERM');
     await eventually(() => {
       service.wrapper.kill('SIGTERM');
-      expect(service.output.match(/SIGTERM once more/g)).toHaveLength(2);
+      expect(service.output.match(/SIGTERM received again/g)).toHaveLength(2);
     }, PATIENCE_MS);
     for (const { text } of streams) expect(await text).toContain('The service is shutting down');
     expect(await exited()).toBe(0);
@@ -315,7 +315,9 @@ describe('a service with two workers and its own database', () => {
     const other = launch({ PORT: port });
     await other.ended;
     expect(other.wrapper.exitCode).toBe(1);
-    expect(other.errors).toEqual([expect.stringMatching(`^error: Port ${port} of 127.0.0.1 is taken: set PORT`)]);
+    expect(other.errors).toEqual([
+      expect.stringMatching(`^error: Port ${port} of 127.0.0.1 is already in use. Set PORT`),
+    ]);
     expect([other.databaseRuns, other.hasPidFile]).toEqual([false, false]);
     const crowd = launch({ WORKERS: '64' });
     await crowd.ended;
